@@ -1,0 +1,3 @@
+"""esdedup: near-duplicate sentences in large text collections."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,67 @@
+"""One decorator for every compiled kernel, with a cache that survives upgrades and read-only installs.
+
+numba invalidates a cached function when the file that defines it changes, but not when a function it
+calls does, and it needs a writable folder beside the code. Here the cache folder belongs to the user
+and is named after the state of every source file of the package.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+import numba
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def compiled(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile `function` with numba on its first call; it runs without the interpreter lock.
+
+    Integer arithmetic wraps, division by zero does not raise, array bounds are not checked.
+    """
+    previous = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = _cache_folder()
+    try:
+        kernel: Callable[P, R] = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    finally:
+        numba.config.CACHE_DIR = previous
+    return kernel
+
+
+@cache
+def _cache_folder() -> str:
+    base = Path(os.environ.get("ESDEDUP_CACHE_DIR") or _user_cache())
+    folder = base / _package_state()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return str(folder)
+    except OSError:
+        # Nowhere to keep compiled code (a service account without a home): a private folder that lives
+        # as long as the process. A shared one in /tmp could be filled by somebody else.
+        return tempfile.mkdtemp(prefix="esdedup-")
+
+
+def _user_cache() -> Path:
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", tempfile.gettempdir())) / "esdedup" / "compiled"
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
+    return home / "esdedup" / "compiled"
+
+
+def _package_state() -> str:
+    """Name, size and time of every source file of the package, hashed."""
+    root = Path(__file__).parent
+    digest = hashlib.sha256(numba.__version__.encode())
+    for path in sorted(root.rglob("*.py")):
+        stat = path.stat()
+        digest.update(f"{path.relative_to(root)} {stat.st_size} {stat.st_mtime_ns}\n".encode())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,72 @@
+"""Everything that can go wrong, as one tree. Each message says what, where and what to do.
+
+EsdedupError                    could not be done (exit code 1)
+├── UsageError                  wrong usage (exit code 2)
+│   └── SettingsError           a setting outside its allowed range
+├── MissingExtraError           an optional part is not installed
+├── SourceError                 a source is missing, damaged or of an unknown format
+├── UnparsablePageError         the reference wikitext path gave up on a page
+└── StoreError                  the store cannot be used
+    ├── NotAStoreError          the file or index was not made by esdedup
+    ├── StoreVersionError       the store was written by a newer version
+    ├── StoreSettingsError      the store holds tokens made with other settings
+    ├── StoreSourcesError       the store holds other sources than the ones named
+    └── StoreLockedError        another process holds the store
+"""
+
+from __future__ import annotations
+
+
+class EsdedupError(Exception):
+    """Root of the tree; raised itself only where no closer cause fits."""
+
+    exit_code = 1
+
+
+class UsageError(EsdedupError):
+    """The command or call cannot mean anything as written."""
+
+    exit_code = 2
+
+
+class SettingsError(UsageError):
+    """A setting lies outside its range, or two settings contradict each other."""
+
+
+class MissingExtraError(EsdedupError):
+    """An optional part is needed and not installed; the message holds the install line."""
+
+
+class SourceError(EsdedupError):
+    """A source is missing, damaged or of an unknown format.
+
+    Documents that stood before the damage have been delivered before this is raised.
+    """
+
+
+class UnparsablePageError(EsdedupError):
+    """The reference wikitext path failed on one page or ran out of its time limit."""
+
+
+class StoreError(EsdedupError):
+    """The store cannot be opened, read or written."""
+
+
+class NotAStoreError(StoreError):
+    """What the address names exists and was not made by esdedup."""
+
+
+class StoreVersionError(StoreError):
+    """The store's schema or hash scheme is newer than this version of esdedup."""
+
+
+class StoreSettingsError(StoreError):
+    """The store's frozen settings differ from the ones asked for; the message names both values."""
+
+
+class StoreSourcesError(StoreError):
+    """A finished run over other sources is in this store; the message names `--fresh`."""
+
+
+class StoreLockedError(StoreError):
+    """Another process writes to this store; the message names it."""

@@ -1,0 +1,37 @@
+"""The shapes in which data crosses from room to room."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+DOCUMENTS: pa.Schema = pa.schema(
+    [
+        ("id", pa.string()),  # as the source names it
+        ("title", pa.string()),  # null where the source has none
+        ("text", pa.large_string()),  # wikitext or plain text
+        ("revision", pa.int64()),  # null where the source has none
+        ("timestamp", pa.string()),  # ISO 8601 as the source writes it, or null
+    ]
+)
+"""One row a document, or a revision of a document: the rows of one id then follow each other."""
+
+
+PLACES_KEPT = 5
+
+
+@dataclass(slots=True)
+class Skips:
+    """What was left out of one source: counts by reason, and at most five places of each."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    places: dict[str, list[str]] = field(default_factory=dict)
+
+    def add(self, reason: str, place: str | None = None, count: int = 1) -> None:
+        """Count `count` more for `reason`, at `place` (a line, a page title, a byte position)."""
+        self.counts[reason] = self.counts.get(reason, 0) + count
+        if place is not None:
+            kept = self.places.setdefault(reason, [])
+            if len(kept) < PLACES_KEPT:
+                kept.append(place)
