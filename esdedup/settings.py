@@ -1,0 +1,208 @@
+"""What a run is told: frozen settings (saved with the tokens), free ones, and how to read sources.
+
+Every value is checked when the object is made; a value outside its range raises `SettingsError`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from esdedup.errors import SettingsError
+
+HASH_SCHEME = 1
+"""Version of everything that turns a text into tokens: raise it when any token changes."""
+
+UNITS = ("sentence", "record")
+NORMALIZATIONS = ("none", "lower", "words", "stem")
+LINKAGES = ("single", "star")
+VERIFICATIONS = ("exact", "none")
+ACROSS = ("any", "documents", "sources")
+FORMATS = ("wikipedia", "tsv", "csv", "jsonl", "parquet", "text", "lines")
+REVISIONS = ("latest", "all")
+WIKITEXT_PATHS = ("fast", "reference")
+
+_BYTE_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "t": 10**12, "gi": 2**30, "ti": 2**40}
+
+
+@dataclass(frozen=True, slots=True)
+class Shingling:
+    """`char:N` (N consecutive Unicode code points) or `word:N` (N consecutive Unicode words)."""
+
+    kind: str
+    length: int
+
+    @classmethod
+    def parse(cls, text: str) -> Shingling:
+        """Read `char:12` or `word:3`; `SettingsError` for anything else."""
+        match = re.fullmatch(r"(char|word):([1-9][0-9]?)", text)
+        if match is None:
+            raise SettingsError(f"shingle is {text!r}; allowed: char:N or word:N with N from 1 to 99")
+        return cls(match[1], int(match[2]))
+
+
+@dataclass(frozen=True, slots=True)
+class Signing:
+    """The frozen settings: what a store's sentences and tokens were made with.
+
+    With `draw` unset, tokens are `bands` independent bands of `rows` minhash values each; with `hashes`,
+    `draw` and `draws` set, each of `draws` tokens is a random choice of `draw` values from one pool of
+    `hashes` (the scheme of Weissman et al. 2014, section 3).
+    """
+
+    unit: str = "sentence"
+    lang: str = "en"
+    min_chars: int = 75
+    max_chars: int = 600
+    normalize: str = "none"
+    shingle: str = "char:12"
+    bands: int | None = 10
+    rows: int | None = 4
+    hashes: int | None = None
+    draw: int | None = None
+    draws: int | None = None
+    hash_bits: int = 60
+    seed: int = 1123456
+
+    def __post_init__(self) -> None:
+        _choice("unit", self.unit, UNITS)
+        _choice("normalize", self.normalize, NORMALIZATIONS)
+        Shingling.parse(self.shingle)
+        if not re.fullmatch(r"[a-z]{2,3}([-_][A-Za-z0-9]+)*", self.lang):
+            raise SettingsError(f"lang is {self.lang!r}; give a language code such as en, de or zh")
+        _range("min-chars", self.min_chars, 0, 1_000_000)
+        _range("max-chars", self.max_chars, 1, 10_000_000)
+        if self.min_chars > self.max_chars:
+            raise SettingsError(
+                f"min-chars {self.min_chars} is greater than max-chars {self.max_chars}; "
+                "allowed: min-chars up to max-chars"
+            )
+        _range("hash-bits", self.hash_bits, 16, 60)
+        _range("seed", self.seed, 0, 2**63 - 1)
+        pool = (self.hashes, self.draw, self.draws)
+        if any(value is not None for value in pool):
+            if None in pool:
+                raise SettingsError("hashes, draw and draws go together: give all three or none")
+            object.__setattr__(self, "bands", None)
+            object.__setattr__(self, "rows", None)
+            _range("hashes", self.hashes, 1, 1024)
+            _range("draw", self.draw, 1, self.hashes or 1)
+            _range("draws", self.draws, 1, 64)
+        else:
+            _range("bands", self.bands, 1, 64)
+            _range("rows", self.rows, 1, 64)
+
+    @property
+    def tokens(self) -> int:
+        """Tokens a sentence gets."""
+        return self.draws or self.bands or 0
+
+    def describe(self) -> dict[str, Any]:
+        """The settings in use by their command-line names, with the hash scheme's version."""
+        named = {name.replace("_", "-"): value for name, value in asdict(self).items() if value is not None}
+        return {**named, "hash-scheme": HASH_SCHEME}
+
+
+@dataclass(frozen=True, slots=True)
+class Scanning:
+    """The free settings of one scan."""
+
+    jaccard: float = 0.8
+    word_edit_distance: int | None = None
+    linkage: str = "single"
+    verify: str = "exact"
+    across: str = "any"
+
+    def __post_init__(self) -> None:
+        if not 0 < self.jaccard <= 1:
+            raise SettingsError(f"jaccard is {self.jaccard}; allowed: greater than 0, up to 1")
+        if self.word_edit_distance is not None:
+            _range("word-edit-distance", self.word_edit_distance, 0, 10_000)
+        _choice("linkage", self.linkage, LINKAGES)
+        _choice("verify", self.verify, VERIFICATIONS)
+        _choice("across", self.across, ACROSS)
+        if self.verify == "none" and self.word_edit_distance is not None:
+            raise SettingsError("word-edit-distance needs verify exact; it is none")
+
+    def describe(self) -> dict[str, Any]:
+        """The settings by their command-line names; those not set are left out."""
+        return {name.replace("_", "-"): value for name, value in asdict(self).items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What the whole process tree may use: `workers` processes, `memory` bytes."""
+
+    workers: int = 0
+    memory: int = 2**30
+
+    def __post_init__(self) -> None:
+        if self.workers == 0:
+            object.__setattr__(self, "workers", available_cores())
+        _range("workers", self.workers, 1, 1024)
+        if self.memory < 2**28:
+            raise SettingsError(f"memory is {self.memory} bytes; allowed: 256MiB or more")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How sources are read. `None` means: by the source's name, or the format's own habit.
+
+    Columns are names, dotted paths (JSON) or numbers from 1; `id_column` may be `line`.
+    """
+
+    format: str | None = None
+    separator: str | None = None
+    header: bool | None = None
+    id_column: str | None = None
+    title_column: str | None = None
+    text_column: str | None = None
+    namespaces: tuple[int, ...] = (0,)
+    revisions: str = "latest"
+    wikitext: str = "fast"
+    source_name: str | None = None
+    limit: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.format is not None:
+            _choice("format", self.format, FORMATS)
+        _choice("revisions", self.revisions, REVISIONS)
+        _choice("wikitext", self.wikitext, WIKITEXT_PATHS)
+        if self.separator is not None and len(self.separator) != 1:
+            raise SettingsError(f"separator is {self.separator!r}; allowed: one character")
+        if self.limit is not None:
+            _range("limit", self.limit, 0, 2**62)
+        if self.source_name is not None and not re.fullmatch(r"[^/\s]+", self.source_name):
+            raise SettingsError(f"source-name is {self.source_name!r}; allowed: no slash, no white space")
+
+
+def available_cores() -> int:
+    """Cores this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def parse_memory(text: str) -> int:
+    """Bytes named by `1GiB`, `512MB`, `800m`; `SettingsError` for anything else."""
+    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?i?)b?\s*", text.lower())
+    if match is None or match[2] not in _BYTE_UNITS:
+        raise SettingsError(f"memory is {text!r}; write it as 512MiB, 1GiB or 2GB")
+    return int(float(match[1]) * _BYTE_UNITS[match[2]])
+
+
+def option_names(group: type) -> list[str]:
+    """The command-line names of a group of settings, in their order."""
+    return [field.name.replace("_", "-") for field in fields(group)]
+
+
+def _choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise SettingsError(f"{name} is {value!r}; allowed: {', '.join(allowed)}")
+
+
+def _range(name: str, value: int | None, low: int, high: int) -> None:
+    if value is None or not low <= value <= high:
+        raise SettingsError(f"{name} is {value}; allowed: {low} to {high}")
