@@ -14,12 +14,14 @@ import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import numba
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+_config: Any = numba.config  # numba fills it at run time
 
 
 def compiled(function: Callable[P, R]) -> Callable[P, R]:
@@ -27,12 +29,12 @@ def compiled(function: Callable[P, R]) -> Callable[P, R]:
 
     Integer arithmetic wraps, division by zero does not raise, array bounds are not checked.
     """
-    previous = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = _cache_folder()
+    previous = _config.CACHE_DIR
+    _config.CACHE_DIR = _cache_folder()
     try:
         kernel: Callable[P, R] = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
     finally:
-        numba.config.CACHE_DIR = previous
+        _config.CACHE_DIR = previous
     return kernel
 
 

@@ -24,7 +24,7 @@ FORMATS = ("wikipedia", "tsv", "csv", "jsonl", "parquet", "text", "lines")
 REVISIONS = ("latest", "all")
 WIKITEXT_PATHS = ("fast", "reference")
 
-_BYTE_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "t": 10**12, "gi": 2**30, "ti": 2**40}
+_BYTE_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "gi": 2**30}
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +187,7 @@ def available_cores() -> int:
 
 def parse_memory(text: str) -> int:
     """Bytes named by `1GiB`, `512MB`, `800m`; `SettingsError` for anything else."""
-    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?i?)b?\s*", text.lower())
+    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmg]?i?)b?\s*", text.lower())
     if match is None or match[2] not in _BYTE_UNITS:
         raise SettingsError(f"memory is {text!r}; write it as 512MiB, 1GiB or 2GB")
     return int(float(match[1]) * _BYTE_UNITS[match[2]])

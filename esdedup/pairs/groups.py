@@ -1,0 +1,82 @@
+"""Tokens into groups: which texts hold the same token.
+
+A group is a collision: two or more distinct texts with one token. Texts are numbered in the order of
+their content hashes, and the members of a group stand in that order, so nothing downstream depends on
+the order of arrival.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from esdedup.compiled import compiled
+from esdedup.signers.minhash import Tokens
+
+Numbers = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """Groups in flat arrays: group g has `members[starts[g]:starts[g + 1]]`, which share token column `columns[g]`."""
+
+    starts: Numbers
+    members: Numbers
+    columns: Numbers
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def sizes(self) -> Numbers:
+        """Members of each group: shape (groups,)."""
+        return np.diff(self.starts)
+
+
+def group_tokens(tokens: Tokens) -> Groups:
+    """Every group among texts whose tokens are `tokens`, shape (n, tokens), by column and token."""
+    starts, members, columns = [np.zeros(1, np.int64)], [], []
+    total = 0
+    for column in range(tokens.shape[1]):
+        values = np.ascontiguousarray(tokens[:, column])
+        bounds, held = _runs(values, np.argsort(values, kind="stable"))
+        starts.append(bounds + total)
+        members.append(held)
+        columns.append(np.full(len(bounds), column, np.int64))
+        total += len(held)
+    if not members:
+        return Groups(starts[0], np.empty(0, np.int64), np.empty(0, np.int64))
+    return Groups(np.concatenate(starts), np.concatenate(members), np.concatenate(columns))
+
+
+@compiled
+def _runs(values: Tokens, order: Numbers) -> tuple[Numbers, Numbers]:
+    """Ends and members of the runs of two or more equal values along `order`."""
+    count = len(order)
+    ends = np.empty(count // 2 + 1, np.int64)
+    members = np.empty(count, np.int64)
+    runs = held = begin = 0
+    for index in range(1, count + 1):
+        if index < count and values[order[index]] == values[order[begin]]:
+            continue
+        if index - begin >= 2:
+            members[held : held + index - begin] = order[begin:index]
+            held += index - begin
+            ends[runs] = held
+            runs += 1
+        begin = index
+    return ends[:runs].copy(), members[:held].copy()
+
+
+def hot_flags(groups: Groups, shape: tuple[int, int], limit: int) -> tuple[Flags, Flags]:
+    """Which groups have more than `limit` members, and which tokens of which texts are theirs.
+
+    Shapes (groups,) and `shape` = (texts, tokens).
+    """
+    hot = groups.sizes() > limit
+    flags = np.zeros(shape, np.bool_)
+    for group in np.flatnonzero(hot):
+        flags[groups.members[groups.starts[group] : groups.starts[group + 1]], groups.columns[group]] = True
+    return hot, flags

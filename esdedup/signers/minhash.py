@@ -1,0 +1,67 @@
+"""Minhash values: the minimum of each hash function of a family over a text's shingles.
+
+The family is multiply-shift (Dietzfelbinger et al. 1997), h(x) = (a·x + b mod 2^64) >> (64 - bits) with a
+odd, over shingle hashes that are mixed already; Weissman et al. 2014 (section 3) use the same with 60
+bits. The chance that two texts have equal values is the Jaccard similarity of their shingle sets.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from esdedup.compiled import compiled
+from esdedup.hashing import Bytes, Hashes, Offsets, mix, random_words
+from esdedup.sentences.shingles import longest, unit_windows
+
+Tokens = npt.NDArray[np.int64]
+Choices = npt.NDArray[np.int64]
+
+TOKEN_BITS = 53  # the widest integer that every JavaScript client reads exactly
+
+
+def family(seed: int, hashes: int) -> tuple[Hashes, Hashes]:
+    """Multipliers (odd) and addends of `hashes` functions: two arrays of shape (hashes,)."""
+    words = random_words(np.uint64(seed), 2 * hashes)
+    return words[:hashes] | np.uint64(1), words[hashes:]
+
+
+@compiled
+def _minima(windows: Hashes, count: int, multipliers: Hashes, addends: Hashes, shift: np.uint64, out: Hashes) -> None:
+    for function in range(len(multipliers)):
+        multiplier, addend = multipliers[function], addends[function]
+        least = np.uint64(0xFFFFFFFFFFFFFFFF)
+        for index in range(count):
+            least = min(least, windows[index] * multiplier + addend)
+        # a shift keeps the order, so the minimum may be taken before it
+        out[function] = least >> shift
+
+
+@compiled
+def minhash_values(
+    data: Bytes, offsets: Offsets, words: Hashes, by_word: bool, length: int,
+    multipliers: Hashes, addends: Hashes, bits: int,
+) -> Hashes:
+    """The signatures of texts that have at least one shingle: shape (n, hashes)."""
+    texts = len(offsets) - 1
+    units = np.empty(0 if by_word else longest(offsets), np.uint64)
+    windows = np.empty(longest(offsets), np.uint64)
+    values = np.empty((texts, len(multipliers)), np.uint64)
+    shift = np.uint64(64 - bits)
+    for index in range(texts):
+        count = unit_windows(data, offsets, words, by_word, index, length, units, windows)
+        _minima(windows, count, multipliers, addends, shift, values[index])
+    return values
+
+
+@compiled
+def fold(values: Hashes, choices: Choices) -> Tokens:
+    """Tokens of signatures: shape (n, tokens). `choices` (tokens, size) names the values that each takes."""
+    tokens = np.empty((len(values), len(choices)), np.int64)
+    for index in range(len(values)):
+        for token in range(len(choices)):
+            state = mix(np.uint64(token + 1))
+            for choice in choices[token]:
+                state = mix(state ^ values[index, choice]) + np.uint64(0x9E3779B97F4A7C15)
+            tokens[index, token] = np.int64(state >> np.uint64(64 - TOKEN_BITS))
+    return tokens
