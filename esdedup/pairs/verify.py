@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from esdedup.compiled import compiled
 from esdedup.hashing import Hashes, Offsets
-from esdedup.pairs.groups import Flags, Groups, Numbers
+from esdedup.pairs.groups import Flags, Numbers
 from esdedup.signers.minhash import Tokens
 
 HOT_LIMIT = 2000
@@ -102,7 +102,12 @@ def overlap(flat: Hashes, a: int, end_a: int, b: int, end_b: int, need: int) -> 
 
 @compiled
 def _judge(
-    a: int, b: int, flat: Hashes, bounds: Offsets, sketch: Sketches, threshold: float,
+    a: int,
+    b: int,
+    flat: Hashes,
+    bounds: Offsets,
+    sketch: Sketches,
+    threshold: float,
 ) -> float:
     """Exact Jaccard of two texts, or -1 below the threshold."""
     size_a = bounds[a + 1] - bounds[a]
@@ -118,7 +123,7 @@ def _judge(
     common = overlap(flat, bounds[a], bounds[a + 1], bounds[b], bounds[b + 1], need)
     if common < 0:
         return -1.0
-    return common / (size_a + size_b - common)
+    return float(common / (size_a + size_b - common))
 
 
 @compiled
@@ -149,9 +154,20 @@ def _orders(members: Numbers, column: int, tokens: Tokens) -> Numbers:
 
 @compiled
 def collide(
-    starts: Numbers, members: Numbers, columns: Numbers, first: int, last: int, hot: Flags,
-    tokens: Tokens, hot_tokens: Flags, home: Numbers,
-    flat: Hashes, bounds: Offsets, sketch: Sketches, threshold: float, reach: int,
+    starts: Numbers,
+    members: Numbers,
+    columns: Numbers,
+    first: int,
+    last: int,
+    hot: Flags,
+    tokens: Tokens,
+    hot_tokens: Flags,
+    home: Numbers,
+    flat: Hashes,
+    bounds: Offsets,
+    sketch: Sketches,
+    threshold: float,
+    reach: int,
 ) -> tuple[Numbers, Numbers, Similarities, Numbers, int]:
     """Collide and verify groups `first` to `last` (exclusive); columns as in `Found`.
 
@@ -210,7 +226,10 @@ def collide(
                     out_shared[found] = shared
                     found += 1
     return (
-        out_a[:found].copy(), out_b[:found].copy(), out_jaccard[:found].copy(), out_shared[:found].copy(),
+        out_a[:found].copy(),
+        out_b[:found].copy(),
+        out_jaccard[:found].copy(),
+        out_shared[:found].copy(),
         candidates,
     )
 

@@ -84,7 +84,14 @@ def longest(offsets: Offsets) -> int:
 
 @compiled
 def unit_windows(
-    data: Bytes, offsets: Offsets, words: Hashes, by_word: bool, index: int, length: int, units: Units, out: Hashes
+    data: Bytes,
+    offsets: Offsets,
+    words: Hashes,
+    by_word: bool,
+    index: int,
+    length: int,
+    units: Units,
+    out: Hashes,
 ) -> int:
     """Shingle hashes of text `index` into `out`; their number.
 
@@ -109,12 +116,11 @@ def _sort(values: Hashes, count: int, counters: Offsets, out: Hashes) -> None:
         bits += 1
     shift = np.uint64(64 - bits)
     buckets = 1 << bits
-    for bucket in range(buckets + 1):
-        counters[bucket] = 0
+    counters[: buckets + 1] = 0
     for index in range(count):
         counters[np.int64(values[index] >> shift) + 1] += 1
-    for bucket in range(buckets):
-        counters[bucket + 1] += counters[bucket]
+    for index in range(buckets):
+        counters[index + 1] += counters[index]
     for index in range(count):
         bucket = np.int64(values[index] >> shift)
         out[counters[bucket]] = values[index]

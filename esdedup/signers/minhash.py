@@ -18,6 +18,7 @@ Tokens = npt.NDArray[np.int64]
 Choices = npt.NDArray[np.int64]
 
 TOKEN_BITS = 53  # the widest integer that every JavaScript client reads exactly
+COLUMN_BITS = 6  # the low bits of a token name its column, so that tokens of different columns never meet
 
 
 def family(seed: int, hashes: int) -> tuple[Hashes, Hashes]:
@@ -27,7 +28,9 @@ def family(seed: int, hashes: int) -> tuple[Hashes, Hashes]:
 
 
 @compiled
-def _minima(windows: Hashes, count: int, multipliers: Hashes, addends: Hashes, shift: np.uint64, out: Hashes) -> None:
+def _minima(
+    windows: Hashes, count: int, multipliers: Hashes, addends: Hashes, shift: np.uint64, out: Hashes
+) -> None:
     for function in range(len(multipliers)):
         multiplier, addend = multipliers[function], addends[function]
         least = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -39,8 +42,14 @@ def _minima(windows: Hashes, count: int, multipliers: Hashes, addends: Hashes, s
 
 @compiled
 def minhash_values(
-    data: Bytes, offsets: Offsets, words: Hashes, by_word: bool, length: int,
-    multipliers: Hashes, addends: Hashes, bits: int,
+    data: Bytes,
+    offsets: Offsets,
+    words: Hashes,
+    by_word: bool,
+    length: int,
+    multipliers: Hashes,
+    addends: Hashes,
+    bits: int,
 ) -> Hashes:
     """The signatures of texts that have at least one shingle: shape (n, hashes)."""
     texts = len(offsets) - 1
@@ -60,8 +69,9 @@ def fold(values: Hashes, choices: Choices) -> Tokens:
     tokens = np.empty((len(values), len(choices)), np.int64)
     for index in range(len(values)):
         for token in range(len(choices)):
-            state = mix(np.uint64(token + 1))
+            state = np.uint64(0)
             for choice in choices[token]:
                 state = mix(state ^ values[index, choice]) + np.uint64(0x9E3779B97F4A7C15)
-            tokens[index, token] = np.int64(state >> np.uint64(64 - TOKEN_BITS))
+            folded = np.int64(state >> np.uint64(64 - TOKEN_BITS + COLUMN_BITS))
+            tokens[index, token] = (folded << COLUMN_BITS) | token
     return tokens

@@ -1,0 +1,263 @@
+"""Tokens to verified pairs, within a memory budget: the collision scan, the same for every store.
+
+A store hands over one row a sentence (`SIGNATURES`). Identical sentences are collapsed first. Where all
+tokens fit in memory they are grouped there; otherwise DuckDB groups them, out of core. Both ways give the
+same groups, hence the same pairs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from esdedup.database import Database
+from esdedup.pairs.block import PAIRS, Block, collide_block
+from esdedup.pairs.components import roots, unite_runs
+from esdedup.pairs.cuts import Cutter, groups_of
+from esdedup.pairs.groups import Numbers, group_tokens
+from esdedup.pairs.verify import HOT_LIMIT
+from esdedup.settings import Scanning
+from esdedup.signers.bands import Signer
+from esdedup.signers.minhash import COLUMN_BITS
+
+FetchTexts = Callable[[pa.Table], Iterable[pa.RecordBatch]]
+"""From a column `hash` to rows (`hash`, `text`), each hash once, in any order."""
+
+Progress = Callable[[int, int], None]
+"""Called with work done and work in all."""
+
+
+def signatures_schema(tokens: int) -> pa.Schema:
+    """One row a sentence. `home` is what `--across` looks at: the document or source, or -1 for `any`."""
+    return pa.schema(
+        [
+            ("hash", pa.uint64()),  # content hash of the text
+            ("home", pa.int64()),
+            ("length", pa.int32()),  # bytes of the text
+            ("tokens", pa.list_(pa.int64(), tokens)),
+        ]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Collided:
+    """What a scan found. The scratch database holds `texts` (number, hash, copies, home) and `pairs`."""
+
+    texts: int
+    collisions: int
+    candidates: int
+    hot_tokens: int
+    hot_places: list[str]
+
+
+class Collider:
+    """One collision scan. `scratch` is a private database that may spill to disk."""
+
+    def __init__(
+        self,
+        scratch: Database,
+        signer: Signer,
+        scanning: Scanning,
+        budget: int,
+        threads: int,
+        hot_limit: int = HOT_LIMIT,
+    ) -> None:
+        self._db = scratch
+        self._signer = signer
+        self._scanning = scanning
+        self._budget = budget
+        self._threads = threads
+        self._hot_limit = hot_limit
+
+    def collide(
+        self,
+        signatures: pa.RecordBatchReader,
+        fetch: FetchTexts,
+        progress: Progress = lambda _done, _all: None,
+    ) -> Collided:
+        """Find every pair among the sentences of `signatures`; texts are asked of `fetch` when needed."""
+        self._load(signatures)
+        texts = self._db.count("SELECT count(*) FROM texts")
+        collisions = self._hold(texts)
+        hot, places = self._hot_tokens()
+        ranges = self._order(texts, fetch)
+        self._db.execute(
+            "CREATE TABLE pairs (a INTEGER, b INTEGER, jaccard DOUBLE, word_edit_distance INTEGER, "
+            "shared_tokens INTEGER)"
+        )
+        candidates = 0
+        for done in range(ranges):
+            pairs, met = self._collide_range(done)
+            candidates += met
+            self._db.insert("pairs", pairs)
+            progress(done + 1, ranges)
+        for table in ("signatures", "held", "postings", "active"):
+            self._db.execute(f"DROP TABLE IF EXISTS {table}")
+        return Collided(texts, collisions, candidates, hot, places)
+
+    # -- identical sentences ------------------------------------------------------------------------------
+
+    def _load(self, signatures: pa.RecordBatchReader) -> None:
+        """Collapse identical sentences; texts are numbered from 0 in the order of their content hashes."""
+        self._db.create("signatures", signatures)
+        self._db.execute(
+            """
+            CREATE TABLE texts AS
+            SELECT (row_number() OVER (ORDER BY hash) - 1)::INTEGER AS number, *
+            FROM (
+                SELECT hash, count(*) AS copies, min(length) AS length, min(rowid) AS first,
+                    CASE WHEN min(home) = max(home) THEN min(home) ELSE -1 END AS home
+                FROM signatures GROUP BY hash
+            )
+            ORDER BY hash
+            """
+        )
+
+    # -- collisions -------------------------------------------------------------------------------------
+
+    def _hold(self, texts: int) -> int:
+        """Fill `held` with the postings (token, number) of every token of two or more texts; their number."""
+        self._db.execute("CREATE TABLE held (token BIGINT, number INTEGER)")
+        columns = self._signer.signing.tokens
+        if texts * columns * _GROUPING_BYTES <= self._budget:
+            signed = self._db.table(
+                "SELECT s.tokens FROM texts t JOIN signatures s ON s.rowid = t.first ORDER BY t.number"
+            )
+            tokens = _token_matrix(signed["tokens"], columns)
+            groups = group_tokens(tokens)
+            held = tokens[groups.members, np.repeat(groups.columns, groups.sizes())]
+            self._db.insert("held", pa.table({"token": held, "number": groups.members.astype(np.int32)}))
+            return len(groups)
+        collisions = 0
+        for column in range(1, columns + 1):
+            # tokens of different columns never meet, so each column is grouped alone, in a tenth of the memory
+            self._db.execute(
+                f"CREATE OR REPLACE TEMP VIEW postings_of AS SELECT s.tokens[{column}] AS token, t.number "
+                "FROM texts t JOIN signatures s ON s.rowid = t.first"
+            )
+            self._db.execute(
+                "CREATE OR REPLACE TEMP TABLE shared AS "
+                "SELECT token FROM postings_of GROUP BY token HAVING count(*) > 1"
+            )
+            collisions += self._db.count("SELECT count(*) FROM shared")
+            self._db.execute(
+                "INSERT INTO held SELECT token, number FROM postings_of SEMI JOIN shared USING (token)"
+            )
+        self._db.execute("DROP TABLE IF EXISTS shared")
+        return collisions
+
+    def _hot_tokens(self) -> tuple[int, list[str]]:
+        rows = self._db.rows(
+            "SELECT token, count(*) FROM held GROUP BY token HAVING count(*) > ? ORDER BY 2 DESC, 1",
+            [self._hot_limit],
+        )
+        return len(rows), [f"token {token} is held by {count:,} texts" for token, count in rows[:5]]
+
+    # -- ranges that fit in memory ------------------------------------------------------------------------
+
+    def _order(self, texts: int, fetch: FetchTexts) -> int:
+        """Give each posting a range, in component order, and bring the texts of each range; the ranges."""
+        parent = np.arange(texts, dtype=np.int32)
+        last = (-1, -1)
+        for batch in self._batches("SELECT token, number FROM held ORDER BY token"):
+            tokens, numbers = batch
+            unite_runs(parent, tokens, numbers, *last)
+            last = (int(tokens[-1]), int(numbers[-1]))
+        active = self._db.arrays("SELECT DISTINCT number FROM held ORDER BY number")["number"]
+        components = roots(parent, active.astype(np.int64))
+        del parent
+        self._db.create("components", pa.table({"number": active, "component": components.astype(np.int32)}))
+        self._db.execute("CREATE TABLE postings (range BIGINT, token BIGINT, number INTEGER, fresh BOOLEAN)")
+        cutter = Cutter(texts, self._budget)
+        ordered = self._batches(
+            "SELECT h.token, h.number, 10 * t.length + 400 AS cost FROM held h JOIN components c USING (number) "
+            "JOIN texts t USING (number) ORDER BY c.component, h.token, h.number"
+        )
+        ranges = 0
+        for tokens, numbers, costs in _whole_groups(ordered):
+            cut = cutter.cut(tokens, numbers, costs)
+            ranges = int(cut.ranges[-1]) + 1
+            self._db.insert(
+                "postings",
+                pa.table(
+                    {
+                        "range": cut.ranges,
+                        "token": tokens,
+                        "number": numbers.astype(np.int32),
+                        "fresh": cut.news,
+                    }
+                ),
+            )
+        self._db.execute("DROP TABLE components")
+        self._bring_texts(fetch)
+        return ranges
+
+    def _bring_texts(self, fetch: FetchTexts) -> None:
+        wanted = self._db.table(
+            "SELECT hash FROM texts WHERE number IN (SELECT number FROM held) ORDER BY hash"
+        )
+        self._db.execute("CREATE TABLE brought (hash UBIGINT, text VARCHAR)")
+        if self._scanning.verify == "exact":
+            for batch in fetch(wanted):
+                self._db.insert("brought", pa.Table.from_batches([batch]))
+        self._db.execute(
+            """
+            CREATE TABLE active AS
+            SELECT p.range, p.number, t.home, coalesce(b.text, '') AS text, s.tokens
+            FROM postings p JOIN texts t USING (number) JOIN signatures s ON s.rowid = t.first
+            LEFT JOIN brought b ON b.hash = t.hash
+            WHERE p.fresh ORDER BY p.range, p.number
+            """
+        )
+        self._db.execute("DROP TABLE brought")
+
+    # -- one range ----------------------------------------------------------------------------------------
+
+    def _collide_range(self, which: int) -> tuple[pa.Table, int]:
+        held = self._db.table(
+            "SELECT number, home, text, tokens FROM active WHERE range = ? ORDER BY number", [which]
+        )
+        numbers = held["number"].to_numpy().astype(np.int64)
+        block = Block(
+            numbers,
+            held["text"].cast(pa.large_string()).combine_chunks(),
+            _token_matrix(held["tokens"], self._signer.signing.tokens),
+            held["home"].to_numpy(),
+        )
+        postings = self._db.arrays(
+            "SELECT token, number FROM postings WHERE range = ? ORDER BY token, number", [which]
+        )
+        places = np.searchsorted(numbers, postings["number"])
+        groups = groups_of(postings["token"], places, COLUMN_BITS)
+        return collide_block(block, groups, self._signer, self._scanning, self._hot_limit, self._threads)
+
+    def _batches(self, query: str) -> Iterator[tuple[Numbers, ...]]:
+        for batch in self._db.batches(query):
+            yield tuple(column.to_numpy().astype(np.int64) for column in batch.columns)
+
+
+_GROUPING_BYTES = 40  # token, order, member and column of one posting while it is grouped in memory
+
+
+def _token_matrix(column: pa.ChunkedArray, tokens: int) -> Numbers:
+    parts = [chunk.flatten().to_numpy() for chunk in column.chunks]
+    flat = np.concatenate(parts) if parts else np.empty(0, np.int64)
+    return flat.reshape(-1, tokens)
+
+
+def _whole_groups(batches: Iterable[tuple[Numbers, ...]]) -> Iterator[tuple[Numbers, ...]]:
+    """Batches again, cut so that rows of one token never stand in two."""
+    rest: tuple[Numbers, ...] | None = None
+    for batch in batches:
+        rows = batch if rest is None else tuple(map(np.concatenate, zip(rest, batch, strict=True)))
+        last = int(np.searchsorted(rows[0][::-1] != rows[0][-1], True))
+        cut = len(rows[0]) - last
+        if cut:
+            yield tuple(column[:cut] for column in rows)
+        rest = tuple(column[cut:] for column in rows)
+    if rest is not None:
+        yield rest

@@ -1,0 +1,114 @@
+"""Documents into units: sentences (sentencex) or whole records, in Unicode NFC, white space collapsed.
+
+Paragraphs are separated by an empty line and never share a sentence; a single line break inside a
+paragraph counts as a space. A unit that is only white space is no unit.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import sentencex
+
+from esdedup.compiled import compiled
+from esdedup.flat import text_buffers, text_column, texts_from
+from esdedup.hashing import Bytes, Offsets
+
+_PARAGRAPHS = re.compile(r"\n[^\S\n]*\n\s*")
+_LINE_ENDS = re.compile(r"\r\n?|[\v\f\x85\u2028]")
+
+
+class Units(NamedTuple):
+    """The units of several documents: texts, the document each stands in, and lengths in code points."""
+
+    texts: pa.LargeStringArray
+    document: npt.NDArray[np.int64]
+    length: npt.NDArray[np.int64]
+
+
+def segment(documents: Sequence[str], unit: str, lang: str) -> Units:
+    """Units of `documents` in order; `document` holds each unit's index into `documents`."""
+    pieces: list[str] = []
+    counts = np.empty(len(documents), np.int64)
+    for index, document in enumerate(documents):
+        text = unicodedata.normalize("NFC", document)
+        before = len(pieces)
+        if unit == "record":
+            pieces.append(text)
+        else:
+            pieces.extend(sentencex.segment(lang, unwrap(text)))
+        counts[index] = len(pieces) - before
+    data, offsets = text_buffers(text_column(pieces))
+    flat, bounds, lengths = collapse_spaces(data, offsets)
+    owners = np.repeat(np.arange(len(documents)), counts)
+    kept = np.flatnonzero(lengths)
+    texts = texts_from(flat, bounds)
+    if len(kept) < len(texts):
+        texts = texts.take(pa.array(kept))
+    return Units(texts, owners[kept], lengths[kept])
+
+
+def unwrap(text: str) -> str:
+    """The text with paragraphs parted by one empty line and the lines of a paragraph joined by spaces."""
+    if "\r" in text or "\v" in text or "\f" in text or "\x85" in text or "\u2028" in text:
+        text = _LINE_ENDS.sub("\n", text)
+    if "\n" not in text:
+        return text
+    return "\n\n".join(paragraph.replace("\n", " ") for paragraph in _PARAGRAPHS.split(text))
+
+
+@compiled
+def _space_bytes(data: Bytes, at: int, end: int) -> int:
+    """Bytes of the white-space character at `at` (Unicode White_Space and ASCII separators), else 0."""
+    byte = data[at]
+    if byte < 0x80:
+        return 1 if byte == 0x20 or 0x09 <= byte <= 0x0D or 0x1C <= byte <= 0x1F else 0
+    if byte == 0xC2 and at + 1 < end:
+        return 2 if data[at + 1] == 0x85 or data[at + 1] == 0xA0 else 0
+    if at + 2 >= end or not 0xE1 <= byte <= 0xE3:
+        return 0
+    code = (
+        (np.int64(byte & 0x0F) << 12) | (np.int64(data[at + 1] & 0x3F) << 6) | np.int64(data[at + 2] & 0x3F)
+    )
+    if 0x2000 <= code <= 0x200A or code in (0x1680, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000):
+        return 3
+    return 0
+
+
+@compiled
+def collapse_spaces(data: Bytes, offsets: Offsets) -> tuple[Bytes, Offsets, npt.NDArray[np.int64]]:
+    """Trim texts and turn each run of white space into one space: bytes, offsets, lengths in code points."""
+    texts = len(offsets) - 1
+    out = np.empty(offsets[texts] - offsets[0], np.uint8)
+    bounds = np.zeros(texts + 1, np.int64)
+    lengths = np.zeros(texts, np.int64)
+    total = 0
+    for index in range(texts):
+        at, end = offsets[index], offsets[index + 1]
+        begin = total
+        length = 0
+        pending = False
+        while at < end:
+            wide = _space_bytes(data, at, end)
+            if wide:
+                pending = total > begin
+                at += wide
+                continue
+            if pending:
+                out[total] = 0x20
+                total += 1
+                length += 1
+                pending = False
+            length += (data[at] & 0xC0) != 0x80
+            out[total] = data[at]
+            total += 1
+            at += 1
+        bounds[index + 1] = total
+        lengths[index] = length
+    return out[:total].copy(), bounds, lengths
