@@ -1,3 +1,37 @@
-"""esdedup: near-duplicate sentences in large text collections."""
+"""esdedup: near-duplicate sentences in large text collections, found, verified and clustered.
+
+>>> import esdedup
+>>> summary = esdedup.run("dump.xml.bz2", out="found", jaccard=0.9)  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "Settings",
+    "clusters",
+    "drop",
+    "index",
+    "open_store",
+    "run",
+    "scan",
+    "status",
+]
+
+if TYPE_CHECKING:
+    from esdedup.pipeline.verbs import clusters, drop, index, run, scan, status
+    from esdedup.settings import Settings
+    from esdedup.stores.opening import open_store
+
+_HOMES = {"Settings": "esdedup.settings", "open_store": "esdedup.stores.opening"}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a verb when it is first used: `import esdedup` itself costs nothing."""
+    if name not in __all__:
+        raise AttributeError(f"module 'esdedup' has no attribute {name!r}")
+    return getattr(import_module(_HOMES.get(name, "esdedup.pipeline.verbs")), name)

@@ -36,13 +36,14 @@ class Database:
         }
         if spill is not None:
             config["temp_directory"] = str(spill)
-        self.connection = duckdb.connect(
-            str(path) if path else ":memory:", read_only=read_only, config=config
-        )
+        self.connection = duckdb.connect(str(path) if path else ":memory:", read_only=read_only, config=config)
 
     def execute(self, statement: str, values: Sequence[Any] = ()) -> None:
-        """Run a statement whose result does not matter."""
-        self.connection.execute(statement, list(values))
+        """Run a statement whose result does not matter; without values, several parted by semicolons."""
+        if values:
+            self.connection.execute(statement, list(values))
+        else:
+            self.connection.execute(statement)
 
     def row(self, query: str, values: Sequence[Any] = ()) -> tuple[Any, ...]:
         """The first row; an empty tuple without one."""
@@ -66,15 +67,21 @@ class Database:
         """A whole result as an Arrow table."""
         return self.connection.sql(query, params=list(values)).to_arrow_table()
 
-    def batches(
-        self, query: str, values: Sequence[Any] = (), rows: int = ROWS_AT_ONCE
-    ) -> Iterator[pa.RecordBatch]:
+    def batches(self, query: str, values: Sequence[Any] = (), rows: int = ROWS_AT_ONCE) -> Iterator[pa.RecordBatch]:
         """A result in batches, streamed on a cursor of its own: the connection stays free for inserts."""
         with self.connection.cursor() as cursor:
             reader: Any = cursor.sql(query, params=list(values)).to_arrow_reader(rows)
             for batch in reader:
                 if batch.num_rows:
                     yield batch
+
+    def stream(self, query: str, values: Sequence[Any] = (), rows: int = ROWS_AT_ONCE) -> Iterator[pa.RecordBatch]:
+        """Like `batches`, on the connection itself: it sees temporary tables, and must be read to its end
+        before anything else runs."""
+        reader: Any = self.connection.sql(query, params=list(values)).to_arrow_reader(rows)
+        for batch in reader:
+            if batch.num_rows:
+                yield batch
 
     def insert(self, table: str, rows: Any) -> None:
         """Append an Arrow table, batch or reader to `table`, by column name."""
@@ -84,11 +91,12 @@ class Database:
         finally:
             self.connection.unregister("incoming")
 
-    def create(self, table: str, rows: Any) -> None:
+    def create(self, table: str, rows: Any, *, temporary: bool = False) -> None:
         """Make `table` from an Arrow table, batch or reader."""
+        kind = "TEMP TABLE" if temporary else "TABLE"
         self.connection.register("incoming", rows)
         try:
-            self.connection.execute(f"CREATE OR REPLACE TABLE {table} AS SELECT * FROM incoming")
+            self.connection.execute(f"CREATE OR REPLACE {kind} {table} AS SELECT * FROM incoming")
         finally:
             self.connection.unregister("incoming")
 

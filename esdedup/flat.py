@@ -21,9 +21,7 @@ def text_buffers(column: pa.LargeStringArray) -> tuple[Bytes, Offsets]:
         return np.empty(0, np.uint8), np.zeros(1, np.int64)
     _, offsets, data = column.buffers()
     bounds = np.frombuffer(offsets, np.int64, len(column) + 1, column.offset * 8)
-    return (
-        np.frombuffer(data, np.uint8) if data is not None and data.size else np.empty(0, np.uint8)
-    ), bounds
+    return (np.frombuffer(data, np.uint8) if data is not None and data.size else np.empty(0, np.uint8)), bounds
 
 
 def texts_from(data: Bytes, offsets: Offsets) -> pa.LargeStringArray:

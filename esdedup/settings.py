@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
-from esdedup.errors import SettingsError
+from esdedup.errors import SettingsError, UsageError
 
 HASH_SCHEME = 1
 """Version of everything that turns a text into tokens: raise it when any token changes."""
@@ -178,6 +179,48 @@ class Reading:
             raise SettingsError(f"source-name is {self.source_name!r}; allowed: no slash, no white space")
 
 
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All options of a call. `frozen` holds only what was asked for: a store knows the rest of its own."""
+
+    frozen: dict[str, Any] = field(default_factory=dict)
+    scanning: Scanning = field(default_factory=Scanning)
+    reading: Reading = field(default_factory=Reading)
+    resources: Resources = field(default_factory=Resources)
+
+    @classmethod
+    def of(cls, **options: Any) -> Settings:
+        """Sort options by name into their groups; those that are None are left to their defaults.
+
+        Raises `UsageError` for a name that is no option, `SettingsError` for a value out of range.
+        """
+        given = {name: value for name, value in options.items() if value is not None}
+        if isinstance(given.get("memory"), str):
+            given["memory"] = parse_memory(given["memory"])
+        groups: list[dict[str, Any]] = []
+        for group in (Signing, Scanning, Reading, Resources):
+            names = {item.name for item in fields(group)}
+            groups.append({name: given.pop(name) for name in sorted(names & given.keys())})
+        if given:
+            raise UsageError(f"no such option: {', '.join(sorted(given))}")
+        frozen, scanning, reading, resources = groups
+        freeze(None, frozen)
+        return cls(frozen, Scanning(**scanning), Reading(**reading), Resources(**resources))
+
+
+def freeze(stored: Signing | None, asked: Mapping[str, Any]) -> Signing:
+    """Signing settings as `asked`, everything else as `stored` or, without a store, by default."""
+    banded = {"bands", "rows"} & asked.keys()
+    pooled = {"hashes", "draw", "draws"} & asked.keys()
+    if banded and pooled:
+        raise SettingsError("bands and rows, or hashes, draw and draws: not both")
+    if stored is None:
+        return Signing(**asked)
+    if banded and stored.hashes is not None:
+        return replace(stored, **{"bands": 10, "rows": 4, "hashes": None, "draw": None, "draws": None, **asked})
+    return replace(stored, **asked)
+
+
 def available_cores() -> int:
     """Cores this process may run on."""
     if hasattr(os, "sched_getaffinity"):
@@ -191,11 +234,6 @@ def parse_memory(text: str) -> int:
     if match is None or match[2] not in _BYTE_UNITS:
         raise SettingsError(f"memory is {text!r}; write it as 512MiB, 1GiB or 2GB")
     return int(float(match[1]) * _BYTE_UNITS[match[2]])
-
-
-def option_names(group: type) -> list[str]:
-    """The command-line names of a group of settings, in their order."""
-    return [field.name.replace("_", "-") for field in fields(group)]
 
 
 def _choice(name: str, value: str, allowed: tuple[str, ...]) -> None:

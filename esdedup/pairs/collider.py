@@ -7,7 +7,6 @@ same groups, hence the same pairs.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
@@ -15,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from esdedup.database import Database
-from esdedup.pairs.block import PAIRS, Block, collide_block
+from esdedup.pairs.block import Block, collide_block
 from esdedup.pairs.components import roots, unite_runs
 from esdedup.pairs.cuts import Cutter, groups_of
 from esdedup.pairs.groups import Numbers, group_tokens
@@ -144,9 +143,7 @@ class Collider:
                 "SELECT token FROM postings_of GROUP BY token HAVING count(*) > 1"
             )
             collisions += self._db.count("SELECT count(*) FROM shared")
-            self._db.execute(
-                "INSERT INTO held SELECT token, number FROM postings_of SEMI JOIN shared USING (token)"
-            )
+            self._db.execute("INSERT INTO held SELECT token, number FROM postings_of SEMI JOIN shared USING (token)")
         self._db.execute("DROP TABLE IF EXISTS shared")
         return collisions
 
@@ -197,9 +194,7 @@ class Collider:
         return ranges
 
     def _bring_texts(self, fetch: FetchTexts) -> None:
-        wanted = self._db.table(
-            "SELECT hash FROM texts WHERE number IN (SELECT number FROM held) ORDER BY hash"
-        )
+        wanted = self._db.table("SELECT hash FROM texts WHERE number IN (SELECT number FROM held) ORDER BY hash")
         self._db.execute("CREATE TABLE brought (hash UBIGINT, text VARCHAR)")
         if self._scanning.verify == "exact":
             for batch in fetch(wanted):
@@ -218,9 +213,7 @@ class Collider:
     # -- one range ----------------------------------------------------------------------------------------
 
     def _collide_range(self, which: int) -> tuple[pa.Table, int]:
-        held = self._db.table(
-            "SELECT number, home, text, tokens FROM active WHERE range = ? ORDER BY number", [which]
-        )
+        held = self._db.table("SELECT number, home, text, tokens FROM active WHERE range = ? ORDER BY number", [which])
         numbers = held["number"].to_numpy().astype(np.int64)
         block = Block(
             numbers,
@@ -228,9 +221,7 @@ class Collider:
             _token_matrix(held["tokens"], self._signer.signing.tokens),
             held["home"].to_numpy(),
         )
-        postings = self._db.arrays(
-            "SELECT token, number FROM postings WHERE range = ? ORDER BY token, number", [which]
-        )
+        postings = self._db.arrays("SELECT token, number FROM postings WHERE range = ? ORDER BY token, number", [which])
         places = np.searchsorted(numbers, postings["number"])
         groups = groups_of(postings["token"], places, COLUMN_BITS)
         return collide_block(block, groups, self._signer, self._scanning, self._hot_limit, self._threads)

@@ -5,6 +5,8 @@ Every distinct word of the column becomes one character, so that rapidfuzz compa
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -49,7 +51,7 @@ def _distances(texts: pa.LargeStringArray, a: Numbers, b: Numbers, threads: int)
         return np.array([Levenshtein.distance(left, right)], np.int32)
     codes = coded.indices.to_numpy(zero_copy_only=False).astype("<u4") + np.uint32(_FIRST_CHARACTER)
     line = codes.tobytes().decode("utf-32-le")
-    spelled = [line[begin:end] for begin, end in zip(offsets, offsets[1:], strict=False)]
+    spelled = [line[begin:end] for begin, end in pairwise(offsets)]
     return np.asarray(
         process.cpdist(
             [spelled[place] for place in places[:half]],

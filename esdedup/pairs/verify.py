@@ -133,9 +133,12 @@ def _met_before(a: int, b: int, column: int, tokens: Tokens, hot_tokens: Flags, 
         if other == column:
             if not in_hot:
                 return False
-        elif tokens[a, other] == tokens[b, other] and (other < column or not hot_tokens[a, other]):
-            if in_hot or not hot_tokens[a, other]:
-                return True
+        elif (
+            tokens[a, other] == tokens[b, other]
+            and (other < column or not hot_tokens[a, other])
+            and (in_hot or not hot_tokens[a, other])
+        ):
+            return True
     return False
 
 

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
@@ -27,7 +28,7 @@ def normalize(column: pa.LargeStringArray, how: str, lang: str) -> pa.LargeStrin
     words, offsets = find_words(lower)
     if how == "stem":
         words = _stemmer(lang).stemWords(words)
-    return text_column([" ".join(words[begin:end]) for begin, end in zip(offsets, offsets[1:], strict=False)])
+    return text_column([" ".join(words[begin:end]) for begin, end in pairwise(offsets)])
 
 
 @cache

@@ -73,9 +73,7 @@ def _space_bytes(data: Bytes, at: int, end: int) -> int:
         return 2 if data[at + 1] == 0x85 or data[at + 1] == 0xA0 else 0
     if at + 2 >= end or not 0xE1 <= byte <= 0xE3:
         return 0
-    code = (
-        (np.int64(byte & 0x0F) << 12) | (np.int64(data[at + 1] & 0x3F) << 6) | np.int64(data[at + 2] & 0x3F)
-    )
+    code = (np.int64(byte & 0x0F) << 12) | (np.int64(data[at + 1] & 0x3F) << 6) | np.int64(data[at + 2] & 0x3F)
     if 0x2000 <= code <= 0x200A or code in (0x1680, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000):
         return 3
     return 0

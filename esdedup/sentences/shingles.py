@@ -135,9 +135,7 @@ def _sort(values: Hashes, count: int, counters: Offsets, out: Hashes) -> None:
 
 
 @compiled
-def shingle_sets(
-    data: Bytes, offsets: Offsets, words: Hashes, by_word: bool, length: int
-) -> tuple[Hashes, Offsets]:
+def shingle_sets(data: Bytes, offsets: Offsets, words: Hashes, by_word: bool, length: int) -> tuple[Hashes, Offsets]:
     """The sorted distinct shingles of each text: flat hashes, and offsets of shape (n + 1,)."""
     texts = len(offsets) - 1
     widest = longest(offsets)

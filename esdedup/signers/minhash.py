@@ -28,9 +28,7 @@ def family(seed: int, hashes: int) -> tuple[Hashes, Hashes]:
 
 
 @compiled
-def _minima(
-    windows: Hashes, count: int, multipliers: Hashes, addends: Hashes, shift: np.uint64, out: Hashes
-) -> None:
+def _minima(windows: Hashes, count: int, multipliers: Hashes, addends: Hashes, shift: np.uint64, out: Hashes) -> None:
     for function in range(len(multipliers)):
         multiplier, addend = multipliers[function], addends[function]
         least = np.uint64(0xFFFFFFFFFFFFFFFF)

@@ -1,0 +1,72 @@
+"""How far the members of a cluster are from its representative: where single linkage has chained too much."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from esdedup.clusters.union import Clusters
+from esdedup.compiled import compiled
+from esdedup.hashing import Hashes, Offsets
+from esdedup.pairs.groups import Numbers
+from esdedup.pairs.verify import Similarities, overlap
+from esdedup.signers.bands import Signer
+
+_BYTES_A_TEXT = 4000
+
+
+def far_members(
+    fetch: Callable[[pa.Table], Iterable[pa.RecordBatch]],
+    signer: Signer,
+    clusters: Clusters,
+    limit: float,
+    budget: int,
+) -> dict[int, float]:
+    """Clusters with a member below `limit`: id, and the lowest exact Jaccard of a member with its representative.
+
+    Texts come from `fetch` (a table with column `hash` to rows of hash and text), `budget` bytes at a time.
+    """
+    chained = clusters.clusters.filter(pc.greater(clusters.clusters["distinct_texts"], 2))
+    if limit <= 0 or chained.num_rows == 0:
+        return {}
+    ids = chained["id"].to_numpy()
+    order = np.argsort(ids)
+    ids, representatives = ids[order], chained["representative"].to_numpy()[order]
+    hashes, cluster = clusters.texts["hash"].to_numpy(), clusters.texts["cluster"].to_numpy()
+    inside = np.isin(cluster, ids)
+    hashes, cluster = hashes[inside], cluster[inside]
+    order = np.lexsort((hashes, cluster))
+    hashes, cluster = hashes[order], cluster[order]
+    owner = np.searchsorted(ids, cluster)
+    far: dict[int, float] = {}
+    step = max(1000, budget // _BYTES_A_TEXT)
+    for begin in range(0, len(hashes), step):
+        part, of = hashes[begin : begin + step], owner[begin : begin + step]
+        wanted = np.unique(np.concatenate([part, representatives[np.unique(of)]]))
+        rows = pa.Table.from_batches(list(fetch(pa.table({"hash": wanted}))))
+        rows = rows.take(pc.sort_indices(rows["hash"]))
+        known = rows["hash"].to_numpy()
+        texts = rows["text"].cast(pa.large_string()).combine_chunks()
+        flat, bounds = signer.sets(signer.shingled(texts))
+        similarity = _similarities(
+            flat, bounds, np.searchsorted(known, part), np.searchsorted(known, representatives[of])
+        )
+        for at in np.flatnonzero(similarity < limit):
+            which = int(ids[of[at]])
+            far[which] = min(far.get(which, 1.0), float(similarity[at]))
+    return far
+
+
+@compiled
+def _similarities(flat: Hashes, bounds: Offsets, a: Numbers, b: Numbers) -> Similarities:
+    """Exact Jaccard of sets a[i] and b[i]."""
+    out = np.empty(len(a), np.float64)
+    for index in range(len(a)):
+        one, two = a[index], b[index]
+        common = overlap(flat, bounds[one], bounds[one + 1], bounds[two], bounds[two + 1], 0)
+        union = bounds[one + 1] - bounds[one] + bounds[two + 1] - bounds[two] - common
+        out[index] = common / union
+    return out

@@ -1,0 +1,135 @@
+"""Verified pairs into clusters, on flat arrays.
+
+Only texts that stand in a pair, or more than once, take part; their places follow the order of their content
+hashes. Sums of Jaccard are kept as whole billionths, so that they do not depend on the order of addition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from esdedup.clusters.linkage import star_roots
+from esdedup.compiled import compiled
+from esdedup.database import Database
+from esdedup.pairs.components import roots, unite
+from esdedup.pairs.groups import Numbers
+
+CLUSTERS: pa.Schema = pa.schema(
+    [
+        ("id", pa.uint64()),  # smallest content hash among its texts
+        ("size", pa.int64()),  # sentences
+        ("distinct_texts", pa.int64()),
+        (
+            "min_jaccard",
+            pa.float64(),
+        ),  # weakest verified edge; 1 without edges, null where nothing was verified
+        ("weakest_a", pa.uint64()),  # the texts of that edge, null without one
+        ("weakest_b", pa.uint64()),
+        ("representative", pa.uint64()),  # the text with the highest sum of Jaccard over its edges
+    ]
+)
+CLUSTER_TEXTS: pa.Schema = pa.schema([("hash", pa.uint64()), ("cluster", pa.uint64())])
+
+Similarities = npt.NDArray[np.float64]
+
+_UNIT = 1_000_000_000  # a Jaccard similarity of 1 as a whole number
+
+
+class Clusters(NamedTuple):
+    """Tables of schemas `CLUSTERS` and `CLUSTER_TEXTS`."""
+
+    clusters: pa.Table
+    texts: pa.Table
+
+
+def find_clusters(scratch: Database, linkage: str, verified: bool) -> Clusters:
+    """Clusters of the tables `texts` (number, hash, copies, home) and `pairs` (a, b, jaccard) in `scratch`.
+
+    `single` linkage gives connected components, `star` a centre with its neighbours. Under `--across`, copies
+    of one text within one home (`home` >= 0) are no cluster by themselves.
+    """
+    taking_part = scratch.arrays(
+        "SELECT number, hash, copies, home FROM texts WHERE (copies > 1 AND home < 0) "
+        "OR number IN (SELECT a FROM pairs UNION ALL SELECT b FROM pairs) ORDER BY number"
+    )
+    numbers, copies = taking_part["number"].astype(np.int64), taking_part["copies"].astype(np.int64)
+    places = np.arange(len(numbers))
+    parent = places.astype(np.int32)
+    sums = np.zeros(len(numbers), np.int64)
+    for a, b, jaccard in _edges(scratch, numbers):
+        unite(parent, a, b)
+        weight = np.rint(jaccard * _UNIT).astype(np.int64)
+        np.add.at(sums, a, weight)
+        np.add.at(sums, b, weight)
+    root = roots(parent, places)
+    if linkage == "star" and len(numbers):
+        edges = list(_edges(scratch, numbers))
+        if edges:
+            a, b = (np.concatenate([edge[end] for edge in edges]) for end in (0, 1))
+            root = star_roots(a, b, sums)
+    least = np.full(len(numbers), 2.0)
+    weak_a, weak_b = np.full(len(numbers), -1), np.full(len(numbers), -1)
+    for a, b, jaccard in _edges(scratch, numbers):
+        _weakest(root, a, b, jaccard, least, weak_a, weak_b)
+    distinct = np.bincount(root, minlength=len(numbers))
+    size = np.zeros(len(numbers), np.int64)
+    np.add.at(size, root, copies)
+    best = np.lexsort((places, -sums, root))
+    firsts = best[np.flatnonzero(np.diff(root[best], prepend=-1))]
+    representative = np.empty(len(numbers), np.int64)
+    representative[root[firsts]] = firsts
+    alone = (copies > 1) & (taking_part["home"] < 0)
+    kept = np.flatnonzero((distinct > 1) | ((root == places) & alone))
+    hashes = taking_part["hash"]
+    joined = weak_a[kept] >= 0
+    clusters = pa.table(
+        {
+            "id": hashes[kept],
+            "size": size[kept],
+            "distinct_texts": distinct[kept],
+            "min_jaccard": pa.array(np.where(joined, least[kept], 1.0), mask=joined & (not verified)),
+            "weakest_a": pa.array(hashes[weak_a[kept]], mask=~joined | (not verified)),
+            "weakest_b": pa.array(hashes[weak_b[kept]], mask=~joined | (not verified)),
+            "representative": hashes[representative[kept]],
+        },
+        CLUSTERS,
+    )
+    clustered = np.isin(root, kept)
+    texts = pa.table({"hash": hashes[clustered], "cluster": hashes[root[clustered]]}, CLUSTER_TEXTS)
+    return Clusters(clusters, texts)
+
+
+def _edges(scratch: Database, numbers: Numbers) -> Iterator[tuple[Numbers, Numbers, Similarities]]:
+    """Pairs in batches: the places of a and b among `numbers`, and Jaccard (0 for null)."""
+    for batch in scratch.batches("SELECT a, b, coalesce(jaccard, 0) AS jaccard FROM pairs"):
+        a, b = (np.searchsorted(numbers, batch[name].to_numpy()) for name in ("a", "b"))
+        yield a, b, batch["jaccard"].to_numpy()
+
+
+@compiled
+def _weakest(
+    root: Numbers,
+    a: Numbers,
+    b: Numbers,
+    jaccard: Similarities,
+    least: Similarities,
+    weak_a: Numbers,
+    weak_b: Numbers,
+) -> None:
+    """Lower `least` of each cluster to its weakest edge; of equal ones the first by (a, b)."""
+    for edge in range(len(a)):
+        cluster = root[a[edge]]
+        if root[b[edge]] != cluster or jaccard[edge] > least[cluster]:
+            continue
+        if jaccard[edge] == least[cluster] and (
+            a[edge] > weak_a[cluster] or (a[edge] == weak_a[cluster] and b[edge] > weak_b[cluster])
+        ):
+            continue
+        least[cluster] = jaccard[edge]
+        weak_a[cluster] = a[edge]
+        weak_b[cluster] = b[edge]

@@ -1,0 +1,226 @@
+"""Prepared batches into rows for the store: numbers, positions, first and last revisions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+
+from esdedup.hashing import Hashes
+from esdedup.pairs.groups import Flags, Numbers
+from esdedup.pipeline.prepare import Prepared, Recipe
+from esdedup.stores.store import DOCUMENT_ROWS, LAST_SEEN, SourceMark, sentence_rows
+
+_FOLD = 0x9E3779B97F4A7C15
+
+
+@dataclass(slots=True)
+class _Page:
+    """The page whose revisions are being read: what is known of its sentences so far."""
+
+    key: str
+    title: str | None
+    number: int
+    content: int = 0
+    hashes: Hashes = field(default_factory=lambda: np.empty(0, np.uint64))  # sorted
+    positions: Numbers = field(default_factory=lambda: np.empty(0, np.int64))  # in the order of `hashes`
+    first: Numbers = field(default_factory=lambda: np.empty(0, np.int64))  # by position: ordinal of a revision
+    last: Numbers = field(default_factory=lambda: np.empty(0, np.int64))
+    kept: list[Numbers] = field(default_factory=list)  # positions that the store has
+    revisions: list[int | None] = field(default_factory=list)
+    timestamps: list[str | None] = field(default_factory=list)
+    short: int = 0
+    long: int = 0
+
+
+class Assembler:
+    """Collects the rows of one source; `take` hands them over for the store."""
+
+    def __init__(self, mark: SourceMark, recipe: Recipe, first_number: int) -> None:
+        self._mark = mark
+        self._recipe = recipe
+        self._schema = sentence_rows(recipe.signing.tokens)
+        self._next = first_number
+        self._page: _Page | None = None
+        self._documents: list[pa.RecordBatch] = []
+        self._sentences: list[pa.RecordBatch] = []
+        self._last_seen: list[pa.RecordBatch] = []
+        self._finished = 0
+        self.pending_bytes = 0
+        self.sentences = 0
+
+    def add(self, batch: pa.RecordBatch, prepared: Prepared) -> None:
+        """Take in one batch, in reading order."""
+        for row, reason in prepared.unparsable:
+            self._mark.skips.add(
+                "unparsable_page", f"{batch['title'][row].as_py() or batch['id'][row].as_py()}: {reason}"
+            )
+        self.pending_bytes += prepared.texts.nbytes + prepared.tokens.nbytes
+        self.sentences += len(prepared.texts)
+        if self._recipe.merge_revisions:
+            self._add_revisions(batch, prepared)
+        else:
+            self._add_documents(batch, prepared)
+
+    def finish(self) -> None:
+        """The source has ended: so has its last page."""
+        if self._page is not None:
+            self._end_page(self._page)
+            self._page = None
+
+    @property
+    def next_number(self) -> int:
+        """The number that the next document gets."""
+        return self._next
+
+    def take(self) -> tuple[pa.Table, pa.Table, pa.Table]:
+        """Rows gathered since the last call: documents, sentences, last seen; the mark counts them as read."""
+        self._mark.documents += self._finished
+        self._finished = 0
+        self.pending_bytes = 0
+        tables = (
+            pa.Table.from_batches(self._documents, DOCUMENT_ROWS),
+            pa.Table.from_batches(self._sentences, self._schema),
+            pa.Table.from_batches(self._last_seen, LAST_SEEN),
+        )
+        self._documents, self._sentences, self._last_seen = [], [], []
+        return tables
+
+    # -- documents with one text ----------------------------------------------------------------------------
+
+    def _add_documents(self, batch: pa.RecordBatch, prepared: Prepared) -> None:
+        rows = batch.num_rows
+        numbers = np.arange(self._next, self._next + rows, dtype=np.int32)
+        self._next += rows
+        self._finished += rows
+        units = np.bincount(prepared.row, minlength=rows)
+        starts = np.cumsum(units) - units
+        positions = np.arange(len(prepared.row)) - starts[prepared.row]
+        self._documents.append(
+            self._document_rows(numbers, batch["id"], batch["title"], prepared.contents, units.astype(np.int32))
+        )
+        self._count(int(prepared.short.sum()), int((~prepared.kept & ~prepared.short).sum()))
+        at = prepared.row[prepared.kept]
+        taken = pa.array(at)
+        revision, timestamp = batch["revision"].take(taken), batch["timestamp"].take(taken)
+        self._append_sentences(
+            numbers[at], positions[prepared.kept], prepared, np.ones(len(at), np.bool_), revision, timestamp
+        )
+
+    def _document_rows(
+        self, numbers: Numbers, keys: pa.Array, titles: pa.Array, contents: Hashes, units: Numbers
+    ) -> pa.RecordBatch:
+        source = np.full(len(numbers), self._mark.number, np.int32)
+        columns = [numbers, source, keys, titles, contents, units]
+        arrays = [
+            column if isinstance(column, pa.Array) else pa.array(column, kind)
+            for column, kind in zip(columns, DOCUMENT_ROWS.types, strict=True)
+        ]
+        return pa.record_batch(arrays, DOCUMENT_ROWS)
+
+    def _append_sentences(
+        self, documents: Numbers, positions: Numbers, prepared: Prepared, chosen: Flags,
+        revision: pa.Array, timestamp: pa.Array,
+    ) -> None:  # fmt: skip
+        """Rows for the kept units that `chosen` marks; the other columns are of the chosen ones alone."""
+        mask = pa.array(chosen)
+        tokens = pa.FixedSizeListArray.from_arrays(
+            pa.array(prepared.tokens[chosen].reshape(-1)), self._recipe.signing.tokens
+        )
+        arrays = [
+            pa.array(documents, pa.int32()),
+            pa.array(positions, pa.int32()),
+            pa.array(prepared.hash[prepared.kept][chosen]),
+            prepared.texts.filter(mask),
+            tokens,
+            revision,
+            timestamp,
+            revision,
+            timestamp,
+        ]
+        self._sentences.append(pa.record_batch(arrays, self._schema))
+
+    def _count(self, short: int, long: int) -> None:
+        for reason, count in (("too_short", short), ("too_long", long)):
+            if count:
+                self._mark.skips.add(reason, count=count)
+
+    # -- pages with many revisions --------------------------------------------------------------------------
+
+    def _add_revisions(self, batch: pa.RecordBatch, prepared: Prepared) -> None:
+        keys = batch["id"].to_pylist()
+        revisions, timestamps = batch["revision"].to_pylist(), batch["timestamp"].to_pylist()
+        kept_before = np.concatenate(([0], np.cumsum(prepared.kept)))
+        begin = 0
+        while begin < len(keys):
+            end = begin + 1
+            while end < len(keys) and keys[end] == keys[begin]:
+                end += 1
+            page = self._page
+            if page is None or page.key != keys[begin]:
+                if page is not None:
+                    self._end_page(page)
+                page = self._page = _Page(keys[begin], batch["title"][begin].as_py(), self._next)
+                self._next += 1
+            shift = len(page.revisions) - begin  # from a batch row to the ordinal of a revision of the page
+            page.revisions += revisions[begin:end]
+            page.timestamps += timestamps[begin:end]
+            for content in prepared.contents[begin:end]:
+                page.content = (page.content * _FOLD + int(content)) % 2**64
+            first, last = np.searchsorted(prepared.row, [begin, end])
+            self._meet(page, prepared, int(first), int(last), shift, kept_before)
+            begin = end
+
+    def _meet(self, page: _Page, prepared: Prepared, first: int, last: int, shift: int, kept_before: Numbers) -> None:
+        """Units `first` to `last` of the batch belong to `page`: note the new ones, and when each was last seen."""
+        hashes = prepared.hash[first:last]
+        seen_last = prepared.last_row[first:last] + shift
+        at = np.searchsorted(page.hashes, hashes)
+        known = np.zeros(len(hashes), np.bool_)
+        inside = at < len(page.hashes)
+        known[inside] = page.hashes[at[inside]] == hashes[inside]
+        page.last[page.positions[at[known]]] = seen_last[known]
+        new = ~known
+        positions = np.full(len(hashes), -1, np.int64)
+        positions[new] = np.arange(len(page.last), len(page.last) + new.sum())
+        page.first = np.concatenate([page.first, prepared.row[first:last][new] + shift])
+        page.last = np.concatenate([page.last, seen_last[new]])
+        merged = np.concatenate([page.hashes, hashes[new]])
+        order = np.argsort(merged, kind="stable")
+        page.positions = np.concatenate([page.positions, positions[new]])[order]
+        page.hashes = merged[order]
+        kept = prepared.kept[first:last]
+        page.short += int((prepared.short[first:last] & new).sum())
+        page.long += int((~kept & ~prepared.short[first:last] & new).sum())
+        chosen = np.zeros(len(prepared.texts), np.bool_)
+        chosen[kept_before[first] : kept_before[last]] = new[kept]
+        stored = positions[kept & new]
+        if len(stored):
+            page.kept.append(stored)
+            revision = pa.array([page.revisions[ordinal] for ordinal in page.first[stored]], pa.int64())
+            timestamp = pa.array([page.timestamps[ordinal] for ordinal in page.first[stored]], pa.string())
+            numbers = np.full(len(stored), page.number)
+            self._append_sentences(numbers, stored, prepared, chosen, revision, timestamp)
+
+    def _end_page(self, page: _Page) -> None:
+        self._finished += 1
+        self._count(page.short, page.long)
+        self._documents.append(
+            self._document_rows(
+                np.array([page.number], np.int32),
+                pa.array([page.key], pa.string()),
+                pa.array([page.title], pa.string()),
+                np.array([page.content], np.uint64),
+                np.array([len(page.last)], np.int32),
+            )
+        )
+        kept = np.concatenate(page.kept) if page.kept else np.empty(0, np.int64)
+        later = kept[page.last[kept] > page.first[kept]]
+        rows = [
+            pa.array(np.full(len(later), page.number, np.int32)),
+            pa.array(later, pa.int32()),
+            pa.array([page.revisions[ordinal] for ordinal in page.last[later]], pa.int64()),
+            pa.array([page.timestamps[ordinal] for ordinal in page.last[later]], pa.string()),
+        ]
+        self._last_seen.append(pa.record_batch(rows, LAST_SEEN))

@@ -1,0 +1,216 @@
+"""Sources into a store: read here, prepare in the workers, write here, in reading order."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
+
+import pyarrow as pa
+
+from esdedup.errors import EsdedupError, SourceError
+from esdedup.pipeline.assemble import Assembler
+from esdedup.pipeline.prepare import Prepared, Recipe, ignore_interrupts, prepare
+from esdedup.pipeline.progress import Bar
+from esdedup.records import Skips
+from esdedup.settings import Reading, Resources
+from esdedup.sources.discover import Source
+from esdedup.sources.stream import open_documents
+from esdedup.stores.store import SourceMark, Store
+
+log = logging.getLogger("esdedup")
+
+_FLUSH_BYTES = 48 * 2**20
+_SMALL_INPUT = 4 * 2**20
+"""Bytes of input up to which starting worker processes costs more than they save."""
+
+
+@dataclass(slots=True)
+class Indexed:
+    """What one indexing did."""
+
+    damaged: list[str] = field(default_factory=list)  # sources that could not be read to their end, and why
+
+
+def source_marks(sources: Sequence[Source], reading: Reading) -> list[SourceMark]:
+    """What the store remembers of each source: enough to tell whether it is the same one again."""
+    qualified = len(sources) > 1 or reading.source_name is not None
+    how = {name: value for name, value in asdict(reading).items() if name != "source_name"}
+    marks = []
+    for source in sources:
+        if source.path is None:
+            path, state = "-", f"read at {time.time_ns()}"  # a stream is never known to be the same again
+        else:
+            stat = source.path.stat()
+            path, state = str(source.path.resolve()), f"{stat.st_size} bytes, changed at {stat.st_mtime_ns}"
+        marks.append(SourceMark(source.name, path, f"{state}, read with {how}", qualified))
+    return marks
+
+
+def index_sources(
+    store: Store,
+    sources: Sequence[Source],
+    marks: Sequence[SourceMark],
+    reading: Reading,
+    resources: Resources,
+    *,
+    keep_going: bool,
+    quiet: bool,
+) -> Indexed:
+    """Read what `marks` say is unread of `sources` into `store` and settle it.
+
+    A damaged source: what stood before the damage is stored, then `SourceError`, at once or with `keep_going`
+    noted in the result.
+    """
+    outcome = Indexed()
+    next_number = store.begin(list(marks))
+    total = sum(source.size for source in sources)
+    with ExitStack() as stack:
+        bar = stack.enter_context(Bar("index", total, "B", not quiet))
+        workers = _Workers(resources.workers if total > _SMALL_INPUT or total == 0 else 1)
+        stack.callback(workers.close)
+        before = 0
+        for source, mark in zip(sources, marks, strict=True):
+            if not mark.finished:
+                loader = _Loader(store, source, mark, reading, resources, workers, bar, before)
+                try:
+                    next_number = loader.load(next_number)
+                except SourceError as error:
+                    if not keep_going:
+                        store.settle()
+                        raise
+                    log.error("%s", error)
+                    outcome.damaged.append(str(error))
+            before += source.size
+            bar.reach(before)
+    store.settle()
+    return outcome
+
+
+class _Workers:
+    """A pool of processes, started when first used; with one worker, this process itself."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self._pool: ProcessPoolExecutor | None = None
+
+    def submit(self, batch: pa.RecordBatch, recipe: Recipe) -> Future[Prepared]:
+        if self.count == 1:
+            done: Future[Prepared] = Future()
+            done.set_result(prepare(batch, recipe))
+            return done
+        if self._pool is None:
+            methods = multiprocessing.get_all_start_methods()
+            context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
+            if hasattr(context, "set_forkserver_preload"):
+                context.set_forkserver_preload(["esdedup.pipeline.prepare"])
+            self._pool = ProcessPoolExecutor(self.count, context, initializer=ignore_interrupts)
+        return self._pool.submit(prepare, batch, recipe)
+
+    def close(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+class _Loader:
+    """Loads one source."""
+
+    def __init__(
+        self, store: Store, source: Source, mark: SourceMark, reading: Reading, resources: Resources,
+        workers: _Workers, bar: Bar, bytes_before: int,
+    ) -> None:  # fmt: skip
+        self._store = store
+        self._source = source
+        self._mark = mark
+        self._reading = reading
+        self._resources = resources
+        self._workers = workers
+        self._bar = bar
+        self._bytes_before = bytes_before
+
+    def load(self, next_number: int) -> int:
+        """Read the source to its end, or to its damage; the next document number."""
+        skips = Skips()
+        damage: SourceError | None = None
+        waiting: deque[tuple[pa.RecordBatch, int, Future[Prepared]]] = deque()
+        with open_documents(self._source, self._reading, skips, threads=self._resources.workers) as stream:
+            batches = _without_first(iter(stream), self._mark.documents)
+            recipe: Recipe | None = None
+            assembler: Assembler | None = None
+            while True:
+                try:
+                    batch = next(batches, None)
+                except SourceError as error:
+                    batch, damage = None, error
+                if batch is not None:
+                    if recipe is None:
+                        recipe = self._recipe(stream.namespaces)
+                        assembler = Assembler(self._mark, recipe, next_number)
+                    waiting.append((batch, stream.position, self._workers.submit(batch, recipe)))
+                while waiting and (batch is None or len(waiting) > 2 * self._workers.count):
+                    done, position, future = waiting.popleft()
+                    assert assembler is not None
+                    assembler.add(done, _result(future))
+                    self._bar.reach(self._bytes_before + position, f"{assembler.sentences:,} sentences")
+                    if assembler.pending_bytes > _FLUSH_BYTES:
+                        self._store.append(self._mark, *assembler.take())
+                if batch is None:
+                    break
+        if assembler is None:
+            assembler = Assembler(self._mark, self._recipe({}), next_number)
+        assembler.finish()
+        rows = assembler.take()
+        for reason, count in skips.counts.items():
+            self._mark.skips.add(reason, count=count)
+            for place in skips.places.get(reason, []):
+                self._mark.skips.add(reason, place, 0)
+        if damage is not None:
+            self._mark.skips.add("damaged_source", str(damage))
+        self._mark.finished = True
+        self._store.append(self._mark, *rows)
+        if damage is not None:
+            raise damage
+        return assembler.next_number
+
+    def _recipe(self, namespaces: dict[int, str]) -> Recipe:
+        markup = self._source.format == "wikipedia"
+        return Recipe(
+            self._store.signing,
+            self._reading.wikitext if markup else None,
+            tuple(sorted(namespaces.items())),
+            markup and self._reading.revisions == "all",
+        )
+
+
+def _result(future: Future[Prepared]) -> Prepared:
+    try:
+        return future.result()
+    except BrokenProcessPool as error:
+        raise EsdedupError(
+            "a worker process ended without an answer (out of memory?); run the same command again, "
+            "with fewer --workers"
+        ) from error
+
+
+def _without_first(batches: Iterator[pa.RecordBatch], documents: int) -> Iterator[pa.RecordBatch]:
+    """The batches without the rows of the first `documents` documents, which the store has."""
+    last: str | None = None
+    for batch in batches:
+        if documents == 0 and last is None:
+            yield batch
+            continue
+        # rows of one document follow each other, so a new id is a new document
+        for row, key in enumerate(batch["id"].to_pylist()):
+            if key != last:
+                if documents == 0:
+                    last = None
+                    yield batch.slice(row)
+                    break
+                documents -= 1
+                last = key

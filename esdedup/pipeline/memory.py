@@ -1,0 +1,53 @@
+"""The peak memory of the whole process tree, sampled."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from types import TracebackType
+
+import psutil
+
+_SECONDS_BETWEEN = 0.25
+
+
+class MemoryWatch:
+    """Samples the tree's memory while it is open; `peak` is in bytes.
+
+    Proportional set size where the system has it (Linux): memory that processes share counts once.
+    """
+
+    def __init__(self) -> None:
+        self.peak = 0
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def sample(self) -> None:
+        """Look once, now."""
+        self.peak = max(self.peak, tree_bytes())
+
+    def _watch(self) -> None:
+        while not self._stop.wait(_SECONDS_BETWEEN):
+            self.sample()
+
+    def __enter__(self) -> MemoryWatch:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop.set()
+        self._thread.join()
+        self.sample()
+
+
+def tree_bytes() -> int:
+    """Memory of this process and all below it, in bytes."""
+    this = psutil.Process()
+    total = 0
+    for process in [this, *this.children(recursive=True)]:
+        with contextlib.suppress(psutil.Error):
+            info = process.memory_full_info()
+            total += int(getattr(info, "pss", 0) or info.uss)
+    return total

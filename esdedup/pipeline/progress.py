@@ -1,0 +1,37 @@
+"""Progress on standard error: one bar a stage, none where nobody watches."""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+
+from tqdm import tqdm
+
+
+class Bar:
+    """A bar over `total` units; `shown` False, or no terminal, shows nothing."""
+
+    def __init__(self, title: str, total: int, unit: str, shown: bool) -> None:
+        self._bar = tqdm(
+            total=total or None,
+            desc=title,
+            unit=unit,
+            unit_scale=True,
+            unit_divisor=1000,
+            leave=False,
+            disable=not (shown and sys.stderr.isatty()),
+        )
+
+    def reach(self, done: int, note: str = "") -> None:
+        """`done` units of the total are done; `note` is shown behind them."""
+        if note:
+            self._bar.set_postfix_str(note, refresh=False)
+        self._bar.update(done - self._bar.n)
+
+    def __enter__(self) -> Bar:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bar.close()

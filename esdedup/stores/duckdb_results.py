@@ -1,0 +1,101 @@
+"""Results out of the embedded store, in the contract's order and with its names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Any
+
+import pyarrow as pa
+
+from esdedup.database import Database
+
+KINDLESS = {"kind": None, "kind_confidence": None, "kind_reason": None}
+
+
+def sentence_id(unit: str) -> str:
+    """SQL for a sentence's id: `DOCUMENT:POSITION`, or the document's alone where units are records."""
+    return "n.id" if unit == "record" else "n.id || ':' || s.position"
+
+
+def _rank_members(db: Database, unit: str) -> None:
+    """Table `members`: every sentence of every cluster with its names; `turn` 1 is a text's first occurrence."""
+    db.execute(
+        f"""
+        CREATE OR REPLACE TEMP TABLE members AS
+        SELECT c.cluster, s.hash, {sentence_id(unit)} AS id, n.source, n.id AS document, n.title, s.position,
+            s.text, s.revision, s.timestamp,
+            row_number() OVER (PARTITION BY s.hash ORDER BY n.source, n.id, s.position) AS turn
+        FROM sentences s JOIN cluster_texts c USING (hash) JOIN named n ON n.number = s.document
+        """
+    )
+
+
+def pair_rows(db: Database, unit: str) -> Iterator[pa.RecordBatch]:
+    """Pairs of distinct texts, each named by its first occurrence, a < b as UTF-8 bytes, by (a, b)."""
+    _rank_members(db, unit)
+    yield from db.stream(
+        """
+        SELECT least(one.id, two.id) AS a, greatest(one.id, two.id) AS b, round(p.jaccard, 6) AS jaccard,
+            p.word_edit_distance, p.shared_tokens
+        FROM pairs p JOIN members one ON one.hash = p.a AND one.turn = 1
+        JOIN members two ON two.hash = p.b AND two.turn = 1
+        ORDER BY a, b
+        """
+    )
+
+
+def cluster_rows(
+    db: Database, unit: str, min_size: int, document: str | None, text: str | None, limit: int | None
+) -> Iterator[dict[str, Any]]:
+    """Clusters by (-size, id) with members by (source, document, position), as the contract writes them."""
+    _rank_members(db, unit)
+    wanted, values = ["size >= ?"], [min_size]  # type: tuple[list[str], list[Any]]
+    if document is not None:
+        wanted.append("id IN (SELECT cluster FROM members WHERE document = ?)")
+        values.append(document)
+    for word in (text or "").split():
+        wanted.append("id IN (SELECT cluster FROM members WHERE contains(lower(text), lower(?)))")
+        values.append(word)
+    db.execute(
+        "CREATE OR REPLACE TEMP TABLE chosen AS SELECT *, row_number() OVER (ORDER BY size DESC, id) AS rank "
+        f"FROM clusters WHERE {' AND '.join(wanted)} ORDER BY rank {f'LIMIT {int(limit)}' if limit is not None else ''}",
+        values,
+    )
+    members = db.stream(
+        "SELECT k.*, m.* EXCLUDE (cluster, id), m.id AS sentence FROM members m JOIN chosen k ON k.id = m.cluster "
+        "ORDER BY k.rank, m.source, m.document, m.position",
+        rows=50_000,
+    )
+    rows = (row for batch in members for row in batch.to_pylist())
+    for _, held in groupby(rows, lambda row: row["rank"]):
+        yield _cluster(list(held))
+
+
+def _cluster(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """One cluster from the rows of its members; each row repeats the columns of the cluster."""
+    cluster = rows[0]
+    firsts = {row["hash"]: row["sentence"] for row in rows if row["turn"] == 1}
+    weakest = None
+    if cluster["weakest_a"] is not None:
+        weakest = sorted((firsts[cluster["weakest_a"]], firsts[cluster["weakest_b"]]), key=str.encode)
+    elif cluster["distinct_texts"] == 1:
+        weakest = [rows[0]["sentence"], rows[1]["sentence"]]
+    least = cluster["min_jaccard"]
+    return {
+        "id": f"{cluster['id']:016x}",
+        "size": cluster["size"],
+        "distinct": cluster["distinct_texts"],
+        **KINDLESS,
+        "min_jaccard": None if least is None else round(least, 6),
+        "weakest": weakest,
+        "representative": firsts[cluster["representative"]],
+        "members": [
+            {
+                "id": row["sentence"],
+                **{name: row[name] for name in ("source", "document", "title", "position", "text")},
+                **{name: row[name] for name in ("revision", "timestamp")},
+            }
+            for row in rows
+        ],
+    }

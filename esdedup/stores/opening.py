@@ -1,0 +1,33 @@
+"""An address into a store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from esdedup.errors import UsageError
+from esdedup.stores.duckdb import EmbeddedStore
+from esdedup.stores.store import Store
+
+
+def open_store(
+    address: str | Path,
+    frozen: Mapping[str, Any] | None = None,
+    *,
+    memory: int = 2**28,
+    threads: int = 1,
+    read_only: bool = False,
+    fresh: bool = False,
+) -> Store:
+    """Open the store at `PATH.duckdb`; with `frozen` (signing options asked for), make it if there is none.
+
+    `memory` is what its database may use, in bytes; `fresh` empties it first. Raises `UsageError` for an
+    address of another form and the `StoreError`s of `esdedup.stores.duckdb.EmbeddedStore`.
+    """
+    if str(address).startswith(("http://", "https://", "cloud:")):
+        raise UsageError(f"{address}: stores on a server are not supported; give --store PATH.duckdb")
+    path = Path(address)
+    if path.suffix != ".duckdb":
+        raise UsageError(f"{address}: not an address of a store; give --store PATH.duckdb")
+    return EmbeddedStore(path, frozen, memory=memory, threads=threads, read_only=read_only, fresh=fresh)

@@ -1,0 +1,53 @@
+-- The embedded store. Numbers of documents and sources are local; content hashes name texts everywhere.
+CREATE TABLE about (key VARCHAR PRIMARY KEY, value VARCHAR NOT NULL);
+
+CREATE TABLE sources (
+    number INTEGER PRIMARY KEY,
+    name VARCHAR NOT NULL,
+    qualified BOOLEAN NOT NULL,      -- document ids are NAME/ID
+    path VARCHAR NOT NULL,
+    fingerprint VARCHAR NOT NULL,    -- size and time of the file, and how it was read
+    documents BIGINT NOT NULL,       -- read so far: where an unfinished job goes on
+    finished BOOLEAN NOT NULL
+);
+
+CREATE TABLE documents (
+    number INTEGER NOT NULL,
+    source INTEGER NOT NULL,
+    key VARCHAR NOT NULL,            -- the id as the source has it
+    occurrence INTEGER NOT NULL,     -- 1, or more where the source repeats an id
+    title VARCHAR,
+    content UBIGINT NOT NULL,        -- hash of the text as read
+    sentences INTEGER NOT NULL       -- before any filter
+);
+
+CREATE TABLE sentences (
+    document INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    hash UBIGINT NOT NULL,
+    text VARCHAR NOT NULL,
+    tokens BIGINT[{tokens}] NOT NULL,
+    revision BIGINT,                 -- first revision that has the sentence, and the last one
+    timestamp VARCHAR,
+    last_revision BIGINT,
+    last_timestamp VARCHAR
+);
+
+CREATE TABLE last_seen (document INTEGER, position INTEGER, revision BIGINT, timestamp VARCHAR);
+
+CREATE TABLE skipped (source INTEGER NOT NULL, reason VARCHAR NOT NULL, count BIGINT NOT NULL, places VARCHAR[]);
+
+CREATE TABLE pairs (a UBIGINT, b UBIGINT, jaccard DOUBLE, word_edit_distance INTEGER, shared_tokens INTEGER);
+
+CREATE TABLE clusters (
+    id UBIGINT, size BIGINT, distinct_texts BIGINT, min_jaccard DOUBLE, weakest_a UBIGINT, weakest_b UBIGINT,
+    representative UBIGINT
+);
+
+CREATE TABLE cluster_texts (hash UBIGINT, cluster UBIGINT);
+
+CREATE VIEW named AS
+SELECT d.number, s.number AS source_number, s.name AS source, d.title,
+    CASE WHEN s.qualified THEN s.name || '/' ELSE '' END || d.key
+        || CASE WHEN d.occurrence > 1 THEN '#' || d.occurrence ELSE '' END AS id
+FROM documents d JOIN sources s ON s.number = d.source;
