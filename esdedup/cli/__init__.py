@@ -1,0 +1,67 @@
+"""The command line: one small file a group of commands, each a thin wrapper around a Python verb."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import Any
+
+import click
+
+from esdedup import __version__
+from esdedup.errors import EsdedupError
+
+_HOMES = {
+    "run": "work",
+    "index": "work",
+    "scan": "work",
+    "status": "look",
+    "clusters": "look",
+    "drop": "upkeep",
+}
+
+
+class _Commands(click.Group):
+    """A group that imports a command's file when the command is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_HOMES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _HOMES:
+            return None
+        command: click.Command = getattr(import_module(f"esdedup.cli.{_HOMES[cmd_name]}"), cmd_name)
+        return command
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__)
+def cli() -> None:
+    """Find sentences that are said twice, or nearly twice, in large text collections."""
+
+
+def main(arguments: list[str] | None = None) -> Any:
+    """Run the command line; exit code 0 done, 1 could not be done, 2 wrong usage, 130 interrupted."""
+    try:
+        cli.main(arguments, standalone_mode=False)
+    except click.exceptions.Abort:
+        sys.exit(_say("interrupted; run the same command again to finish", 130))
+    except KeyboardInterrupt:
+        sys.exit(_say("interrupted; run the same command again to finish", 130))
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2)
+    except EsdedupError as error:
+        if "--debug" in (arguments if arguments is not None else sys.argv):
+            raise
+        sys.exit(_say(str(error), error.exit_code))
+    except BrokenPipeError:
+        # the reader of our output has seen enough
+        sys.stderr.close()
+        sys.exit(0)
+    sys.exit(0)
+
+
+def _say(message: str, code: int) -> int:
+    click.echo(f"esdedup: {' '.join(message.split())}", err=True)
+    return code

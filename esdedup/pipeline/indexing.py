@@ -94,14 +94,20 @@ def index_sources(
 
 
 class _Workers:
-    """A pool of processes, started when first used; with one worker, this process itself."""
+    """A pool of processes, started when needed; with one worker, this process itself.
+
+    The first batch is always prepared here: where nothing is compiled yet, that happens once and not in
+    every worker.
+    """
 
     def __init__(self, count: int) -> None:
         self.count = count
         self._pool: ProcessPoolExecutor | None = None
+        self._started = False
 
     def submit(self, batch: pa.RecordBatch, recipe: Recipe) -> Future[Prepared]:
-        if self.count == 1:
+        if self.count == 1 or not self._started:
+            self._started = True
             done: Future[Prepared] = Future()
             done.set_result(prepare(batch, recipe))
             return done

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from esdedup.clusters.reach import far_members
-from esdedup.clusters.union import Clusters, find_clusters
+from esdedup.clustering.reach import far_members
+from esdedup.clustering.union import Clusters, find_clusters
 from esdedup.database import Database
 from esdedup.pairs.collider import Collider
 from esdedup.pipeline.progress import Bar

@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from esdedup.clusters.union import Clusters
+from esdedup.clustering.union import Clusters
 from esdedup.database import Database
 from esdedup.errors import NotAStoreError, StoreError, StoreLockedError, StoreSettingsError, StoreVersionError
 from esdedup.pairs.collider import signatures_schema

@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from esdedup.clusters.union import Clusters
+from esdedup.clustering.union import Clusters
 from esdedup.records import Skips
 from esdedup.settings import Signing
 

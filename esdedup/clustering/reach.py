@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from esdedup.clusters.union import Clusters
+from esdedup.clustering.union import Clusters
 from esdedup.compiled import compiled
 from esdedup.hashing import Hashes, Offsets
 from esdedup.pairs.groups import Numbers

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from esdedup.clusters.linkage import star_roots
+from esdedup.clustering.linkage import star_roots
 from esdedup.compiled import compiled
 from esdedup.database import Database
 from esdedup.pairs.components import roots, unite

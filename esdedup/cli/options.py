@@ -1,0 +1,183 @@
+"""Options that several commands share, as bundles of decorators, and how presets and config files fill them.
+
+Nothing here is imported that takes time: `--help` must be instant.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import tomllib
+from collections.abc import Callable
+from importlib import resources
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from esdedup.errors import UsageError
+from esdedup.settings import (
+    ACROSS,
+    FORMATS,
+    LINKAGES,
+    NORMALIZATIONS,
+    REVISIONS,
+    UNITS,
+    VERIFICATIONS,
+    WIKITEXT_PATHS,
+)
+
+F = TypeVar("F", bound=Callable[..., Any])
+Bundle = Callable[[F], F]
+
+
+def _bundle(*options: Callable[[Any], Any]) -> Callable[[F], F]:
+    def decorate(command: F) -> F:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def _read_defaults(context: click.Context, _: click.Parameter, value: str | None, text: str) -> None:
+    """Fill the command's defaults from TOML; keys are option names with - or _."""
+    try:
+        values = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{value}: {error}; write one option a line, as in jaccard = 0.9") from error
+    known = {parameter.name for parameter in context.command.params}
+    everywhere = set(_all_option_names(context))
+    defaults = dict(context.default_map or {})
+    for key, given in values.items():
+        name = key.replace("-", "_")
+        if name not in everywhere:
+            raise UsageError(f"{value}: no option is called {key}; esdedup COMMAND --help lists them")
+        if name in known:
+            defaults[name] = str(given) if not isinstance(given, bool) else given
+    context.default_map = defaults
+
+
+def _all_option_names(context: click.Context) -> list[str]:
+    from esdedup.cli import cli
+
+    names = []
+    for command_name in cli.list_commands(context):
+        command = cli.get_command(context, command_name)
+        names += [parameter.name for parameter in command.params if parameter.name] if command else []
+    return names
+
+
+def presets() -> list[str]:
+    """The names of the presets that come with the package."""
+    folder = resources.files("esdedup") / "presets"
+    return sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml"))
+
+
+def _use_preset(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    if value is not None:
+        entry = resources.files("esdedup") / "presets" / f"{value}.toml"
+        if not entry.is_file():
+            raise UsageError(f"--preset {value}: allowed: {', '.join(presets())}")
+        _read_defaults(context, parameter, value, entry.read_text("utf-8"))
+    return value
+
+
+def _use_config(context: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:
+    if value is not None:
+        try:
+            text = value.read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"--config {value}: {error}; name a TOML file") from error
+        _read_defaults(context, parameter, str(value), text)
+    return value
+
+
+def _numbers(context: click.Context, _: click.Parameter, value: str | None) -> tuple[int, ...] | None:
+    if value is None:
+        return None
+    try:
+        return tuple(int(part) for part in str(value).split(","))
+    except ValueError:
+        raise UsageError(f"--namespaces {value}: allowed: numbers separated by commas, as in 0,14") from None
+
+
+def _configure_log(context: click.Context, parameter: click.Parameter, value: bool) -> bool:
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("esdedup: %(message)s"))
+    logger = logging.getLogger("esdedup")
+    logger.handlers[:] = [handler]
+    logger.propagate = False
+    logger.setLevel(logging.ERROR if value else logging.INFO)
+    return value
+
+
+defaults_options = _bundle(
+    # the preset is read first, so that the config file wins over it
+    click.option("--preset", metavar="NAME", is_eager=True, expose_value=False, callback=_use_preset,
+                 help="Options of a published system: " + ", ".join(presets()) + "."),
+    click.option("--config", metavar="FILE.toml", type=click.Path(path_type=Path), expose_value=False,
+                 is_eager=True, callback=_use_config, help="Options from a file; flags win over it."),
+)  # fmt: skip
+
+talk_options = _bundle(
+    click.option("--quiet", is_flag=True, callback=_configure_log, help="Errors only."),
+    click.option("--debug", is_flag=True, expose_value=False, help="Show where an error comes from."),
+)
+
+store_option = click.option(
+    "--store", metavar="ADDRESS", envvar="ESDEDUP_STORE", required=True, help="PATH.duckdb; or set ESDEDUP_STORE."
+)
+
+source_options = _bundle(
+    click.option("--format", type=click.Choice(FORMATS), help="Format of the sources; else by their names."),
+    click.option("--separator", metavar="CHAR", help="What parts the columns of a line (TSV: tab, CSV: comma)."),
+    click.option("--header/--no-header", default=None, help="Whether the first line names the columns."),
+    click.option("--id-column", metavar="COLUMN", help="Name, dotted path or number from 1; or line."),
+    click.option("--title-column", metavar="COLUMN", help="Likewise."),
+    click.option("--text-column", metavar="COLUMN", help="Likewise."),
+    click.option("--namespaces", metavar="N,N…", callback=_numbers, help="Namespaces of a wiki to read.  [default: 0]"),
+    click.option("--revisions", type=click.Choice(REVISIONS),
+                 help="With all, a sentence is kept once a page, with its first and last revision."
+                 "  [default: latest]"),
+    click.option("--wikitext", type=click.Choice(WIKITEXT_PATHS), help="How markup is removed.  [default: fast]"),
+    click.option("--source-name", metavar="NAME", help="The source's name; document ids become NAME/ID."),
+    click.option("--limit", type=int, metavar="N", help="Read only the first N documents of each source."),
+    click.option("--keep-going", is_flag=True, help="Go on after a damaged source; exit 1 at the end."),
+)  # fmt: skip
+
+signing_options = _bundle(
+    click.option("--unit", type=click.Choice(UNITS), help="What is compared.  [default: sentence]"),
+    click.option("--lang", metavar="CODE", help="Language, for splitting and stemming.  [default: en]"),
+    click.option("--min-chars", type=int, metavar="N", help="Shorter units are left out.  [default: 75]"),
+    click.option("--max-chars", type=int, metavar="N", help="Longer units are left out.  [default: 600]"),
+    click.option("--normalize", type=click.Choice(NORMALIZATIONS), help="What shingles are made of.  [default: none]"),
+    click.option("--shingle", metavar="KIND:N", help="char:N or word:N.  [default: char:12]"),
+    click.option("--bands", type=int, metavar="N", help="Tokens of a sentence.  [default: 10]"),
+    click.option("--rows", type=int, metavar="N", help="Minhash values of a token.  [default: 4]"),
+    click.option("--hashes", type=int, metavar="N", help="Instead of bands: draws from a pool of N values,"),
+    click.option("--draw", type=int, metavar="N", help="N values at a time,"),
+    click.option("--draws", type=int, metavar="N", help="N times."),
+    click.option("--hash-bits", type=int, metavar="N", help="Bits of a minhash value.  [default: 60]"),
+    click.option("--seed", type=int, metavar="N", help="Of the hash functions.  [default: 1123456]"),
+)
+
+scan_options = _bundle(
+    click.option("--jaccard", type=float, metavar="S", help="Least similarity of a pair.  [default: 0.8]"),
+    click.option("--word-edit-distance", type=int, metavar="N", help="And at most N words of difference."),
+    click.option("--linkage", type=click.Choice(LINKAGES), help="What makes a cluster.  [default: single]"),
+    click.option(
+        "--verify", type=click.Choice(VERIFICATIONS), help="none: every candidate is a pair.  [default: exact]"
+    ),
+    click.option("--across", type=click.Choice(ACROSS), help="Pairs only between these.  [default: any]"),
+)
+
+resource_options = _bundle(
+    click.option("--workers", type=int, metavar="N", help="Processes.  [default: one a core]"),
+    click.option("--memory", metavar="SIZE", help="What all processes together may use.  [default: 1GiB]"),
+)
+
+table_option = click.option(
+    "--table", type=click.Choice(["jsonl", "parquet"]), default="jsonl", help="Form of pairs and clusters."
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")

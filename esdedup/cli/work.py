@@ -1,0 +1,112 @@
+"""`run`, `index`, `scan`: the commands that do the work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from esdedup.cli.options import (
+    defaults_options,
+    json_option,
+    resource_options,
+    scan_options,
+    signing_options,
+    source_options,
+    store_option,
+    table_option,
+    talk_options,
+)
+
+_SOURCES = click.argument("sources", nargs=-1, required=True, metavar="SOURCE…")
+_OUT = click.option(
+    "--out", metavar="DIR", type=click.Path(path_type=Path), required=True, help="Folder for the files."
+)
+_FRESH = click.option("--fresh", is_flag=True, help="Begin again with an empty store.")
+
+
+@click.command()
+@_SOURCES
+@_OUT
+@click.option("--store", metavar="ADDRESS", envvar="ESDEDUP_STORE", help="PATH.duckdb.  [default: DIR/store.duckdb]")
+@_FRESH
+@table_option
+@json_option
+@source_options
+@signing_options
+@scan_options
+@resource_options
+@defaults_options
+@talk_options
+def run(sources: tuple[str, ...], out: Path, as_json: bool, **options: Any) -> None:
+    """Index SOURCEs, find near-duplicates, write them to DIR.
+
+    A source is a file, a folder, a glob or - for standard input: MediaWiki dumps, TSV, CSV, JSON Lines, Parquet,
+    text; compressed or not. The same job again only writes its files again.
+
+    \b
+    Example:
+      esdedup run enwiki-latest-pages-articles.xml.bz2 --out found
+    """
+    import esdedup
+    from esdedup.cli.show import summary_text
+
+    summary = esdedup.run(*sources, out=out, **options)
+    show(summary, as_json, lambda: summary_text(summary, out, options["store"] or out / "store.duckdb"))
+
+
+@click.command()
+@_SOURCES
+@store_option
+@_FRESH
+@json_option
+@source_options
+@signing_options
+@resource_options
+@defaults_options
+@talk_options
+def index(sources: tuple[str, ...], as_json: bool, **options: Any) -> None:
+    """Read, split, sign and store SOURCEs.
+
+    A document that the store has already is skipped; one whose text has changed is replaced.
+
+    \b
+    Example:
+      esdedup index articles.jsonl.zst --store news.duckdb
+    """
+    import esdedup
+    from esdedup.cli.show import counts_text
+
+    done = esdedup.index(*sources, **options)
+    show(done, as_json, lambda: counts_text(done["counts"], done["skipped"]))
+
+
+@click.command()
+@store_option
+@click.option("--out", metavar="DIR", type=click.Path(path_type=Path), help="Also write the files to DIR.")
+@table_option
+@json_option
+@scan_options
+@resource_options
+@defaults_options
+@talk_options
+def scan(as_json: bool, **options: Any) -> None:
+    """Find pairs and clusters among everything in the store.
+
+    \b
+    Example:
+      esdedup scan --store news.duckdb --jaccard 0.9 --out found
+    """
+    import esdedup
+    from esdedup.cli.show import summary_text
+
+    summary = esdedup.scan(**options)
+    show(summary, as_json, lambda: summary_text(summary, options["out"], options["store"]))
+
+
+def show(answer: dict[str, Any], as_json: bool, text: Any) -> None:
+    """Print an answer as JSON or as text."""
+    from esdedup.exports.tables import compact_json
+
+    click.echo(compact_json(answer) if as_json else text())
