@@ -1,0 +1,76 @@
+"""Work done ahead in a thread, through a short queue, so that decompression and parsing overlap."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Iterator
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+_DEPTH = 4
+
+
+class Ahead(Generic[T]):
+    """Iterate over what `produce(put)` puts, while it runs in a thread at most a few items ahead.
+
+    What the thread raises is raised here, after everything it put before. `close` stops the thread, also
+    in the middle of its work: `put` then raises inside it.
+    """
+
+    def __init__(self, produce: Callable[[Callable[[T], None]], None]) -> None:
+        self._queue: queue.Queue[tuple[T] | BaseException | None] = queue.Queue(_DEPTH)
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, args=(produce,), name="esdedup-ahead", daemon=True)
+        self._started = False
+
+    def __iter__(self) -> Iterator[T]:
+        if not self._started:
+            self._started = True
+            self._thread.start()
+        while (item := self._queue.get()) is not None:
+            if isinstance(item, BaseException):
+                raise item
+            yield item[0]
+
+    def close(self) -> None:
+        """Stop the thread and wait for its end."""
+        self._stopped.set()
+        while self._started and self._thread.is_alive():
+            try:
+                self._queue.get(timeout=0.05)
+            except queue.Empty:
+                continue
+        if self._started:
+            self._thread.join()
+
+    def _run(self, produce: Callable[[Callable[[T], None]], None]) -> None:
+        end: BaseException | None = None
+        try:
+            produce(self._put)
+        except _StoppedError:
+            return
+        except BaseException as error:
+            end = error
+        # after the end nothing else is read, so a stop must not block here
+        while not self._stopped.is_set():
+            try:
+                self._queue.put(end, timeout=0.1)
+                return
+            except queue.Full:
+                continue
+
+    def _put(self, item: T) -> None:
+        while True:
+            if self._stopped.is_set():
+                raise _StoppedError
+            try:
+                self._queue.put((item,), timeout=0.1)
+                return
+            except queue.Full:
+                continue
+
+
+class _StoppedError(Exception):
+    """The reader has closed; the producer's work is no longer wanted."""

@@ -1,0 +1,101 @@
+"""Which columns of a table hold id, title and text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from esdedup.errors import UsageError
+from esdedup.settings import Reading
+
+LINE = "line"
+"""As an id column: the line number from 1."""
+
+_IDS = ("id", "_id", "docid", "doc_id", "document_id", "key")
+_TITLES = ("title",)
+_TEXTS = ("text", "sentence", "content")
+_SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Places from 0; `None` as id is the line number, as title none."""
+
+    id: int | None
+    title: int | None
+    text: int
+
+    @property
+    def last(self) -> int:
+        """The highest place needed."""
+        return max(self.id or 0, self.title or 0, self.text)
+
+
+def unnamed(reading: Reading, label: str) -> Columns:
+    """The columns of a table without header: numbers from 1, by default id 1 and text 2."""
+    text = _number(reading.text_column or "2", label)
+    identifier: int | None
+    if reading.id_column == LINE:
+        identifier = None
+    else:
+        identifier = _number(reading.id_column or "1", label)
+    return Columns(identifier, _number(reading.title_column, label) if reading.title_column else None, text)
+
+
+def named(reading: Reading, names: Sequence[str], label: str, *, positional: bool = False) -> Columns:
+    """The columns of a table with these names: as told, else by the usual names.
+
+    Without a usual name for the id it is the line number; for the text, `UsageError` with the names found.
+    With `positional`, the first and second column stand in for them.
+    """
+    if reading.text_column:
+        text = _find(reading.text_column, names, label, "text")
+    elif (found := _usual(_TEXTS, names)) is not None:
+        text = found
+    elif positional and len(names) > 1:
+        text = 1
+    else:
+        raise UsageError(
+            f"{label}: no column named {', '.join(_TEXTS[:-1])} or {_TEXTS[-1]}; say which one holds "
+            f"the text with --text-column; columns: {_listed(names)}"
+        )
+    identifier: int | None
+    if reading.id_column == LINE:
+        identifier = None
+    elif reading.id_column:
+        identifier = _find(reading.id_column, names, label, "id")
+    else:
+        identifier = _usual(_IDS, names)
+        if identifier is None and positional and text != 0:
+            identifier = 0
+    if reading.title_column:
+        return Columns(identifier, _find(reading.title_column, names, label, "title"), text)
+    title = _usual(_TITLES, names)
+    return Columns(identifier, None if title == text else title, text)
+
+
+def _usual(wanted: Sequence[str], names: Sequence[str]) -> int | None:
+    folded = [name.strip().casefold() for name in names]
+    return next((folded.index(name) for name in wanted if name in folded), None)
+
+
+def _find(column: str, names: Sequence[str], label: str, role: str) -> int:
+    if column in names:
+        return names.index(column)
+    if column.isascii() and column.isdigit() and 1 <= int(column) <= len(names):
+        return int(column) - 1
+    raise UsageError(f"{label}: no column {column!r} (--{role}-column); columns: {_listed(names)}")
+
+
+def _number(column: str, label: str) -> int:
+    if not (column.isascii() and column.isdigit() and 1 <= int(column) <= 10**6):
+        raise UsageError(
+            f"{label}: column {column!r} is no number from 1 and the table has no header; "
+            "give a number, or --header if its first line holds the names"
+        )
+    return int(column) - 1
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:_SHOWN])
+    return shown if len(names) <= _SHOWN else f"{shown}, … ({len(names)} in all)"

@@ -1,0 +1,129 @@
+"""An open source as a stream of document batches, whatever its format."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import PurePath
+from types import TracebackType
+from typing import BinaryIO, cast
+
+import pyarrow as pa
+
+from esdedup.errors import SourceError
+from esdedup.records import Skips
+from esdedup.settings import Reading
+from esdedup.sources.discover import Source
+from esdedup.sources.jsonl import read_jsonl
+from esdedup.sources.opener import Opened, seekable_copy
+from esdedup.sources.parquet import ParquetReader
+from esdedup.sources.plain import read_lines, read_text
+from esdedup.sources.tables import read_csv, read_tsv
+from esdedup.sources.wikipedia import WikipediaReader
+
+
+class DocumentStream:
+    """Iterates once over batches of the `DOCUMENTS` schema; also a context manager.
+
+    `namespaces` holds the wiki's namespace names by the time the first batch is yielded; it stays empty for
+    other formats. A damaged source raises `SourceError` after the batches that stood before the damage.
+    """
+
+    def __init__(self, source: Source, reading: Reading, skips: Skips, threads: int = 1) -> None:
+        self.namespaces: dict[int, str] = {}
+        self._source = source
+        self._reading = reading
+        self._skips = skips
+        self._parquet: ParquetReader | None = None
+        self._opened = Opened(source.path, threads)
+
+    @property
+    def position(self) -> int:
+        """Bytes of the source, as it lies on disk, consumed so far."""
+        if self._parquet is not None:
+            return int(self._source.size * min(self._parquet.done, 1.0))
+        return self._opened.position
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        left = self._reading.limit
+        # with all revisions rows are not documents: that reader counts for itself
+        counted = self._source.format != "wikipedia"
+        for name, pieces in self._opened.members():
+            if left == 0:
+                return
+            if not counted:
+                reader = self._wikipedia(pieces, left)
+                yield from reader
+                left = None if left is None else left - reader.documents
+                continue
+            for batch in self._batches(name, pieces):
+                if left is not None:
+                    batch = batch.slice(0, left)
+                    left -= batch.num_rows
+                yield batch
+                if left == 0:
+                    return
+
+    def close(self) -> None:
+        """Close the source; reading may stop anywhere."""
+        if self._parquet is not None:
+            self._parquet.close()
+        self._opened.close()
+
+    def __enter__(self) -> DocumentStream:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _wikipedia(self, pieces: Iterator[bytes], limit: int | None) -> WikipediaReader:
+        return WikipediaReader(pieces, self._opened.label, self._reading, limit, self._skips, self.namespaces)
+
+    def _batches(self, member: str | None, pieces: Iterator[bytes]) -> Iterator[pa.RecordBatch]:
+        source, reading, skips, label = self._source, self._reading, self._skips, self._opened.label
+        match source.format:
+            case "tsv":
+                return read_tsv(pieces, label, reading, skips)
+            case "csv":
+                return read_csv(pieces, label, reading, skips)
+            case "jsonl":
+                return read_jsonl(pieces, reading, skips)
+            case "lines":
+                return read_lines(pieces, skips)
+            case "text":
+                return read_text(member or _text_id(source), pieces, skips)
+            case "parquet":
+                return self._parquet_batches(pieces)
+        raise SourceError(f"{label}: format {source.format!r} is not known")
+
+    def _parquet_batches(self, pieces: Iterator[bytes]) -> Iterator[pa.RecordBatch]:
+        """From the file itself, or where it is compressed or a stream, from a temporary copy."""
+        path = self._source.path
+        if path is not None and path.is_file() and self._opened.compression == "plain":
+            file = cast(BinaryIO, path.open("rb"))
+        else:
+            file = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115
+        with file:
+            if file.writable():
+                seekable_copy(pieces, file)
+            self._parquet = ParquetReader(file, self._opened.label, self._reading, self._skips)
+            yield from self._parquet
+            self._parquet.close()
+
+
+def open_documents(source: Source, reading: Reading, skips: Skips, *, threads: int = 1) -> DocumentStream:
+    """Open a source for reading. Skipped records are counted in `skips`.
+
+    With more than one thread, bzip2 is decompressed on that many cores, and the other compressions ahead of
+    the reader. `reading.limit` is the number of documents at most (pages, not revisions).
+    """
+    return DocumentStream(source, reading, skips, threads)
+
+
+def _text_id(source: Source) -> str:
+    if source.path is None:
+        return source.name
+    path: PurePath = source.path
+    return (path.relative_to(source.base) if source.base else PurePath(path.name)).as_posix()

@@ -1,0 +1,210 @@
+"""A MediaWiki export as a stream of finished elements, in memory that does not grow with the file."""
+
+from __future__ import annotations
+
+import codecs
+import logging
+import re
+from collections.abc import Iterator
+from typing import cast
+
+from lxml import etree
+
+from esdedup.errors import SourceError
+
+# What is asked of the parser by name: everything large or frequent, so that it can be dropped when done.
+_TAGS = ("revision", "page", "siteinfo", "upload", "logitem")
+_MAX_PROLOG = 2**20
+_PRUNE_AFTER = 2**22
+_DEEPEST = 8
+
+_SKIPPED = re.compile(r"\s+|<\?.*?\?>|<!--.*?-->", re.DOTALL)
+_NAME = re.compile(r"<([^\s/>!?]+)[\s/>]")
+_FATAL = int(etree.ErrorLevels.FATAL)
+
+_log = logging.getLogger("esdedup")
+
+
+def local_name(element: etree._Element) -> str:
+    """The tag without its XML namespace."""
+    tag = str(element.tag)
+    return tag[tag.rfind("}") + 1 :]
+
+
+def drop_content(element: etree._Element) -> None:
+    """Empty a finished element. Its tail stays: the parser may be writing it."""
+    element.clear(keep_tail=True)  # type: ignore[call-arg]
+
+
+def elements(pieces: Iterator[bytes], label: str) -> Iterator[etree._Element]:
+    """Each finished revision, page, siteinfo, upload and log item, children before parents.
+
+    Whoever gets an element drops what it no longer needs: the element's content, and its siblings before it.
+    Damage raises `SourceError` after the elements that stood before it.
+    """
+    prolog = _Prolog(label)
+    for piece in pieces:
+        prolog.add(piece)
+        if prolog.complete:
+            break
+    if prolog.empty:
+        return
+    if prolog.fragment:
+        _log.warning("%s: has no root element; its pages are read as they stand", label)
+    yield from _Feed(label, prolog).elements(pieces)
+
+
+class _Prolog:
+    """The bytes up to the first element: refuses DOCTYPE, sees whether there is a root."""
+
+    def __init__(self, label: str) -> None:
+        self._label = label
+        self.data = b""
+        self.root: str | None = None
+        self.complete = False
+        self.empty = True
+
+    def add(self, piece: bytes) -> None:
+        """Look at one more piece of the file."""
+        self.data += piece
+        encoding = self._encoding()
+        text = self.data[: 2 * _MAX_PROLOG].decode(encoding, "replace")
+        at = 0
+        while match := _SKIPPED.match(text, at):
+            at = match.end()
+        self.empty = at == len(text)
+        if text.startswith("<!DOCTYPE", at):
+            raise SourceError(
+                f"{self._label}: has a DOCTYPE, which no MediaWiki export has; it is refused because "
+                "it may define entities; remove it from the file"
+            )
+        if found := _NAME.match(text, at):
+            self.root = found[1].rpartition(":")[2]
+            self.complete = True
+            if self.fragment:
+                # open a root in the place where one is missing, after what may only stand at the beginning
+                before = len(text[:at].encode(encoding))
+                self.data = self.data[:before] + "<mediawiki>".encode(encoding) + self.data[before:]
+        elif len(text) - at > 8 and not text.startswith("<", at):
+            self.complete = True  # no XML: the parser says so
+        elif len(self.data) > _MAX_PROLOG:
+            raise SourceError(
+                f"{self._label}: no element in its first {len(self.data)} bytes; is it a MediaWiki export?"
+            )
+
+    @property
+    def fragment(self) -> bool:
+        """Whether pages stand without a root."""
+        return self.root in ("page", "siteinfo")
+
+    def closing(self) -> bytes:
+        """The end tag of the root that was added."""
+        return "</mediawiki>".encode(self._encoding())
+
+    def _encoding(self) -> str:
+        if self.data.startswith((codecs.BOM_UTF16_LE, b"<\0")):
+            return "utf-16-le"
+        if self.data.startswith((codecs.BOM_UTF16_BE, b"\0<")):
+            return "utf-16-be"
+        return "latin-1"
+
+
+class _Feed:
+    """The push parser, fed piece by piece."""
+
+    def __init__(self, label: str, prolog: _Prolog) -> None:
+        self._label = label
+        self._prolog = prolog
+        tags = {*_TAGS, "mediawiki" if prolog.fragment else prolog.root or "mediawiki"}
+        self._parser = etree.XMLPullParser(
+            events=("start", "end"),
+            tag=[f"{{*}}{name}" for name in sorted(tags)],
+            huge_tree=True,
+            resolve_entities=False,
+            no_network=True,
+            load_dtd=False,
+            remove_comments=True,
+            remove_pis=True,
+        )
+        self._root: etree._Element | None = None
+        self._root_ended = False
+        self._pages = 0
+
+    def elements(self, pieces: Iterator[bytes]) -> Iterator[etree._Element]:
+        unseen = 0
+        piece = self._prolog.data
+        self._prolog.data = self._prolog.data[:4]  # enough to know the encoding
+        while piece:
+            error = self._feed(piece)
+            unseen += len(piece)
+            for element in self._finished():
+                unseen = 0
+                yield element
+            if error:
+                raise error
+            if unseen > _PRUNE_AFTER:
+                self._prune()
+                unseen = 0
+            piece = next(pieces, b"")
+        if self._prolog.fragment and not self._root_ended:
+            error = self._feed(self._prolog.closing())
+            yield from self._finished()
+            if error:
+                raise error
+        try:
+            self._parser.close()
+        except etree.XMLSyntaxError as broken:
+            raise self._damaged(broken) from broken
+        if not self._pages:
+            _log.warning("%s: has no <page>; is it a MediaWiki export of pages?", self._label)
+
+    def _feed(self, piece: bytes) -> SourceError | None:
+        try:
+            self._parser.feed(piece)
+        except etree.XMLSyntaxError as broken:
+            return self._damaged(broken)
+        # an undefined entity stops the parser without raising
+        log = self._parser.feed_error_log
+        if len(log) and any(int(entry.level) >= _FATAL for entry in log):
+            return self._damaged(None)
+        return None
+
+    def _finished(self) -> Iterator[etree._Element]:
+        for event, found in self._parser.read_events():
+            element = cast(etree._Element, found)
+            if self._root is None:
+                self._root = element
+                if element.getroottree().docinfo.internalDTD is not None:
+                    raise SourceError(f"{self._label}: has a DOCTYPE, which is refused; remove it first")
+            if event == "start":
+                continue
+            if element.getparent() is None:
+                self._root_ended = True
+            name = local_name(element)
+            if name == "page":
+                self._pages += 1
+            if name in _TAGS:
+                yield element
+
+    def _prune(self) -> None:
+        """Drop finished elements of no interest, outside pages: the last child may be unfinished."""
+        node = self._root
+        for _ in range(_DEEPEST):
+            if node is None or not len(node) or local_name(node) == "page":
+                return
+            del node[:-1]
+            node = node[-1]
+
+    def _damaged(self, broken: etree.XMLSyntaxError | None) -> SourceError:
+        fatal = [entry for entry in self._parser.feed_error_log if int(entry.level) >= _FATAL]
+        if fatal:
+            line, column, cause = fatal[0].line, fatal[0].column, fatal[0].message
+        elif broken is not None:
+            line, column = broken.position
+            cause = re.sub(r", line \d+, column \d+( \(.*)?$", "", str(broken.msg))
+        else:
+            line, column, cause = 0, 0, "unknown"
+        return SourceError(
+            f"{self._label}: damaged XML at line {line}, column {column}: {' '.join(cause.split())}; "
+            "what stands before was read; fetch the file again or repair it there"
+        )

@@ -1,0 +1,78 @@
+"""The fast path: wikitext of whole batches of pages into plain text, in four linear passes over bytes.
+
+Blocks (headings, list items, paragraphs) are separated by an empty line; a line break inside a paragraph
+stays one. White space is otherwise one space, as a reader sees it. What opens and is never closed is text.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from esdedup.compiled import compiled
+from esdedup.wikitext import lookup
+from esdedup.wikitext.lines import write_lines
+from esdedup.wikitext.links import strip_links
+from esdedup.wikitext.lookup import Bytes, Numbers
+from esdedup.wikitext.rules import Names
+from esdedup.wikitext.tags import strip_tags
+from esdedup.wikitext.templates import strip_templates
+
+Number = TypeVar("Number", np.uint8, np.int64)
+
+
+@compiled
+def _clean_pages(
+    data: Bytes, offsets: Numbers, keys: Numbers, values: Numbers, letters: Numbers
+) -> tuple[Bytes, Numbers]:
+    pages = offsets.size - 1
+    longest = 0
+    for page in range(pages):
+        longest = max(longest, offsets[page + 1] - offsets[page])
+    total = offsets[pages] - offsets[0]
+    out = np.empty(2 * total + 2, dtype=np.uint8)
+    out_offsets = np.zeros(pages + 1, dtype=np.int64)
+    text = np.empty(longest, dtype=np.uint8)
+    # Room for everything that may be open at once: what opens takes two bytes, but for marks.
+    kinds = np.empty(longest + 1, dtype=np.int64)
+    places = np.empty(longest + 1, dtype=np.int64)
+    pipes = np.empty(longest + 1, dtype=np.int64)
+    brackets = np.empty(longest + 1, dtype=np.int64)
+    for page in range(pages):
+        length = strip_tags(data, offsets[page], offsets[page + 1], text, keys, values)
+        length = strip_templates(text, length, places, kinds)
+        length = strip_links(text, length, kinds, places, pipes, brackets, keys, values, letters)
+        out_offsets[page + 1] = write_lines(text, length, out, out_offsets[page], keys, values, letters)
+    return out[: out_offsets[pages]].copy(), out_offsets
+
+
+class FastCleaner:
+    """Wikitext into plain text at a hundred megabytes a second; never fails, never gives up on a page.
+
+    Threads may share one cleaner: it holds tables only, and works without the interpreter lock.
+    """
+
+    def __init__(self, names: Names) -> None:
+        self._keys, self._values = lookup.table(names)
+
+    def clean(self, text: str) -> str:
+        """The plain text of one page."""
+        data = np.frombuffer(text.encode("utf-8", "replace"), dtype=np.uint8)
+        cleaned, _ = self.clean_batch(data, np.array([0, data.size], dtype=np.int64))
+        return cleaned.tobytes().decode("utf-8")
+
+    def clean_batch(self, data: Bytes, offsets: Numbers) -> tuple[Bytes, Numbers]:
+        """The plain text of many pages: page i is data[offsets[i]:offsets[i + 1]], and so in the result.
+
+        Both are UTF-8. The result is valid wherever the input is.
+        """
+        return _clean_pages(_read_only(data), _read_only(offsets), self._keys, self._values, lookup.LETTERS)
+
+
+def _read_only(array: npt.NDArray[Number]) -> npt.NDArray[Number]:
+    """A view that cannot be written: the columns of a batch cannot either, and each kind compiles anew."""
+    view = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view

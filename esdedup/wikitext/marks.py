@@ -1,0 +1,56 @@
+"""Bytes that never occur in UTF-8, used between the passes to say what stood in a place.
+
+Something removed between two quote marks must not let them join into a longer run, and a line that begins
+with something removed does not begin a list: so what goes leaves a mark. The last pass takes the marks out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+import numpy as np
+import numpy.typing as npt
+
+GONE = 0xFF  # something was removed
+SPLIT = 0xFE  # a block ends and another begins
+SOFT = 0xFD  # a line break inside a block
+TABLE_OPEN = 0xFC  # the `<` of `<table`
+TABLE_CLOSE = 0xFB  # `</table>`
+
+# Characters of literal text that later passes would take for markup.
+PROTECTED: dict[str, int] = {
+    "{": 0xF5,
+    "}": 0xF6,
+    "[": 0xF7,
+    "]": 0xF8,
+    "|": 0xF9,
+    "'": 0xFA,
+    "_": 0xC0,
+    "=": 0xC1,
+}
+
+
+def constant(value: int) -> int:
+    """`value` as an argument of compiled code: a Python int would have the callee compiled for it alone."""
+    return cast(int, np.int64(value))
+
+
+def byte_map(changes: Mapping[int, int]) -> npt.NDArray[np.uint8]:
+    """A table of 256 bytes that maps each byte to itself, but for `changes`."""
+    table = np.arange(256, dtype=np.uint8)
+    for byte, changed in changes.items():
+        table[byte] = changed
+    return table
+
+
+_NEVER = [0xC0, 0xC1, *range(0xF5, 0x100)]
+
+SANE = byte_map({byte: ord("?") for byte in _NEVER})
+"""Bytes of a page as read: those that could pass for a mark (and are not UTF-8) are questioned."""
+
+PROTECT = byte_map({byte: ord("?") for byte in _NEVER} | {ord(char): mark for char, mark in PROTECTED.items()})
+"""Bytes of literal text as the later passes may see them."""
+
+RESTORE = byte_map({mark: ord(char) for char, mark in PROTECTED.items()} | {TABLE_OPEN: ord("<")})
+"""Marks back into the characters they stand for."""
