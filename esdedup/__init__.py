@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Settings",
+    "cluster_texts",
     "clusters",
     "drop",
     "index",
@@ -23,11 +24,16 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from esdedup.pipeline.in_memory import cluster_texts
     from esdedup.pipeline.verbs import clusters, drop, index, run, scan, status
     from esdedup.settings import Settings
     from esdedup.stores.opening import open_store
 
-_HOMES = {"Settings": "esdedup.settings", "open_store": "esdedup.stores.opening"}
+_HOMES = {
+    "Settings": "esdedup.settings",
+    "cluster_texts": "esdedup.pipeline.in_memory",
+    "open_store": "esdedup.stores.opening",
+}
 
 
 def __getattr__(name: str) -> Any:

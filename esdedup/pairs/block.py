@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from esdedup.pairs.edits import word_edit_distances
-from esdedup.pairs.groups import Flags, Groups, Numbers, hot_flags
-from esdedup.pairs.verify import HOT_REACH, Found, collide, sketches
+from esdedup.pairs.groups import Flags, Groups, Numbers, find_hot
+from esdedup.pairs.verify import HOT_REACH, Similarities, collide, sketches
 from esdedup.settings import Scanning
 from esdedup.signers.bands import Signer
 from esdedup.signers.minhash import Tokens
@@ -52,25 +52,34 @@ def collide_block(
     else:
         flat, bounds = np.empty(0, np.uint64), np.zeros(1, np.int64)
         sketch = np.empty((0, 0), np.uint64)
-    hot, hot_tokens = hot_flags(groups, block.tokens.shape, hot_limit)
+    hot = find_hot(groups, block.tokens, hot_limit)
 
-    def part(first: int, last: int) -> Found:
-        return Found(
-            *collide(
-                groups.starts, groups.members, groups.columns, first, last, hot,
-                block.tokens, hot_tokens, block.home, flat, bounds, sketch,
-                scanning.jaccard if exact else 0.0, HOT_REACH,
-            )
-        )  # fmt: skip
+    def part(first: int, last: int) -> tuple[Numbers, Similarities, int]:
+        return collide(
+            groups.starts,
+            groups.members,
+            groups.columns,
+            first,
+            last,
+            hot.groups,
+            hot.alike,
+            block.tokens,
+            hot.tokens,
+            block.home,
+            flat,
+            bounds,
+            sketch,
+            scanning.jaccard if exact else 0.0,
+            HOT_REACH,
+        )
 
-    cuts = _even_cuts(groups, hot, threads * _SLICES_A_THREAD)
-    if threads == 1 or len(cuts) <= 2:
-        parts = [part(0, len(groups))]
-    else:
-        with ThreadPoolExecutor(threads) as pool:
-            parts = list(pool.map(part, cuts[:-1], cuts[1:]))
-    a, b, jaccard, shared = (np.concatenate([found[column] for found in parts]) for column in range(4))
-    candidates = sum(found.candidates for found in parts)
+    cuts = _even_cuts(groups, hot.groups, threads * _SLICES_A_THREAD)
+    with ThreadPoolExecutor(threads) as pool:
+        parts = list(pool.map(part, cuts[:-1], cuts[1:]))
+    rows = np.concatenate([found for found, _, _ in parts])
+    jaccard = np.concatenate([similarities for _, similarities, _ in parts])
+    candidates = sum(met for _, _, met in parts)
+    a, b, shared = rows.T
     distances = None
     if exact:
         distances = word_edit_distances(block.texts, a, b, threads)
@@ -90,7 +99,7 @@ def collide_block(
 def _even_cuts(groups: Groups, hot: Flags, slices: int) -> list[int]:
     """Boundaries that cut the groups into slices of about equal numbers of comparisons."""
     if len(groups) == 0:
-        return [0]
+        return [0, 0]
     sizes = groups.sizes()
     work = np.cumsum(np.where(hot, sizes * 2 * HOT_REACH, sizes * (sizes - 1) // 2))
     at = np.searchsorted(work, np.linspace(0, work[-1], slices + 1)[1:-1])

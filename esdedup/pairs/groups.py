@@ -8,6 +8,7 @@ the order of arrival.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -62,21 +63,33 @@ def _runs(values: Tokens, order: Numbers) -> tuple[Numbers, Numbers]:
         if index < count and values[order[index]] == values[order[begin]]:
             continue
         if index - begin >= 2:
-            members[held : held + index - begin] = order[begin:index]
-            held += index - begin
+            for at in range(begin, index):
+                members[held] = order[at]
+                held += 1
             ends[runs] = held
             runs += 1
         begin = index
-    return ends[:runs].copy(), members[:held].copy()
+    return ends[:runs], members[:held]
 
 
-def hot_flags(groups: Groups, shape: tuple[int, int], limit: int) -> tuple[Flags, Flags]:
-    """Which groups have more than `limit` members, and which tokens of which texts are theirs.
+class Hot(NamedTuple):
+    """Groups above the limit. `alike` orders their members, as places in the group, by their other tokens."""
 
-    Shapes (groups,) and `shape` = (texts, tokens).
-    """
+    groups: Flags  # (groups,)
+    tokens: Flags  # (texts, tokens)
+    alike: Numbers  # (members,), or (0,) without hot groups
+
+
+def find_hot(groups: Groups, tokens: Tokens, limit: int) -> Hot:
+    """Which groups have more than `limit` members, and which tokens of which texts are theirs."""
     hot = groups.sizes() > limit
-    flags = np.zeros(shape, np.bool_)
+    flags = np.zeros(tokens.shape, np.bool_)
+    alike = np.empty(len(groups.members) if hot.any() else 0, np.int64)
     for group in np.flatnonzero(hot):
-        flags[groups.members[groups.starts[group] : groups.starts[group + 1]], groups.columns[group]] = True
-    return hot, flags
+        part = slice(groups.starts[group], groups.starts[group + 1])
+        members, column = groups.members[part], groups.columns[group]
+        flags[members, column] = True
+        # the columns that follow, round to the start: members with the same next token stand together
+        others = np.roll(tokens[members], -int(column) - 1, axis=1)[:, :-1]
+        alike[part] = np.lexsort(others.T[::-1])
+    return Hot(hot, flags, alike)

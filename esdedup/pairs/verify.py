@@ -12,8 +12,6 @@ because they are alike. A pair that also shares a token that is not hot is left 
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 import numpy.typing as npt
 
@@ -32,16 +30,6 @@ SKETCH_WORDS = 8
 
 Sketches = npt.NDArray[np.uint64]
 Similarities = npt.NDArray[np.float64]
-
-
-class Found(NamedTuple):
-    """Verified pairs as columns, text numbers `a` < `b`, and the number of candidates they come from."""
-
-    a: Numbers
-    b: Numbers
-    jaccard: Similarities
-    shared: Numbers
-    candidates: int
 
 
 @compiled
@@ -143,19 +131,6 @@ def _met_before(a: int, b: int, column: int, tokens: Tokens, hot_tokens: Flags, 
 
 
 @compiled
-def _orders(members: Numbers, column: int, tokens: Tokens) -> Numbers:
-    """Positions of a hot group's members when they are sorted by their other tokens, nearest column first."""
-    order = np.arange(len(members))
-    width = tokens.shape[1]
-    for step in range(width - 1, 0, -1):
-        keys = np.empty(len(members), np.int64)
-        for index in range(len(members)):
-            keys[index] = tokens[members[order[index]], (column + step) % width]
-        order = order[np.argsort(keys, kind="mergesort")]
-    return order
-
-
-@compiled
 def collide(
     starts: Numbers,
     members: Numbers,
@@ -163,6 +138,7 @@ def collide(
     first: int,
     last: int,
     hot: Flags,
+    alike: Numbers,
     tokens: Tokens,
     hot_tokens: Flags,
     home: Numbers,
@@ -171,40 +147,38 @@ def collide(
     sketch: Sketches,
     threshold: float,
     reach: int,
-) -> tuple[Numbers, Numbers, Similarities, Numbers, int]:
-    """Collide and verify groups `first` to `last` (exclusive); columns as in `Found`.
+) -> tuple[Numbers, Similarities, int]:
+    """Collide and verify groups `first` to `last` (exclusive).
 
-    `home` (n,) is the document or source that holds every copy of a text, -1 where several do or where it
-    does not matter: two texts of one home are no candidates. A `threshold` of 0 keeps every candidate,
+    Returns rows (a, b, shared tokens), shape (found, 3), their similarities, and the number of candidates.
+    `alike` is the second order of the members of hot groups, in the layout of `members`: places within the
+    group. `home` (n,) is the document or source that holds every copy of a text, -1 where several do or where
+    it does not matter: two texts of one home are no candidates. A `threshold` of 0 keeps every candidate,
     with a similarity of -1.
     """
-    room = 1024
     found = 0
     candidates = 0
-    out_a = np.empty(room, np.int64)
-    out_b = np.empty(room, np.int64)
-    out_jaccard = np.empty(room, np.float64)
-    out_shared = np.empty(room, np.int64)
+    rows = np.empty((1024, 3), np.int64)
+    similarities = np.empty(1024, np.float64)
     for group in range(first, last):
         column = columns[group]
-        held = members[starts[group] : starts[group + 1]]
-        count = len(held)
-        passes = 2 if hot[group] else 1
-        order = np.arange(count)
-        place = order
-        for turn in range(passes):
-            if turn == 1:
-                order = _orders(held, column, tokens)
+        begin = starts[group]
+        count = starts[group + 1] - begin
+        in_hot = hot[group]
+        for turn in range(2 if in_hot else 1):
             for at in range(count):
-                end = min(count, at + 1 + reach) if hot[group] else count
+                end = min(count, at + 1 + reach) if in_hot else count
                 for other in range(at + 1, end):
-                    one, two = order[at], order[other]
-                    if turn == 1 and abs(place[one] - place[two]) <= reach:
-                        continue
-                    a, b = min(held[one], held[two]), max(held[one], held[two])
+                    one, two = at, other
+                    if turn == 1:
+                        one, two = alike[begin + at], alike[begin + other]
+                        if abs(one - two) <= reach:
+                            continue  # met in the first order
+                    a = min(members[begin + one], members[begin + two])
+                    b = max(members[begin + one], members[begin + two])
                     if home[a] >= 0 and home[a] == home[b]:
                         continue
-                    if _met_before(a, b, column, tokens, hot_tokens, hot[group]):
+                    if _met_before(a, b, column, tokens, hot_tokens, in_hot):
                         continue
                     candidates += 1
                     similarity = -1.0
@@ -212,33 +186,25 @@ def collide(
                         similarity = _judge(a, b, flat, bounds, sketch, threshold)
                         if similarity < 0:
                             continue
-                    if found == room:
-                        room *= 2
-                        out_a = _grown(out_a, room)
-                        out_b = _grown(out_b, room)
-                        out_shared = _grown(out_shared, room)
-                        wider = np.empty(room, np.float64)
-                        wider[:found] = out_jaccard
-                        out_jaccard = wider
-                    out_a[found] = a
-                    out_b[found] = b
-                    out_jaccard[found] = similarity
-                    shared = 0
+                    if found == len(rows):
+                        rows, similarities = _twice(rows, similarities)
+                    rows[found, 0] = a
+                    rows[found, 1] = b
+                    rows[found, 2] = 0
                     for token in range(tokens.shape[1]):
-                        shared += tokens[a, token] == tokens[b, token]
-                    out_shared[found] = shared
+                        rows[found, 2] += tokens[a, token] == tokens[b, token]
+                    similarities[found] = similarity
                     found += 1
-    return (
-        out_a[:found].copy(),
-        out_b[:found].copy(),
-        out_jaccard[:found].copy(),
-        out_shared[:found].copy(),
-        candidates,
-    )
+    return rows[:found], similarities[:found], candidates
 
 
 @compiled
-def _grown(column: Numbers, room: int) -> Numbers:
-    wider = np.empty(room, np.int64)
-    wider[: len(column)] = column
-    return wider
+def _twice(rows: Numbers, similarities: Similarities) -> tuple[Numbers, Similarities]:
+    """The same columns with twice the room."""
+    more_rows = np.empty((2 * len(rows), 3), np.int64)
+    more_similarities = np.empty(2 * len(rows), np.float64)
+    for row in range(len(rows)):
+        for column in range(3):
+            more_rows[row, column] = rows[row, column]
+        more_similarities[row] = similarities[row]
+    return more_rows, more_similarities
