@@ -27,8 +27,8 @@ from esdedup.stores.store import SourceMark, Store
 log = logging.getLogger("esdedup")
 
 _FLUSH_BYTES = 48 * 2**20
-_SMALL_INPUT = 4 * 2**20
-"""Bytes of input up to which starting worker processes costs more than they save."""
+_WORTH_WORKERS = 8 * 2**20
+"""Bytes of documents after which worker processes, about a second in starting, are worth it."""
 
 
 @dataclass(slots=True)
@@ -73,7 +73,7 @@ def index_sources(
     total = sum(source.size for source in sources)
     with ExitStack() as stack:
         bar = stack.enter_context(Bar("index", total, "B", not quiet))
-        workers = _Workers(resources.workers if total > _SMALL_INPUT or total == 0 else 1)
+        workers = _Workers(resources.workers)
         stack.callback(workers.close)
         before = 0
         for source, mark in zip(sources, marks, strict=True):
@@ -94,20 +94,20 @@ def index_sources(
 
 
 class _Workers:
-    """A pool of processes, started when needed; with one worker, this process itself.
+    """A pool of processes, started when there is enough to do; with one worker, this process itself.
 
-    The first batch is always prepared here: where nothing is compiled yet, that happens once and not in
+    The first batches are always prepared here: where nothing is compiled yet, that happens once and not in
     every worker.
     """
 
     def __init__(self, count: int) -> None:
         self.count = count
         self._pool: ProcessPoolExecutor | None = None
-        self._started = False
+        self._begun = 0
 
     def submit(self, batch: pa.RecordBatch, recipe: Recipe) -> Future[Prepared]:
-        if self.count == 1 or not self._started:
-            self._started = True
+        if self.count == 1 or self._begun < _WORTH_WORKERS:
+            self._begun += batch.nbytes
             done: Future[Prepared] = Future()
             done.set_result(prepare(batch, recipe))
             return done

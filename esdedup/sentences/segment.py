@@ -93,18 +93,21 @@ def collapse_spaces(data: Bytes, offsets: Offsets) -> tuple[Bytes, Offsets, npt.
         length = 0
         pending = False
         while at < end:
-            wide = _space_bytes(data, at, end)
-            if wide:
-                pending = total > begin
-                at += wide
-                continue
+            byte = data[at]
+            # most bytes can be told from white space at a glance; only these begin a white-space character
+            if byte <= 0x20 or byte == 0xC2 or 0xE1 <= byte <= 0xE3:
+                wide = _space_bytes(data, at, end)
+                if wide:
+                    pending = total > begin
+                    at += wide
+                    continue
             if pending:
                 out[total] = 0x20
                 total += 1
                 length += 1
                 pending = False
-            length += (data[at] & 0xC0) != 0x80
-            out[total] = data[at]
+            length += (byte & 0xC0) != 0x80
+            out[total] = byte
             total += 1
             at += 1
         bounds[index + 1] = total
