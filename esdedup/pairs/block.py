@@ -39,11 +39,11 @@ class Block:
 
 
 def collide_block(
-    block: Block, groups: Groups, signer: Signer, scanning: Scanning, hot_limit: int, threads: int
+    block: Block, groups: Groups, hot_tokens: Tokens, signer: Signer, scanning: Scanning, threads: int
 ) -> tuple[pa.Table, int]:
     """Pairs (schema `PAIRS`) among the block's texts and the number of candidates.
 
-    `groups` names texts by their place in the block.
+    `groups` names texts by their place in the block; `hot_tokens` are those of the whole corpus.
     """
     exact = scanning.verify == "exact"
     if exact:
@@ -52,7 +52,7 @@ def collide_block(
     else:
         flat, bounds = np.empty(0, np.uint64), np.zeros(1, np.int64)
         sketch = np.empty((0, 0), np.uint64)
-    hot = find_hot(groups, block.tokens, hot_limit)
+    hot = find_hot(groups, block.tokens, hot_tokens)
 
     def part(first: int, last: int) -> tuple[Numbers, Similarities, int]:
         return collide(

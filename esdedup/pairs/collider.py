@@ -21,7 +21,7 @@ from esdedup.pairs.groups import Numbers, group_tokens
 from esdedup.pairs.verify import HOT_LIMIT
 from esdedup.settings import Scanning
 from esdedup.signers.bands import Signer
-from esdedup.signers.minhash import COLUMN_BITS
+from esdedup.signers.minhash import COLUMN_BITS, Tokens
 
 FetchTexts = Callable[[pa.Table], Iterable[pa.RecordBatch]]
 """From a column `hash` to rows (`hash`, `text`), each hash once, in any order."""
@@ -82,7 +82,10 @@ class Collider:
         self._load(signatures)
         texts = self._db.count("SELECT count(*) FROM texts")
         collisions = self._hold(texts)
-        hot, places = self._hot_tokens()
+        hot = self._db.arrays(
+            "SELECT token, count(*) AS texts FROM held GROUP BY token HAVING texts > ? ORDER BY texts DESC, token",
+            [self._hot_limit],
+        )
         ranges = self._order(texts, fetch)
         self._db.execute(
             "CREATE TABLE pairs (a INTEGER, b INTEGER, jaccard DOUBLE, word_edit_distance INTEGER, "
@@ -90,13 +93,14 @@ class Collider:
         )
         candidates = 0
         for done in range(ranges):
-            pairs, met = self._collide_range(done)
+            pairs, met = self._collide_range(done, hot["token"])
             candidates += met
             self._db.insert("pairs", pairs)
             progress(done + 1, ranges)
         for table in ("signatures", "held", "postings", "active"):
             self._db.execute(f"DROP TABLE IF EXISTS {table}")
-        return Collided(texts, collisions, candidates, hot, places)
+        places = [f"token {token} is held by {count:,} texts" for token, count in zip(*hot.values(), strict=True)]
+        return Collided(texts, collisions, candidates, len(places), places[:5])
 
     # -- identical sentences ------------------------------------------------------------------------------
 
@@ -146,13 +150,6 @@ class Collider:
             self._db.execute("INSERT INTO held SELECT token, number FROM postings_of SEMI JOIN shared USING (token)")
         self._db.execute("DROP TABLE IF EXISTS shared")
         return collisions
-
-    def _hot_tokens(self) -> tuple[int, list[str]]:
-        rows = self._db.rows(
-            "SELECT token, count(*) FROM held GROUP BY token HAVING count(*) > ? ORDER BY 2 DESC, 1",
-            [self._hot_limit],
-        )
-        return len(rows), [f"token {token} is held by {count:,} texts" for token, count in rows[:5]]
 
     # -- ranges that fit in memory ------------------------------------------------------------------------
 
@@ -212,7 +209,7 @@ class Collider:
 
     # -- one range ----------------------------------------------------------------------------------------
 
-    def _collide_range(self, which: int) -> tuple[pa.Table, int]:
+    def _collide_range(self, which: int, hot: Tokens) -> tuple[pa.Table, int]:
         held = self._db.table("SELECT number, home, text, tokens FROM active WHERE range = ? ORDER BY number", [which])
         numbers = held["number"].to_numpy().astype(np.int64)
         block = Block(
@@ -224,7 +221,7 @@ class Collider:
         postings = self._db.arrays("SELECT token, number FROM postings WHERE range = ? ORDER BY token, number", [which])
         places = np.searchsorted(numbers, postings["number"])
         groups = groups_of(postings["token"], places, COLUMN_BITS)
-        return collide_block(block, groups, self._signer, self._scanning, self._hot_limit, self._threads)
+        return collide_block(block, groups, hot, self._signer, self._scanning, self._threads)
 
     def _batches(self, query: str) -> Iterator[tuple[Numbers, ...]]:
         for batch in self._db.batches(query):

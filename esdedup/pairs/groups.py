@@ -73,23 +73,28 @@ def _runs(values: Tokens, order: Numbers) -> tuple[Numbers, Numbers]:
 
 
 class Hot(NamedTuple):
-    """Groups above the limit. `alike` orders their members, as places in the group, by their other tokens."""
+    """What is known of hot groups. `alike` orders their members, as places in the group, by their other tokens."""
 
     groups: Flags  # (groups,)
     tokens: Flags  # (texts, tokens)
     alike: Numbers  # (members,), or (0,) without hot groups
 
 
-def find_hot(groups: Groups, tokens: Tokens, limit: int) -> Hot:
-    """Which groups have more than `limit` members, and which tokens of which texts are theirs."""
-    hot = groups.sizes() > limit
-    flags = np.zeros(tokens.shape, np.bool_)
-    alike = np.empty(len(groups.members) if hot.any() else 0, np.int64)
-    for group in np.flatnonzero(hot):
+def hot_tokens(groups: Groups, tokens: Tokens, limit: int) -> Tokens:
+    """The tokens that more than `limit` texts hold."""
+    hot = np.flatnonzero(groups.sizes() > limit)
+    return tokens[groups.members[groups.starts[hot]], groups.columns[hot]]
+
+
+def find_hot(groups: Groups, tokens: Tokens, hot: Tokens) -> Hot:
+    """Mark the tokens in `hot` among groups and texts. `hot` knows more than these groups: it holds every hot
+    token of the corpus, wherever its group is collided."""
+    flags = np.isin(tokens, hot)
+    hot_groups = flags[groups.members[groups.starts[:-1]], groups.columns]
+    alike = np.empty(len(groups.members) if hot_groups.any() else 0, np.int64)
+    for group in np.flatnonzero(hot_groups):
         part = slice(groups.starts[group], groups.starts[group + 1])
-        members, column = groups.members[part], groups.columns[group]
-        flags[members, column] = True
         # the columns that follow, round to the start: members with the same next token stand together
-        others = np.roll(tokens[members], -int(column) - 1, axis=1)[:, :-1]
-        alike[part] = np.lexsort(others.T[::-1])
-    return Hot(hot, flags, alike)
+        others = np.roll(tokens[groups.members[part]], -int(groups.columns[group]) - 1, axis=1)[:, :-1]
+        alike[part] = np.lexsort(others.T[::-1]) if others.shape[1] else np.arange(len(others))
+    return Hot(hot_groups, flags, alike)

@@ -14,7 +14,7 @@ from esdedup.flat import text_buffers, text_column
 from esdedup.hashing import content_hashes
 from esdedup.pairs.block import Block, collide_block
 from esdedup.pairs.components import roots, unite
-from esdedup.pairs.groups import Groups, group_tokens
+from esdedup.pairs.groups import Groups, group_tokens, hot_tokens
 from esdedup.pairs.verify import HOT_LIMIT
 from esdedup.settings import Settings, freeze
 from esdedup.signers.bands import Signer
@@ -56,7 +56,8 @@ def cluster_texts(texts: Sequence[str], **options: Any) -> TextClusters:
     local[active] = np.arange(len(active))
     groups = _without(groups, local)
     block = Block(active, distinct.take(pa.array(active)), tokens[active], np.full(len(active), -1))
-    pairs, candidates = collide_block(block, groups, signer, settings.scanning, HOT_LIMIT, threads)
+    hot = hot_tokens(groups, block.tokens, HOT_LIMIT)
+    pairs, candidates = collide_block(block, groups, hot, signer, settings.scanning, threads)
     a, b = first[pairs["a"].to_numpy()], first[pairs["b"].to_numpy()]
     a, b = np.minimum(a, b), np.maximum(a, b)
     parent = np.arange(len(texts), dtype=np.int32)
