@@ -47,7 +47,8 @@ class Database:
 
     def row(self, query: str, values: Sequence[Any] = ()) -> tuple[Any, ...]:
         """The first row; an empty tuple without one."""
-        return self.connection.execute(query, list(values)).fetchone() or ()
+        rows = self.rows(query, values)  # read to its end: an unread rest would block the connection
+        return rows[0] if rows else ()
 
     def rows(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Every row of a result that is known to be small."""

@@ -350,7 +350,7 @@ def _first_line(error: Exception) -> str:
 
 def _check_same(path: Path, stored: Signing, asked: Signing) -> None:
     ours, theirs = asked.describe(), stored.describe()
-    for name in sorted(ours.keys() | theirs.keys()):
+    for name in [*ours, *theirs]:
         if ours.get(name) != theirs.get(name):
             raise StoreSettingsError(
                 f"{path}: the store has {name} {theirs.get(name, 'unset')}, you ask for {ours.get(name, 'unset')}; "

@@ -1,0 +1,204 @@
+"""Indexing again and again, revisions, and what a killed job leaves."""
+
+from __future__ import annotations
+
+import bz2
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+import pytest
+
+import esdedup
+from esdedup.errors import SourceError, StoreSourcesError
+from esdedup.pipeline.prepare import Recipe, prepare
+from esdedup.settings import Signing
+from tests.corpus import corpus, sentence
+from tests.pipeline.test_run import lines, records, results, table
+
+Revision = tuple[str, list[str]]  # time stamp and sentences
+
+
+def dump(path: Path, pages: dict[str, list[Revision]]) -> Path:
+    parts = ['<mediawiki version="0.11"><siteinfo><namespaces><namespace key="0"/></namespaces></siteinfo>']
+    number = 0
+    for page, (title, revisions) in enumerate(pages.items(), 1):
+        parts.append(f"<page><title>{escape(title)}</title><ns>0</ns><id>{page}</id>")
+        for stamp, sentences in revisions:
+            number += 1
+            text = escape("\n\n".join(sentences))
+            parts.append(f"<revision><id>{number}</id><timestamp>{stamp}</timestamp><text>{text}</text></revision>")
+        parts.append("</page>")
+    path.write_text("".join([*parts, "</mediawiki>"]), "utf-8")
+    return path
+
+
+def test_a_sentence_of_a_history_stands_once_a_page(tmp_path: Path) -> None:
+    source = random.Random(1)
+    kept, gone, late, brief = sentence(source), sentence(source), sentence(source), "Brief."
+    pages = {
+        "One": [
+            ("2001-01-01T00:00:00Z", [kept, brief, gone]),
+            ("2002-01-01T00:00:00Z", [gone, kept]),
+            ("2003-01-01T00:00:00Z", [brief, kept, late]),
+        ],
+        "Two": [("2004-01-01T00:00:00Z", [late]), ("2005-01-01T00:00:00Z", [late, gone])],
+    }
+    summary = esdedup.run(dump(tmp_path / "wiki.xml", pages), out=tmp_path / "out", revisions="all")
+    clusters = lines(tmp_path / "out" / "clusters.jsonl")
+    found = {
+        member["id"]: (member["text"], member["revision"], member["timestamp"][:4])
+        for cluster in clusters
+        for member in cluster["members"]
+    }
+    assert found == {
+        "1:2": (gone, 1, "2001"), "1:3": (late, 3, "2003"), "2:0": (late, 4, "2004"), "2:1": (gone, 5, "2005"),
+    }  # fmt: skip
+    assert summary["counts"]["documents"] == 2
+    assert summary["counts"]["sentences_read"] == 6
+    assert summary["skipped"] == {"too_short": 1}
+    with esdedup.open_store(tmp_path / "out" / "store.duckdb", read_only=True) as store:
+        spans = store._db.rows("SELECT position, revision, last_revision FROM sentences WHERE document = 0 ORDER BY 1")  # type: ignore[attr-defined]
+    assert spans == [(0, 1, 3), (2, 1, 2), (3, 3, 3)]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_batches_do_not_show_in_a_history(tmp_path: Path, workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = random.Random(2)
+    pool = corpus(3, 60)
+    pages = {
+        f"Page {page}": [
+            (f"20{year:02}-01-01T00:00:00Z", source.sample(pool, 8)) for year in range(source.randint(1, 30))
+        ]
+        for page in range(12)
+    }
+    wiki = dump(tmp_path / "wiki.xml", pages)
+    esdedup.run(wiki, out=tmp_path / "whole", revisions="all")
+    monkeypatch.setattr("esdedup.sources.batches.MAX_BYTES", 3000)
+    monkeypatch.setattr("esdedup.pipeline.indexing._WORTH_WORKERS", 1)
+    monkeypatch.setattr("esdedup.pipeline.indexing._FLUSH_BYTES", 2000)
+    esdedup.run(wiki, out=tmp_path / "parts", revisions="all", workers=workers)
+    assert results(tmp_path / "whole") == results(tmp_path / "parts")
+
+
+def test_indexing_again_skips_replaces_and_adds(tmp_path: Path) -> None:
+    rows = records(4, 200)
+    store = tmp_path / "s.duckdb"
+    news = tmp_path / "news.tsv"
+    esdedup.index(table(news, rows[:150]), store=store, unit="record", min_chars=0)
+    changed = [(key, text if int(key[1:]) % 10 else "changed " + text) for key, text in rows]
+    esdedup.index(table(news, rows[:150]), store=store)
+    esdedup.index(table(news, changed[100:]), store=store)
+    esdedup.scan(store=store, out=tmp_path / "grown")
+    esdedup.run(table(news, rows[:100] + changed[100:]), out=tmp_path / "at once", unit="record", min_chars=0)
+    assert results(tmp_path / "grown") == results(tmp_path / "at once")
+
+
+def test_scan_results_are_those_of_the_last_scan(tmp_path: Path) -> None:
+    store = tmp_path / "s.duckdb"
+    esdedup.index(table(tmp_path / "a.tsv", records(5)), store=store)
+    first = esdedup.scan(store=store)
+    assert first["counts"]["clusters"] > 0
+    assert esdedup.scan(store=store, jaccard=1)["counts"]["pairs"] == 0
+    assert esdedup.status(store=store)["last_scan"]["scanning"]["jaccard"] == 1
+    assert all(one["distinct"] == 1 for one in esdedup.clusters(store=store))
+
+
+def test_clusters_are_filtered(tmp_path: Path) -> None:
+    store = tmp_path / "s.duckdb"
+    esdedup.index(table(tmp_path / "a.tsv", records(6)), store=store, unit="record", min_chars=0)
+    esdedup.scan(store=store)
+    everything = list(esdedup.clusters(store=store))
+    some = everything[3]
+    member = some["members"][0]
+    words = " ".join(member["text"].upper().split()[:3])
+    assert some in list(esdedup.clusters(store=store, text=words))
+    assert list(esdedup.clusters(store=store, document=member["document"])) == [some]
+    assert list(esdedup.clusters(store=store, limit=2)) == everything[:2]
+    assert list(esdedup.clusters(store=store, min_size=3)) == [one for one in everything if one["size"] >= 3]
+    assert list(esdedup.clusters(store=store, text="nowhere")) == []
+
+
+def test_a_damaged_source_keeps_what_stood_before(tmp_path: Path) -> None:
+    good = table(tmp_path / "good.tsv", records(7, 50))
+    wiki = dump(tmp_path / "wiki.xml", {"A": [("2001", corpus(8, 20))]})
+    broken = tmp_path / "broken.xml"
+    broken.write_text(wiki.read_text("utf-8").replace("</mediawiki>", "<page><title>B</title><id>9"), "utf-8")
+    with pytest.raises(SourceError, match="broken.xml"):
+        esdedup.run(broken, good, out=tmp_path / "stop", unit="record")
+    with pytest.raises(SourceError, match="1 damaged source"):
+        esdedup.run(broken, good, out=tmp_path / "go", keep_going=True)
+    summary = json.loads((tmp_path / "go" / "summary.json").read_text("utf-8"))
+    assert summary["counts"]["documents"] == 51
+    assert summary["skipped"]["damaged_source"] == 1
+
+
+def test_a_killed_run_is_finished_by_the_same_command(tmp_path: Path) -> None:
+    pages = {f"Page {n}": [("2001", corpus(n, 40))] for n in range(300)}
+    wiki = tmp_path / "wiki.xml.bz2"
+    wiki.write_bytes(bz2.compress(dump(tmp_path / "wiki.xml", pages).read_bytes()))
+    esdedup.run(wiki, out=tmp_path / "whole")
+    code = (
+        "import sys, time, esdedup\n"
+        "import esdedup.pipeline.indexing as indexing, esdedup.sources.batches as batches\n"
+        "from esdedup.stores.duckdb import EmbeddedStore\n"
+        "if __name__ == '__main__':\n"
+        "    indexing._FLUSH_BYTES = 50_000\n"
+        "    batches.MAX_BYTES = 30_000\n"
+        "    append = EmbeddedStore.append\n"
+        "    def slow(*arguments):\n"
+        "        append(*arguments)\n"
+        "        print('flushed', flush=True)\n"
+        "        time.sleep(0.05)\n"
+        "    EmbeddedStore.append = slow\n"
+        "    esdedup.run(sys.argv[1], out=sys.argv[2], workers=1)\n"
+    )
+    out = tmp_path / "killed"
+    child = subprocess.Popen([sys.executable, "-c", code, wiki, out], stdout=subprocess.PIPE, text=True)
+    assert child.stdout is not None
+    for _ in range(5):
+        child.stdout.readline()
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    child.stdout.close()
+    state = esdedup.status(store=out / "store.duckdb")
+    assert state["unfinished"]
+    assert 0 < state["sources"][0]["documents"] < 300
+    with pytest.raises(StoreSourcesError):
+        esdedup.index(table(tmp_path / "other.tsv", records()), store=out / "store.duckdb")
+    esdedup.run(wiki, out=out)
+    assert results(out) == results(tmp_path / "whole")
+    assert (
+        esdedup.status(store=out / "store.duckdb")["counts"]
+        == esdedup.status(store=tmp_path / "whole" / "store.duckdb")["counts"]
+    )
+
+
+def test_preparing_is_the_same_for_any_cut() -> None:
+    import pyarrow as pa
+
+    from esdedup.records import DOCUMENTS
+
+    texts = [" ".join(corpus(seed, 12)) for seed in range(6)]
+    rows = [
+        {"id": str(n), "title": None, "text": text, "revision": None, "timestamp": None} for n, text in enumerate(texts)
+    ]
+    batch = pa.RecordBatch.from_pylist(rows, DOCUMENTS)
+    recipe = Recipe(Signing(min_chars=0), None)
+    whole = prepare(batch, recipe)
+    parts = [prepare(batch.slice(at, 1), recipe) for at in range(6)]
+    assert whole.texts.to_pylist() == [text for part in parts for text in part.texts.to_pylist()]
+    assert whole.tokens.tolist() == [row for part in parts for row in part.tokens.tolist()]
+
+
+def test_a_store_is_dropped_whole(tmp_path: Path) -> None:
+    store = tmp_path / "s.duckdb"
+    esdedup.index(table(tmp_path / "a.tsv", records(9)), store=store)
+    time.sleep(0)
+    esdedup.drop(store=store)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.tsv"]
