@@ -17,6 +17,7 @@ _HOMES = {
     "scan": "work",
     "status": "look",
     "clusters": "look",
+    "demo": "demo",
     "drop": "upkeep",
 }
 
@@ -43,10 +44,11 @@ def cli() -> None:
 def main(arguments: list[str] | None = None) -> Any:
     """Run the command line; exit code 0 done, 1 could not be done, 2 wrong usage, 130 interrupted."""
     try:
-        cli.main(arguments, standalone_mode=False)
-    except click.exceptions.Abort:
-        sys.exit(_say("interrupted; run the same command again to finish", 130))
-    except KeyboardInterrupt:
+        with cli.make_context("esdedup", list(sys.argv[1:] if arguments is None else arguments)) as context:
+            cli.invoke(context)
+    except click.exceptions.Exit as end:
+        sys.exit(end.exit_code)
+    except (KeyboardInterrupt, click.Abort):
         sys.exit(_say("interrupted; run the same command again to finish", 130))
     except click.ClickException as error:
         error.show()

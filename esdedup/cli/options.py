@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from esdedup.errors import UsageError
 from esdedup.settings import (
@@ -40,31 +41,49 @@ def _bundle(*options: Callable[[Any], Any]) -> Callable[[F], F]:
     return decorate
 
 
-def _read_defaults(context: click.Context, _: click.Parameter, value: str | None, text: str) -> None:
-    """Fill the command's defaults from TOML; keys are option names with - or _."""
+_BANDED = {"bands", "rows"}
+_POOLED = {"hashes", "draw", "draws"}
+
+
+def _read_defaults(context: click.Context, layer: str, label: str, text: str) -> None:
+    """Fill the command's defaults from TOML; keys are option names with - or _. `layer`: `preset` or `config`."""
     try:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{value}: {error}; write one option a line, as in jaccard = 0.9") from error
-    known = {parameter.name for parameter in context.command.params}
-    everywhere = set(_all_option_names(context))
-    defaults = dict(context.default_map or {})
-    for key, given in values.items():
-        name = key.replace("-", "_")
+        raise UsageError(f"{label}: {error}; write one option a line, as in jaccard = 0.9") from error
+    everywhere = _all_option_names(context)
+    named = {key.replace("-", "_"): value for key, value in values.items()}
+    for name in named:
         if name not in everywhere:
-            raise UsageError(f"{value}: no option is called {key}; esdedup COMMAND --help lists them")
-        if name in known:
-            defaults[name] = str(given) if not isinstance(given, bool) else given
-    context.default_map = defaults
+            raise UsageError(f"{label}: no option is called {name}; esdedup COMMAND --help lists them")
+    # the two may come in any order on the command line; the config file wins over the preset
+    layers = context.meta.setdefault("esdedup.defaults", {"preset": {}, "config": {}})
+    layers[layer] = named
+    preset, config = layers["preset"], layers["config"]
+    if _BANDED & config.keys():
+        preset = {name: value for name, value in preset.items() if name not in _POOLED}
+    known = {parameter.name for parameter in context.command.params}
+    context.default_map = {
+        name: value if isinstance(value, bool) else str(value)
+        for name, value in (preset | config).items()
+        if name in known
+    }
 
 
-def _all_option_names(context: click.Context) -> list[str]:
+def _unless_banded(context: click.Context, parameter: click.Parameter, value: int | None) -> int | None:
+    """A flag for bands wins over a pool of hashes from a preset or config file."""
+    from_file = context.get_parameter_source(parameter.name or "") == ParameterSource.DEFAULT_MAP
+    banded = any(context.get_parameter_source(name) == ParameterSource.COMMANDLINE for name in _BANDED)
+    return None if from_file and banded else value
+
+
+def _all_option_names(context: click.Context) -> set[str]:
     from esdedup.cli import cli
 
-    names = []
+    names: set[str] = set()
     for command_name in cli.list_commands(context):
         command = cli.get_command(context, command_name)
-        names += [parameter.name for parameter in command.params if parameter.name] if command else []
+        names |= {parameter.name for parameter in command.params if parameter.name} if command else set()
     return names
 
 
@@ -79,7 +98,7 @@ def _use_preset(context: click.Context, parameter: click.Parameter, value: str |
         entry = resources.files("esdedup") / "presets" / f"{value}.toml"
         if not entry.is_file():
             raise UsageError(f"--preset {value}: allowed: {', '.join(presets())}")
-        _read_defaults(context, parameter, value, entry.read_text("utf-8"))
+        _read_defaults(context, "preset", f"preset {value}", entry.read_text("utf-8"))
     return value
 
 
@@ -89,7 +108,7 @@ def _use_config(context: click.Context, parameter: click.Parameter, value: Path 
             text = value.read_text("utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"--config {value}: {error}; name a TOML file") from error
-        _read_defaults(context, parameter, str(value), text)
+        _read_defaults(context, "config", str(value), text)
     return value
 
 
@@ -113,7 +132,6 @@ def _configure_log(context: click.Context, parameter: click.Parameter, value: bo
 
 
 defaults_options = _bundle(
-    # the preset is read first, so that the config file wins over it
     click.option("--preset", metavar="NAME", is_eager=True, expose_value=False, callback=_use_preset,
                  help="Options of a published system: " + ", ".join(presets()) + "."),
     click.option("--config", metavar="FILE.toml", type=click.Path(path_type=Path), expose_value=False,
@@ -155,9 +173,15 @@ signing_options = _bundle(
     click.option("--shingle", metavar="KIND:N", help="char:N or word:N.  [default: char:12]"),
     click.option("--bands", type=int, metavar="N", help="Tokens of a sentence.  [default: 10]"),
     click.option("--rows", type=int, metavar="N", help="Minhash values of a token.  [default: 4]"),
-    click.option("--hashes", type=int, metavar="N", help="Instead of bands: draws from a pool of N values,"),
-    click.option("--draw", type=int, metavar="N", help="N values at a time,"),
-    click.option("--draws", type=int, metavar="N", help="N times."),
+    click.option(
+        "--hashes",
+        type=int,
+        metavar="N",
+        callback=_unless_banded,
+        help="Instead of bands: draws from a pool of N values,",
+    ),
+    click.option("--draw", type=int, metavar="N", callback=_unless_banded, help="N values at a time,"),
+    click.option("--draws", type=int, metavar="N", callback=_unless_banded, help="N times."),
     click.option("--hash-bits", type=int, metavar="N", help="Bits of a minhash value.  [default: 60]"),
     click.option("--seed", type=int, metavar="N", help="Of the hash functions.  [default: 1123456]"),
 )

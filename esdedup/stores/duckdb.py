@@ -27,7 +27,8 @@ class EmbeddedStore(Store):
     """A store in the file `path`. Opening one that does not exist makes it, if `frozen` is given.
 
     `frozen` holds the signing options that were asked for. Raises `NotAStoreError`, `StoreVersionError`,
-    `StoreSettingsError` (where the store has others) and `StoreLockedError`; readers (`read_only`) share the file, a writer has it alone.
+    `StoreSettingsError` (where the store has others) and `StoreLockedError`. Readers (`read_only`) share the
+    file, a writer has it alone.
     """
 
     def __init__(
@@ -229,7 +230,8 @@ class EmbeddedStore(Store):
         home = {"any": "-1", "documents": "s.document", "sources": "d.source"}[across]
         join = "JOIN documents d ON d.number = s.document" if across == "sources" else ""
         batches = self._db.stream(
-            f"SELECT s.hash, {home}::BIGINT AS home, strlen(s.text)::INTEGER AS length, s.tokens FROM sentences s {join}",
+            f"SELECT s.hash, {home}::BIGINT AS home, strlen(s.text)::INTEGER AS length, s.tokens "
+            f"FROM sentences s {join}",
             rows=100_000,
         )
         schema = signatures_schema(self.signing.tokens)

@@ -57,9 +57,10 @@ def cluster_rows(
     for word in (text or "").split():
         wanted.append("id IN (SELECT cluster FROM members WHERE contains(lower(text), lower(?)))")
         values.append(word)
+    most = "" if limit is None else f"LIMIT {int(limit)}"
     db.execute(
         "CREATE OR REPLACE TEMP TABLE chosen AS SELECT *, row_number() OVER (ORDER BY size DESC, id) AS rank "
-        f"FROM clusters WHERE {' AND '.join(wanted)} ORDER BY rank {f'LIMIT {int(limit)}' if limit is not None else ''}",
+        f"FROM clusters WHERE {' AND '.join(wanted)} ORDER BY rank {most}",
         values,
     )
     members = db.stream(

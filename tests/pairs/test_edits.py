@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -34,7 +36,7 @@ def test_distance_counts_words(sentences: list[list[str]], characters: int) -> N
         # with fewer characters than words it has to go on in smaller parts
         patch.setattr(edits, "_CHARACTERS", characters)
         found = word_edit_distances(texts, a, a + 1)
-    assert found.tolist() == [levenshtein(*pair) for pair in zip(sentences, sentences[1:], strict=False)]
+    assert found.tolist() == [levenshtein(*pair) for pair in pairwise(sentences)]
 
 
 def test_no_pairs() -> None:

@@ -129,7 +129,7 @@ def test_a_damaged_source_keeps_what_stood_before(tmp_path: Path) -> None:
     wiki = dump(tmp_path / "wiki.xml", {"A": [("2001", corpus(8, 20))]})
     broken = tmp_path / "broken.xml"
     broken.write_text(wiki.read_text("utf-8").replace("</mediawiki>", "<page><title>B</title><id>9"), "utf-8")
-    with pytest.raises(SourceError, match="broken.xml"):
+    with pytest.raises(SourceError, match=r"broken\.xml"):
         esdedup.run(broken, good, out=tmp_path / "stop", unit="record")
     with pytest.raises(SourceError, match="1 damaged source"):
         esdedup.run(broken, good, out=tmp_path / "go", keep_going=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -15,7 +17,7 @@ from esdedup.signers.bands import Signer
 def sets(texts: list[str], **options: object) -> list[np.ndarray]:
     signer = Signer(Signing(**options))  # type: ignore[arg-type]
     flat, bounds = signer.sets(signer.shingled(text_column(texts)))
-    return [flat[begin:end] for begin, end in zip(bounds, bounds[1:], strict=False)]
+    return [flat[begin:end] for begin, end in pairwise(bounds)]
 
 
 def shingles(units: list[str] | str, length: int) -> set[tuple[str, ...]]:

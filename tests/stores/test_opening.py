@@ -1,0 +1,89 @@
+"""Addresses and files that are no store, or not ours to write: one clear error each."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import esdedup
+from esdedup.errors import NotAStoreError, StoreError, StoreLockedError, StoreVersionError, UsageError
+from esdedup.stores.schemas import SCHEMA_VERSION
+
+
+def make(path: Path) -> Path:
+    with esdedup.open_store(path, {}):
+        return path
+
+
+@pytest.mark.parametrize("address", ["store.db", "somewhere", "http://127.0.0.1:9200/wiki", "cloud:/wiki"])
+def test_other_addresses_are_refused(address: str) -> None:
+    with pytest.raises(UsageError, match=r"--store PATH\.duckdb"):
+        esdedup.open_store(address)
+
+
+def test_readers_make_no_store(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="there is no store"):
+        esdedup.status(store=tmp_path / "new.duckdb")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_files_that_are_no_store(tmp_path: Path) -> None:
+    text = tmp_path / "text.duckdb"
+    text.write_bytes(b"no database at all\n" * 1000)
+    with pytest.raises(NotAStoreError, match=r"text\.duckdb"):
+        esdedup.status(store=text)
+    other = tmp_path / "other.duckdb"
+    with duckdb.connect(str(other)) as connection:
+        connection.execute("CREATE TABLE mine (a INTEGER)")
+    for attempt in (esdedup.status, esdedup.drop):
+        with pytest.raises(NotAStoreError, match="did not make"):
+            attempt(store=other)
+    with duckdb.connect(str(other)) as connection:
+        assert connection.execute("SELECT count(*) FROM mine").fetchall() == [(0,)]
+
+
+def test_a_newer_schema_or_another_hash_scheme_is_refused(tmp_path: Path) -> None:
+    for key in ("schema", "hash-scheme"):
+        path = make(tmp_path / f"{key}.duckdb")
+        with duckdb.connect(str(path)) as connection:
+            connection.execute("UPDATE about SET value = ? WHERE key = ?", [str(SCHEMA_VERSION + 8), key])
+        with pytest.raises(StoreVersionError, match=str(SCHEMA_VERSION + 8)):
+            esdedup.status(store=path)
+
+
+def test_a_second_writer_is_told_who_holds_the_store(tmp_path: Path) -> None:
+    path = make(tmp_path / "s.duckdb")
+    code = (
+        "import sys, esdedup\n"
+        "with esdedup.open_store(sys.argv[1], {}):\n"
+        "    print('open', flush=True)\n"
+        "    sys.stdin.readline()\n"
+    )
+    child = subprocess.Popen(
+        [sys.executable, "-c", code, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert child.stdout is not None
+    assert child.stdout.readline() == "open\n"
+    with pytest.raises(StoreLockedError, match=f"process {child.pid}"):
+        esdedup.open_store(path, {})
+    child.communicate("\n")
+    make(path)
+
+
+def test_an_unreadable_place_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="missing"):
+        esdedup.open_store(tmp_path / "missing" / "s.duckdb", {})
+
+
+def test_drop_leaves_what_is_not_ours(tmp_path: Path) -> None:
+    path = make(tmp_path / "s.duckdb")
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE mine AS SELECT 42 AS answer")
+    esdedup.drop(store=path)
+    with duckdb.connect(str(path)) as connection:
+        assert connection.execute("SELECT answer FROM mine").fetchall() == [(42,)]
+        assert connection.execute("SELECT count(*) FROM duckdb_tables()").fetchall() == [(1,)]
