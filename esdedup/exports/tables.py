@@ -54,7 +54,7 @@ CLUSTERS: pa.Schema = pa.schema(
 )
 
 _WHITE_SPACE = re.compile(r"\s+")
-_CLUSTERS_AT_ONCE = 2000
+_ROWS_AT_ONCE = 2000
 
 
 def compact_json(value: Any) -> str:
@@ -69,13 +69,13 @@ def export_results(store: Store, folder: Path, table: str = "jsonl") -> list[Pat
     listing = folder / "clusters.txt"
     with whole_file(pairs) as part:
         if table == "parquet":
-            _write_parquet(part, store.pair_rows(), PAIRS)
+            _write_parquet(part, _batched(_pairs(store), PAIRS), PAIRS)
         else:
-            _write_lines(part, (row for batch in store.pair_rows() for row in batch.to_pylist()))
+            _write_lines(part, _pairs(store))
     with whole_file(clusters) as part, whole_file(listing) as text_part, text_part.open("w", encoding="utf-8") as out:
         rows = _listed(store.cluster_rows(), out)
         if table == "parquet":
-            _write_parquet(part, _batched(rows), CLUSTERS)
+            _write_parquet(part, _batched(rows, CLUSTERS), CLUSTERS)
         else:
             _write_lines(part, rows)
     return [pairs, clusters, listing]
@@ -98,12 +98,20 @@ def _percent_encoded(match: re.Match[str]) -> str:
     return "".join(f"%{byte:02X}" for byte in match[0].encode())
 
 
-def _batched(clusters: Iterator[dict[str, Any]]) -> Iterator[pa.RecordBatch]:
-    while some := list(islice(clusters, _CLUSTERS_AT_ONCE)):
-        yield pa.RecordBatch.from_pylist(some, CLUSTERS)
+def _pairs(store: Store) -> Iterator[dict[str, Any]]:
+    for batch in store.pair_rows():
+        for row in batch.to_pylist():
+            if row["jaccard"] is not None:
+                row["jaccard"] = round(row["jaccard"], 6)
+            yield row
+
+
+def _batched(rows: Iterator[dict[str, Any]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    while some := list(islice(rows, _ROWS_AT_ONCE)):
+        yield pa.RecordBatch.from_pylist(some, schema)
 
 
 def _write_parquet(path: Path, batches: Iterator[pa.RecordBatch], schema: pa.Schema) -> None:
     with pq.ParquetWriter(path, schema) as writer:
         for batch in batches:
-            writer.write_batch(batch.cast(schema))
+            writer.write_batch(batch)

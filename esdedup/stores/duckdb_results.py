@@ -36,7 +36,7 @@ def pair_rows(db: Database, unit: str) -> Iterator[pa.RecordBatch]:
     _rank_members(db, unit)
     yield from db.stream(
         """
-        SELECT least(one.id, two.id) AS a, greatest(one.id, two.id) AS b, round(p.jaccard, 6) AS jaccard,
+        SELECT least(one.id, two.id) AS a, greatest(one.id, two.id) AS b, p.jaccard,
             p.word_edit_distance, p.shared_tokens
         FROM pairs p JOIN members one ON one.hash = p.a AND one.turn = 1
         JOIN members two ON two.hash = p.b AND two.turn = 1

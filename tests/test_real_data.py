@@ -1,0 +1,77 @@
+"""Real dumps and sentences: what the system is for."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import esdedup
+
+MARKUP = re.compile(r"\{\{|\}\}|\[\[|\]\]|'''|<ref|</|\|\}|\{\||thumb\|")
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def test_debian_descriptions_recall_and_precision(data_folder: Path, tmp_path: Path) -> None:
+    sentences = data_folder / "sentences"
+    options: dict[str, Any] = {"unit": "record", "id_column": "line", "text_column": "2"}
+    summary = esdedup.run(sentences / "debian-descriptions.tsv.gz", out=tmp_path / "two", workers=2, **options)
+    with gzip.open(sentences / "debian-truth-jaccard-0.8.tsv.gz", "rt", encoding="utf-8") as truth_lines:
+        truth = {frozenset(line.split()[:2]): line.split()[2] for line in truth_lines}
+    found = {
+        frozenset((pair["a"], pair["b"])): f"{pair['jaccard']:.6f}" for pair in lines(tmp_path / "two" / "pairs.jsonl")
+    }
+    # named by first occurrence in the order of ids as bytes; the truth names the first line
+    text_of = {member["id"]: member["text"] for cluster in lines(tmp_path / "two" / "clusters.jsonl")
+               for member in cluster["members"]}  # fmt: skip
+    first: dict[str, str] = {}
+    for key in sorted(text_of, key=int):
+        first.setdefault(text_of[key], key)
+    renamed = {frozenset(first[text_of[key]] for key in pair): jaccard for pair, jaccard in found.items()}
+    assert len(renamed) == len(found) == summary["counts"]["pairs"]
+    assert all(truth.get(pair) == jaccard for pair, jaccard in renamed.items())
+    assert len(renamed) / len(truth) >= 0.996
+    assert summary["counts"]["sentences_kept"] == 136_683
+    assert summary["counts"]["distinct_sentences"] == 82_249
+    esdedup.run(sentences / "debian-descriptions.tsv.gz", out=tmp_path / "one", workers=1, memory="256MiB", **options)
+    for name in ("pairs.jsonl", "clusters.jsonl", "clusters.txt"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+
+
+def test_a_dump_of_106_articles(data_folder: Path, tmp_path: Path) -> None:
+    summary = esdedup.run(data_folder / "wiki" / "enwiki-106-articles.xml.bz2", out=tmp_path)
+    assert summary["counts"]["documents"] == 106
+    assert summary["skipped"]["redirect"] == 100
+    clusters = lines(tmp_path / "clusters.jsonl")
+    assert len(clusters) >= 20
+    for cluster in clusters:
+        for member in cluster["members"]:
+            assert not MARKUP.search(member["text"]), member
+            assert member["title"]
+            assert re.fullmatch(r"\d+:\d+", member["id"])
+
+
+def test_two_dumps_share_what_was_not_edited(data_folder: Path, tmp_path: Path) -> None:
+    wiki = data_folder / "wiki"
+    summary = esdedup.run(wiki / "enwiki-head-a.xml", wiki / "enwiki-head-b.xml", out=tmp_path, across="sources")
+    clusters = lines(tmp_path / "clusters.jsonl")
+    assert summary["counts"]["clusters"] == len(clusters) > 2500
+    both = [{member["source"] for member in cluster["members"]} for cluster in clusters]
+    assert all(sources == {"enwiki-head-a", "enwiki-head-b"} for sources in both)
+    # nearly everything that stands in the one dump stands in the other
+    assert summary["counts"]["clustered_sentences"] / summary["counts"]["sentences_kept"] > 0.9
+    edited = [cluster for cluster in clusters if cluster["distinct"] > 1]
+    assert len(edited) > 10
+
+
+@pytest.mark.parametrize("path", ["fast", "reference"])
+def test_both_paths_find_the_same(data_folder: Path, tmp_path: Path, path: str) -> None:
+    summary = esdedup.run(data_folder / "wiki" / "enwiki-head-a.xml", out=tmp_path, wikitext=path)
+    assert summary["counts"]["sentences_kept"] == 3045
