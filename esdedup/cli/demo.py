@@ -1,0 +1,118 @@
+"""`demo`: a small wiki with planted clusters, and what a run finds of them."""
+
+from __future__ import annotations
+
+import io
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from esdedup.cli.options import json_option, resource_options, talk_options
+from esdedup.errors import EsdedupError, UsageError
+
+if TYPE_CHECKING:
+    from esdedup.demo.check import Found
+
+
+@click.command()
+@click.option("--articles", type=int, default=200, show_default=True, metavar="N", help="Articles of the wiki.")
+@click.option("--demo-seed", type=int, default=1, show_default=True, metavar="S", help="Another number, another wiki.")
+@click.option(
+    "--out",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    default=Path("demo-out"),
+    show_default=True,
+    help="Folder for the files.",
+)
+@click.option("--only-generate", is_flag=True, help="Write the wiki and its truth; run nothing.")
+@click.option("-o", "--output", metavar="FILE", help="With --only-generate: the wiki's file; - is standard output.")
+@json_option
+@resource_options
+@talk_options
+def demo(
+    articles: int, demo_seed: int, out: Path, only_generate: bool, output: str | None, as_json: bool, **options: Any
+) -> None:
+    """Make a wiki with planted clusters of every kind, run everything on it, say what was found.
+
+    With --only-generate the wiki is only written, of any size; what was planted goes beside it, to a file that
+    ends in .truth.jsonl (to DIR, when the wiki goes to standard output).
+
+    \b
+    Examples:
+      esdedup demo --articles 500
+      esdedup demo --only-generate --articles 150000 -o large.xml
+    """
+    if output is not None and not only_generate:
+        raise UsageError("-o goes with --only-generate; the folder of a whole demo is --out DIR")
+    if articles < 1:
+        raise UsageError(f"--articles {articles}: allowed: 1 or more")
+    if only_generate:
+        wiki, truth = _generate(articles, demo_seed, out, output)
+        if not options["quiet"]:
+            click.echo(f"esdedup: wrote {wiki} and {truth}", err=True)
+        return
+    wiki, truth = _generate(articles, demo_seed, out, None)
+    _run(wiki, truth, out, as_json, options)
+
+
+def _generate(articles: int, seed: int, out: Path, output: str | None) -> tuple[str, Path]:
+    """Write the wiki and its truth: where to."""
+    from esdedup.demo.files import generate_files, truth_beside
+    from esdedup.demo.wiki import generate
+    from esdedup.exports.files import whole_file
+
+    try:
+        if output == "-":
+            out.mkdir(parents=True, exist_ok=True)
+            truth = out / "demo.truth.jsonl"
+            with whole_file(truth) as part, part.open("w", encoding="utf-8", newline="\n") as lines:
+                generate(articles, seed, sys.stdout.buffer, lines)
+                sys.stdout.buffer.flush()
+            return "standard output", truth
+        wiki = out / "demo.xml.bz2" if output is None else Path(output)
+        wiki.parent.mkdir(parents=True, exist_ok=True)
+        generate_files(articles, seed, wiki)
+        return str(wiki), truth_beside(wiki)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        name = error.filename if error.filename is not None else output or out
+        raise EsdedupError(f"{name}: {error.strerror}; name a place that can be written to") from error
+
+
+def _run(wiki: str, truth: Path, out: Path, as_json: bool, options: dict[str, Any]) -> None:
+    import esdedup
+    from esdedup.cli.show import summary_text
+    from esdedup.demo.check import check
+    from esdedup.exports.tables import compact_json
+
+    summary = esdedup.run(wiki, out=out, fresh=True, **options)
+    store = out / "store.duckdb"
+    found = check(truth, esdedup.clusters(store=store), summary["settings"]["jaccard"])
+    if as_json:
+        click.echo(compact_json({"summary": summary, "found": asdict(found), "complete": found.complete}))
+    else:
+        click.echo(summary_text(summary, out, store))
+        click.echo()
+        click.echo(_found_text(found))
+    if not found.complete:
+        missed = sum(kind.missed for kind in found.kinds)
+        raise EsdedupError(
+            f"{missed} planted pairs missed, {found.mixed} clusters mix plants; compare {truth} with {out}"
+        )
+
+
+def _found_text(found: Found) -> str:
+    text = io.StringIO()
+    text.write(f"{'planted kind':<14}{'plants':>8}{'pairs':>8}{'found':>8}{'missed':>8}\n")
+    for kind in found.kinds:
+        text.write(f"{kind.kind:<14}{kind.plants:>8,}{kind.pairs:>8,}{kind.found:>8,}{kind.missed:>8,}\n")
+    text.write(f"not planted: {found.unplanted:,} clusters, and {found.strangers:,} sentences in planted ones\n")
+    missed = sum(kind.missed for kind in found.kinds)
+    every = "every planted pair found" if not missed else f"{missed:,} planted pairs missed"
+    mixed = "no cluster mixes two plants" if not found.mixed else f"{found.mixed:,} clusters mix two plants or more"
+    return text.getvalue() + f"{every}; {mixed}"

@@ -1,0 +1,182 @@
+"""Markup as editors write it: pools of fragments made once, and how a plain sentence is dressed in them.
+
+Whatever is added here vanishes again when the page is cleaned: the sentence is left as it was.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import TypeVar
+
+from esdedup.demo.sentences import SentenceMaker
+from esdedup.demo.words import NOUNS, NUMBERS, VERBS, YEARS
+
+# Of one sentence, on average.
+_LINKS, _PIPED = 1.8, 0.4
+_ITALICS = 0.42
+_REFS, _NAMED_AGAIN = 0.49, 0.3
+_COMMENTS = 0.025
+_SHORTENED = 0.09
+_SPACES = 0.095
+
+_RECIPES = 4096
+_NBSP = "&nbsp;"
+
+Recipe = tuple[tuple[tuple[float, str, str], ...], str]
+"""What a sentence is dressed in: where (0 to 1), what stands before and after the word there; what ends it all."""
+
+
+Item = TypeVar("Item")
+
+
+class Fragments:
+    """Pools of markup, the same for every dump."""
+
+    def __init__(self) -> None:
+        self._numbers = random.Random("fragments")
+        self._maker = SentenceMaker(self._numbers)
+        self.refs = self._pool(2048, self._reference)
+        self.recipes = self._pool(_RECIPES, self._recipe)
+        self.infoboxes = self._pool(256, self._infobox)
+        self.files = self._pool(512, self._file)
+        self.tables = self._pool(64, self._table)
+        self.categories = self._pool(1024, lambda: f"[[Category:{self._capital_phrase()}s of {self._maker.place()}]]")
+        self.outside = self._pool(512, self._outside_link)
+        self.heads = self._pool(256, self._head)
+
+    def _pool(self, count: int, make: Callable[[], Item]) -> list[Item]:
+        return [make() for _ in range(count)]
+
+    def _capital_phrase(self) -> str:
+        return self._maker.phrase().capitalize()
+
+    def _how_often(self, mean: float) -> int:
+        """A whole number, `mean` on average, one or two more or less."""
+        draw = self._numbers.random
+        return int(mean * 2 * draw() + draw())
+
+    def _date(self) -> str:
+        month = self._numbers.choice(("January", "March", "April", "June", "August", "October", "December"))
+        return f"{self._numbers.randrange(1, 29)} {month} {self._numbers.randrange(1990, 2024)}"
+
+    def _address(self) -> str:
+        path = "/".join(self._numbers.choice(NOUNS) for _ in range(self._numbers.randrange(2, 5)))
+        query = f"?id={self._numbers.randrange(10**5)}&page={self._numbers.randrange(300)}"
+        return f"https://www.{self._maker.place().lower()}.example/{path}" + query * (self._numbers.random() < 0.15)
+
+    def _citation(self) -> str:
+        last, first = self._maker.person().split(" ")
+        title = self._maker.clause()
+        common = f"|last={last} |first={first} |title={title[0].upper()}{title[1:]}"
+        if self._numbers.random() < 0.9:
+            common += f" |quote={self._maker.sentence(90)}"
+        style = self._numbers.randrange(3)
+        if style == 0:
+            address = self._address()
+            return (
+                f"{{{{cite web |url={address} {common} |archive-url=https://archive.example/web/{address}"
+                f" |website={self._maker.place()} {self._capital_phrase()}"
+                f" |date={self._date()} |access-date={self._date()}}}}}"
+            )
+        if style == 1:
+            pages = self._numbers.randrange(10, 400)
+            return (
+                f"{{{{cite book {common} |publisher={self._maker.place()} University Press |location="
+                f"{self._maker.place()} |year={self._numbers.randrange(1950, 2024)} |pages={pages}–{pages + 7}"
+                f" |isbn=978-0-{self._numbers.randrange(10**4):04}-{self._numbers.randrange(10**4):04}-1}}}}"
+            )
+        return (
+            f"{{{{cite journal {common} |journal={self._capital_phrase()} Quarterly |volume="
+            f"{self._numbers.randrange(1, 90)} |issue={self._numbers.randrange(1, 5)} |date={self._date()}"
+            f" |doi=10.{self._numbers.randrange(1000, 9999)}/{self._numbers.randrange(10**6)}}}}}"
+        )
+
+    def _reference(self) -> str:
+        chance = self._numbers.random()
+        name = f' name="{self._maker.place()}{self._numbers.choice(YEARS)}"' if chance < 0.5 else ""
+        if chance < 0.88:
+            return f"<ref{name}>{self._citation()}</ref>"
+        return f"<ref{name}>[{self._address()} {self._capital_phrase()} of {self._maker.place()}], {self._date()}</ref>"
+
+    def _recipe(self) -> Recipe:
+        around: list[tuple[str, str]] = []
+        for _ in range(self._how_often(_LINKS)):
+            target = f"[[{self._capital_phrase()}|" if self._numbers.random() < _PIPED else "[["
+            around.append((target, "]]"))
+        around += [("''", "''")] * self._how_often(_ITALICS)
+        around += [("", _NBSP)] * (self._numbers.random() < _SPACES)
+        self._numbers.shuffle(around)
+        width = 0.9 / max(len(around), 1)
+        marks = tuple((width * (place + self._numbers.random()), *pair) for place, pair in enumerate(around))
+        after = ""
+        for _ in range(self._how_often(_REFS)):
+            if self._numbers.random() < _NAMED_AGAIN:
+                after += f'<ref name="{self._maker.place()}{self._numbers.choice(YEARS)}" />'
+            else:
+                after += self._numbers.choice(self.refs)
+        if self._numbers.random() < _SHORTENED:
+            name = self._maker.place()
+            after += f"{{{{sfn|{name}|{self._numbers.choice(YEARS)}|p={self._numbers.randrange(1, 500)}}}}}"
+        if self._numbers.random() < _COMMENTS:
+            after += f"<!-- see the {self._maker.phrase()} in {self._maker.place()} -->"
+        return marks, after
+
+    def _infobox(self) -> str:
+        """With `%s` for the title."""
+        lines = [
+            f"{{{{Infobox {self._numbers.choice(NOUNS)}",
+            "| name = %s",
+            f"| image = %s {self._maker.phrase()}.jpg",
+            f"| caption = The {self._maker.phrase()} in {self._numbers.choice(YEARS)}",
+            f"| country = [[{self._maker.place()}]]",
+            f"| established = {{{{start date|{self._numbers.choice(YEARS)}|5|3}}}}",
+        ]
+        for _ in range(self._numbers.randrange(4, 10)):
+            value = self._numbers.choice((self._numbers.choice(NUMBERS), f"[[{self._maker.place()}]]"))
+            lines.append(f"| {self._numbers.choice(NOUNS)}_{self._numbers.choice(VERBS)} = {value}")
+        return "\n".join([*lines, "}}\n"])
+
+    def _file(self) -> str:
+        caption = self._maker.sentence(40)
+        words = caption.split(" ")
+        words[1] = f"[[{words[1]}]]"
+        name = f"{self._maker.place()} {self._maker.phrase()} {self._numbers.choice(YEARS)}"
+        return f"[[File:{name}.jpg|thumb|upright|{' '.join(words)}]]\n"
+
+    def _table(self) -> str:
+        rows = ['{| class="wikitable sortable"', f"|+ {self._capital_phrase()}s", "! Name !! Year !! Number"]
+        for _ in range(self._numbers.randrange(8, 24)):
+            cell = f"[[{self._maker.place()}]]" if self._numbers.random() < 0.3 else self._maker.phrase()
+            rows += ["|-", f"| {cell} || {self._numbers.choice(YEARS)} || {self._numbers.choice(NUMBERS)}"]
+        return "\n".join([*rows, "|}\n\n"])
+
+    def _outside_link(self) -> str:
+        return f"* [{self._address()} {self._capital_phrase()} of {self._maker.place()}]\n"
+
+    def _head(self) -> str:
+        """What stands above an article."""
+        parts = [f"{{{{Short description|{self._capital_phrase()} near {self._maker.place()}}}}}\n"]
+        if self._numbers.random() < 0.5:
+            parts.append(f"{{{{Use dmy dates|date=March {self._numbers.randrange(2012, 2024)}}}}}\n")
+        if self._numbers.random() < 0.2:
+            parts.append(f"{{{{About|the {self._maker.phrase()}||{self._maker.place()}}}}}\n")
+        return "".join(parts)
+
+
+def dressed(text: str, recipe: Recipe) -> str:
+    """`text` with the recipe's marks around its words, and what belongs after it."""
+    marks, after = recipe
+    if not marks:
+        return text + after
+    length = len(text)
+    parts = []
+    done = 0
+    for place, begin, end in marks:
+        at = text.find(" ", int(place * length)) + 1
+        stop = text.find(" ", at)
+        word = text[at:stop]
+        if at >= done and stop > 0 and word.isalnum():
+            parts.append(f"{text[done:at]}{begin}{word}{end}")
+            done = stop + 1 if end is _NBSP else stop
+    return "".join(parts) + text[done:] + after

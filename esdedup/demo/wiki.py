@@ -1,0 +1,255 @@
+"""A made-up wiki as a MediaWiki export of any size, district by district, with its planted truth beside it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from collections.abc import Callable, Iterator, Sequence
+from typing import BinaryIO, TextIO
+
+from esdedup.demo.markup import Fragments, dressed
+from esdedup.demo.plants import Planter
+from esdedup.demo.sentences import SentenceMaker
+from esdedup.demo.words import NOUNS, VERBS, YEARS, name_of
+from esdedup.errors import UsageError
+
+DISTRICT = 100
+"""Articles that are planned together; plants do not reach from one district into another."""
+
+_BLOCK = 10
+_BETWEEN = 4
+"""Pages after each block of articles that are no articles: three redirects and one of another namespace."""
+
+_SIZES = (9, 12, 15, 17, 19, 21, 23, 25, 28, 30, 32, 34, 36, 38, 41, 44, 48, 54, 62, 72)
+"""Sentences of an article, planted ones aside."""
+
+_HEADINGS = (
+    *("History", "Geography", "Economy", "Early years", "Later years", "Buildings", "Legacy", "Culture", "Climate"),
+    *("People", "Trade", "Reception", "Construction", "Origins", "Administration", "Description", "Transport"),
+)
+
+_Draw = Callable[[], float]
+
+_HEADER = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" \
+xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="http://www.mediawiki.org/xml/export-0.11/ \
+http://www.mediawiki.org/xml/export-0.11.xsd" version="0.11" xml:lang="en">
+  <siteinfo>
+    <sitename>Demopedia</sitename>
+    <dbname>demowiki</dbname>
+    <base>https://demo.example/wiki/Main_Page</base>
+    <generator>MediaWiki 1.43.0</generator>
+    <case>first-letter</case>
+    <namespaces>
+      <namespace key="-2" case="first-letter">Media</namespace>
+      <namespace key="-1" case="first-letter">Special</namespace>
+      <namespace key="0" case="first-letter" />
+      <namespace key="1" case="first-letter">Talk</namespace>
+      <namespace key="2" case="first-letter">User</namespace>
+      <namespace key="4" case="first-letter">Demopedia</namespace>
+      <namespace key="6" case="first-letter">File</namespace>
+      <namespace key="10" case="first-letter">Template</namespace>
+      <namespace key="14" case="first-letter">Category</namespace>
+    </namespaces>
+  </siteinfo>
+"""
+_PAGE = """  <page>
+    <title>{title}</title>
+    <ns>{namespace}</ns>
+    <id>{id}</id>
+{redirect}    <revision>
+      <id>{revision}</id>
+      <parentid>{parent}</parentid>
+      <timestamp>{timestamp}</timestamp>
+      <contributor>
+        <username>{user}</username>
+        <id>{user_id}</id>
+      </contributor>
+      <comment>{comment}</comment>
+      <origin>{revision}</origin>
+      <model>wikitext</model>
+      <format>text/x-wiki</format>
+      <text bytes="{bytes}" sha1="{sha1}" xml:space="preserve">{text}</text>
+      <sha1>{sha1}</sha1>
+    </revision>
+  </page>
+"""
+
+
+def generate(articles: int, seed: int, out: BinaryIO, truth: TextIO) -> None:
+    """Write an export with `articles` articles to `out`, and its plants as JSON Lines to `truth`.
+
+    Equal numbers give equal bytes. The first articles do not depend on how many follow them.
+    """
+    if articles < 1:
+        raise UsageError(f"articles is {articles}; allowed: 1 or more")
+    fragments = Fragments()
+    out.write(_HEADER.encode())
+    for first in range(0, articles, DISTRICT):
+        district = _District(first, min(DISTRICT, articles - first), seed, fragments)
+        truth.writelines(district.truth())
+        for page in district.pages():
+            out.write(page)
+    out.write(b"</mediawiki>\n")
+
+
+def page_id(article: int) -> int:
+    """The page id of the article of that number, from 0."""
+    return article + 1 + _BETWEEN * (article // _BLOCK)
+
+
+class _District:
+    """Articles that are planned together, of which the first `count` are written."""
+
+    def __init__(self, first: int, count: int, seed: int, fragments: Fragments) -> None:
+        self._first = first
+        self._count = count
+        self._fragments = fragments
+        self._random = random.Random(f"{seed} {first}")
+        self._titles = [name_of(first + place) for place in range(DISTRICT)]
+        self._maker = SentenceMaker(self._random)
+        self._plants = Planter(random.Random(f"{seed} {first} plants"), self._titles).plan()
+        self._planted: list[list[tuple[str, str]]] = [[] for _ in range(DISTRICT)]
+        for plant in self._plants:
+            for article, text in plant.members:
+                self._planted[article].append((plant.kind, text))
+
+    def truth(self) -> Iterator[str]:
+        """One line a plant of which two or more members are written."""
+        number = self._first // DISTRICT * len(self._plants)
+        for place, plant in enumerate(self._plants):
+            members = [
+                {"document": str(page_id(self._first + article)), "text": text}
+                for article, text in sorted(plant.members)
+                if article < self._count
+            ]
+            if len(members) > 1:
+                line = {"plant": number + place, "kind": plant.kind, "members": members}
+                yield json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+    def pages(self) -> Iterator[bytes]:
+        """The articles, and between them pages that are none."""
+        for place in range(self._count):
+            number = self._first + place
+            title = self._titles[place]
+            yield self._page(page_id(number), title, self._article(number, title, self._planted[place]))
+            if number % _BLOCK == _BLOCK - 1:
+                yield from self._pages_between(number)
+
+    def _pages_between(self, number: int) -> Iterator[bytes]:
+        identifier = page_id(number)
+        for offset in range(1, _BETWEEN):
+            target = name_of(number - offset)
+            alias = f"{target} ({NOUNS[(number + offset) % len(NOUNS)]})"
+            yield self._page(identifier + offset, alias, f"#REDIRECT [[{target}]]\n\n{{{{R from move}}}}", target)
+        talk = f"== {self._maker.phrase().capitalize()} ==\n{self._maker.sentence(120)} [[User:{self._maker.place()}]]"
+        yield self._page(identifier + _BETWEEN, f"Talk:{name_of(number)}", talk, namespace=1)
+
+    def _page(self, identifier: int, title: str, text: str, redirect: str = "", namespace: int = 0) -> bytes:
+        draw = self._random.random
+        data = text.encode()
+        revision = 1_000_000 + 7 * identifier + int(draw() * 7)
+        minute = identifier % 1440
+        user = int(draw() * 5000)
+        return _PAGE.format(
+            title=title,
+            namespace=namespace,
+            id=identifier,
+            redirect=f'    <redirect title="{redirect}" />\n' if redirect else "",
+            revision=revision,
+            parent=revision - 5,
+            timestamp=f"2024-0{1 + identifier % 9}-{1 + identifier % 28:02}T{minute // 60:02}:{minute % 60:02}:00Z",
+            user=name_of(user),
+            user_id=user,
+            comment=f"/* {_HEADINGS[user % len(_HEADINGS)]} */ {VERBS[user % len(VERBS)]}",
+            bytes=len(data),
+            sha1=_base_36(int.from_bytes(hashlib.sha1(data, usedforsecurity=False).digest(), "big")),
+            text=text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;"),
+        ).encode()
+
+    # -- one article ----------------------------------------------------------------------------------------------
+
+    def _article(self, number: int, title: str, planted: list[tuple[str, str]]) -> str:
+        draw = self._random.random
+        fragments = self._fragments
+        parts = [_one(fragments.heads, draw)]
+        if number % 2:
+            parts.append(_one(fragments.infoboxes, draw).replace("%s", title))
+        sections = self._sections(title, [text for kind, text in planted if kind != "references"], draw)
+        table_at = int(draw() * len(sections)) if number * 7 % 37 < 7 else -1
+        headings = self._random.sample(_HEADINGS, len(sections))
+        for place, section in enumerate(sections):
+            if place:
+                parts.append(f"== {headings[place]} ==\n")
+                if draw() < 0.5:
+                    parts.append(f"{{{{Main|{headings[place]} of {title}}}}}\n")
+            if draw() < 0.55:
+                parts.append(_one(fragments.files, draw))
+            parts.append(section)
+            if place == table_at:
+                parts.append(_one(fragments.tables, draw))
+        works = [text for kind, text in planted if kind == "references"]
+        if works or number % 5 == 0:
+            works += [self._work() for _ in range(2)]
+            parts += ["== Works ==\n", *(f"* {_italic_title(work)}\n" for work in works), "\n"]
+        parts.append(self._end(title, draw))
+        return "".join(parts)
+
+    def _sections(self, title: str, planted: list[str], draw: _Draw) -> list[str]:
+        """Paragraphs of sentences, dressed, in sections; the planted ones stand anywhere."""
+        recipes, count = self._fragments.recipes, len(self._fragments.recipes)
+        maker = self._maker
+        maker.about(title)
+        texts = [maker.sentence() for _ in range(_SIZES[int(draw() * len(_SIZES))])]
+        cut = []
+        for text in planted:
+            if text[-1] == ".":
+                texts.insert(int(draw() * (len(texts) + 1)), text)
+            else:
+                cut.append(text)
+        lines = [dressed(text, recipes[int(draw() * count)]) for text in texts]
+        lines[0] = f"'''{title}''' near {self._maker.place()} is one {maker.phrase()}. {lines[0]}"
+        paragraphs = [" ".join(lines[start : start + 4]) + "\n\n" for start in range(0, len(lines), 4)]
+        paragraphs += [f"{text}\n* {self._maker.person()}\n* {self._maker.person()}\n\n" for text in cut]
+        return ["".join(paragraphs[start : start + 3]) for start in range(0, len(paragraphs), 3)]
+
+    def _work(self) -> str:
+        maker = self._maker
+        title = maker.clauses(60)
+        year = YEARS[int(self._random.random() * len(YEARS))]
+        return f"{maker.person()}: {title[0].upper()}{title[1:]}, {maker.place()} Press, {maker.place()}, {year}."
+
+    def _end(self, title: str, draw: _Draw) -> str:
+        fragments = self._fragments
+        parts = []
+        if draw() < 0.5:
+            parts += ["== See also ==\n", *(f"* [[{self._maker.place()}]]\n" for _ in range(3)), "\n"]
+        parts.append("== References ==\n{{Reflist}}\n\n")
+        if draw() < 0.5:
+            parts += ["== External links ==\n", *(_one(fragments.outside, draw) for _ in range(3)), "\n"]
+        navigation = self._maker.phrase().capitalize()
+        parts.append(f"{{{{{navigation}}}}}\n{{{{Authority control}}}}\n{{{{DEFAULTSORT:{title}}}}}\n")
+        parts += [_one(fragments.categories, draw) + "\n" for _ in range(2)]
+        return "".join(parts)
+
+
+def _one(pool: Sequence[str], draw: _Draw) -> str:
+    return pool[int(draw() * len(pool))]
+
+
+def _italic_title(work: str) -> str:
+    """A cited work with its title, from the colon to the first comma, in italics."""
+    author, _, rest = work.partition(": ")
+    title, comma, imprint = rest.partition(", ")
+    return f"{author}: ''{title}''{comma}{imprint}"
+
+
+_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+
+def _base_36(number: int) -> str:
+    digits = ""
+    for _ in range(31):
+        number, digit = divmod(number, 36)
+        digits = _DIGITS[digit] + digits
+    return digits
