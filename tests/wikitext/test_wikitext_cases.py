@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from wikitext_cases import Case, read_cases
 
 from esdedup.wikitext.fast import FastCleaner
 from esdedup.wikitext.reference import ReferenceCleaner
 from esdedup.wikitext.rules import Names
+from tests.wikitext.wikitext_cases import Case, read_cases
 
 CASES = read_cases()
 SHARED = [case for case in CASES if case.fast_only is None]
