@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import bz2
-import sys
-import time
 from collections import Counter
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -18,11 +16,14 @@ from lxml import etree
 from esdedup.wikitext.fast import FastCleaner
 from esdedup.wikitext.reference import ReferenceCleaner
 from esdedup.wikitext.rules import Names
+from scripts.benchmarks.bench import Bench, interleaved, ratio, seconds
+from scripts.benchmarks.rows import Row, at_least, at_most
 
 DUMPS = ("enwiki-106-articles.xml.bz2", "enwiki-head-a.xml", "enwiki-2025-head.xml.bz2")
 OPENERS = ("[[a|", "<ref>", "{|", "<math>", "<!--", "{{{a|")
 
-ROUNDS = 5
+SMALL = 20
+"""Articles of a dump in a smoke test."""
 
 
 def articles(path: Path) -> list[str]:
@@ -36,13 +37,13 @@ def articles(path: Path) -> list[str]:
     return texts
 
 
-def measure(data: Path) -> list[dict[str, object]]:
-    """One row a measure; `data` is the folder that holds `wiki/`."""
+def measure(bench: Bench) -> list[Row]:
     names = Names()
     fast = FastCleaner(names)
     fast.clean("")  # compiled before any clock starts
-    dumps = {name: articles(data / "wiki" / name) for name in DUMPS}
-    rows = _speed(fast, dumps[DUMPS[0]])
+    most = SMALL if bench.small else None
+    dumps = {name: articles(bench.data / "wiki" / name)[:most] for name in DUMPS}
+    rows = _speed(fast, dumps[DUMPS[0]], bench.runs)
     with (
         ReferenceCleaner(names, time_limit=60) as corrected,
         ReferenceCleaner(names, corrected=False, time_limit=60) as plain,
@@ -51,12 +52,12 @@ def measure(data: Path) -> list[dict[str, object]]:
             rows += _agreement(name.partition(".")[0], texts, fast, corrected, plain)
     for opener in OPENERS:
         page = opener * (100_000 // len(opener))
-        seconds = median(_seconds(lambda page=page: fast.clean(page)) for _ in range(ROUNDS))
-        rows.append(_row(f"100 KB of {opener}", seconds, "s", 1.0, at_most=True))
+        took = median(seconds(partial(fast.clean, page)) for _ in range(bench.runs))
+        rows.append(at_most(f"100 KB of {opener}", took, "s", 1.0))
     return rows
 
 
-def _speed(fast: FastCleaner, texts: list[str]) -> list[dict[str, object]]:
+def _speed(fast: FastCleaner, texts: list[str], runs: int) -> list[Row]:
     encoded = [text.encode() for text in texts]
     data = np.frombuffer(b"".join(encoded), dtype=np.uint8)
     offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
@@ -74,25 +75,22 @@ def _speed(fast: FastCleaner, texts: list[str]) -> list[dict[str, object]]:
         for text in texts:
             mwparserfromhell.parse(text).strip_code()
 
-    ways: tuple[Callable[[], None], ...] = (clean, clean_and_split, parse)
-    times: list[list[float]] = [[], [], []]
-    for _ in range(ROUNDS):
-        for way, seconds in zip(ways, times, strict=True):
-            seconds.append(_seconds(way))
+    jobs = {"clean": clean, "split": clean_and_split, "parse": parse}
+    times = interleaved({name: partial(seconds, job) for name, job in jobs.items()}, runs)
     megabytes = data.size / 1e6
-    cleaning, splitting, parsing = (megabytes / median(seconds) for seconds in times)
+    cleaning, splitting = (megabytes / median(times[name]) for name in ("clean", "split"))
     return [
-        _row("wikitext cleaning, one core", cleaning, "MB/s", 40.0),
-        _row("wikitext cleaning, one core (stretch)", cleaning, "MB/s", 120.0),
-        _row("wikitext cleaning and sentence splitting, one core", splitting, "MB/s", 30.0),
-        _row("wikitext cleaning and sentence splitting, one core (stretch)", splitting, "MB/s", 65.0),
-        _row("wikitext cleaning, times mwparserfromhell", cleaning / parsing, "x", 15.0),
+        at_least("wikitext cleaning, one core", cleaning, "MB/s", 40.0),
+        at_least("wikitext cleaning, one core (stretch)", cleaning, "MB/s", 120.0),
+        at_least("wikitext cleaning and sentence splitting, one core", splitting, "MB/s", 30.0),
+        at_least("wikitext cleaning and sentence splitting, one core (stretch)", splitting, "MB/s", 65.0),
+        at_least("wikitext cleaning, times mwparserfromhell", ratio(times["parse"], times["clean"]), "x", 15.0),
     ]
 
 
 def _agreement(
     name: str, texts: list[str], fast: FastCleaner, corrected: ReferenceCleaner, plain: ReferenceCleaner
-) -> list[dict[str, object]]:
+) -> list[Row]:
     ours, right, uncorrected = Counter[str](), Counter[str](), Counter[str]()
     for text in texts:
         ours += _sentences(fast.clean(text))
@@ -100,9 +98,9 @@ def _agreement(
         uncorrected += _sentences(plain.clean(text))
     neither = 100 * (ours - right - uncorrected).total() / ours.total()
     return [
-        _row(f"{name}: F1 to the corrected reference", _f1(ours, right), "", 0.997),
-        _row(f"{name}: F1 to the plain reference", _f1(ours, uncorrected), "", None),
-        _row(f"{name}: sentences in neither reference", neither, "%", 0.2, at_most=True),
+        at_least(f"{name}: F1 to the corrected reference", _f1(ours, right), "", 0.997),
+        Row(f"{name}: F1 to the plain reference", _f1(ours, uncorrected), ""),
+        at_most(f"{name}: sentences in neither reference", neither, "%", 0.2),
     ]
 
 
@@ -113,19 +111,3 @@ def _sentences(text: str) -> Counter[str]:
 
 def _f1(one: Counter[str], other: Counter[str]) -> float:
     return 2 * (one & other).total() / (one.total() + other.total())
-
-
-def _seconds(way: Callable[[], object]) -> float:
-    began = time.perf_counter()
-    way()
-    return time.perf_counter() - began
-
-
-def _row(measure: str, value: float, unit: str, aim: float | None, at_most: bool = False) -> dict[str, object]:
-    met = None if aim is None else (value <= aim if at_most else value >= aim)
-    return {"measure": measure, "value": value, "unit": unit, "aim": aim, "met": met}
-
-
-if __name__ == "__main__":
-    for row in measure(Path(sys.argv[1])):
-        sys.stdout.write(f"{row['measure']}: {row['value']:.4g} {row['unit']} (aim {row['aim']}: {row['met']})\n")
