@@ -1,0 +1,62 @@
+"""python -m scripts.benchmarks [NAME…]: measure, print one table, keep the rows as JSON."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+import traceback
+from importlib import import_module
+from pathlib import Path
+
+from scripts.benchmarks.bench import ROOT, Bench
+from scripts.benchmarks.rows import Row, table, without_value, write
+
+TOPICS = {
+    "memory_job": "the whole job in memory, against gaoya, rensa, datasketch and text-dedup (takes minutes)",
+    "recall": "recall and precision against every true pair",
+    "signing": "text to tokens, against rensa",
+    "wikitext": "markup to text: speed, and agreement with the reference",
+    "dump": "dump to clusters, against decompressing alone (takes long: 300 MB)",
+    "memory": "peak memory and growth (takes long: 1 GB of history, 5 million sentences, 3 GB of disk)",
+    "startup": "--help, and compiled code kept between runs",
+}
+
+
+def main() -> None:
+    data = Path(os.environ.get("ESDEDUP_TEST_DATA") or ROOT.parent / "shared" / "data")
+    parser = argparse.ArgumentParser(prog="scripts/bench", description="Without NAME: all of them.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="what to measure")
+    parser.add_argument("--list", action="store_true", help="name what can be measured")
+    parser.add_argument("--data", type=Path, default=data, help="folder of the real data  [%(default)s]")
+    parser.add_argument("--runs", type=int, default=5, help="times each thing is measured  [%(default)s]")
+    parser.add_argument("--small", action="store_true", help="small sizes: does it run at all?")
+    options = parser.parse_args()
+    if options.list:
+        for name, what in TOPICS.items():
+            print(f"{name:12}{what}")
+        return
+    if unknown := [name for name in options.names if name not in TOPICS]:
+        parser.error(f"no such benchmark: {', '.join(unknown)}; --list names them")
+    if options.runs < 1:
+        parser.error("--runs must be 1 or more")
+    out = ROOT / "bench-out"
+    bench = Bench(options.data.resolve(), out / "work", options.runs, options.small)
+    rows: list[Row] = []
+    for name in options.names or TOPICS:
+        print(f"{name}: {TOPICS[name]}", file=sys.stderr)
+        began = time.perf_counter()
+        try:
+            measured: list[Row] = import_module(f"scripts.benchmarks.{name}").measure(bench)
+        except Exception as error:  # the other topics are measured all the same
+            traceback.print_exc()
+            measured = [without_value(name, f"failed: {type(error).__name__}: {error}")]
+        print(f"{name}: {time.perf_counter() - began:.0f} s", file=sys.stderr)
+        write(measured, out / f"{name}{'-small' if options.small else ''}.json")
+        rows += measured
+    print(table(rows))
+
+
+if __name__ == "__main__":
+    main()

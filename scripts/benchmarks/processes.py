@@ -1,0 +1,74 @@
+"""Whole commands: how long they take, and the most memory that they and all below them hold."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+ESDEDUP = (sys.executable, "-c", "from esdedup.cli import main; main()")
+
+_SECONDS_BETWEEN = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    seconds: float
+    output: str
+    peak: int = 0  # bytes, proportional set size; 0 unless sampled
+
+
+def run(
+    command: Sequence[str | Path],
+    *,
+    sampled: bool = False,
+    environment: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+) -> Ran:
+    """Run `command` to its end; `RuntimeError` with its last words if it fails."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as error:
+        began = time.perf_counter()
+        process = subprocess.Popen(
+            [str(part) for part in command],
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=error,
+            env={**os.environ, **(environment or {})},
+            cwd=folder,
+        )
+        peak = 0
+        while sampled and process.poll() is None:
+            peak = max(peak, tree_bytes(process.pid))
+            time.sleep(_SECONDS_BETWEEN)
+        code = process.wait()
+        took = time.perf_counter() - began
+        error.seek(0)
+        if code:
+            words = error.read().decode(errors="replace").strip().splitlines()[-1:]
+            raise RuntimeError(f"exit {code}: {' '.join(words)}")
+        out.seek(0)
+        return Ran(took, out.read().decode(), peak)
+
+
+def tree_bytes(root: int) -> int:
+    """Proportional set size of a process and all below it: memory that they share counts once."""
+    try:
+        below = psutil.Process(root).children(recursive=True)
+    except psutil.Error:
+        return 0
+    return sum(_bytes(pid) for pid in [root, *(process.pid for process in below)])
+
+
+def _bytes(pid: int) -> int:
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0  # it has ended
+    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
