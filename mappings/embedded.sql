@@ -47,7 +47,8 @@ CREATE TABLE clusters (
 CREATE TABLE cluster_texts (hash UBIGINT, cluster UBIGINT);
 
 CREATE VIEW named AS
-SELECT d.number, s.number AS source_number, s.name AS source, d.title,
+SELECT d.number, s.name AS source, d.title,
+    try_cast(d.key AS UBIGINT) AS numeral,  -- ids that are numbers come first, in their order
     CASE WHEN s.qualified THEN s.name || '/' ELSE '' END || d.key
         || CASE WHEN d.occurrence > 1 THEN '#' || d.occurrence ELSE '' END AS id
 FROM documents d JOIN sources s ON s.number = d.source;

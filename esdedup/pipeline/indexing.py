@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import logging
 import multiprocessing
+import sys
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
+from types import ModuleType
 
 import pyarrow as pa
 
@@ -117,11 +119,23 @@ class _Workers:
             if hasattr(context, "set_forkserver_preload"):
                 context.set_forkserver_preload(["esdedup.pipeline.prepare"])
             self._pool = ProcessPoolExecutor(self.count, context, initializer=ignore_interrupts)
-        return self._pool.submit(prepare, batch, recipe)
+        with _without_main():  # any submission may start a worker
+            return self._pool.submit(prepare, batch, recipe)
 
     def close(self) -> None:
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def _without_main() -> Iterator[None]:
+    """Hide the caller's script: starting workers would run it again, and they need nothing of it."""
+    script = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = script
 
 
 class _Loader:

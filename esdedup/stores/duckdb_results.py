@@ -19,13 +19,16 @@ def sentence_id(unit: str) -> str:
 
 
 def _rank_members(db: Database, unit: str) -> None:
-    """Table `members`: every sentence of every cluster with its names; `turn` 1 is a text's first occurrence."""
+    """Table `members`: every sentence of every cluster with its names; `turn` 1 is a text's first occurrence.
+
+    First by source and document, where ids that are numbers count as such: line 9 comes before line 10.
+    """
     db.execute(
         f"""
         CREATE OR REPLACE TEMP TABLE members AS
         SELECT c.cluster, s.hash, {sentence_id(unit)} AS id, n.source, n.id AS document, n.title, s.position,
             s.text, s.revision, s.timestamp,
-            row_number() OVER (PARTITION BY s.hash ORDER BY n.source, n.id, s.position) AS turn
+            row_number() OVER (PARTITION BY s.hash ORDER BY n.source, n.numeral, n.id, s.position) AS turn
         FROM sentences s JOIN cluster_texts c USING (hash) JOIN named n ON n.number = s.document
         """
     )
@@ -77,11 +80,9 @@ def _cluster(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """One cluster from the rows of its members; each row repeats the columns of the cluster."""
     cluster = rows[0]
     firsts = {row["hash"]: row["sentence"] for row in rows if row["turn"] == 1}
-    weakest = None
-    if cluster["weakest_a"] is not None:
-        weakest = sorted((firsts[cluster["weakest_a"]], firsts[cluster["weakest_b"]]), key=str.encode)
-    elif cluster["distinct_texts"] == 1:
-        weakest = [rows[0]["sentence"], rows[1]["sentence"]]
+    weakest = [firsts.get(cluster["weakest_a"]), firsts.get(cluster["weakest_b"])]
+    if cluster["distinct_texts"] == 1:
+        weakest = [row["sentence"] for row in rows if row["turn"] <= 2]
     least = cluster["min_jaccard"]
     return {
         "id": f"{cluster['id']:016x}",
@@ -89,7 +90,7 @@ def _cluster(rows: list[dict[str, Any]]) -> dict[str, Any]:
         "distinct": cluster["distinct_texts"],
         **KINDLESS,
         "min_jaccard": None if least is None else round(least, 6),
-        "weakest": weakest,
+        "weakest": sorted(weakest, key=str.encode) if all(weakest) else None,
         "representative": firsts[cluster["representative"]],
         "members": [
             {
