@@ -8,7 +8,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from esdedup.errors import EsdedupError, SourceError
 from esdedup.pipeline.assemble import Assembler
-from esdedup.pipeline.prepare import Prepared, Recipe, ignore_interrupts, prepare
+from esdedup.pipeline.prepare import Prepared, Recipe, get_ready, prepare
 from esdedup.pipeline.progress import Bar
 from esdedup.records import Skips
 from esdedup.settings import Reading, Resources
@@ -29,7 +29,7 @@ from esdedup.stores.store import SourceMark, Store
 log = logging.getLogger("esdedup")
 
 _FLUSH_BYTES = 48 * 2**20
-_WORTH_WORKERS = 8 * 2**20
+_WORTH_WORKERS = 24 * 2**20
 """Bytes of documents after which worker processes, about a second in starting, are worth it."""
 
 
@@ -96,35 +96,46 @@ def index_sources(
 
 
 class _Workers:
-    """A pool of processes, started when there is enough to do; with one worker, this process itself.
+    """Threads to begin with, processes once there is enough to do and they are ready.
 
-    The first batches are always prepared here: where nothing is compiled yet, that happens once and not in
-    every worker.
+    Small jobs never wait for processes to start, and where nothing is compiled yet it happens here, once, and
+    not in every worker. With one worker everything is done in place.
     """
 
     def __init__(self, count: int) -> None:
         self.count = count
-        self._pool: ProcessPoolExecutor | None = None
         self._begun = 0
+        self._threads = ThreadPoolExecutor(count)
+        self._processes: ProcessPoolExecutor | None = None
+        self._ready: list[Future[None]] = []
 
     def submit(self, batch: pa.RecordBatch, recipe: Recipe) -> Future[Prepared]:
-        if self.count == 1 or self._begun < _WORTH_WORKERS:
-            self._begun += batch.nbytes
+        if self.count == 1:
             done: Future[Prepared] = Future()
             done.set_result(prepare(batch, recipe))
             return done
-        if self._pool is None:
-            methods = multiprocessing.get_all_start_methods()
-            context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
-            if hasattr(context, "set_forkserver_preload"):
-                context.set_forkserver_preload(["esdedup.pipeline.prepare"])
-            self._pool = ProcessPoolExecutor(self.count, context, initializer=ignore_interrupts)
+        self._begun += batch.nbytes
+        if self._processes is None and self._begun > _WORTH_WORKERS:
+            self._processes = _processes(self.count)
+            with _without_main():
+                self._ready = [self._processes.submit(get_ready) for _ in range(self.count)]
+        if self._processes is None or not all(ready.done() for ready in self._ready):
+            return self._threads.submit(prepare, batch, recipe)
         with _without_main():  # any submission may start a worker
-            return self._pool.submit(prepare, batch, recipe)
+            return self._processes.submit(prepare, batch, recipe)
 
     def close(self) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
+        self._threads.shutdown(cancel_futures=True)
+        if self._processes is not None:
+            self._processes.shutdown(cancel_futures=True)
+
+
+def _processes(count: int) -> ProcessPoolExecutor:
+    methods = multiprocessing.get_all_start_methods()
+    context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
+    if hasattr(context, "set_forkserver_preload"):
+        context.set_forkserver_preload(["esdedup.pipeline.prepare"])
+    return ProcessPoolExecutor(count, context, initializer=get_ready)
 
 
 @contextmanager

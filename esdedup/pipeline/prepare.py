@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -54,8 +55,8 @@ class Prepared:
     unparsable: list[tuple[int, str]]  # rows that the reference path gave up on, and why
 
 
-def ignore_interrupts() -> None:
-    """Leave Ctrl-C to the parent process, which ends its workers in order."""
+def get_ready() -> None:
+    """Begin as a worker process: leave Ctrl-C to the parent, which ends its workers in order."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
@@ -99,7 +100,7 @@ def _plain_texts(column: pa.LargeStringArray, recipe: Recipe) -> tuple[list[str]
     if recipe.wikitext == "fast":
         data, offsets = _fast(recipe.namespaces).clean_batch(*text_buffers(column))
         return texts_from(data, offsets).to_pylist(), []
-    cleaner = _reference(recipe.namespaces)
+    cleaner = _reference(recipe.namespaces, threading.get_ident())
     texts, unparsable = [], []
     for row, text in enumerate(column.to_pylist()):
         try:
@@ -138,6 +139,7 @@ def _fast(namespaces: tuple[tuple[int, str], ...]) -> FastCleaner:
     return FastCleaner(Names(dict(namespaces)))
 
 
-@lru_cache(maxsize=1)
-def _reference(namespaces: tuple[tuple[int, str], ...]) -> ReferenceCleaner:
+@lru_cache(maxsize=64)
+def _reference(namespaces: tuple[tuple[int, str], ...], _thread: int) -> ReferenceCleaner:
+    """One for each thread: it talks with a child process of its own."""
     return ReferenceCleaner(Names(dict(namespaces)))
