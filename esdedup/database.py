@@ -30,7 +30,7 @@ class Database:
         config: dict[str, Any] = {
             "memory_limit": f"{memory // 2**20}MiB",
             "threads": threads,
-            "preserve_insertion_order": True,
+            "preserve_insertion_order": False,
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
         }

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, field
-from types import ModuleType
+from copy import deepcopy
+from dataclasses import asdict
+from types import ModuleType, TracebackType
 
 import pyarrow as pa
 
@@ -31,13 +32,6 @@ log = logging.getLogger("esdedup")
 _FLUSH_BYTES = 48 * 2**20
 _WORTH_WORKERS = 24 * 2**20
 """Bytes of documents after which worker processes, about a second in starting, are worth it."""
-
-
-@dataclass(slots=True)
-class Indexed:
-    """What one indexing did."""
-
-    damaged: list[str] = field(default_factory=list)  # sources that could not be read to their end, and why
 
 
 def source_marks(sources: Sequence[Source], reading: Reading) -> list[SourceMark]:
@@ -64,35 +58,33 @@ def index_sources(
     *,
     keep_going: bool,
     quiet: bool,
-) -> Indexed:
+) -> None:
     """Read what `marks` say is unread of `sources` into `store` and settle it.
 
-    A damaged source: what stood before the damage is stored, then `SourceError`, at once or with `keep_going`
-    noted in the result.
+    Of a damaged source, what stood before the damage is stored. Then `SourceError`, and the reading stays
+    unfinished; with `keep_going` the next source is read, and the damage stands in the mark.
     """
-    outcome = Indexed()
     next_number = store.begin(list(marks))
-    total = sum(source.size for source in sources)
     with ExitStack() as stack:
-        bar = stack.enter_context(Bar("index", total, "B", not quiet))
+        bar = stack.enter_context(Bar("index", sum(source.size for source in sources), "B", not quiet))
         workers = _Workers(resources.workers)
         stack.callback(workers.close)
         before = 0
         for source, mark in zip(sources, marks, strict=True):
             if not mark.finished:
-                loader = _Loader(store, source, mark, reading, resources, workers, bar, before)
-                try:
-                    next_number = loader.load(next_number)
-                except SourceError as error:
-                    if not keep_going:
-                        store.settle()
-                        raise
-                    log.error("%s", error)
-                    outcome.damaged.append(str(error))
+                next_number = _Loader(store, source, mark, reading, resources, workers, bar, before).load(next_number)
+            for damage in damages([mark]):
+                if not keep_going:
+                    raise SourceError(f"{damage}; --keep-going goes on with what stands before")
+                log.error("%s", damage)
             before += source.size
             bar.reach(before)
     store.settle()
-    return outcome
+
+
+def damages(marks: Sequence[SourceMark]) -> list[str]:
+    """What is wrong with the sources that could not be read to their end."""
+    return [place for mark in marks for place in mark.skips.places.get("damaged_source", [])]
 
 
 class _Workers:
@@ -138,6 +130,33 @@ def _processes(count: int) -> ProcessPoolExecutor:
     return ProcessPoolExecutor(count, context, initializer=get_ready)
 
 
+class _Writer:
+    """Writes to the store in a thread of its own, one batch of rows at a time, while the next is read."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._thread = ThreadPoolExecutor(1)
+        self._writing: Future[None] | None = None
+
+    def write(self, mark: SourceMark, rows: tuple[pa.Table, pa.Table, pa.Table]) -> None:
+        """Begin to write `rows` and the mark as it is now, once the batch before is written."""
+        self.finish()
+        self._writing = self._thread.submit(self._store.append, deepcopy(mark), *rows)
+
+    def finish(self) -> None:
+        """Wait for what is being written; its errors are raised here."""
+        if self._writing is not None:
+            self._writing.result()
+
+    def __enter__(self) -> _Writer:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._thread.shutdown()
+
+
 @contextmanager
 def _without_main() -> Iterator[None]:
     """Hide the caller's script: starting workers would run it again, and they need nothing of it."""
@@ -166,48 +185,46 @@ class _Loader:
         self._bytes_before = bytes_before
 
     def load(self, next_number: int) -> int:
-        """Read the source to its end, or to its damage; the next document number."""
+        """Read the source to its end, or to its damage, which the mark then names; the next document number."""
         skips = Skips()
-        damage: SourceError | None = None
+        with _Writer(self._store) as writer:
+            assembler = self._read(next_number, skips, writer)
+            assembler.finish()
+            rows = assembler.take()
+            # what the reading skipped is counted anew by every reading, so it joins the rest at the end
+            for reason, count in skips.counts.items():
+                self._mark.skips.add(reason, count=count)
+                for place in skips.places.get(reason, []):
+                    self._mark.skips.add(reason, place, 0)
+            self._mark.finished = True
+            writer.write(self._mark, rows)
+            writer.finish()
+        return assembler.next_number
+
+    def _read(self, next_number: int, skips: Skips, writer: _Writer) -> Assembler:
         waiting: deque[tuple[pa.RecordBatch, int, Future[Prepared]]] = deque()
+        recipe = self._recipe({})
+        assembler = Assembler(self._mark, recipe, next_number)
         with open_documents(self._source, self._reading, skips, threads=self._resources.workers) as stream:
             batches = _without_first(iter(stream), self._mark.documents)
-            recipe: Recipe | None = None
-            assembler: Assembler | None = None
+            batch: pa.RecordBatch | None
             while True:
                 try:
                     batch = next(batches, None)
                 except SourceError as error:
-                    batch, damage = None, error
+                    batch = None
+                    skips.add("damaged_source", str(error))
                 if batch is not None:
-                    if recipe is None:
-                        recipe = self._recipe(stream.namespaces)
-                        assembler = Assembler(self._mark, recipe, next_number)
+                    recipe = self._recipe(stream.namespaces)
                     waiting.append((batch, stream.position, self._workers.submit(batch, recipe)))
-                while waiting and (batch is None or len(waiting) > 2 * self._workers.count):
+                while waiting and (batch is None or len(waiting) > 4 * self._workers.count):
                     done, position, future = waiting.popleft()
-                    assert assembler is not None
                     assembler.add(done, _result(future))
                     self._bar.reach(self._bytes_before + position, f"{assembler.sentences:,} sentences")
                     if assembler.pending_bytes > _FLUSH_BYTES:
-                        self._store.append(self._mark, *assembler.take())
+                        writer.write(self._mark, assembler.take())
                 if batch is None:
-                    break
-        if assembler is None:
-            assembler = Assembler(self._mark, self._recipe({}), next_number)
-        assembler.finish()
-        rows = assembler.take()
-        for reason, count in skips.counts.items():
-            self._mark.skips.add(reason, count=count)
-            for place in skips.places.get(reason, []):
-                self._mark.skips.add(reason, place, 0)
-        if damage is not None:
-            self._mark.skips.add("damaged_source", str(damage))
-        self._mark.finished = True
-        self._store.append(self._mark, *rows)
-        if damage is not None:
-            raise damage
-        return assembler.next_number
+                    return assembler
 
     def _recipe(self, namespaces: dict[int, str]) -> Recipe:
         markup = self._source.format == "wikipedia"

@@ -16,7 +16,7 @@ from esdedup import __version__
 from esdedup.errors import SourceError, StoreError, StoreSourcesError, UsageError
 from esdedup.exports.files import whole_file
 from esdedup.exports.tables import export_results
-from esdedup.pipeline.indexing import index_sources, source_marks
+from esdedup.pipeline.indexing import damages, index_sources, source_marks
 from esdedup.pipeline.memory import MemoryWatch
 from esdedup.pipeline.scanning import scan_store
 from esdedup.reports.histogram import draw_cluster_sizes
@@ -58,16 +58,16 @@ def run(
                 "esdedup scan, or begin again with --fresh"
             )
         seconds: dict[str, float] = {}
-        damaged: list[str] = []
         if not same or opened.unfinished():
             clock = time.perf_counter()
-            outcome = index_sources(
+            index_sources(
                 opened, found, marks, settings.reading, settings.resources, keep_going=keep_going, quiet=quiet
             )
-            damaged = outcome.damaged
             seconds["index"] = time.perf_counter() - clock
         seconds |= _scan_if_needed(opened, settings, quiet)
-        return _export(opened, folder, table, seconds, memory, damaged)
+        summary = _export(opened, folder, table, seconds, memory)
+        _raise_damage(opened)
+        return summary
 
 
 def index(
@@ -93,10 +93,8 @@ def index(
                     f"{opened.address}: reading {pending[0].path} is not finished; index it again to finish it, "
                     "or begin again with --fresh"
                 )
-        outcome = index_sources(
-            opened, found, marks, settings.reading, settings.resources, keep_going=keep_going, quiet=quiet
-        )
-        _raise_damage(outcome.damaged)
+        index_sources(opened, found, marks, settings.reading, settings.resources, keep_going=keep_going, quiet=quiet)
+        _raise_damage(opened)
         return {"counts": opened.counts(), "skipped": _skipped(opened.sources())}
 
 
@@ -112,7 +110,7 @@ def scan(
             raise StoreError(f"{opened.address}: a reading is not finished; run the same esdedup index again first")
         scanned = scan_store(opened, settings.scanning, settings.resources, quiet=quiet)
         if out is not None:
-            return _export(opened, Path(out), table, dict(scanned["seconds"]), memory, [])
+            return _export(opened, Path(out), table, dict(scanned["seconds"]), memory)
         return _summary(opened, dict(scanned["seconds"]), memory)
 
 
@@ -183,9 +181,7 @@ def _scan_if_needed(store: Store, settings: Settings, quiet: bool) -> dict[str, 
     return dict(scan_store(store, settings.scanning, settings.resources, quiet=quiet)["seconds"])
 
 
-def _export(
-    store: Store, folder: Path, table: str, seconds: dict[str, float], memory: MemoryWatch, damaged: Sequence[str]
-) -> dict[str, Any]:
+def _export(store: Store, folder: Path, table: str, seconds: dict[str, float], memory: MemoryWatch) -> dict[str, Any]:
     clock = time.perf_counter()
     export_results(store, folder, table)
     with whole_file(folder / "cluster-sizes.png") as part:
@@ -194,7 +190,6 @@ def _export(
     summary = _summary(store, seconds, memory)
     with whole_file(folder / "summary.json") as part:
         part.write_text(json.dumps(summary, ensure_ascii=False, indent=1) + "\n", "utf-8")
-    _raise_damage(damaged)
     return summary
 
 
@@ -232,6 +227,7 @@ def _skipped(marks: Sequence[SourceMark]) -> dict[str, int]:
     return dict(sorted(total.items()))
 
 
-def _raise_damage(damaged: Sequence[str]) -> None:
+def _raise_damage(store: Store) -> None:
+    damaged = damages(store.sources())
     if damaged:
         raise SourceError(f"{len(damaged)} damaged source{'s' * (len(damaged) > 1)}; what stood before is processed")

@@ -6,6 +6,7 @@ import codecs
 import logging
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import cast
 
 from lxml import etree
@@ -27,7 +28,12 @@ _log = logging.getLogger("esdedup")
 
 def local_name(element: etree._Element) -> str:
     """The tag without its XML namespace."""
-    tag = str(element.tag)
+    return _without_namespace(str(element.tag))
+
+
+@lru_cache(maxsize=1024)
+def _without_namespace(tag: str) -> str:
+    # a dump has some twenty tags, a hundred million times
     return tag[tag.rfind("}") + 1 :]
 
 
