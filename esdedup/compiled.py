@@ -7,8 +7,10 @@ and is named after the state of every source file of the package.
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable
@@ -48,8 +50,11 @@ def _cache_folder() -> str:
             return str(folder)
     except OSError:
         # Nowhere to keep compiled code (a service account without a home): a private folder that lives
-        # as long as the process. A shared one in /tmp could be filled by somebody else.
-        return tempfile.mkdtemp(prefix="esdedup-")
+        # as long as the process, and that its workers share. A shared one in /tmp could be filled by others.
+        private = tempfile.mkdtemp(prefix="esdedup-")
+        os.environ["ESDEDUP_CACHE_DIR"] = private
+        atexit.register(shutil.rmtree, private, ignore_errors=True)
+        return private
 
 
 def _user_cache() -> Path:

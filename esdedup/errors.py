@@ -3,7 +3,6 @@
 EsdedupError                    could not be done (exit code 1)
 ├── UsageError                  wrong usage (exit code 2)
 │   └── SettingsError           a setting outside its allowed range
-├── MissingExtraError           an optional part is not installed
 ├── SourceError                 a source is missing, damaged or of an unknown format
 ├── UnparsablePageError         the reference wikitext path gave up on a page
 └── StoreError                  the store cannot be used
@@ -31,10 +30,6 @@ class UsageError(EsdedupError):
 
 class SettingsError(UsageError):
     """A setting lies outside its range, or two settings contradict each other."""
-
-
-class MissingExtraError(EsdedupError):
-    """An optional part is needed and not installed; the message holds the install line."""
 
 
 class SourceError(EsdedupError):

@@ -136,15 +136,18 @@ class Scanning:
 class Resources:
     """What the whole process tree may use: `workers` processes, `memory` bytes."""
 
-    workers: int = 0
+    workers: int | None = None
     memory: int = 2**30
 
     def __post_init__(self) -> None:
-        if self.workers == 0:
-            object.__setattr__(self, "workers", available_cores())
-        _range("workers", self.workers, 1, 1024)
+        _range("workers", self.processes, 1, 1024)
         if self.memory < 2**28:
             raise SettingsError(f"memory is {self.memory} bytes; allowed: 256MiB or more")
+
+    @property
+    def processes(self) -> int:
+        """Workers asked for, or one a core."""
+        return available_cores() if self.workers is None else self.workers
 
 
 @dataclass(frozen=True, slots=True)

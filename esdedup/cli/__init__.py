@@ -61,7 +61,16 @@ def main(arguments: list[str] | None = None) -> Any:
         # the reader of our output has seen enough
         sys.stderr.close()
         sys.exit(0)
+    except Exception as error:
+        if not _is_circumstance(error) or "--debug" in (arguments if arguments is not None else sys.argv):
+            raise
+        sys.exit(_say(f"{str(error) or type(error).__name__}; mend that and run the same command again", 1))
     sys.exit(0)
+
+
+def _is_circumstance(error: Exception) -> bool:
+    """Whether the machine is to blame: files, disk, memory, also as the libraries below report them."""
+    return isinstance(error, OSError | MemoryError) or type(error).__module__.split(".")[0] in ("_duckdb", "duckdb")
 
 
 def _say(message: str, code: int) -> int:

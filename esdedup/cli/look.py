@@ -39,10 +39,19 @@ def status(store: str, as_json: bool, quiet: bool) -> None:
 
 @click.command()
 @store_option
-@click.option("--min-size", type=int, default=2, show_default=True, metavar="N", help="Sentences in the cluster.")
+@click.option(
+    "--min-size",
+    type=click.IntRange(min=1),
+    default=2,
+    show_default=True,
+    metavar="N",
+    help="Sentences in the cluster.",
+)
 @click.option("--document", metavar="ID", help="Only clusters with a sentence of this document.")
 @click.option("--text", metavar="WORDS", help="Only clusters in whose texts all these words stand.")
-@click.option("--limit", type=int, default=20, show_default=True, metavar="N", help="At most N clusters.")
+@click.option(
+    "--limit", type=click.IntRange(min=0), default=20, show_default=True, metavar="N", help="At most N clusters."
+)
 @json_option
 @talk_options
 def clusters(store: str, as_json: bool, quiet: bool, **filters: Any) -> None:

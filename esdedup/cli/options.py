@@ -70,11 +70,13 @@ def _read_defaults(context: click.Context, layer: str, label: str, text: str) ->
     }
 
 
-def _unless_banded(context: click.Context, parameter: click.Parameter, value: int | None) -> int | None:
-    """A flag for bands wins over a pool of hashes from a preset or config file."""
-    from_file = context.get_parameter_source(parameter.name or "") == ParameterSource.DEFAULT_MAP
-    banded = any(context.get_parameter_source(name) == ParameterSource.COMMANDLINE for name in _BANDED)
-    return None if from_file and banded else value
+def _unless_other_scheme(context: click.Context, parameter: click.Parameter, value: int | None) -> int | None:
+    """Flags for one scheme, bands or a pool of hashes, win over the other from a preset or config file."""
+    name = parameter.name or ""
+    from_file = context.get_parameter_source(name) == ParameterSource.DEFAULT_MAP
+    others = _POOLED if name in _BANDED else _BANDED
+    flagged = any(context.get_parameter_source(other) == ParameterSource.COMMANDLINE for other in others)
+    return None if from_file and flagged else value
 
 
 def _all_option_names(context: click.Context) -> set[str]:
@@ -171,17 +173,21 @@ signing_options = _bundle(
     click.option("--max-chars", type=int, metavar="N", help="Longer units are left out.  [default: 600]"),
     click.option("--normalize", type=click.Choice(NORMALIZATIONS), help="What shingles are made of.  [default: none]"),
     click.option("--shingle", metavar="KIND:N", help="char:N or word:N.  [default: char:12]"),
-    click.option("--bands", type=int, metavar="N", help="Tokens of a sentence.  [default: 10]"),
-    click.option("--rows", type=int, metavar="N", help="Minhash values of a token.  [default: 4]"),
+    click.option(
+        "--bands", type=int, metavar="N", callback=_unless_other_scheme, help="Tokens of a sentence.  [default: 10]"
+    ),
+    click.option(
+        "--rows", type=int, metavar="N", callback=_unless_other_scheme, help="Minhash values of a token.  [default: 4]"
+    ),
     click.option(
         "--hashes",
         type=int,
         metavar="N",
-        callback=_unless_banded,
+        callback=_unless_other_scheme,
         help="Instead of bands: draws from a pool of N values,",
     ),
-    click.option("--draw", type=int, metavar="N", callback=_unless_banded, help="N values at a time,"),
-    click.option("--draws", type=int, metavar="N", callback=_unless_banded, help="N times."),
+    click.option("--draw", type=int, metavar="N", callback=_unless_other_scheme, help="N values at a time,"),
+    click.option("--draws", type=int, metavar="N", callback=_unless_other_scheme, help="N times."),
     click.option("--hash-bits", type=int, metavar="N", help="Bits of a minhash value.  [default: 60]"),
     click.option("--seed", type=int, metavar="N", help="Of the hash functions.  [default: 1123456]"),
 )

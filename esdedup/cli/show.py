@@ -10,6 +10,15 @@ import esdedup
 
 _WIDTH = 100
 _SHOWN = 10
+_FILES = (
+    "clusters.jsonl",
+    "clusters.parquet",
+    "clusters.txt",
+    "pairs.jsonl",
+    "pairs.parquet",
+    "summary.json",
+    "cluster-sizes.png",
+)
 
 
 def summary_text(summary: dict[str, Any], out: Path | None, store: Path | str) -> str:
@@ -19,7 +28,7 @@ def summary_text(summary: dict[str, Any], out: Path | None, store: Path | str) -
     if largest:
         parts.append("\n".join(["Largest clusters:", *(cluster_line(cluster) for cluster in largest)]))
     if out is not None:
-        parts.append(f"Files: {', '.join(sorted(path.name for path in out.iterdir() if path.is_file()))} in {out}/")
+        parts.append(f"Files: {', '.join(name for name in _FILES if (out / name).exists())} in {out}/")
     parts.append(f"Next: esdedup clusters --store {store}")
     return "\n\n".join(parts)
 

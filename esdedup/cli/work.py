@@ -18,6 +18,7 @@ from esdedup.cli.options import (
     table_option,
     talk_options,
 )
+from esdedup.errors import SourceError
 
 _SOURCES = click.argument("sources", nargs=-1, required=True, metavar="SOURCE…")
 _OUT = click.option(
@@ -54,6 +55,7 @@ def run(sources: tuple[str, ...], out: Path, as_json: bool, **options: Any) -> N
 
     summary = esdedup.run(*sources, out=out, **options)
     show(summary, as_json, lambda: summary_text(summary, out, options["store"] or out / "store.duckdb"))
+    raise_damage(summary["damaged"])
 
 
 @click.command()
@@ -80,6 +82,7 @@ def index(sources: tuple[str, ...], as_json: bool, **options: Any) -> None:
 
     done = esdedup.index(*sources, **options)
     show(done, as_json, lambda: counts_text(done["counts"], done["skipped"]))
+    raise_damage(done["damaged"])
 
 
 @click.command()
@@ -103,6 +106,12 @@ def scan(as_json: bool, **options: Any) -> None:
 
     summary = esdedup.scan(**options)
     show(summary, as_json, lambda: summary_text(summary, options["out"], options["store"]))
+
+
+def raise_damage(damaged: list[str]) -> None:
+    """End with exit code 1 where --keep-going has passed over something."""
+    if damaged:
+        raise SourceError(f"{len(damaged)} damaged or missing source{'s' * (len(damaged) > 1)}; the rest is done")
 
 
 def show(answer: dict[str, Any], as_json: bool, text: Any) -> None:

@@ -16,7 +16,7 @@ import pyarrow as pa
 from esdedup.clustering.linkage import star_roots
 from esdedup.compiled import compiled
 from esdedup.database import Database
-from esdedup.pairs.components import roots, unite
+from esdedup.pairs.components import Parents, roots, unite
 from esdedup.pairs.groups import Numbers
 
 CLUSTERS: pa.Schema = pa.schema(
@@ -61,17 +61,12 @@ def find_clusters(scratch: Database, linkage: str, verified: bool) -> Clusters:
     places = np.arange(len(numbers))
     parent = places.astype(np.int32)
     sums = np.zeros(len(numbers), np.int64)
-    for a, b, jaccard in _edges(scratch, numbers):
-        unite(parent, a, b)
-        weight = np.rint(jaccard * _UNIT).astype(np.int64)
-        np.add.at(sums, a, weight)
-        np.add.at(sums, b, weight)
+    for edges in _edges(scratch, numbers):
+        _take_in(parent, sums, *edges)
     root = roots(parent, places)
-    if linkage == "star" and len(numbers):
-        edges = list(_edges(scratch, numbers))
-        if edges:
-            a, b = (np.concatenate([edge[end] for edge in edges]) for end in (0, 1))
-            root = star_roots(a, b, sums)
+    if linkage == "star" and (kept_edges := list(_edges(scratch, numbers))):
+        a, b = (np.concatenate([edge[end] for edge in kept_edges]) for end in (0, 1))
+        root = star_roots(a, b, sums)
     least = np.full(len(numbers), 2.0)
     weak_a, weak_b = np.full(len(numbers), -1), np.full(len(numbers), -1)
     for a, b, jaccard in _edges(scratch, numbers):
@@ -102,6 +97,22 @@ def find_clusters(scratch: Database, linkage: str, verified: bool) -> Clusters:
     clustered = np.isin(root, kept)
     texts = pa.table({"hash": hashes[clustered], "cluster": hashes[root[clustered]]}, CLUSTER_TEXTS)
     return Clusters(clusters, texts)
+
+
+def find_roots(texts: int, a: Numbers, b: Numbers, jaccard: Similarities, linkage: str) -> Numbers:
+    """The least place of the cluster of each of `texts` places, from edges in memory; shape (texts,)."""
+    parent = np.arange(texts, dtype=np.int32)
+    sums = np.zeros(texts, np.int64)
+    _take_in(parent, sums, a, b, np.nan_to_num(jaccard))
+    return star_roots(a, b, sums) if linkage == "star" else roots(parent, np.arange(texts))
+
+
+def _take_in(parent: Parents, sums: Numbers, a: Numbers, b: Numbers, jaccard: Similarities) -> None:
+    """Unite the ends of edges, and add the edges' weights to both."""
+    unite(parent, a, b)
+    weight = np.rint(jaccard * _UNIT).astype(np.int64)
+    np.add.at(sums, a, weight)
+    np.add.at(sums, b, weight)
 
 
 def _edges(scratch: Database, numbers: Numbers) -> Iterator[tuple[Numbers, Numbers, Similarities]]:

@@ -78,6 +78,9 @@ def export_results(store: Store, folder: Path, table: str = "jsonl") -> list[Pat
             _write_parquet(part, _batched(rows, CLUSTERS), CLUSTERS)
         else:
             _write_lines(part, rows)
+    for other in {"jsonl", "parquet"} - {table}:
+        for name in ("pairs", "clusters"):
+            (folder / f"{name}.{other}").unlink(missing_ok=True)  # of an earlier run, and no longer true
     return [pairs, clusters, listing]
 
 

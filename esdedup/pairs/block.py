@@ -39,10 +39,18 @@ class Block:
 
 
 def collide_block(
-    block: Block, groups: Groups, hot_tokens: Tokens, signer: Signer, scanning: Scanning, threads: int
+    block: Block,
+    groups: Groups,
+    hot_tokens: Tokens,
+    signer: Signer,
+    scanning: Scanning,
+    threads: int,
+    *,
+    edits: bool = True,
 ) -> tuple[pa.Table, int]:
     """Pairs (schema `PAIRS`) among the block's texts and the number of candidates.
 
+    Without `edits`, word edit distances are measured only where they are limited.
     `groups` names texts by their place in the block; `hot_tokens` are those of the whole corpus.
     """
     exact = scanning.verify == "exact"
@@ -81,7 +89,7 @@ def collide_block(
     candidates = sum(met for _, _, met in parts)
     a, b, shared = rows.T
     distances = None
-    if exact:
+    if exact and (edits or scanning.word_edit_distance is not None):
         distances = word_edit_distances(block.texts, a, b, threads)
         if scanning.word_edit_distance is not None:
             near = distances <= scanning.word_edit_distance

@@ -36,12 +36,11 @@ def unite(parent: Parents, a: Numbers, b: Numbers) -> None:
 
 
 @compiled
-def unite_runs(parent: Parents, keys: Numbers, numbers: Numbers, last_key: int, last_number: int) -> int:
-    """Unite the numbers that stand under equal neighbouring keys; the number of keys that began a run.
+def unite_runs(parent: Parents, keys: Numbers, numbers: Numbers, last_key: int, last_number: int) -> None:
+    """Unite the numbers that stand under equal neighbouring keys.
 
     `last_key` and `last_number` are those of the row before, so that a table may come in batches.
     """
-    begun = 0
     for index in range(len(keys)):
         if keys[index] == last_key:
             one, two = find(parent, last_number), find(parent, numbers[index])
@@ -49,10 +48,7 @@ def unite_runs(parent: Parents, keys: Numbers, numbers: Numbers, last_key: int, 
                 parent[two] = one
             elif two < one:
                 parent[one] = two
-        else:
-            begun += 1
         last_key, last_number = keys[index], numbers[index]
-    return begun
 
 
 @compiled

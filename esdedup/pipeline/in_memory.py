@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from esdedup.clustering.union import find_roots
+from esdedup.errors import UsageError
 from esdedup.flat import text_buffers, text_column
 from esdedup.hashing import content_hashes
 from esdedup.pairs.block import Block, collide_block
-from esdedup.pairs.components import roots, unite
 from esdedup.pairs.groups import Groups, group_tokens, hot_tokens
 from esdedup.pairs.verify import HOT_LIMIT
 from esdedup.settings import Settings, freeze
@@ -42,7 +43,9 @@ def cluster_texts(texts: Sequence[str], **options: Any) -> TextClusters:
     text of 200 characters that collides, 200 bytes for the others.
     """
     settings = Settings.of(**options)
-    signer, threads = Signer(freeze(None, settings.frozen)), settings.resources.workers
+    if settings.scanning.across != "any":
+        raise UsageError("across needs documents or sources, and a list of texts has none; use a store")
+    signer, threads = Signer(freeze(None, settings.frozen)), settings.resources.processes
     column = text_column(texts)
     hashes = content_hashes(*text_buffers(column))
     # distinct texts in the order of their hashes, each standing for its first occurrence
@@ -57,14 +60,15 @@ def cluster_texts(texts: Sequence[str], **options: Any) -> TextClusters:
     groups = _without(groups, local)
     block = Block(active, distinct.take(pa.array(active)), tokens[active], np.full(len(active), -1))
     hot = hot_tokens(groups, block.tokens, HOT_LIMIT)
-    pairs, candidates = collide_block(block, groups, hot, signer, settings.scanning, threads)
+    pairs, candidates = collide_block(block, groups, hot, signer, settings.scanning, threads, edits=False)
     a, b = first[pairs["a"].to_numpy()], first[pairs["b"].to_numpy()]
     a, b = np.minimum(a, b), np.maximum(a, b)
-    parent = np.arange(len(texts), dtype=np.int32)
-    unite(parent, a, b)
-    label = np.where(worded[which], roots(parent, first[which]), np.arange(len(texts)))
-    order = np.lexsort((b, a))
     jaccard = pairs["jaccard"].to_numpy(zero_copy_only=False)
+    root = find_roots(len(distinct), pairs["a"].to_numpy(), pairs["b"].to_numpy(), jaccard, settings.scanning.linkage)
+    least = np.full(len(distinct), len(texts))
+    np.minimum.at(least, root, first)
+    label = np.where(worded[which], least[root[which]], np.arange(len(texts)))
+    order = np.lexsort((b, a))
     return TextClusters(label, a[order], b[order], jaccard[order], candidates)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import multiprocessing
+import os
 import sys
-import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -25,7 +25,7 @@ from esdedup.records import Skips
 from esdedup.settings import Reading, Resources
 from esdedup.sources.discover import Source
 from esdedup.sources.stream import open_documents
-from esdedup.stores.store import SourceMark, Store
+from esdedup.stores.store import STANDARD_INPUT, SourceMark, Store
 
 log = logging.getLogger("esdedup")
 
@@ -36,15 +36,18 @@ _WORTH_WORKERS = 24 * 2**20
 
 def source_marks(sources: Sequence[Source], reading: Reading) -> list[SourceMark]:
     """What the store remembers of each source: enough to tell whether it is the same one again."""
-    qualified = len(sources) > 1 or reading.source_name is not None
+    # the text files of a folder share its name and are one source to the reader
+    qualified = len({source.name for source in sources}) > 1 or reading.source_name is not None
     how = {name: value for name, value in asdict(reading).items() if name != "source_name"}
     marks = []
     for source in sources:
         if source.path is None:
-            path, state = "-", f"read at {time.time_ns()}"  # a stream is never known to be the same again
+            path, state = STANDARD_INPUT, "a stream"
         else:
             stat = source.path.stat()
-            path, state = str(source.path.resolve()), f"{stat.st_size} bytes, changed at {stat.st_mtime_ns}"
+            # a name that is no UTF-8 is kept as it can be shown
+            path = os.fsencode(source.path.resolve()).decode("utf-8", "backslashreplace")
+            state = f"{stat.st_size} bytes, changed at {stat.st_mtime_ns}"
         marks.append(SourceMark(source.name, path, f"{state}, read with {how}", qualified))
     return marks
 
@@ -58,16 +61,17 @@ def index_sources(
     *,
     keep_going: bool,
     quiet: bool,
-) -> None:
+) -> dict[str, int]:
     """Read what `marks` say is unread of `sources` into `store` and settle it.
 
     Of a damaged source, what stood before the damage is stored. Then `SourceError`, and the reading stays
-    unfinished; with `keep_going` the next source is read, and the damage stands in the mark.
+    unfinished; with `keep_going` the next source is read, and the damage stands in the mark. Returns the counts
+    of `Store.settle`.
     """
     next_number = store.begin(list(marks))
     with ExitStack() as stack:
         bar = stack.enter_context(Bar("index", sum(source.size for source in sources), "B", not quiet))
-        workers = _Workers(resources.workers)
+        workers = _Workers(resources.processes)
         stack.callback(workers.close)
         before = 0
         for source, mark in zip(sources, marks, strict=True):
@@ -79,7 +83,7 @@ def index_sources(
                 log.error("%s", damage)
             before += source.size
             bar.reach(before)
-    store.settle()
+    return store.settle()
 
 
 def damages(marks: Sequence[SourceMark]) -> list[str]:
@@ -99,7 +103,7 @@ class _Workers:
         self._begun = 0
         self._threads = ThreadPoolExecutor(count)
         self._processes: ProcessPoolExecutor | None = None
-        self._ready: list[Future[None]] = []
+        self._ready: list[Future[int]] = []
 
     def submit(self, batch: pa.RecordBatch, recipe: Recipe) -> Future[Prepared]:
         if self.count == 1:
@@ -110,7 +114,7 @@ class _Workers:
         if self._processes is None and self._begun > _WORTH_WORKERS:
             self._processes = _processes(self.count)
             with _without_main():
-                self._ready = [self._processes.submit(get_ready) for _ in range(self.count)]
+                self._ready = [self._processes.submit(os.getpid) for _ in range(self.count)]
         if self._processes is None or not all(ready.done() for ready in self._ready):
             return self._threads.submit(prepare, batch, recipe)
         with _without_main():  # any submission may start a worker
@@ -205,8 +209,8 @@ class _Loader:
         waiting: deque[tuple[pa.RecordBatch, int, Future[Prepared]]] = deque()
         recipe = self._recipe({})
         assembler = Assembler(self._mark, recipe, next_number)
-        with open_documents(self._source, self._reading, skips, threads=self._resources.workers) as stream:
-            batches = _without_first(iter(stream), self._mark.documents)
+        with open_documents(self._source, self._reading, skips, threads=self._resources.processes) as stream:
+            batches = _without_first(iter(stream), self._mark.documents, recipe.merge_revisions)
             batch: pa.RecordBatch | None
             while True:
                 try:
@@ -246,14 +250,22 @@ def _result(future: Future[Prepared]) -> Prepared:
         ) from error
 
 
-def _without_first(batches: Iterator[pa.RecordBatch], documents: int) -> Iterator[pa.RecordBatch]:
-    """The batches without the rows of the first `documents` documents, which the store has."""
+def _without_first(batches: Iterator[pa.RecordBatch], documents: int, by_id: bool) -> Iterator[pa.RecordBatch]:
+    """The batches without the rows of the first `documents` documents, which the store has.
+
+    A document is a row or, `by_id`, a run of rows with one id: a page with its revisions.
+    """
     last: str | None = None
     for batch in batches:
+        if not by_id:
+            passed = min(documents, batch.num_rows)
+            documents -= passed
+            if passed < batch.num_rows:
+                yield batch.slice(passed)
+            continue
         if documents == 0 and last is None:
             yield batch
             continue
-        # rows of one document follow each other, so a new id is a new document
         for row, key in enumerate(batch["id"].to_pylist()):
             if key != last:
                 if documents == 0:

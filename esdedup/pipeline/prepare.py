@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 import signal
 import threading
 from collections.abc import Sequence
@@ -14,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from esdedup.errors import UnparsablePageError
-from esdedup.flat import text_buffers, texts_from
+from esdedup.flat import text_buffers, text_column, texts_from
 from esdedup.hashing import Hashes, content_hashes
 from esdedup.pairs.groups import Numbers
 from esdedup.sentences.segment import segment
@@ -44,7 +46,7 @@ class Prepared:
     (content hash) and `kept`; the kept ones, in the same order, have `texts` and `tokens`.
     """
 
-    contents: Hashes  # of each row's text as read
+    contents: Hashes  # of each row: its text and title as read, and the way it was read
     row: Numbers
     last_row: Numbers
     hash: Hashes
@@ -56,14 +58,22 @@ class Prepared:
 
 
 def get_ready() -> None:
-    """Begin as a worker process: leave Ctrl-C to the parent, which ends its workers in order."""
+    """Begin as a worker process: leave Ctrl-C to the parent, and do not outlive it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()  # also when it was killed
+        os._exit(1)
 
 
 def prepare(batch: pa.RecordBatch, recipe: Recipe) -> Prepared:
     """Turn documents (schema `DOCUMENTS`) into signed units."""
     column = batch["text"]
-    contents = content_hashes(*text_buffers(column))
+    contents = _contents(batch, recipe)
     documents, unparsable = _plain_texts(column, recipe)
     units = segment(documents, recipe.signing.unit, recipe.signing.lang)
     hashes = content_hashes(*text_buffers(units.texts))
@@ -109,6 +119,14 @@ def _plain_texts(column: pa.LargeStringArray, recipe: Recipe) -> tuple[list[str]
             texts.append("")
             unparsable.append((row, str(error)))
     return texts, unparsable
+
+
+def _contents(batch: pa.RecordBatch, recipe: Recipe) -> Hashes:
+    titles = batch["title"].fill_null("").cast(pa.large_string())
+    way = content_hashes(*text_buffers(text_column([recipe.wikitext or ""])))[0]
+    # an odd factor, so that a title does not cancel out with an equal text
+    named = content_hashes(*text_buffers(titles)) * np.uint64(0x9E3779B97F4A7C15)
+    return np.asarray(content_hashes(*text_buffers(batch["text"])) ^ named ^ way)
 
 
 def _runs(ids: Sequence[str]) -> Numbers:

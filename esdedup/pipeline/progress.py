@@ -22,8 +22,10 @@ class Bar:
             disable=not (shown and sys.stderr.isatty()),
         )
 
-    def reach(self, done: int, note: str = "") -> None:
-        """`done` units of the total are done; `note` is shown behind them."""
+    def reach(self, done: int, note: str = "", total: int | None = None) -> None:
+        """`done` units of the total are done; `note` is shown behind them. `total` where it is known only now."""
+        if total is not None:
+            self._bar.total = total
         if note:
             self._bar.set_postfix_str(note, refresh=False)
         self._bar.update(done - self._bar.n)

@@ -36,11 +36,13 @@ def scan_store(store: Store, scanning: Scanning, resources: Resources, *, quiet:
     beside = Path(store.address).resolve().parent
     with (
         tempfile.TemporaryDirectory(prefix=".esdedup-", dir=beside if beside.is_dir() else None) as spill,
-        Database(memory=resources.memory * 2 // 5, threads=resources.workers, spill=Path(spill)) as scratch,
+        Database(memory=resources.memory * 2 // 5, threads=resources.processes, spill=Path(spill)) as scratch,
     ):
-        collider = Collider(scratch, signer, scanning, resources.memory // 5, resources.workers)
+        collider = Collider(scratch, signer, scanning, resources.memory // 5, resources.processes)
         with Bar("scan", 0, "range", not quiet) as bar:
-            found = collider.collide(store.signatures(scanning.across), store.texts, lambda done, _all: bar.reach(done))
+            found = collider.collide(
+                store.signatures(scanning.across), store.texts, lambda done, all_: bar.reach(done, total=all_)
+            )
         seconds["collide"] = time.perf_counter() - clock
         clock = time.perf_counter()
         clusters = find_clusters(scratch, scanning.linkage, scanning.verify == "exact")

@@ -6,6 +6,7 @@ Options are the command line's, with underscores: `run("dump.xml.bz2", out="foun
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -13,17 +14,19 @@ from pathlib import Path
 from typing import Any
 
 from esdedup import __version__
-from esdedup.errors import SourceError, StoreError, StoreSourcesError, UsageError
+from esdedup.errors import EsdedupError, SourceError, StoreError, StoreSourcesError
 from esdedup.exports.files import whole_file
 from esdedup.exports.tables import export_results
 from esdedup.pipeline.indexing import damages, index_sources, source_marks
 from esdedup.pipeline.memory import MemoryWatch
 from esdedup.pipeline.scanning import scan_store
 from esdedup.reports.histogram import draw_cluster_sizes
-from esdedup.settings import Settings
-from esdedup.sources.discover import discover
+from esdedup.settings import Reading, Settings
+from esdedup.sources.discover import Source, discover
 from esdedup.stores.opening import open_store
-from esdedup.stores.store import SourceMark, Store
+from esdedup.stores.store import STANDARD_INPUT, SourceMark, Store
+
+log = logging.getLogger("esdedup")
 
 Address = str | Path
 
@@ -40,13 +43,14 @@ def run(
 ) -> dict[str, Any]:
     """Index `sources`, scan, and write every file of the contract to the folder `out`; the summary.
 
-    Without `store` it is OUT/store.duckdb. A job that is finished already only writes its files again; other
-    sources into the same store raise `StoreSourcesError`. `options` are those of `Settings.of`.
+    With `keep_going`, sources that are missing or damaged are passed over as far as they must, and stand in the
+    summary under `damaged`. Without `store` it is OUT/store.duckdb. A job that is finished already only writes its
+    files again; other sources into the same store raise `StoreSourcesError`. `options` are those of `Settings.of`.
     """
     settings = Settings.of(**options)
     folder = Path(out)
     _make_folder(folder)
-    found = discover([str(source) for source in sources], settings.reading)
+    found, missing = _discover(sources, settings.reading, keep_going)
     marks = source_marks(found, settings.reading)
     with MemoryWatch() as memory, _open(store or folder / "store.duckdb", settings, fresh=fresh) as opened:
         known = opened.sources()
@@ -58,16 +62,14 @@ def run(
                 "esdedup scan, or begin again with --fresh"
             )
         seconds: dict[str, float] = {}
-        if not same or opened.unfinished():
+        if not same or opened.unfinished() or any(mark.path == STANDARD_INPUT for mark in marks):
             clock = time.perf_counter()
             index_sources(
                 opened, found, marks, settings.reading, settings.resources, keep_going=keep_going, quiet=quiet
             )
             seconds["index"] = time.perf_counter() - clock
         seconds |= _scan_if_needed(opened, settings, quiet)
-        summary = _export(opened, folder, table, seconds, memory)
-        _raise_damage(opened)
-        return summary
+        return _export(opened, folder, table, seconds, memory, missing)
 
 
 def index(
@@ -83,7 +85,7 @@ def index(
     A document that is in the store already is skipped; one whose text has changed replaces the old one.
     """
     settings = Settings.of(**options)
-    found = discover([str(source) for source in sources], settings.reading)
+    found, missing = _discover(sources, settings.reading, keep_going)
     marks = source_marks(found, settings.reading)
     with _open(store, settings, fresh=fresh) as opened:
         if opened.unfinished():
@@ -93,9 +95,14 @@ def index(
                     f"{opened.address}: reading {pending[0].path} is not finished; index it again to finish it, "
                     "or begin again with --fresh"
                 )
-        index_sources(opened, found, marks, settings.reading, settings.resources, keep_going=keep_going, quiet=quiet)
-        _raise_damage(opened)
-        return {"counts": opened.counts(), "skipped": _skipped(opened.sources())}
+        merged = index_sources(
+            opened, found, marks, settings.reading, settings.resources, keep_going=keep_going, quiet=quiet
+        )
+        return {
+            "counts": opened.counts() | merged,
+            "skipped": _skipped(opened.sources()),
+            "damaged": missing + damages(marks),
+        }
 
 
 def scan(
@@ -107,11 +114,14 @@ def scan(
         _make_folder(Path(out))
     with MemoryWatch() as memory, _open(store, settings, must_exist=True) as opened:
         if opened.unfinished():
-            raise StoreError(f"{opened.address}: a reading is not finished; run the same esdedup index again first")
+            raise StoreError(
+                f"{opened.address}: a reading is not finished; run the same command again first, with --keep-going "
+                "if a source is damaged"
+            )
         scanned = scan_store(opened, settings.scanning, settings.resources, quiet=quiet)
         if out is not None:
-            return _export(opened, Path(out), table, dict(scanned["seconds"]), memory)
-        return _summary(opened, dict(scanned["seconds"]), memory)
+            return _export(opened, Path(out), table, dict(scanned["seconds"]), memory, [])
+        return _summary(opened, dict(scanned["seconds"]), memory, [])
 
 
 def status(*, store: Address) -> dict[str, Any]:
@@ -162,16 +172,31 @@ def _open(store: Address, settings: Settings, *, fresh: bool = False, must_exist
         store,
         None if must_exist and not settings.frozen else settings.frozen,
         memory=resources.memory * 3 // 10,
-        threads=resources.workers,
+        threads=resources.processes,
         fresh=fresh,
     )
+
+
+def _discover(sources: Sequence[Address], reading: Reading, keep_going: bool) -> tuple[list[Source], list[str]]:
+    """The sources and, with `keep_going`, what is wrong with the arguments that name none."""
+    arguments, missing = [str(source) for source in sources], []
+    for argument in list(arguments) if keep_going else []:
+        try:
+            discover([argument], reading)
+        except SourceError as error:
+            log.error("%s", error)
+            missing.append(str(error))
+            arguments.remove(argument)
+    if missing and not arguments:
+        raise SourceError(missing[0])
+    return discover(arguments, reading), missing
 
 
 def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"--out {folder}: {error.strerror}; name a folder that can be made") from error
+        raise EsdedupError(f"--out {folder}: {error.strerror}; name a folder that can be made") from error
 
 
 def _scan_if_needed(store: Store, settings: Settings, quiet: bool) -> dict[str, float]:
@@ -181,19 +206,21 @@ def _scan_if_needed(store: Store, settings: Settings, quiet: bool) -> dict[str, 
     return dict(scan_store(store, settings.scanning, settings.resources, quiet=quiet)["seconds"])
 
 
-def _export(store: Store, folder: Path, table: str, seconds: dict[str, float], memory: MemoryWatch) -> dict[str, Any]:
+def _export(
+    store: Store, folder: Path, table: str, seconds: dict[str, float], memory: MemoryWatch, missing: list[str]
+) -> dict[str, Any]:
     clock = time.perf_counter()
     export_results(store, folder, table)
     with whole_file(folder / "cluster-sizes.png") as part:
         draw_cluster_sizes(store.cluster_sizes(), part)
     seconds["export"] = time.perf_counter() - clock
-    summary = _summary(store, seconds, memory)
+    summary = _summary(store, seconds, memory, missing)
     with whole_file(folder / "summary.json") as part:
         part.write_text(json.dumps(summary, ensure_ascii=False, indent=1) + "\n", "utf-8")
     return summary
 
 
-def _summary(store: Store, seconds: dict[str, float], memory: MemoryWatch) -> dict[str, Any]:
+def _summary(store: Store, seconds: dict[str, float], memory: MemoryWatch, missing: list[str]) -> dict[str, Any]:
     """The content of summary.json."""
     scanned = store.last_scan() or {}
     marks = store.sources()
@@ -213,6 +240,7 @@ def _summary(store: Store, seconds: dict[str, float], memory: MemoryWatch) -> di
         "cluster_sizes": {str(size): count for size, count in store.cluster_sizes().items()},
         "kinds": {},
         "skipped": dict(sorted(skipped.items())),
+        "damaged": missing + damages(marks),
         "far_reaching_clusters": scanned.get("far_reaching_clusters", 0),
         "seconds": {stage: round(value, 3) for stage, value in seconds.items()},
         "peak_memory_mb": round(memory.peak / 2**20, 1),
@@ -225,9 +253,3 @@ def _skipped(marks: Sequence[SourceMark]) -> dict[str, int]:
         for reason, count in mark.skips.counts.items():
             total[reason] = total.get(reason, 0) + count
     return dict(sorted(total.items()))
-
-
-def _raise_damage(store: Store) -> None:
-    damaged = damages(store.sources())
-    if damaged:
-        raise SourceError(f"{len(damaged)} damaged source{'s' * (len(damaged) > 1)}; what stood before is processed")

@@ -20,7 +20,7 @@ from esdedup.records import Skips
 from esdedup.settings import HASH_SCHEME, Signing, freeze
 from esdedup.stores.duckdb_results import cluster_rows, pair_rows
 from esdedup.stores.schemas import SCHEMA_VERSION, mapping_text
-from esdedup.stores.store import SourceMark, Store
+from esdedup.stores.store import STANDARD_INPUT, SourceMark, Store
 
 
 class EmbeddedStore(Store):
@@ -124,17 +124,31 @@ class EmbeddedStore(Store):
             self._tell("started", self._db.count("SELECT max(number) + 1 FROM documents"))
         next_source = 1 + max((mark.number for mark in stored), default=-1)
         for mark in marks:
-            known = next((old for old in stored if (old.name, old.qualified) == (mark.name, mark.qualified)), None)
+            identity = (mark.name, mark.qualified, mark.path)
+            known = next((old for old in stored if (old.name, old.qualified, old.path) == identity), None)
             if known is None:
                 mark.number = next_source
                 next_source += 1
             else:
                 mark.number = known.number
-                if started is not None and known.same_as(mark):
+                if started is not None and known.same_as(mark) and mark.path != STANDARD_INPUT:
                     mark.documents, mark.finished, mark.skips = known.documents, known.finished, known.skips
+                elif started is not None:
+                    self._forget_reading(known.number, int(started))
             self._save(mark)
+        # what a killed reading wrote of a page that it had not read to its end
+        next_number = self._db.count("SELECT max(number) + 1 FROM documents")
+        for table in ("sentences", "last_seen"):
+            self._db.execute(f"DELETE FROM {table} WHERE document >= ?", [next_number])
         self._db.execute("COMMIT")
-        return self._db.count("SELECT max(number) + 1 FROM documents")
+        return next_number
+
+    def _forget_reading(self, source: int, first: int) -> None:
+        """Delete what the unfinished reading has written of a source that must be read anew."""
+        theirs = "SELECT number FROM documents WHERE source = ? AND number >= ?"
+        for table in ("sentences", "last_seen"):
+            self._db.execute(f"DELETE FROM {table} WHERE document IN ({theirs})", [source, first])
+        self._db.execute("DELETE FROM documents WHERE source = ? AND number >= ?", [source, first])
 
     def append(self, mark: SourceMark, documents: pa.Table, sentences: pa.Table, last_seen: pa.Table) -> None:
         self._db.execute("BEGIN")
@@ -173,15 +187,15 @@ class EmbeddedStore(Store):
                 [mark.number, reason, count, mark.skips.places.get(reason, [])],
             )
 
-    def settle(self) -> None:
+    def settle(self) -> dict[str, int]:
         started = self._about("started")
         if started is None:
-            return
+            return {}
         first = int(started)
         self._db.execute("BEGIN")
         try:
             repeated = self._number_repeats(first)
-            self._merge_with_earlier(first)
+            merged = self._merge_with_earlier(first)
             self._db.execute(
                 "UPDATE sentences SET last_revision = l.revision, last_timestamp = l.timestamp FROM last_seen l "
                 "WHERE sentences.document = l.document AND sentences.position = l.position"
@@ -195,13 +209,14 @@ class EmbeddedStore(Store):
             self._db.execute("ROLLBACK")
             raise
         self._db.execute("CHECKPOINT")
+        return {"repeated": sum(count for _, count in repeated), **merged}
 
     def _number_repeats(self, first: int) -> list[tuple[Any, ...]]:
         """Give the second document with an id the occurrence 2, and so on; counts by source."""
         self._db.execute(
             "CREATE OR REPLACE TEMP TABLE repeats AS SELECT number, n FROM ("
-            "SELECT number, row_number() OVER (PARTITION BY source, key ORDER BY number) AS n FROM documents "
-            "WHERE number >= ? AND (source, key) IN (SELECT source, key FROM documents WHERE number >= ? "
+            "SELECT number, row_number() OVER (PARTITION BY source, key ORDER BY number) AS n FROM keyed "
+            "WHERE number >= ? AND (source, key) IN (SELECT source, key FROM keyed WHERE number >= ? "
             "GROUP BY source, key HAVING count(*) > 1)) WHERE n > 1",
             [first, first],
         )
@@ -210,19 +225,21 @@ class EmbeddedStore(Store):
             "SELECT source, count(*) FROM documents JOIN repeats USING (number) GROUP BY source ORDER BY source"
         )
 
-    def _merge_with_earlier(self, first: int) -> None:
-        """Of a document read before, keep the old rows if it is unchanged, else the new ones."""
+    def _merge_with_earlier(self, first: int) -> dict[str, int]:
+        """Of a document read before, keep the old rows if it is unchanged, else the new ones; counts of both."""
         if first == 0:
-            return
+            return {"unchanged": 0, "replaced": 0}
         self._db.execute(
-            "CREATE OR REPLACE TEMP TABLE outdated AS "
-            "SELECT CASE WHEN new.content = old.content THEN new.number ELSE old.number END AS number "
-            "FROM documents new JOIN documents old USING (source, key, occurrence) "
+            "CREATE OR REPLACE TEMP TABLE outdated AS SELECT new.content = old.content AS same, "
+            "CASE WHEN new.content = old.content THEN new.number ELSE old.number END AS number "
+            "FROM keyed new JOIN keyed old USING (source, key, occurrence) "
             "WHERE new.number >= ? AND old.number < ?",
             [first, first],
         )
         self._db.execute("DELETE FROM sentences WHERE document IN (SELECT number FROM outdated)")
         self._db.execute("DELETE FROM documents WHERE number IN (SELECT number FROM outdated)")
+        unchanged = self._db.count("SELECT count(*) FROM outdated WHERE same")
+        return {"unchanged": unchanged, "replaced": self._db.count("SELECT count(*) FROM outdated") - unchanged}
 
     # -- scanning -------------------------------------------------------------------------------------------
 
@@ -298,7 +315,7 @@ class EmbeddedStore(Store):
     # -- ending ---------------------------------------------------------------------------------------------
 
     def _drop_tables(self) -> None:
-        self._db.execute("DROP VIEW IF EXISTS named")
+        self._db.execute("DROP VIEW IF EXISTS named; DROP VIEW IF EXISTS keyed")
         for table in _TABLES:
             self._db.execute(f"DROP TABLE IF EXISTS {table}")
 
@@ -341,9 +358,9 @@ def _connect(path: Path, memory: int, threads: int, read_only: bool) -> Database
             raise StoreLockedError(f"{path}: in use by {who}; wait for it to end, or name another --store") from error
         if "not a valid DuckDB" in str(error):
             raise NotAStoreError(f"{path}: not a DuckDB file; name another --store") from error
-        raise StoreError(f"{path}: {_first_line(error)}") from error
+        raise StoreError(f"{path}: {_first_line(error)}; name a --store that can be written") from error
     except duckdb.Error as error:
-        raise StoreError(f"{path}: {_first_line(error)}") from error
+        raise StoreError(f"{path}: {_first_line(error)}; name another --store") from error
 
 
 def _first_line(error: Exception) -> str:

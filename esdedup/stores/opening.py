@@ -26,7 +26,8 @@ def open_store(
     address of another form and the `StoreError`s of `esdedup.stores.duckdb.EmbeddedStore`.
     """
     if str(address).startswith(("http://", "https://", "cloud:")):
-        raise UsageError(f"{address}: stores on a server are not supported; give --store PATH.duckdb")
+        # not repeated: it may hold a password
+        raise UsageError("--store: stores on a server are not supported; give --store PATH.duckdb")
     path = Path(address)
     if path.suffix != ".duckdb":
         raise UsageError(f"{address}: not an address of a store; give --store PATH.duckdb")

@@ -56,6 +56,10 @@ def sentence_rows(tokens: int) -> pa.Schema:
     )
 
 
+STANDARD_INPUT = "-"
+"""The path of the source that can only be read once: a reading of it is never gone on with, but begun anew."""
+
+
 @dataclass(slots=True)
 class SourceMark:
     """One source in a store: what it is, and how far it has been read."""
@@ -100,8 +104,11 @@ class Store(ABC):
         """Add rows (`DOCUMENT_ROWS`, `sentence_rows`, `LAST_SEEN`) and the mark's progress, all or nothing."""
 
     @abstractmethod
-    def settle(self) -> None:
-        """End the reading: number repeated ids, drop unchanged documents, replace changed ones."""
+    def settle(self) -> dict[str, int]:
+        """End the reading: number repeated ids, drop unchanged documents, replace changed ones.
+
+        Counts of documents `repeated` (an id for the second time), `unchanged` and `replaced`.
+        """
 
     @abstractmethod
     def unfinished(self) -> bool:

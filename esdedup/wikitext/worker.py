@@ -7,6 +7,7 @@ Each message is a length of four bytes and so many bytes of UTF-8; an answer has
 from __future__ import annotations
 
 import json
+import signal
 import struct
 import sys
 from typing import IO
@@ -46,6 +47,7 @@ def write_message(stream: IO[bytes], message: bytes) -> None:
 
 def main() -> None:
     """Serve until the input ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's, which ends us
     source, sink = sys.stdin.buffer, sys.stdout.buffer
     settings = json.loads(read_message(source) or b"{}")
     names = Names({int(number): name for number, name in settings["namespaces"].items()})

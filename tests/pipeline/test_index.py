@@ -9,7 +9,9 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from xml.sax.saxutils import escape
 
 import pytest
@@ -18,6 +20,7 @@ import esdedup
 from esdedup.errors import SourceError, StoreSourcesError
 from esdedup.pipeline.prepare import Recipe, prepare
 from esdedup.settings import Signing
+from esdedup.stores.duckdb import EmbeddedStore
 from tests.corpus import corpus, sentence
 from tests.pipeline.test_run import lines, records, results, table
 
@@ -135,8 +138,8 @@ def test_a_damaged_source_keeps_what_stood_before(tmp_path: Path) -> None:
             esdedup.run(broken, good, out=out, unit="record")
     assert esdedup.status(store=out / "store.duckdb")["counts"]["documents"] == 1
     for _ in range(2):
-        with pytest.raises(SourceError, match="1 damaged source"):
-            esdedup.run(broken, good, out=out, keep_going=True)
+        done = esdedup.run(broken, tmp_path / "missing.tsv", good, out=out, keep_going=True)
+        assert [bad.split(":")[0].split("/")[-1] for bad in done["damaged"]] == ["missing.tsv", "broken.xml"]
     summary = json.loads((out / "summary.json").read_text("utf-8"))
     assert summary["counts"]["documents"] == 51
     assert summary["skipped"]["damaged_source"] == 1
@@ -181,6 +184,79 @@ def test_a_killed_run_is_finished_by_the_same_command(tmp_path: Path) -> None:
         esdedup.status(store=out / "store.duckdb")["counts"]
         == esdedup.status(store=tmp_path / "whole" / "store.duckdb")["counts"]
     )
+
+
+class KilledError(Exception):
+    """Stands for the end of the process."""
+
+
+def doubled_ids(folder: Path) -> list[Path]:
+    return [table(folder / "a.tsv", [(f"id{n // 2}", text) for n, text in enumerate(corpus(21, 120))])]
+
+
+def one_long_history(folder: Path) -> list[Path]:
+    source = random.Random(22)
+    pool = corpus(23, 40)
+    pages = {"A": [(f"20{n:02}", source.sample(pool, 9)) for n in range(20)], "B": [("2001", pool[:20])]}
+    return [dump(folder / "wiki.xml", pages)]
+
+
+def a_folder_of_texts(folder: Path) -> list[Path]:
+    (folder / "texts").mkdir()
+    for n in range(6):
+        (folder / "texts" / f"{n}.txt").write_text("\n\n".join(corpus(24 + n % 2, 10)))
+    return [folder / "texts"]
+
+
+@pytest.mark.parametrize("after", range(6))
+@pytest.mark.parametrize("make", [doubled_ids, one_long_history, a_folder_of_texts])
+def test_a_reading_killed_anywhere_is_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Callable[[Path], list[Path]], after: int
+) -> None:
+    sources = make(tmp_path)
+    options: dict[str, Any] = {"revisions": "all", "min_chars": 10, "workers": 1}
+    whole = esdedup.run(*sources, out=tmp_path / "whole", **options)
+    monkeypatch.setattr("esdedup.sources.batches.MAX_BYTES", 2000)
+    monkeypatch.setattr("esdedup.pipeline.indexing._FLUSH_BYTES", 0)
+    append, calls = EmbeddedStore.append, 0
+
+    def killed(*arguments: Any) -> None:
+        nonlocal calls
+        calls += 1
+        if calls > after:
+            raise KilledError
+        append(*arguments)
+
+    monkeypatch.setattr(EmbeddedStore, "append", killed)
+    with pytest.raises(KilledError):
+        esdedup.run(*sources, out=tmp_path / "killed", **options)
+    monkeypatch.setattr(EmbeddedStore, "append", append)
+    resumed = esdedup.run(*sources, out=tmp_path / "killed", **options)
+    assert results(tmp_path / "killed") == results(tmp_path / "whole")
+    assert resumed["counts"] == whole["counts"]
+    assert resumed["skipped"] == whole["skipped"]
+
+
+def test_a_folder_indexed_again_is_the_same_documents(tmp_path: Path) -> None:
+    store = tmp_path / "s.duckdb"
+    [folder] = a_folder_of_texts(tmp_path)
+    first = esdedup.index(folder, store=store)
+    assert first["counts"]["documents"] == 6
+    (folder / "0.txt").write_text(corpus(30, 1)[0])
+    again = esdedup.index(folder, store=store)
+    assert (again["counts"]["documents"], again["counts"]["unchanged"], again["counts"]["replaced"]) == (6, 5, 1)
+    esdedup.scan(store=store)
+    documents = {member["document"] for cluster in esdedup.clusters(store=store) for member in cluster["members"]}
+    assert documents <= {f"{n}.txt" for n in range(1, 6)}
+
+
+def test_standard_input_is_read_anew(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "esdedup", "run", "-", "--format", "tsv", "--out", "out", "--json"]
+    for seed in (1, 1, 2):
+        text = "".join(f"{key}\t{text}\n" for key, text in records(seed, 50))
+        done = subprocess.run(command, cwd=tmp_path, input=text, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["counts"]["documents"] == 50
 
 
 def test_preparing_is_the_same_for_any_cut() -> None:

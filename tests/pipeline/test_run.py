@@ -214,3 +214,20 @@ def test_texts_in_memory_cluster_like_a_store(tmp_path: Path) -> None:
     assert len(found.a) == len(lines(tmp_path / "out" / "pairs.jsonl"))
     assert esdedup.cluster_texts(["", "", "a", "a", "b"]).label.tolist() == [0, 1, 2, 2, 4]
     assert esdedup.cluster_texts([]).label.tolist() == []
+
+
+def test_texts_in_memory_obey_linkage() -> None:
+    words = [sentence(random.Random(n), 1)[:-1] for n in range(60)]
+    chain = [" ".join([*words[n : n + 40]]) for n in range(20)]
+    assert len(set(esdedup.cluster_texts(chain).label.tolist())) == 1
+    stars = esdedup.cluster_texts(chain, linkage="star")
+    near = {(a, b) for a, b in zip(stars.a.tolist(), stars.b.tolist(), strict=True)}
+    groups: dict[int, list[int]] = {}
+    for text, label in enumerate(stars.label.tolist()):
+        groups.setdefault(label, []).append(text)
+    assert 1 < len(groups) < 20
+    for label, group in groups.items():
+        assert label == group[0]
+        assert any(all(c == t or (min(c, t), max(c, t)) in near for t in group) for c in group)
+    with pytest.raises(UsageError, match="across"):
+        esdedup.cluster_texts(chain, across="documents")
