@@ -8,7 +8,7 @@ from types import TracebackType
 
 import psutil
 
-_SECONDS_BETWEEN = 0.25
+_SECONDS_BETWEEN = 1.0  # a look costs up to a tenth of a second of a large process tree
 
 
 class MemoryWatch:
