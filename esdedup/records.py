@@ -35,3 +35,10 @@ class Skips:
             kept = self.places.setdefault(reason, [])
             if len(kept) < PLACES_KEPT:
                 kept.append(place)
+
+    def include(self, other: Skips) -> None:
+        """Add what `other` has counted, and its places as far as there is room."""
+        for reason, count in other.counts.items():
+            self.add(reason, count=count)
+            for place in other.places.get(reason, []):
+                self.add(reason, place, 0)

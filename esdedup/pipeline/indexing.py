@@ -196,10 +196,7 @@ class _Loader:
             assembler.finish()
             rows = assembler.take()
             # what the reading skipped is counted anew by every reading, so it joins the rest at the end
-            for reason, count in skips.counts.items():
-                self._mark.skips.add(reason, count=count)
-                for place in skips.places.get(reason, []):
-                    self._mark.skips.add(reason, place, 0)
+            self._mark.skips.include(skips)
             self._mark.finished = True
             writer.write(self._mark, rows)
             writer.finish()

@@ -20,6 +20,7 @@ from esdedup.exports.tables import export_results
 from esdedup.pipeline.indexing import damages, index_sources, source_marks
 from esdedup.pipeline.memory import MemoryWatch
 from esdedup.pipeline.scanning import scan_store
+from esdedup.records import Skips
 from esdedup.reports.histogram import draw_cluster_sizes
 from esdedup.settings import Reading, Settings
 from esdedup.sources.discover import Source, discover
@@ -248,8 +249,7 @@ def _summary(store: Store, seconds: dict[str, float], memory: MemoryWatch, missi
 
 
 def _skipped(marks: Sequence[SourceMark]) -> dict[str, int]:
-    total: dict[str, int] = {}
+    total = Skips()
     for mark in marks:
-        for reason, count in mark.skips.counts.items():
-            total[reason] = total.get(reason, 0) + count
-    return dict(sorted(total.items()))
+        total.include(mark.skips)
+    return dict(sorted(total.counts.items()))
