@@ -13,19 +13,26 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Settings",
+    "add",
     "cluster_texts",
     "clusters",
     "drop",
+    "explain",
     "index",
     "open_store",
+    "overlap",
+    "remove",
     "run",
     "scan",
+    "similar",
     "status",
+    "suggest",
 ]
 
 if TYPE_CHECKING:
     from esdedup.pipeline.in_memory import cluster_texts
-    from esdedup.pipeline.verbs import clusters, drop, index, run, scan, status
+    from esdedup.pipeline.questions import clusters, explain, overlap, similar, suggest
+    from esdedup.pipeline.verbs import add, drop, index, remove, run, scan, status
     from esdedup.settings import Settings
     from esdedup.stores.opening import open_store
 
@@ -33,7 +40,7 @@ _HOMES = {
     "Settings": "esdedup.settings",
     "cluster_texts": "esdedup.pipeline.in_memory",
     "open_store": "esdedup.stores.opening",
-}
+} | dict.fromkeys(("clusters", "explain", "overlap", "similar", "suggest"), "esdedup.pipeline.questions")
 
 
 def __getattr__(name: str) -> Any:

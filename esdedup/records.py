@@ -13,9 +13,14 @@ DOCUMENTS: pa.Schema = pa.schema(
         ("text", pa.large_string()),  # wikitext or plain text
         ("revision", pa.int64()),  # null where the source has none
         ("timestamp", pa.string()),  # ISO 8601 as the source writes it, or null
+        ("place", pa.int64()),  # ordinal of the raw record in the source, from 1
     ]
 )
-"""One row a document, or a revision of a document: the rows of one id then follow each other."""
+"""One row a document, or a revision of a document: the rows of one id then follow each other.
+
+`place` is the line (the first line of a CSV record), the row (Parquet), the page (dumps, where skipped pages count and
+all revisions of a page share it), or 1 for a text file. Over the members of an archive it goes on counting.
+"""
 
 
 PLACES_KEPT = 5

@@ -21,6 +21,7 @@ NORMALIZATIONS = ("none", "lower", "words", "stem")
 LINKAGES = ("single", "star")
 VERIFICATIONS = ("exact", "none")
 ACROSS = ("any", "documents", "sources")
+KEEPS = ("first", "longest", "none")
 FORMATS = ("wikipedia", "tsv", "csv", "jsonl", "parquet", "text", "lines")
 REVISIONS = ("latest", "all")
 WIKITEXT_PATHS = ("fast", "reference")
@@ -115,6 +116,8 @@ class Scanning:
     linkage: str = "single"
     verify: str = "exact"
     across: str = "any"
+    ignore: tuple[int, ...] = ()  # content hashes: clusters with one of these texts are known and wanted
+    keep: str | None = None  # which texts become the centres of stars; None: the most similar to others
 
     def __post_init__(self) -> None:
         if not 0 < self.jaccard <= 1:
@@ -124,12 +127,21 @@ class Scanning:
         _choice("linkage", self.linkage, LINKAGES)
         _choice("verify", self.verify, VERIFICATIONS)
         _choice("across", self.across, ACROSS)
+        if self.keep is not None:
+            _choice("keep", self.keep, KEEPS)
         if self.verify == "none" and self.word_edit_distance is not None:
             raise SettingsError("word-edit-distance needs verify exact; it is none")
 
     def describe(self) -> dict[str, Any]:
         """The settings by their command-line names; those not set are left out."""
-        return {name.replace("_", "-"): value for name, value in asdict(self).items() if value is not None}
+        named = {name.replace("_", "-"): value for name, value in asdict(self).items() if value not in (None, ())}
+        return named | ({"ignore": [f"{value:016x}" for value in self.ignore]} if self.ignore else {})
+
+    @classmethod
+    def described(cls, named: Mapping[str, Any]) -> Scanning:
+        """The settings of which `named` is the description."""
+        values = {name.replace("-", "_"): value for name, value in named.items()}
+        return cls(**values | {"ignore": tuple(int(value, 16) for value in named.get("ignore", []))})
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,9 +196,11 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All options of a call. `frozen` holds only what was asked for: a store knows the rest of its own."""
+    """All options of a call. `frozen` and `free` (of scanning) hold only what was asked for: a store knows the rest
+    of its own."""
 
     frozen: dict[str, Any] = field(default_factory=dict)
+    free: dict[str, Any] = field(default_factory=dict)
     scanning: Scanning = field(default_factory=Scanning)
     reading: Reading = field(default_factory=Reading)
     resources: Resources = field(default_factory=Resources)
@@ -208,7 +222,7 @@ class Settings:
             raise UsageError(f"no such option: {', '.join(sorted(given))}")
         frozen, scanning, reading, resources = groups
         freeze(None, frozen)
-        return cls(frozen, Scanning(**scanning), Reading(**reading), Resources(**resources))
+        return cls(frozen, scanning, Scanning(**scanning), Reading(**reading), Resources(**resources))
 
 
 def freeze(stored: Signing | None, asked: Mapping[str, Any]) -> Signing:

@@ -18,7 +18,8 @@ CREATE TABLE documents (
     occurrence INTEGER NOT NULL,     -- 1, or more where the source repeats an id
     title VARCHAR,
     content UBIGINT NOT NULL,        -- hash of the text as read
-    sentences INTEGER NOT NULL       -- before any filter
+    sentences INTEGER NOT NULL,      -- before any filter
+    place BIGINT NOT NULL            -- record, row or page of the source, from 1
 );
 
 CREATE TABLE sentences (
@@ -37,11 +38,25 @@ CREATE TABLE last_seen (document INTEGER, position INTEGER, revision BIGINT, tim
 
 CREATE TABLE skipped (source INTEGER NOT NULL, reason VARCHAR NOT NULL, count BIGINT NOT NULL, places VARCHAR[]);
 
+-- Lookups, one row a token and one row a text; sorted in runs, so that few blocks are read for a question.
+CREATE TABLE postings (token BIGINT NOT NULL, hash UBIGINT NOT NULL);
+
+CREATE TABLE starts (
+    key UBIGINT NOT NULL,            -- the first 8 bytes of the case-folded text, big-endian
+    start VARCHAR NOT NULL,          -- its first 64 characters as they are
+    hash UBIGINT NOT NULL
+);
+
+-- Texts whose sentences have changed since the last scan, and whether that scan had any.
+CREATE TABLE touched (hash UBIGINT NOT NULL, existed BOOLEAN NOT NULL, tokens BIGINT[{tokens}] NOT NULL);
+
 CREATE TABLE pairs (a UBIGINT, b UBIGINT, jaccard DOUBLE, word_edit_distance INTEGER, shared_tokens INTEGER);
 
 CREATE TABLE clusters (
     id UBIGINT, size BIGINT, distinct_texts BIGINT, min_jaccard DOUBLE, weakest_a UBIGINT, weakest_b UBIGINT,
-    representative UBIGINT
+    representative UBIGINT,
+    farthest DOUBLE,                 -- least similarity of a member to the representative, where it is alarming
+    ignored BOOLEAN                  -- known and wanted: in no listing
 );
 
 CREATE TABLE cluster_texts (hash UBIGINT, cluster UBIGINT);

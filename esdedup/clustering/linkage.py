@@ -1,8 +1,9 @@
 """Which texts of a component stay together: all of them (single linkage), or those around a centre (star).
 
-Star linkage takes the texts by their sum of Jaccard, highest first, content hash breaking ties; each one not
-yet taken becomes a centre and takes its neighbours that are still free. So every text of a cluster has a
-verified pair with the centre, and a chain of small changes does not tie its ends together.
+Star linkage takes the texts in turn: by their sum of Jaccard, highest first, content hash breaking ties, or in
+an order that the caller gives. Each one not yet taken becomes a centre and takes its neighbours that are still
+free. So every text of a cluster has a verified pair with the centre, which is the first of the cluster to have its
+turn, and a chain of small changes does not tie its ends together.
 """
 
 from __future__ import annotations
@@ -13,14 +14,15 @@ from esdedup.compiled import compiled
 from esdedup.pairs.groups import Numbers
 
 
-def star_roots(a: Numbers, b: Numbers, sums: Numbers) -> Numbers:
-    """The smallest place of the cluster of each text, shape of `sums`, from edges a[i], b[i] between places."""
-    texts = len(sums)
+def star_roots(a: Numbers, b: Numbers, turns: Numbers) -> Numbers:
+    """The smallest place of the cluster of each text, from edges a[i], b[i] between places; `turns` holds every
+    place, in the order in which the texts have their turn."""
+    texts = len(turns)
     ends = np.concatenate([a, b])
     order = np.argsort(ends, kind="stable")
     neighbours = np.concatenate([b, a])[order]
     starts = np.searchsorted(ends[order], np.arange(texts + 1))
-    return _stars(starts, neighbours, np.argsort(-sums, kind="stable"))
+    return _stars(starts, neighbours, turns)
 
 
 @compiled

@@ -6,7 +6,7 @@ hashes. Sums of Jaccard are kept as whole billionths, so that they do not depend
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ import pyarrow as pa
 from esdedup.clustering.linkage import star_roots
 from esdedup.compiled import compiled
 from esdedup.database import Database
+from esdedup.hashing import Hashes
 from esdedup.pairs.components import Parents, roots, unite
 from esdedup.pairs.groups import Numbers
 
@@ -31,12 +32,15 @@ CLUSTERS: pa.Schema = pa.schema(
         ("weakest_a", pa.uint64()),  # the texts of that edge, null without one
         ("weakest_b", pa.uint64()),
         ("representative", pa.uint64()),  # the text with the highest sum of Jaccard over its edges
+        ("farthest", pa.float64()),  # least similarity to the representative, where `reach` found it alarming
+        ("ignored", pa.bool_()),  # holds a text that is known and wanted
     ]
 )
 CLUSTER_TEXTS: pa.Schema = pa.schema([("hash", pa.uint64()), ("cluster", pa.uint64())])
 
 Similarities = npt.NDArray[np.float64]
 
+_NO_TEXTS: Hashes = np.empty(0, np.uint64)
 _UNIT = 1_000_000_000  # a Jaccard similarity of 1 as a whole number
 
 
@@ -47,11 +51,18 @@ class Clusters(NamedTuple):
     texts: pa.Table
 
 
-def find_clusters(scratch: Database, linkage: str, verified: bool) -> Clusters:
+def find_clusters(
+    scratch: Database,
+    linkage: str,
+    verified: bool,
+    ignored: Hashes = _NO_TEXTS,
+    turns: Callable[[Hashes], Numbers] | None = None,
+) -> Clusters:
     """Clusters of the tables `texts` (number, hash, copies, home) and `pairs` (a, b, jaccard) in `scratch`.
 
-    `single` linkage gives connected components, `star` a centre with its neighbours. Under `--across`, copies
-    of one text within one home (`home` >= 0) are no cluster by themselves.
+    `single` linkage gives connected components, `star` a centre with its neighbours; `turns` may give the order in
+    which texts become centres, as places among the hashes it gets. Under `--across`, copies of one text within one
+    home (`home` >= 0) are no cluster by themselves. A cluster with a text of hash in `ignored` is marked so.
     """
     taking_part = scratch.arrays(
         "SELECT number, hash, copies, home FROM texts WHERE (copies > 1 AND home < 0) "
@@ -66,7 +77,7 @@ def find_clusters(scratch: Database, linkage: str, verified: bool) -> Clusters:
     root = roots(parent, places)
     if linkage == "star" and (kept_edges := list(_edges(scratch, numbers))):
         a, b = (np.concatenate([edge[end] for edge in kept_edges]) for end in (0, 1))
-        root = star_roots(a, b, sums)
+        root = star_roots(a, b, _by_similarity(sums) if turns is None else turns(taking_part["hash"]))
     least = np.full(len(numbers), 2.0)
     weak_a, weak_b = np.full(len(numbers), -1), np.full(len(numbers), -1)
     for a, b, jaccard in _edges(scratch, numbers):
@@ -91,6 +102,8 @@ def find_clusters(scratch: Database, linkage: str, verified: bool) -> Clusters:
             "weakest_a": pa.array(hashes[weak_a[kept]], mask=~joined | (not verified)),
             "weakest_b": pa.array(hashes[weak_b[kept]], mask=~joined | (not verified)),
             "representative": hashes[representative[kept]],
+            "farthest": pa.nulls(len(kept), pa.float64()),
+            "ignored": np.isin(root[kept], root[np.isin(hashes, ignored)]),
         },
         CLUSTERS,
     )
@@ -104,7 +117,12 @@ def find_roots(texts: int, a: Numbers, b: Numbers, jaccard: Similarities, linkag
     parent = np.arange(texts, dtype=np.int32)
     sums = np.zeros(texts, np.int64)
     _take_in(parent, sums, a, b, np.nan_to_num(jaccard))
-    return star_roots(a, b, sums) if linkage == "star" else roots(parent, np.arange(texts))
+    return star_roots(a, b, _by_similarity(sums)) if linkage == "star" else roots(parent, np.arange(texts))
+
+
+def _by_similarity(sums: Numbers) -> Numbers:
+    """Places by their sums, highest first."""
+    return np.argsort(-sums, kind="stable")
 
 
 def _take_in(parent: Parents, sums: Numbers, a: Numbers, b: Numbers, jaccard: Similarities) -> None:

@@ -36,6 +36,7 @@ class Block:
     texts: pa.LargeStringArray
     tokens: Tokens
     home: Numbers
+    dirty: Flags  # pairs without any such text are not asked for
 
 
 def collide_block(
@@ -74,6 +75,7 @@ def collide_block(
             block.tokens,
             hot.tokens,
             block.home,
+            block.dirty,
             flat,
             bounds,
             sketch,

@@ -46,7 +46,6 @@ def signatures_schema(tokens: int) -> pa.Schema:
 class Collided:
     """What a scan found. The scratch database holds `texts` (number, hash, copies, home) and `pairs`."""
 
-    texts: int
     collisions: int
     candidates: int
     hot_tokens: int
@@ -63,88 +62,97 @@ class Collider:
         scanning: Scanning,
         budget: int,
         threads: int,
-        hot_limit: int = HOT_LIMIT,
+        hot_limit: int | None = None,
     ) -> None:
         self._db = scratch
         self._signer = signer
         self._scanning = scanning
         self._budget = budget
         self._threads = threads
-        self._hot_limit = hot_limit
+        self.hot_limit = HOT_LIMIT if hot_limit is None else hot_limit
 
     def collide(
         self,
-        signatures: pa.RecordBatchReader,
+        signatures: Callable[[], pa.RecordBatchReader],
         fetch: FetchTexts,
         progress: Progress = lambda _done, _all: None,
+        dirty: pa.Table | None = None,
     ) -> Collided:
-        """Find every pair among the sentences of `signatures`; texts are asked of `fetch` when needed."""
-        self._load(signatures)
-        texts = self._db.count("SELECT count(*) FROM texts")
-        collisions = self._hold(texts)
+        """Find every pair among the sentences of `signatures`; texts are asked of `fetch` when needed.
+
+        With `dirty` (a column `hash`), only pairs with one of those texts, and only collisions that they take
+        part in; `signatures` must then hold every sentence that shares a token with them. A scratch database
+        in which a killed scan of the same sentences has got somewhere is gone on with.
+        """
+        self._db.execute("CREATE TABLE IF NOT EXISTS done (stage VARCHAR PRIMARY KEY, result BIGINT)")
+        texts = self._stage("load", lambda: collapse(self._db, signatures(), dirty))
+        collisions = self._stage("hold", lambda: self._hold(texts))
         hot = self._db.arrays(
             "SELECT token, count(*) AS texts FROM held GROUP BY token HAVING texts > ? ORDER BY texts DESC, token",
-            [self._hot_limit],
+            [self.hot_limit],
         )
-        ranges = self._order(texts, fetch)
-        self._db.execute(
-            "CREATE TABLE pairs (a INTEGER, b INTEGER, jaccard DOUBLE, word_edit_distance INTEGER, "
-            "shared_tokens INTEGER)"
-        )
-        candidates = 0
-        for done in range(ranges):
+        ranges = self._stage("order", lambda: self._order(texts, fetch))
+        first, candidates = self._result("ranges") or 0, self._result("candidates") or 0
+        for done in range(first, ranges):
             pairs, met = self._collide_range(done, hot["token"])
             candidates += met
+            self._db.execute("BEGIN")
             self._db.insert("pairs", pairs)
+            self._finish("ranges", done + 1)
+            self._finish("candidates", candidates)
+            self._db.execute("COMMIT")
             progress(done + 1, ranges)
-        for table in ("signatures", "held", "postings", "active"):
-            self._db.execute(f"DROP TABLE IF EXISTS {table}")
         places = [f"token {token} is held by {count:,} texts" for token, count in zip(*hot.values(), strict=True)]
-        return Collided(texts, collisions, candidates, len(places), places[:5])
+        return Collided(collisions, candidates, len(places), places[:5])
 
-    # -- identical sentences ------------------------------------------------------------------------------
+    # -- what is done already -----------------------------------------------------------------------------
 
-    def _load(self, signatures: pa.RecordBatchReader) -> None:
-        """Collapse identical sentences; texts are numbered from 0 in the order of their content hashes."""
-        self._db.create("signatures", signatures)
-        self._db.execute(
-            """
-            CREATE TABLE texts AS
-            SELECT (row_number() OVER (ORDER BY hash) - 1)::INTEGER AS number, *
-            FROM (
-                SELECT hash, count(*) AS copies, min(length) AS length, min(rowid) AS first,
-                    CASE WHEN min(home) = max(home) THEN min(home) ELSE -1 END AS home
-                FROM signatures GROUP BY hash
-            )
-            ORDER BY hash
-            """
-        )
+    def _stage(self, name: str, work: Callable[[], int]) -> int:
+        """The result of `work`, done now unless it was done before; it leaves whole tables and starts anew."""
+        known = self._result(name)
+        if known is None:
+            known = work()
+            self._finish(name, known)
+        return known
+
+    def _result(self, stage: str) -> int | None:
+        row = self._db.row("SELECT result FROM done WHERE stage = ?", [stage])
+        return int(row[0]) if row else None
+
+    def _finish(self, stage: str, result: int) -> None:
+        self._db.execute("INSERT OR REPLACE INTO done VALUES (?, ?)", [stage, result])
 
     # -- collisions -------------------------------------------------------------------------------------
 
     def _hold(self, texts: int) -> int:
         """Fill `held` with the postings (token, number) of every token of two or more texts; their number."""
-        self._db.execute("CREATE TABLE held (token BIGINT, number INTEGER)")
+        self._db.execute("CREATE OR REPLACE TABLE held (token BIGINT, number INTEGER)")
         columns = self._signer.signing.tokens
         if texts * columns * _GROUPING_BYTES <= self._budget:
             signed = self._db.table(
-                "SELECT s.tokens FROM texts t JOIN signatures s ON s.rowid = t.first ORDER BY t.number"
+                "SELECT s.tokens, t.dirty FROM texts t JOIN signatures s ON s.rowid = t.first ORDER BY t.number"
             )
-            tokens = _token_matrix(signed["tokens"], columns)
+            tokens = token_matrix(signed["tokens"], columns)
             groups = group_tokens(tokens)
-            held = tokens[groups.members, np.repeat(groups.columns, groups.sizes())]
-            self._db.insert("held", pa.table({"token": held, "number": groups.members.astype(np.int32)}))
-            return len(groups)
+            if not len(groups):
+                return 0
+            dirty = signed["dirty"].to_numpy(zero_copy_only=False).astype(np.bool_)
+            wanted = np.logical_or.reduceat(dirty[groups.members], groups.starts[:-1])
+            chosen = np.repeat(wanted, groups.sizes())
+            members = groups.members[chosen]
+            held = tokens[members, np.repeat(groups.columns, groups.sizes())[chosen]]
+            self._db.insert("held", pa.table({"token": held, "number": members.astype(np.int32)}))
+            return int(wanted.sum())
         collisions = 0
         for column in range(1, columns + 1):
             # tokens of different columns never meet, so each column is grouped alone, in a tenth of the memory
             self._db.execute(
-                f"CREATE OR REPLACE TEMP VIEW postings_of AS SELECT s.tokens[{column}] AS token, t.number "
+                f"CREATE OR REPLACE TEMP VIEW postings_of AS SELECT s.tokens[{column}] AS token, t.number, t.dirty "
                 "FROM texts t JOIN signatures s ON s.rowid = t.first"
             )
             self._db.execute(
                 "CREATE OR REPLACE TEMP TABLE shared AS "
-                "SELECT token FROM postings_of GROUP BY token HAVING count(*) > 1"
+                "SELECT token FROM postings_of GROUP BY token HAVING count(*) > 1 AND bool_or(dirty)"
             )
             collisions += self._db.count("SELECT count(*) FROM shared")
             self._db.execute("INSERT INTO held SELECT token, number FROM postings_of SEMI JOIN shared USING (token)")
@@ -165,7 +173,7 @@ class Collider:
         components = roots(parent, active.astype(np.int64))
         del parent
         self._db.create("components", pa.table({"number": active, "component": components.astype(np.int32)}))
-        self._db.execute("CREATE TABLE postings (range BIGINT, token BIGINT, number INTEGER, fresh BOOLEAN)")
+        self._db.execute("CREATE OR REPLACE TABLE postings (range BIGINT, token BIGINT, number INTEGER, fresh BOOLEAN)")
         cutter = Cutter(texts, self._budget)
         ordered = self._batches(
             "SELECT h.token, h.number, 10 * t.length + 400 AS cost FROM held h JOIN components c USING (number) "
@@ -188,18 +196,22 @@ class Collider:
             )
         self._db.execute("DROP TABLE components")
         self._bring_texts(fetch)
+        self._db.execute(
+            "CREATE OR REPLACE TABLE pairs (a INTEGER, b INTEGER, jaccard DOUBLE, word_edit_distance INTEGER, "
+            "shared_tokens INTEGER)"
+        )
         return ranges
 
     def _bring_texts(self, fetch: FetchTexts) -> None:
         wanted = self._db.table("SELECT hash FROM texts WHERE number IN (SELECT number FROM held) ORDER BY hash")
-        self._db.execute("CREATE TABLE brought (hash UBIGINT, text VARCHAR)")
+        self._db.execute("CREATE OR REPLACE TABLE brought (hash UBIGINT, text VARCHAR)")
         if self._scanning.verify == "exact":
             for batch in fetch(wanted):
                 self._db.insert("brought", pa.Table.from_batches([batch]))
         self._db.execute(
             """
-            CREATE TABLE active AS
-            SELECT p.range, p.number, t.home, coalesce(b.text, '') AS text, s.tokens
+            CREATE OR REPLACE TABLE active AS
+            SELECT p.range, p.number, t.home, t.dirty, coalesce(b.text, '') AS text, s.tokens
             FROM postings p JOIN texts t USING (number) JOIN signatures s ON s.rowid = t.first
             LEFT JOIN brought b ON b.hash = t.hash
             WHERE p.fresh ORDER BY p.range, p.number
@@ -210,13 +222,16 @@ class Collider:
     # -- one range ----------------------------------------------------------------------------------------
 
     def _collide_range(self, which: int, hot: Tokens) -> tuple[pa.Table, int]:
-        held = self._db.table("SELECT number, home, text, tokens FROM active WHERE range = ? ORDER BY number", [which])
+        held = self._db.table(
+            "SELECT number, home, dirty, text, tokens FROM active WHERE range = ? ORDER BY number", [which]
+        )
         numbers = held["number"].to_numpy().astype(np.int64)
         block = Block(
             numbers,
             held["text"].cast(pa.large_string()).combine_chunks(),
-            _token_matrix(held["tokens"], self._signer.signing.tokens),
+            token_matrix(held["tokens"], self._signer.signing.tokens),
             held["home"].to_numpy(),
+            held["dirty"].to_numpy(zero_copy_only=False).astype(np.bool_),
         )
         postings = self._db.arrays("SELECT token, number FROM postings WHERE range = ? ORDER BY token, number", [which])
         places = np.searchsorted(numbers, postings["number"])
@@ -228,10 +243,36 @@ class Collider:
             yield tuple(column.to_numpy().astype(np.int64) for column in batch.columns)
 
 
+def collapse(db: Database, signatures: pa.RecordBatchReader, dirty: pa.Table | None = None) -> int:
+    """Make the tables `signatures` and `texts`; the number of texts.
+
+    Identical sentences are one text (number, hash, copies, length, home, dirty), numbered from 0 in the order of
+    their content hashes. Without `dirty` (a column `hash`) all are.
+    """
+    db.create("signatures", signatures)
+    if dirty is not None:
+        db.create("wanted", dirty)
+    db.execute(
+        f"""
+        CREATE OR REPLACE TABLE texts AS
+        SELECT (row_number() OVER (ORDER BY hash) - 1)::INTEGER AS number, *,
+            {"true" if dirty is None else "hash IN (SELECT hash FROM wanted)"} AS dirty
+        FROM (
+            SELECT hash, count(*) AS copies, min(length) AS length, min(rowid) AS first,
+                CASE WHEN min(home) = max(home) THEN min(home) ELSE -1 END AS home
+            FROM signatures GROUP BY hash
+        )
+        ORDER BY hash
+        """
+    )
+    return db.count("SELECT count(*) FROM texts")
+
+
 _GROUPING_BYTES = 40  # token, order, member and column of one posting while it is grouped in memory
 
 
-def _token_matrix(column: pa.ChunkedArray, tokens: int) -> Numbers:
+def token_matrix(column: pa.ChunkedArray, tokens: int) -> Numbers:
+    """A column of token lists as one array of shape (rows, tokens)."""
     parts = [chunk.flatten().to_numpy() for chunk in column.chunks]
     flat = np.concatenate(parts) if parts else np.empty(0, np.int64)
     return flat.reshape(-1, tokens)

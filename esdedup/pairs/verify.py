@@ -142,6 +142,7 @@ def collide(
     tokens: Tokens,
     hot_tokens: Flags,
     home: Numbers,
+    dirty: Flags,
     flat: Hashes,
     bounds: Offsets,
     sketch: Sketches,
@@ -153,8 +154,8 @@ def collide(
     Returns rows (a, b, shared tokens), shape (found, 3), their similarities, and the number of candidates.
     `alike` is the second order of the members of hot groups, in the layout of `members`: places within the
     group. `home` (n,) is the document or source that holds every copy of a text, -1 where several do or where
-    it does not matter: two texts of one home are no candidates. A `threshold` of 0 keeps every candidate,
-    with a similarity of -1.
+    it does not matter: two texts of one home are no candidates. Only pairs with a text that is `dirty` (n,)
+    are judged. A `threshold` of 0 keeps every candidate, with a similarity of -1.
     """
     found = 0
     candidates = 0
@@ -176,7 +177,7 @@ def collide(
                             continue  # met in the first order
                     a = min(members[begin + one], members[begin + two])
                     b = max(members[begin + one], members[begin + two])
-                    if home[a] >= 0 and home[a] == home[b]:
+                    if not (dirty[a] or dirty[b]) or (home[a] >= 0 and home[a] == home[b]):
                         continue
                     if _met_before(a, b, column, tokens, hot_tokens, in_hot):
                         continue

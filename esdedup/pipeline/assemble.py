@@ -22,6 +22,7 @@ class _Page:
     key: str
     title: str | None
     number: int
+    place: int
     content: int = 0
     hashes: Hashes = field(default_factory=lambda: np.empty(0, np.uint64))  # sorted
     positions: Numbers = field(default_factory=lambda: np.empty(0, np.int64))  # in the order of `hashes`
@@ -98,7 +99,9 @@ class Assembler:
         starts = np.cumsum(units) - units
         positions = np.arange(len(prepared.row)) - starts[prepared.row]
         self._documents.append(
-            self._document_rows(numbers, batch["id"], batch["title"], prepared.contents, units.astype(np.int32))
+            self._document_rows(
+                numbers, batch["id"], batch["title"], prepared.contents, units.astype(np.int32), batch["place"]
+            )
         )
         self._count(int(prepared.short.sum()), int((~prepared.kept & ~prepared.short).sum()))
         at = prepared.row[prepared.kept]
@@ -109,10 +112,10 @@ class Assembler:
         )
 
     def _document_rows(
-        self, numbers: Numbers, keys: pa.Array, titles: pa.Array, contents: Hashes, units: Numbers
+        self, numbers: Numbers, keys: pa.Array, titles: pa.Array, contents: Hashes, units: Numbers, places: pa.Array
     ) -> pa.RecordBatch:
         source = np.full(len(numbers), self._mark.number, np.int32)
-        columns = [numbers, source, keys, titles, contents, units]
+        columns = [numbers, source, keys, titles, contents, units, places]
         arrays = [
             column if isinstance(column, pa.Array) else pa.array(column, kind)
             for column, kind in zip(columns, DOCUMENT_ROWS.types, strict=True)
@@ -161,7 +164,8 @@ class Assembler:
             if page is None or page.key != keys[begin]:
                 if page is not None:
                     self._end_page(page)
-                page = self._page = _Page(keys[begin], batch["title"][begin].as_py(), self._next)
+                place = batch["place"][begin].as_py()
+                page = self._page = _Page(keys[begin], batch["title"][begin].as_py(), self._next, place)
                 self._next += 1
             shift = len(page.revisions) - begin  # from a batch row to the ordinal of a revision of the page
             page.revisions += revisions[begin:end]
@@ -213,6 +217,7 @@ class Assembler:
                 pa.array([page.title], pa.string()),
                 np.array([page.content], np.uint64),
                 np.array([len(page.last)], np.int32),
+                pa.array([page.place], pa.int64()),
             )
         )
         kept = np.concatenate(page.kept) if page.kept else np.empty(0, np.int64)

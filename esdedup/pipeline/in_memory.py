@@ -58,7 +58,8 @@ def cluster_texts(texts: Sequence[str], **options: Any) -> TextClusters:
     local = np.full(len(distinct), -1)
     local[active] = np.arange(len(active))
     groups = _without(groups, local)
-    block = Block(active, distinct.take(pa.array(active)), tokens[active], np.full(len(active), -1))
+    nowhere, all_dirty = np.full(len(active), -1), np.ones(len(active), np.bool_)
+    block = Block(active, distinct.take(pa.array(active)), tokens[active], nowhere, all_dirty)
     hot = hot_tokens(groups, block.tokens, HOT_LIMIT)
     pairs, candidates = collide_block(block, groups, hot, signer, settings.scanning, threads, edits=False)
     a, b = first[pairs["a"].to_numpy()], first[pairs["b"].to_numpy()]

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import logging
-import tempfile
 import time
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pyarrow as pa
@@ -15,8 +12,11 @@ import pyarrow as pa
 from esdedup.clustering.reach import far_members
 from esdedup.clustering.union import Clusters, find_clusters
 from esdedup.database import Database
-from esdedup.pairs.collider import Collider
+from esdedup.hashing import Hashes
+from esdedup.pairs.collider import Collided, Collider
+from esdedup.pairs.groups import Numbers
 from esdedup.pipeline.progress import Bar
+from esdedup.pipeline.scratch import scratch_database
 from esdedup.settings import Resources, Scanning
 from esdedup.signers.bands import Signer
 from esdedup.stores.store import Store
@@ -27,73 +27,88 @@ _FAR_BELOW = 0.3
 """A cluster reaches too far when a member's similarity to the representative is this much under the threshold."""
 
 
-def scan_store(store: Store, scanning: Scanning, resources: Resources, *, quiet: bool) -> dict[str, Any]:
-    """Find pairs and clusters, put them in the place of the old ones; the summary kept with them."""
+def scan_store(store: Store, scanning: Scanning, resources: Resources, *, quiet: bool) -> dict[str, float]:
+    """Find pairs and clusters, put them in the place of the old ones; the seconds of each stage."""
     seconds: dict[str, float] = {}
     clock = time.perf_counter()
     signer = Signer(store.signing)
-    # a file store spills beside itself, where there is room for the store; others where temporary files go
-    beside = Path(store.address).resolve().parent
-    with (
-        tempfile.TemporaryDirectory(prefix=".esdedup-", dir=beside if beside.is_dir() else None) as spill,
-        Database(memory=resources.memory * 2 // 5, threads=resources.processes, spill=Path(spill)) as scratch,
-    ):
+    sentences = store.counts()["sentences_kept"]
+    with scratch_database(store, scanning, resources, sentences) as scratch:
         collider = Collider(scratch, signer, scanning, resources.memory // 5, resources.processes)
         with Bar("scan", 0, "range", not quiet) as bar:
             found = collider.collide(
-                store.signatures(scanning.across), store.texts, lambda done, all_: bar.reach(done, total=all_)
+                lambda: store.signatures(scanning.across),
+                store.texts,
+                lambda done, all_: bar.reach(done, total=all_),
             )
         seconds["collide"] = time.perf_counter() - clock
         clock = time.perf_counter()
-        clusters = find_clusters(scratch, scanning.linkage, scanning.verify == "exact")
-        far = 0
-        if scanning.verify == "exact" and scanning.linkage == "single":
-            far = _warn_of_far_members(store, signer, clusters, scanning, resources)
+        clusters = cluster_pairs(store, scratch, scanning, resources, signer)
         seconds["cluster"] = time.perf_counter() - clock
         clock = time.perf_counter()
-        pairs = scratch.count("SELECT count(*) FROM pairs")
-        if found.hot_tokens:
-            log.warning(
-                "%d tokens are held by very many texts; each of their texts was compared with a bounded "
-                "number of others: %s",
-                found.hot_tokens,
-                "; ".join(found.hot_places),
-            )
+        warn_of_hot_tokens(found)
         summary = {
             "scanning": scanning.describe(),
-            "counts": {
-                "collisions": found.collisions,
-                "candidates": found.candidates,
-                "pairs": pairs,
-                "clusters": clusters.clusters.num_rows,
-                "clustered_sentences": int(np.sum(clusters.clusters["size"].to_numpy())),
-            },
+            "counts": {"collisions": found.collisions, "candidates": found.candidates},
             "hot_tokens": found.hot_tokens,
-            "far_reaching_clusters": far,
-            "seconds": seconds,
         }
-        store.replace_results(_named_pairs(scratch), clusters, summary)
+        store.replace_results(named_pairs(scratch), clusters, summary)
         seconds["save"] = time.perf_counter() - clock
-    return summary
+    return seconds
 
 
-def _named_pairs(scratch: Database) -> Iterator[pa.RecordBatch]:
+def cluster_pairs(
+    store: Store, scratch: Database, scanning: Scanning, resources: Resources, signer: Signer
+) -> Clusters:
+    """The clusters of the tables `texts` and `pairs` in `scratch`, with those marked that reach far."""
+    ignored = np.array(scanning.ignore, np.uint64)
+    turns = None if scanning.keep in (None, "none") else _turns(store, str(scanning.keep))
+    clusters = find_clusters(scratch, scanning.linkage, scanning.verify == "exact", ignored, turns)
+    if scanning.verify == "none" or scanning.linkage == "star":
+        return clusters
+    far = far_members(store.texts, signer, clusters, scanning.jaccard - _FAR_BELOW, resources.memory // 5)
+    if not far:
+        return clusters
+    worst = min(far.items(), key=lambda item: (item[1], item[0]))
+    log.warning(
+        "%d clusters reach far (single linkage): in cluster %016x a member has Jaccard %.2f with the "
+        "representative; --linkage star keeps such ends apart",
+        len(far),
+        *worst,
+    )
+    farthest = pa.array([far.get(cluster) for cluster in clusters.clusters["id"].to_pylist()], pa.float64())
+    where = clusters.clusters.schema.get_field_index("farthest")
+    return Clusters(clusters.clusters.set_column(where, "farthest", farthest), clusters.texts)
+
+
+def named_pairs(scratch: Database) -> Iterator[pa.RecordBatch]:
+    """The pairs in `scratch` by the hashes of their texts."""
     return scratch.batches(
         "SELECT one.hash AS a, two.hash AS b, jaccard, word_edit_distance, shared_tokens "
         "FROM pairs p JOIN texts one ON one.number = p.a JOIN texts two ON two.number = p.b ORDER BY p.a, p.b"
     )
 
 
-def _warn_of_far_members(
-    store: Store, signer: Signer, clusters: Clusters, scanning: Scanning, resources: Resources
-) -> int:
-    far = far_members(store.texts, signer, clusters, scanning.jaccard - _FAR_BELOW, resources.memory // 5)
-    if far:
-        worst = min(far.items(), key=lambda item: (item[1], item[0]))
+def warn_of_hot_tokens(found: Collided) -> None:
+    """Say where not all was compared with all."""
+    if found.hot_tokens:
         log.warning(
-            "%d clusters reach far (single linkage): in cluster %016x a member has Jaccard %.2f with the "
-            "representative; --linkage star keeps such ends apart",
-            len(far),
-            *worst,
+            "%d tokens are held by very many texts; each of their texts was compared with a bounded "
+            "number of others: %s",
+            found.hot_tokens,
+            "; ".join(found.hot_places),
         )
-    return len(far)
+
+
+def _turns(store: Store, keep: str) -> Callable[[Hashes], Numbers]:
+    """Texts in the order in which they are kept: as they were read, or the longest first."""
+
+    def turns(hashes: Hashes) -> Numbers:
+        rows = store.first_rows(pa.table({"hash": hashes}))
+        place = np.searchsorted(hashes, rows["hash"].to_numpy())
+        keys = [rows["position"].to_numpy(), rows["document"].to_numpy()]
+        if keep == "longest":
+            keys.append(-rows["length"].to_numpy())
+        return np.asarray(place[np.lexsort(keys)])
+
+    return turns

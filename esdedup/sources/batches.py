@@ -14,7 +14,7 @@ from esdedup.records import DOCUMENTS
 MAX_ROWS = 4096
 MAX_BYTES = 2 * 2**20
 
-Row = tuple[str, str | None, str, int | None, str | None]
+Row = tuple[str, str | None, str, int | None, str | None, int]
 """One document in the order of the `DOCUMENTS` columns."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -51,15 +51,20 @@ def collect(rows: Iterable[Row]) -> Iterator[pa.RecordBatch]:
         yield _batch(held, texts)
 
 
-def from_columns(ids: Sequence[str], titles: Sequence[str] | None, texts: Sequence[str]) -> Iterator[pa.RecordBatch]:
+def from_columns(
+    ids: Sequence[str], titles: Sequence[str] | None, texts: Sequence[str], places: Sequence[int]
+) -> Iterator[pa.RecordBatch]:
     """Batches from whole columns, for sources without revisions."""
     rows = len(texts)
+    # a range need not be walked through
+    numbers = np.arange(places.start, places.stop) if isinstance(places, range) else places
     columns = [
         pa.array(ids, pa.string()),
         pa.nulls(rows, pa.string()) if titles is None else pa.array(titles, pa.string()),
         pa.array(texts, pa.large_string()),
         pa.nulls(rows, pa.int64()),
         pa.nulls(rows, pa.string()),
+        pa.array(numbers, pa.int64()),
     ]
     return cut(pa.RecordBatch.from_arrays(columns, schema=DOCUMENTS))
 
@@ -87,13 +92,14 @@ def _encode(text: str) -> bytes:
 
 
 def _batch(rows: list[Row], texts: list[bytes]) -> pa.RecordBatch:
-    ids, titles, _, revisions, timestamps = zip(*rows, strict=True)
+    ids, titles, _, revisions, timestamps, places = zip(*rows, strict=True)
     columns = [
         _strings(ids),
         _strings(titles),
         pa.array(texts, pa.large_binary()).cast(pa.large_string()),
         pa.array(revisions, pa.int64()),
         _strings(timestamps),
+        pa.array(places, pa.int64()),
     ]
     return pa.RecordBatch.from_arrays(columns, schema=DOCUMENTS)
 

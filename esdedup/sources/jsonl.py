@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -12,23 +12,23 @@ from esdedup.records import Skips
 from esdedup.settings import Reading
 from esdedup.sources.batches import Row, collect, replace_surrogates
 from esdedup.sources.columns import LINE
-from esdedup.sources.lines import decode_lines, line_blocks
+from esdedup.sources.lines import Block, decode_lines
 
 
-def read_jsonl(pieces: Iterator[bytes], reading: Reading, skips: Skips) -> Iterator[pa.RecordBatch]:
+def read_jsonl(blocks: Iterable[Block], reading: Reading, skips: Skips) -> Iterator[pa.RecordBatch]:
     """Documents of JSON lines; columns are keys or dotted paths, by default id, title and text.
 
     A record without the default id gets its line number; without an id column that was asked for, it is
     skipped. Blank lines are no records.
     """
-    return collect(_rows(pieces, reading, skips))
+    return collect(_rows(blocks, reading, skips))
 
 
-def _rows(pieces: Iterator[bytes], reading: Reading, skips: Skips) -> Iterator[Row]:
+def _rows(blocks: Iterable[Block], reading: Reading, skips: Skips) -> Iterator[Row]:
     text_path = reading.text_column or "text"
     title_path = reading.title_column or "title"
     id_path = None if reading.id_column == LINE else reading.id_column or "id"
-    for first, block in line_blocks(pieces, skips):
+    for first, block in blocks:
         for number, line in zip(*decode_lines(first, block, skips), strict=True):
             if not line or line.isspace():
                 continue
@@ -50,7 +50,7 @@ def _rows(pieces: Iterator[bytes], reading: Reading, skips: Skips) -> Iterator[R
                 skips.add("no_id", f"line {number}")
                 continue
             title = _name(_value(record, title_path))
-            yield identifier, title and replace_surrogates(title), text, None, None
+            yield identifier, title and replace_surrogates(title), text, None, None, number
 
 
 def _value(record: dict[str, Any], path: str) -> object:

@@ -13,64 +13,72 @@ MAX_LINE = 2**26
 
 _BOM = b"\xef\xbb\xbf"
 
+Block = tuple[int, bytes]
+"""Whole lines, and the number of the first."""
 
-def line_blocks(pieces: Iterator[bytes], skips: Skips, first: int = 1) -> Iterator[tuple[int, bytes]]:
-    """Blocks of whole lines, each with the number of its first line; line ends stay as they are.
+
+class LineBlocks:
+    """Iterates once over blocks of whole lines; line ends stay as they are. `lines` counts the lines so far.
 
     The last line of damaged input is dropped if it is cut; the whole lines before it are yielded first.
     """
-    number = first
-    ready: list[bytes] = []
-    ready_size = 0
-    tail: list[bytes] = []
-    tail_size = 0
-    dropping = False
-    at_start = True
 
-    def take() -> tuple[int, bytes]:
-        nonlocal number, ready_size
-        block = b"".join(ready)
-        found = number, block
-        number += block.count(b"\n")
-        ready.clear()
+    def __init__(self, pieces: Iterator[bytes], skips: Skips) -> None:
+        self.lines = 0
+        self._pieces = pieces
+        self._skips = skips
+        self._ready: list[bytes] = []
+
+    def __iter__(self) -> Iterator[Block]:
         ready_size = 0
-        return found
+        tail: list[bytes] = []
+        tail_size = 0
+        dropping = False
+        at_start = True
+        try:
+            for piece in self._pieces:
+                if at_start:
+                    at_start = False
+                    piece = piece.removeprefix(_BOM)
+                if dropping:
+                    cut = piece.find(b"\n") + 1
+                    if not cut:
+                        continue
+                    dropping = False
+                    piece = piece[cut:]
+                cut = piece.rfind(b"\n") + 1
+                if cut:
+                    self._ready += [*tail, piece[:cut]]
+                    ready_size += tail_size + cut
+                    piece = piece[cut:]
+                    tail, tail_size = [], 0
+                    if ready_size >= BLOCK:
+                        yield self._take()
+                        ready_size = 0
+                if piece:
+                    tail.append(piece)
+                    tail_size += len(piece)
+                if tail_size > MAX_LINE:
+                    if self._ready:
+                        yield self._take()
+                        ready_size = 0
+                    self.lines += 1
+                    self._skips.add("too_long_field", f"line {self.lines}")
+                    tail, tail_size, dropping = [], 0, True
+        except SourceError:
+            if self._ready:
+                yield self._take()
+            raise
+        self._ready += tail
+        if self._ready:
+            yield self._take()
 
-    try:
-        for piece in pieces:
-            if at_start:
-                at_start = False
-                piece = piece.removeprefix(_BOM)
-            if dropping:
-                cut = piece.find(b"\n") + 1
-                if not cut:
-                    continue
-                dropping = False
-                number += 1
-                piece = piece[cut:]
-            cut = piece.rfind(b"\n") + 1
-            if cut:
-                ready += [*tail, piece[:cut]]
-                ready_size += tail_size + cut
-                piece = piece[cut:]
-                tail, tail_size = [], 0
-                if ready_size >= BLOCK:
-                    yield take()
-            if piece:
-                tail.append(piece)
-                tail_size += len(piece)
-            if tail_size > MAX_LINE:
-                if ready:
-                    yield take()
-                skips.add("too_long_field", f"line {number}")
-                tail, tail_size, dropping = [], 0, True
-    except SourceError:
-        if ready:
-            yield take()
-        raise
-    ready += tail
-    if ready:
-        yield take()
+    def _take(self) -> Block:
+        block = b"".join(self._ready)
+        self._ready.clear()
+        first = self.lines + 1
+        self.lines += block.count(b"\n") + (not block.endswith(b"\n"))
+        return first, block
 
 
 def decode_lines(number: int, block: bytes, skips: Skips) -> tuple[range | list[int], list[str]]:

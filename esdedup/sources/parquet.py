@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -19,7 +20,7 @@ _BUFFER = 2**20
 
 
 class ParquetReader:
-    """Reads one Parquet file; `done` is the share of its rows that were read."""
+    """Reads one Parquet file of `rows` rows; `done` is the share of them that were read."""
 
     def __init__(self, file: object, label: str, reading: Reading, skips: Skips) -> None:
         self.done = 0.0
@@ -29,6 +30,7 @@ class ParquetReader:
             self._file = pq.ParquetFile(file, buffer_size=_BUFFER, pre_buffer=False)
         except (pa.ArrowException, OSError) as error:
             raise self._damaged(error) from error
+        self.rows: int = self._file.metadata.num_rows
         names = _leaves(self._file.schema_arrow)
         chosen = columns.named(reading, names, label)
         self._id = None if chosen.id is None else names[chosen.id]
@@ -37,13 +39,12 @@ class ParquetReader:
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         wanted = [name for name in (self._id, self._title, self._text) if name is not None]
-        rows = self._file.metadata.num_rows
         first = 1
         try:
             for batch in self._file.iter_batches(self._batch_rows(), columns=wanted):
                 documents = self._documents(batch, first)
                 first += batch.num_rows
-                self.done = first / max(rows, 1)
+                self.done = first / max(self.rows, 1)
                 yield from cut(documents)
         except (pa.ArrowException, OSError) as error:
             raise self._damaged(error) from error
@@ -88,6 +89,7 @@ class ParquetReader:
             text,
             pa.nulls(rows, pa.int64()),
             pa.nulls(rows, pa.string()),
+            pa.array(np.arange(first, first + rows), pa.int64()),
         ]
         return pa.RecordBatch.from_arrays(arrays, schema=DOCUMENTS).filter(kept)
 

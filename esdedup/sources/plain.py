@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 
 from esdedup.records import Skips
 from esdedup.sources.batches import Row, collect, from_columns
-from esdedup.sources.lines import decode_lines, line_blocks
+from esdedup.sources.lines import Block, decode_lines
 
 MAX_TEXT = 2**28
 """A text file larger than this is skipped and counted: one document is held in memory as a whole."""
@@ -37,16 +37,16 @@ def _text(identifier: str, pieces: Iterator[bytes], skips: Skips) -> Iterator[Ro
     if not text or text.isspace():
         skips.add("no_text", identifier)
         return
-    yield identifier, None, text, None, None
+    yield identifier, None, text, None, None, 1
 
 
-def read_lines(pieces: Iterator[bytes], skips: Skips) -> Iterator[pa.RecordBatch]:
+def read_lines(blocks: Iterable[Block], skips: Skips) -> Iterator[pa.RecordBatch]:
     """Each line as a document, its number from 1 as id; empty lines are counted."""
-    for first, block in line_blocks(pieces, skips):
+    for first, block in blocks:
         numbers, lines = decode_lines(first, block, skips)
         if not all(lines) or any(map(str.isspace, lines)):
             pairs = zip(numbers, lines, strict=True)
             kept = [(at, line) for at, line in pairs if line and not line.isspace()]
             skips.add("no_text", count=len(lines) - len(kept))
             numbers, lines = [at for at, _ in kept], [line for _, line in kept]
-        yield from from_columns(list(map(str, numbers)), None, lines)
+        yield from from_columns(list(map(str, numbers)), None, lines, numbers)

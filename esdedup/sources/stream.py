@@ -9,12 +9,14 @@ from types import TracebackType
 from typing import BinaryIO, cast
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from esdedup.errors import SourceError
-from esdedup.records import Skips
+from esdedup.records import DOCUMENTS, Skips
 from esdedup.settings import Reading
 from esdedup.sources.discover import Source
 from esdedup.sources.jsonl import read_jsonl
+from esdedup.sources.lines import LineBlocks
 from esdedup.sources.opener import Opened, seekable_copy
 from esdedup.sources.parquet import ParquetReader
 from esdedup.sources.plain import read_lines, read_text
@@ -35,6 +37,7 @@ class DocumentStream:
         self._reading = reading
         self._skips = skips
         self._parquet: ParquetReader | None = None
+        self._before = 0  # raw records in the members that were read
         self._opened = Opened(source.path, threads)
 
     @property
@@ -51,16 +54,18 @@ class DocumentStream:
         for name, pieces in self._opened.members():
             if left == 0:
                 return
+            before = self._before
             if not counted:
                 reader = self._wikipedia(pieces, left)
-                yield from reader
+                yield from (_moved(batch, before) for batch in reader)
                 left = None if left is None else left - reader.documents
+                self._before += reader.pages
                 continue
             for batch in self._batches(name, pieces):
                 if left is not None:
                     batch = batch.slice(0, left)
                     left -= batch.num_rows
-                yield batch
+                yield _moved(batch, before)
                 if left == 0:
                     return
 
@@ -82,21 +87,26 @@ class DocumentStream:
         return WikipediaReader(pieces, self._opened.label, self._reading, limit, self._skips, self.namespaces)
 
     def _batches(self, member: str | None, pieces: Iterator[bytes]) -> Iterator[pa.RecordBatch]:
+        """The documents of one member, whose raw records are added up when all were read."""
         source, reading, skips, label = self._source, self._reading, self._skips, self._opened.label
+        blocks = LineBlocks(pieces, skips)
         match source.format:
             case "tsv":
-                return read_tsv(pieces, label, reading, skips)
+                yield from read_tsv(blocks, label, reading, skips)
             case "csv":
-                return read_csv(pieces, label, reading, skips)
+                yield from read_csv(blocks, label, reading, skips)
             case "jsonl":
-                return read_jsonl(pieces, reading, skips)
+                yield from read_jsonl(blocks, reading, skips)
             case "lines":
-                return read_lines(pieces, skips)
+                yield from read_lines(blocks, skips)
             case "text":
-                return read_text(member or _text_id(source), pieces, skips)
+                yield from read_text(member or _text_id(source), pieces, skips)
+                self._before += 1
             case "parquet":
-                return self._parquet_batches(pieces)
-        raise SourceError(f"{label}: format {source.format!r} is not known")
+                yield from self._parquet_batches(pieces)
+            case _:
+                raise SourceError(f"{label}: format {source.format!r} is not known")
+        self._before += blocks.lines
 
     def _parquet_batches(self, pieces: Iterator[bytes]) -> Iterator[pa.RecordBatch]:
         """From the file itself, or where it is compressed or a stream, from a temporary copy."""
@@ -110,6 +120,7 @@ class DocumentStream:
                 seekable_copy(pieces, file)
             self._parquet = ParquetReader(file, self._opened.label, self._reading, self._skips)
             yield from self._parquet
+            self._before += self._parquet.rows
             self._parquet.close()
 
 
@@ -120,6 +131,14 @@ def open_documents(source: Source, reading: Reading, skips: Skips, *, threads: i
     the reader. `reading.limit` is the number of documents at most (pages, not revisions).
     """
     return DocumentStream(source, reading, skips, threads)
+
+
+def _moved(batch: pa.RecordBatch, before: int) -> pa.RecordBatch:
+    """The batch with its places after `before` records of earlier members."""
+    if not before:
+        return batch
+    at = DOCUMENTS.get_field_index("place")
+    return batch.set_column(at, DOCUMENTS.field(at), pc.add(batch.column(at), before))
 
 
 def _text_id(source: Source) -> str:

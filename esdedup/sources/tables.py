@@ -12,10 +12,10 @@ from esdedup.settings import Reading
 from esdedup.sources import columns
 from esdedup.sources.batches import Row, collect, from_columns
 from esdedup.sources.columns import Columns
-from esdedup.sources.lines import MAX_LINE, decode_lines, line_blocks
+from esdedup.sources.lines import MAX_LINE, Block, decode_lines
 
 
-def read_tsv(pieces: Iterator[bytes], label: str, reading: Reading, skips: Skips) -> Iterator[pa.RecordBatch]:
+def read_tsv(blocks: Iterable[Block], label: str, reading: Reading, skips: Skips) -> Iterator[pa.RecordBatch]:
     """Documents of a table whose cells are split by one character.
 
     The text takes the rest of the line when its column is the last one: of the header, or without header
@@ -24,7 +24,7 @@ def read_tsv(pieces: Iterator[bytes], label: str, reading: Reading, skips: Skips
     separator = reading.separator or "\t"
     chosen = None if reading.header else columns.unnamed(reading, label)
     rest = chosen is not None and chosen.text == chosen.last
-    for number, block in line_blocks(pieces, skips):
+    for number, block in blocks:
         numbers, lines = decode_lines(number, block, skips)
         if chosen is None:
             if not lines:
@@ -38,15 +38,15 @@ def read_tsv(pieces: Iterator[bytes], label: str, reading: Reading, skips: Skips
         yield from from_columns(*_columns(cells, numbers, chosen, skips))
 
 
-def read_csv(pieces: Iterator[bytes], label: str, reading: Reading, skips: Skips) -> Iterator[pa.RecordBatch]:
+def read_csv(blocks: Iterable[Block], label: str, reading: Reading, skips: Skips) -> Iterator[pa.RecordBatch]:
     """Documents of a CSV table; its first record is the header unless `reading.header` is false."""
-    return collect(_csv_rows(pieces, label, reading, skips))
+    return collect(_csv_rows(blocks, label, reading, skips))
 
 
 def _columns(
     cells: list[list[str]], numbers: Sequence[int], chosen: Columns, skips: Skips
-) -> tuple[Sequence[str], Sequence[str] | None, Sequence[str]]:
-    """Ids, titles and texts of split lines: all at once, line by line only where one has to be skipped."""
+) -> tuple[Sequence[str], Sequence[str] | None, Sequence[str], Sequence[int]]:
+    """Ids, titles, texts and numbers of split lines: all at once, line by line only where one has to be skipped."""
     place, title = chosen.id, chosen.title
     try:
         texts = [line[chosen.text] for line in cells]
@@ -56,16 +56,16 @@ def _columns(
         pass
     else:
         if all(texts) and all(ids) and not any(map(str.isspace, texts)):
-            return ids, titles, texts
-    kept: list[tuple[str, str, str]] = []
+            return ids, titles, texts, numbers
+    kept: list[tuple[str, str, str, int]] = []
     for number, line in zip(numbers, cells, strict=True):
         row = _checked(line, number, chosen, skips)
         if row:
-            kept.append(row)
+            kept.append((*row, number))
     if not kept:
-        return [], None, []
-    ids, found, texts = (list(column) for column in zip(*kept, strict=True))
-    return ids, None if title is None else found, texts
+        return [], None, [], []
+    names, found, bodies, places = zip(*kept, strict=True)
+    return names, None if title is None else found, bodies, places
 
 
 def _checked(cells: Sequence[str], number: int, chosen: Columns, skips: Skips) -> tuple[str, str, str] | None:
@@ -88,7 +88,7 @@ def _checked(cells: Sequence[str], number: int, chosen: Columns, skips: Skips) -
 class _NumberedLines:
     """Lines for the csv module, with the number of the one handed out last."""
 
-    def __init__(self, blocks: Iterable[tuple[int, bytes]]) -> None:
+    def __init__(self, blocks: Iterable[Block]) -> None:
         self._blocks = iter(blocks)
         self._lines: Iterator[bytes] = iter(())
         self.number = 0
@@ -118,8 +118,8 @@ def _split(block: bytes) -> list[bytes]:
     return [*lines, last] if last else lines
 
 
-def _csv_rows(pieces: Iterator[bytes], label: str, reading: Reading, skips: Skips) -> Iterator[Row]:
-    lines = _NumberedLines(line_blocks(pieces, skips))
+def _csv_rows(blocks: Iterable[Block], label: str, reading: Reading, skips: Skips) -> Iterator[Row]:
+    lines = _NumberedLines(blocks)
     chosen = columns.unnamed(reading, label) if reading.header is False else None
     for number, record in _records(lines, reading.separator or ",", skips):
         if chosen is None:
@@ -132,7 +132,7 @@ def _csv_rows(pieces: Iterator[bytes], label: str, reading: Reading, skips: Skip
         if not (_is_utf8(text) and _is_utf8(identifier) and _is_utf8(title)):
             skips.add("bad_utf8", f"line {number}")
             continue
-        yield identifier, None if chosen.title is None else title, text, None, None
+        yield identifier, None if chosen.title is None else title, text, None, None, number
 
 
 def _records(lines: _NumberedLines, separator: str, skips: Skips) -> Iterator[tuple[int, list[str]]]:

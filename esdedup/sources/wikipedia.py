@@ -20,7 +20,8 @@ class WikipediaReader:
     """Reads one export. `namespaces` is filled from its site information before the first batch.
 
     With revisions `latest` a row is a page's last revision in time (in file order among equal times); with
-    `all` every revision is a row, in the order of the file. At most `limit` pages; `documents` counts them.
+    `all` every revision is a row, in the order of the file. At most `limit` pages; `documents` counts them,
+    `pages` also those that are skipped.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class WikipediaReader:
         self._namespaces = namespaces
         self._titles = Titles(namespaces)
         self.documents = 0
+        self.pages = 0
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         return collect(self._rows())
@@ -67,6 +69,7 @@ class WikipediaReader:
                     page.rows += 1
                     yield row
                 self.documents += page.rows > 0
+                self.pages += 1
                 page = _Page()
                 drop_content(element)
                 _drop_before(element, None)
@@ -155,7 +158,7 @@ class WikipediaReader:
         elif is_redirect(text):
             reason = "redirect"
         else:
-            return page.id, page.title, text, revision, timestamp
+            return page.id, page.title, text, revision, timestamp, self.pages + 1
         self._skips.add(reason, f"{page.title} (revision {revision})" if self._all else page.title)
         return None
 

@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterator, Mapping
-from dataclasses import fields
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pyarrow as pa
 
 from esdedup.clustering.union import Clusters
-from esdedup.database import Database
-from esdedup.errors import NotAStoreError, StoreError, StoreLockedError, StoreSettingsError, StoreVersionError
+from esdedup.errors import StoreError
 from esdedup.pairs.collider import signatures_schema
 from esdedup.records import Skips
 from esdedup.settings import HASH_SCHEME, Signing, freeze
-from esdedup.stores.duckdb_results import cluster_rows, pair_rows
+from esdedup.stores import duckdb_file as files
+from esdedup.stores import duckdb_questions as questions
+from esdedup.stores.duckdb_changes import register_functions, remove_documents, settle_reading
+from esdedup.stores.duckdb_results import Results
 from esdedup.stores.schemas import SCHEMA_VERSION, mapping_text
-from esdedup.stores.store import STANDARD_INPUT, SourceMark, Store
+from esdedup.stores.store import STANDARD_INPUT, LastReading, SourceMark, Store
+
+WHOLE_SCAN_FROM = 0.25
+"""The share of texts that have changed from which on scanning all again is quicker than working them in."""
 
 
 class EmbeddedStore(Store):
     """A store in the file `path`. Opening one that does not exist makes it, if `frozen` is given.
 
-    `frozen` holds the signing options that were asked for. Raises `NotAStoreError`, `StoreVersionError`,
-    `StoreSettingsError` (where the store has others) and `StoreLockedError`. Readers (`read_only`) share the
-    file, a writer has it alone.
+    `frozen` holds the signing options that were asked for. `fresh` names the job that makes a new generation,
+    which stays beside the old one until it is published; the same job goes on with what it has made. Raises
+    `NotAStoreError`, `StoreVersionError`, `StoreSettingsError` (where the store has others) and
+    `StoreLockedError`. Readers (`read_only`) share the file, a writer has it alone.
     """
 
     def __init__(
@@ -39,64 +44,43 @@ class EmbeddedStore(Store):
         memory: int = 2**28,
         threads: int = 1,
         read_only: bool = False,
-        fresh: bool = False,
+        fresh: str | None = None,
     ) -> None:
         self.address = str(path)
-        self._path = path
-        existed = path.exists()
-        if not existed and (frozen is None or read_only):
+        self._live = path
+        self._path = path if fresh is None else files.prepare_generation(path, fresh)
+        if not self._path.exists() and (frozen is None or read_only):
             raise StoreError(f"{path}: there is no store; make one with esdedup run or esdedup index")
-        self._db = _connect(path, memory, threads, read_only)
+        self._db = files.connect(self._path, memory, threads, read_only)
+        self._about = files.About(self._db)
         try:
-            empty = self._db.count("SELECT count(*) FROM duckdb_tables()") == 0
-            if not empty:
-                self._check_is_store()
-            if fresh or empty:
-                self._make(freeze(None, frozen or {}))
-            self.signing = self._stored_signing()
-            _check_same(path, self.signing, freeze(self.signing, frozen or {}))
+            if files.is_empty(self._db):
+                self._make(freeze(None, frozen or {}), fresh)
+            else:
+                files.check_made_here(self._db, path)
+            files.check_version(self._about, path)
+            self.signing = Signing(**self._about.get("signing"))
+            files.check_same(path, self.signing, freeze(self.signing, frozen or {}))
+            if not read_only:
+                register_functions(self._db)
         except BaseException:
             self._db.close()
             raise
+        self._results = Results(self._db, self.signing.unit)
 
-    # -- opening --------------------------------------------------------------------------------------------
+    def _make(self, signing: Signing, job: str | None) -> None:
+        with self._transaction():
+            self._db.execute(mapping_text("embedded.sql").format(tokens=signing.tokens))
+            self._about.tell("schema", SCHEMA_VERSION)
+            self._about.tell("hash-scheme", HASH_SCHEME)
+            self._about.tell("signing", {field.name: getattr(signing, field.name) for field in fields(Signing)})
+            self._about.tell("tables", [row[0] for row in self._db.rows("SELECT table_name FROM duckdb_tables()")])
+            self._about.tell("job", job)
 
-    def _check_is_store(self) -> None:
-        made_here = self._db.count(
-            "SELECT count(*) FROM duckdb_tables() WHERE table_name IN ('about', 'cluster_texts')"
-        )
-        if made_here != 2:
-            raise NotAStoreError(f"{self._path}: a DuckDB file that esdedup did not make; name another --store")
-        version = int(self._about("schema") or 0)
-        if version > SCHEMA_VERSION:
-            raise StoreVersionError(
-                f"{self._path}: written with schema {version}, this esdedup reads up to {SCHEMA_VERSION}; upgrade it"
-            )
-
-    def _make(self, signing: Signing) -> None:
-        self._db.execute("BEGIN")
-        self._drop_tables()
-        self._db.execute(mapping_text("embedded.sql").format(tokens=signing.tokens))
-        self._tell("schema", SCHEMA_VERSION)
-        self._tell("hash-scheme", HASH_SCHEME)
-        self._tell("signing", {field.name: getattr(signing, field.name) for field in fields(Signing)})
-        self._db.execute("COMMIT")
-
-    def _stored_signing(self) -> Signing:
-        scheme = int(self._about("hash-scheme") or 0)
-        if scheme != HASH_SCHEME:
-            raise StoreVersionError(
-                f"{self._path}: tokens of hash scheme {scheme}, this esdedup makes scheme {HASH_SCHEME}; "
-                "index again with --fresh"
-            )
-        return Signing(**json.loads(self._about("signing") or "{}"))
-
-    def _about(self, key: str) -> str | None:
-        row = self._db.row("SELECT value FROM about WHERE key = ?", [key])
-        return str(row[0]) if row else None
-
-    def _tell(self, key: str, value: Any) -> None:
-        self._db.execute("INSERT OR REPLACE INTO about VALUES (?, ?)", [key, json.dumps(value)])
+    def publish(self) -> None:
+        if self._path != self._live:
+            self._db.close()
+            files.publish_generation(self._path, self._live)
 
     # -- loading --------------------------------------------------------------------------------------------
 
@@ -116,31 +100,31 @@ class EmbeddedStore(Store):
         return marks
 
     def begin(self, marks: list[SourceMark]) -> int:
-        stored = self.sources()
-        self._db.execute("BEGIN")
-        started = self._about("started")
-        if started is None:
+        with self._transaction():
+            started, stored = self._reading(), self.sources()
+            for mark in marks:
+                identity = (mark.name, mark.qualified, mark.path)
+                known = next((old for old in stored if (old.name, old.qualified, old.path) == identity), None)
+                if known is None:
+                    mark.number = 1 + max((old.number for old in stored), default=-1)
+                    stored.append(mark)
+                else:
+                    mark.number = known.number
+                    if started is not None and known.same_as(mark) and mark.path != STANDARD_INPUT:
+                        mark.documents, mark.finished, mark.skips = known.documents, known.finished, known.skips
+                    elif started is not None:
+                        self._forget_reading(known.number, started.first)
+                self._save(mark)
+            # what a killed reading wrote of a page that it had not read to its end
+            next_number = self._db.count("SELECT max(number) + 1 FROM documents")
+            for table in ("sentences", "last_seen"):
+                self._db.execute(f"DELETE FROM {table} WHERE document >= ?", [next_number])
             # documents from this number on belong to the reading that begins now
-            self._tell("started", self._db.count("SELECT max(number) + 1 FROM documents"))
-        next_source = 1 + max((mark.number for mark in stored), default=-1)
-        for mark in marks:
-            identity = (mark.name, mark.qualified, mark.path)
-            known = next((old for old in stored if (old.name, old.qualified, old.path) == identity), None)
-            if known is None:
-                mark.number = next_source
-                next_source += 1
-            else:
-                mark.number = known.number
-                if started is not None and known.same_as(mark) and mark.path != STANDARD_INPUT:
-                    mark.documents, mark.finished, mark.skips = known.documents, known.finished, known.skips
-                elif started is not None:
-                    self._forget_reading(known.number, int(started))
-            self._save(mark)
-        # what a killed reading wrote of a page that it had not read to its end
-        next_number = self._db.count("SELECT max(number) + 1 FROM documents")
-        for table in ("sentences", "last_seen"):
-            self._db.execute(f"DELETE FROM {table} WHERE document >= ?", [next_number])
-        self._db.execute("COMMIT")
+            first = next_number if started is None else started.first
+            before = [] if started is None else started.sources
+            numbers = sorted({*before, *(mark.number for mark in marks)})
+            self._about.tell("started", asdict(LastReading(numbers, first)))
+            self._about.forget("read")
         return next_number
 
     def _forget_reading(self, source: int, first: int) -> None:
@@ -151,8 +135,7 @@ class EmbeddedStore(Store):
         self._db.execute("DELETE FROM documents WHERE source = ? AND number >= ?", [source, first])
 
     def append(self, mark: SourceMark, documents: pa.Table, sentences: pa.Table, last_seen: pa.Table) -> None:
-        self._db.execute("BEGIN")
-        try:
+        with self._transaction():
             if documents.num_rows:
                 self._db.connection.register("incoming", documents)
                 self._db.execute("INSERT INTO documents BY NAME SELECT *, 1 AS occurrence FROM incoming")
@@ -162,10 +145,6 @@ class EmbeddedStore(Store):
             if last_seen.num_rows:
                 self._db.insert("last_seen", last_seen)
             self._save(mark)
-            self._db.execute("COMMIT")
-        except BaseException:
-            self._db.execute("ROLLBACK")
-            raise
 
     def _save(self, mark: SourceMark) -> None:
         self._db.execute(
@@ -188,67 +167,80 @@ class EmbeddedStore(Store):
             )
 
     def settle(self) -> dict[str, int]:
-        started = self._about("started")
-        if started is None:
+        reading = self._reading()
+        if reading is None:
             return {}
-        first = int(started)
+        with self._transaction():
+            settled = settle_reading(self._db, reading.first, remember=self._remembers())
+            self._about.tell("read", asdict(reading))
+            self._about.forget("started")
+            self._has_changed()
+        self._db.execute("CHECKPOINT")
+        return settled
+
+    def remove(self, ids: Sequence[str]) -> list[str]:
+        with self._transaction():
+            unknown = remove_documents(self._db, ids, remember=self._remembers())
+            self._about.forget("read")
+            self._has_changed()
+        return unknown
+
+    def last_reading(self) -> LastReading | None:
+        told = self._about.get("read")
+        return None if told is None else LastReading(**told)
+
+    def _reading(self) -> LastReading | None:
+        """The reading that has begun and is not settled."""
+        told = self._about.get("started")
+        return None if told is None else LastReading(**told)
+
+    def _remembers(self) -> bool:
+        """Whether changes are noted for `merge_results`; after too many of them the next scan is a whole one."""
+        return self._about.get("scan") is not None and self._about.get("overtaken") is None
+
+    def _has_changed(self) -> None:
+        self._about.tell("state", uuid.uuid4().hex)
+        texts = self._db.count("SELECT count(*) FROM starts")
+        if self._db.count("SELECT count(*) FROM touched") > WHOLE_SCAN_FROM * texts:
+            self._db.execute("DELETE FROM touched")
+            self._about.tell("overtaken", True)
+        self._sort_lookups()
+
+    def _sort_lookups(self) -> None:
+        """Sort the lookups as a whole once they are twice as long as when they last were."""
+        for table, column in (("postings", "token"), ("starts", "key")):
+            rows, sorted_rows = self._db.count(f"SELECT count(*) FROM {table}"), self._about.get(table) or 0
+            if rows < 2 * sorted_rows or sorted_rows == 0:
+                if sorted_rows == 0:
+                    self._about.tell(table, rows)
+                continue
+            self._db.execute(f"CREATE TABLE sorted AS SELECT * FROM {table} ORDER BY {column}")
+            self._db.execute(f"DROP TABLE {table}; ALTER TABLE sorted RENAME TO {table}")
+            self._about.tell(table, rows)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
         self._db.execute("BEGIN")
         try:
-            repeated = self._number_repeats(first)
-            merged = self._merge_with_earlier(first)
-            self._db.execute(
-                "UPDATE sentences SET last_revision = l.revision, last_timestamp = l.timestamp FROM last_seen l "
-                "WHERE sentences.document = l.document AND sentences.position = l.position"
-            )
-            self._db.execute("DELETE FROM last_seen")
-            for source, count in repeated:
-                self._db.execute("INSERT INTO skipped VALUES (?, 'repeated_id', ?, [])", [source, count])
-            self._db.execute("DELETE FROM about WHERE key IN ('started', 'scan')")
+            yield
             self._db.execute("COMMIT")
         except BaseException:
             self._db.execute("ROLLBACK")
             raise
-        self._db.execute("CHECKPOINT")
-        return {"repeated": sum(count for _, count in repeated), **merged}
-
-    def _number_repeats(self, first: int) -> list[tuple[Any, ...]]:
-        """Give the second document with an id the occurrence 2, and so on; counts by source."""
-        self._db.execute(
-            "CREATE OR REPLACE TEMP TABLE repeats AS SELECT number, n FROM ("
-            "SELECT number, row_number() OVER (PARTITION BY source, key ORDER BY number) AS n FROM keyed "
-            "WHERE number >= ? AND (source, key) IN (SELECT source, key FROM keyed WHERE number >= ? "
-            "GROUP BY source, key HAVING count(*) > 1)) WHERE n > 1",
-            [first, first],
-        )
-        self._db.execute("UPDATE documents SET occurrence = r.n FROM repeats r WHERE documents.number = r.number")
-        return self._db.rows(
-            "SELECT source, count(*) FROM documents JOIN repeats USING (number) GROUP BY source ORDER BY source"
-        )
-
-    def _merge_with_earlier(self, first: int) -> dict[str, int]:
-        """Of a document read before, keep the old rows if it is unchanged, else the new ones; counts of both."""
-        if first == 0:
-            return {"unchanged": 0, "replaced": 0}
-        self._db.execute(
-            "CREATE OR REPLACE TEMP TABLE outdated AS SELECT new.content = old.content AS same, "
-            "CASE WHEN new.content = old.content THEN new.number ELSE old.number END AS number "
-            "FROM keyed new JOIN keyed old USING (source, key, occurrence) "
-            "WHERE new.number >= ? AND old.number < ?",
-            [first, first],
-        )
-        self._db.execute("DELETE FROM sentences WHERE document IN (SELECT number FROM outdated)")
-        self._db.execute("DELETE FROM documents WHERE number IN (SELECT number FROM outdated)")
-        unchanged = self._db.count("SELECT count(*) FROM outdated WHERE same")
-        return {"unchanged": unchanged, "replaced": self._db.count("SELECT count(*) FROM outdated") - unchanged}
 
     # -- scanning -------------------------------------------------------------------------------------------
 
-    def signatures(self, across: str) -> pa.RecordBatchReader:
-        home = {"any": "-1", "documents": "s.document", "sources": "d.source"}[across]
-        join = "JOIN documents d ON d.number = s.document" if across == "sources" else ""
+    def signatures(self, across: str, hashes: pa.Table | None = None) -> pa.RecordBatchReader:
+        home = {"any": "-1", "documents": "s.document", "sources": "h.home"}[across]
+        join = "JOIN documents d ON d.number = s.document JOIN homes h ON h.number = d.source"
+        only = ""
+        if hashes is not None:
+            self._db.create("wanted", hashes, temporary=True)
+            only = "SEMI JOIN wanted USING (hash)"
+        self._db.execute(f"CREATE OR REPLACE TEMP VIEW homes AS {questions.SOURCE_HOMES}")
         batches = self._db.stream(
             f"SELECT s.hash, {home}::BIGINT AS home, strlen(s.text)::INTEGER AS length, s.tokens "
-            f"FROM sentences s {join}",
+            f"FROM sentences s {only} {join if across == 'sources' else ''}",
             rows=100_000,
         )
         schema = signatures_schema(self.signing.tokens)
@@ -261,20 +253,75 @@ class EmbeddedStore(Store):
         )
 
     def replace_results(self, pairs: Iterator[pa.RecordBatch], clusters: Clusters, summary: dict[str, Any]) -> None:
-        self._db.execute("BEGIN")
-        try:
+        with self._transaction():
             for table in ("pairs", "clusters", "cluster_texts"):
                 self._db.execute(f"DELETE FROM {table}")
             for batch in pairs:
                 self._db.insert("pairs", pa.Table.from_batches([batch]))
-            self._db.insert("clusters", clusters.clusters)
-            self._db.insert("cluster_texts", clusters.texts)
-            self._tell("scan", summary)
-            self._db.execute("COMMIT")
-        except BaseException:
-            self._db.execute("ROLLBACK")
-            raise
+            self._save_clusters(clusters, summary)
         self._db.execute("CHECKPOINT")
+
+    def state(self) -> str:
+        return str(self._about.get("state"))
+
+    def changed_texts(self) -> pa.Table | None:
+        if not self._remembers():
+            return None
+        return self._db.table(
+            "SELECT hash, existed, hash IN (SELECT hash FROM starts) AS exists, tokens FROM touched ORDER BY hash"
+        )
+
+    def sharing(self, tokens: pa.Table) -> pa.Table:
+        self._db.create("asked", tokens, temporary=True)
+        return self._db.table("SELECT token, hash FROM postings SEMI JOIN asked USING (token)")
+
+    def hanging_together(self, hashes: pa.Table) -> tuple[pa.Table, pa.Table]:
+        self._db.create("net", hashes, temporary=True)
+        reached, grown = -1, hashes.num_rows
+        while grown != reached:
+            reached = grown
+            for more in (
+                "SELECT hash FROM cluster_texts WHERE cluster IN "
+                "(SELECT cluster FROM cluster_texts SEMI JOIN net USING (hash))",
+                "SELECT b AS hash FROM pairs WHERE a IN (SELECT hash FROM net)",
+                "SELECT a AS hash FROM pairs WHERE b IN (SELECT hash FROM net)",
+            ):
+                self._db.execute(f"INSERT INTO net SELECT DISTINCT hash FROM ({more}) ANTI JOIN net USING (hash)")
+            grown = self._db.count("SELECT count(*) FROM net")
+        pairs = self._db.table("SELECT * FROM pairs WHERE a IN (SELECT hash FROM net)")
+        return self._db.table("SELECT DISTINCT hash FROM net ORDER BY hash"), pairs
+
+    def merge_results(
+        self, outdated: pa.Table, pairs: pa.Table, affected: pa.Table, clusters: Clusters, summary: dict[str, Any]
+    ) -> None:
+        self._db.create("outdated_texts", outdated, temporary=True)
+        self._db.create("affected", affected, temporary=True)
+        theirs = "SELECT hash FROM outdated_texts"
+        with self._transaction():
+            self._db.execute(f"DELETE FROM pairs WHERE a IN ({theirs}) OR b IN ({theirs})")
+            self._db.insert("pairs", pairs)
+            self._db.execute(
+                "DELETE FROM clusters WHERE id IN (SELECT cluster FROM cluster_texts SEMI JOIN affected USING (hash))"
+            )
+            self._db.execute("DELETE FROM cluster_texts WHERE hash IN (SELECT hash FROM affected)")
+            self._save_clusters(clusters, summary)
+        self._db.execute("CHECKPOINT")
+
+    def _save_clusters(self, clusters: Clusters, summary: dict[str, Any]) -> None:
+        self._db.insert("clusters", clusters.clusters)
+        self._db.insert("cluster_texts", clusters.texts)
+        self._about.tell("scan", summary)
+        self._db.execute("DELETE FROM touched")
+        self._about.forget("overtaken")
+        self._results.forget()
+
+    def first_rows(self, hashes: pa.Table) -> pa.Table:
+        self._db.create("wanted", hashes, temporary=True)
+        return self._db.table(
+            "SELECT hash, (min((document, position))).document AS document, "
+            "(min((document, position))).position AS position, any_value(length(text)) AS length "
+            "FROM (SELECT hash, document, position, text FROM sentences SEMI JOIN wanted USING (hash)) GROUP BY hash"
+        )
 
     # -- reading --------------------------------------------------------------------------------------------
 
@@ -287,14 +334,26 @@ class EmbeddedStore(Store):
         }
 
     def last_scan(self) -> dict[str, Any] | None:
-        told = self._about("scan")
-        return None if told is None else dict(json.loads(told))
+        scanned = self._about.get("scan")
+        if scanned is None:
+            return None
+        far = self._db.count("SELECT count(*) FROM clusters WHERE farthest IS NOT NULL AND NOT ignored")
+        current = self._about.get("overtaken") is None and not self._db.count("SELECT count(*) FROM touched")
+        ignored = self._db.count("SELECT count(*) FROM clusters WHERE ignored")
+        counts = {**scanned["counts"], **self._results.counts()}
+        return {
+            **scanned,
+            "counts": counts,
+            "far_reaching_clusters": far,
+            "ignored_clusters": ignored,
+            "current": current,
+        }
 
     def unfinished(self) -> bool:
-        return self._about("started") is not None
+        return self._about.get("started") is not None
 
     def pair_rows(self) -> Iterator[pa.RecordBatch]:
-        return pair_rows(self._db, self.signing.unit)
+        return self._results.pair_rows()
 
     def cluster_rows(
         self,
@@ -302,76 +361,52 @@ class EmbeddedStore(Store):
         min_size: int = 2,
         document: str | None = None,
         text: str | None = None,
+        sort: str = "size",
         limit: int | None = None,
+        after: str | None = None,
     ) -> Iterator[dict[str, Any]]:
-        return cluster_rows(self._db, self.signing.unit, min_size, document, text, limit)
+        return self._results.cluster_rows(min_size, document, text, sort, limit, after)
 
     def cluster_sizes(self) -> dict[int, int]:
-        return dict(self._db.rows("SELECT size, count(*) FROM clusters GROUP BY size ORDER BY size"))
+        return dict(self._db.rows("SELECT size, count(*) FROM clusters WHERE NOT ignored GROUP BY size ORDER BY size"))
 
     def disk_bytes(self) -> int:
-        return sum(path.stat().st_size for path in (self._path, _log(self._path)) if path.exists())
+        return sum(path.stat().st_size for path in (self._path, files.log_beside(self._path)) if path.exists())
+
+    # -- questions ------------------------------------------------------------------------------------------
+
+    def sentences_sharing(self, tokens: Sequence[int]) -> pa.Table:
+        return questions.sentences_sharing(self._db, self.signing.unit, tokens)
+
+    def sentences_starting(self, prefix: str, limit: int) -> pa.Table:
+        return questions.sentences_starting(self._db, self.signing.unit, prefix, limit)
+
+    def sentence(self, identity: str) -> dict[str, Any] | None:
+        return questions.sentence(self._db, self.signing.unit, identity)
+
+    def new_matches(self, first: int, limit: int) -> tuple[int, list[dict[str, Any]]]:
+        return questions.new_matches(self._db, self.signing.unit, first, limit)
+
+    def memberships(self) -> Iterator[pa.RecordBatch]:
+        return questions.memberships(self._db, self.signing.unit)
+
+    def pair_hashes(self) -> Iterator[pa.RecordBatch]:
+        return self._db.batches("SELECT a, b, jaccard FROM pairs")
+
+    def homes(self, by: str) -> Iterator[pa.RecordBatch]:
+        return questions.homes(self._db, by)
 
     # -- ending ---------------------------------------------------------------------------------------------
 
-    def _drop_tables(self) -> None:
-        self._db.execute("DROP VIEW IF EXISTS named; DROP VIEW IF EXISTS keyed")
-        for table in _TABLES:
-            self._db.execute(f"DROP TABLE IF EXISTS {table}")
-
     def drop(self) -> None:
-        self._drop_tables()
-        others = self._db.count("SELECT count(*) FROM duckdb_tables() WHERE NOT temporary")
+        self._db.execute("DROP VIEW IF EXISTS named; DROP VIEW IF EXISTS keyed")
+        for table in self._about.get("tables"):
+            self._db.execute(f"DROP TABLE IF EXISTS {table}")
+        others = not files.is_empty(self._db)
         self._db.close()
-        if others == 0:
-            self._path.unlink(missing_ok=True)
-            _log(self._path).unlink(missing_ok=True)
+        if not others:
+            files.delete(self._path)
+        files.delete(files.generation_beside(self._live))
 
     def close(self) -> None:
         self._db.close()
-
-
-_TABLES = (
-    "about",
-    "sources",
-    "documents",
-    "sentences",
-    "last_seen",
-    "skipped",
-    "pairs",
-    "clusters",
-    "cluster_texts",
-)
-
-
-def _log(path: Path) -> Path:
-    return path.with_name(path.name + ".wal")
-
-
-def _connect(path: Path, memory: int, threads: int, read_only: bool) -> Database:
-    try:
-        return Database(path, memory=memory, threads=threads, read_only=read_only)
-    except duckdb.IOException as error:
-        holder = re.search(r"PID (\d+)", str(error))
-        if "lock" in str(error).lower():
-            who = f"process {holder[1]}" if holder else "another process"
-            raise StoreLockedError(f"{path}: in use by {who}; wait for it to end, or name another --store") from error
-        if "not a valid DuckDB" in str(error):
-            raise NotAStoreError(f"{path}: not a DuckDB file; name another --store") from error
-        raise StoreError(f"{path}: {_first_line(error)}; name a --store that can be written") from error
-    except duckdb.Error as error:
-        raise StoreError(f"{path}: {_first_line(error)}; name another --store") from error
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0]
-
-
-def _check_same(path: Path, stored: Signing, asked: Signing) -> None:
-    ours, theirs = asked.describe(), stored.describe()
-    for name in [*ours, *theirs]:
-        if ours.get(name) != theirs.get(name):
-            raise StoreSettingsError(
-                f"{path}: the store has {name} {theirs.get(name, 'unset')}, you ask for {ours.get(name, 'unset')}; "
-                "leave the option out, name another --store, or begin again with --fresh"
-            )

@@ -9,8 +9,10 @@ from typing import Any
 import pyarrow as pa
 
 from esdedup.database import Database
+from esdedup.errors import UsageError
 
 KINDLESS = {"kind": None, "kind_confidence": None, "kind_reason": None}
+_ORDERS = {"size": "size DESC, id", "jaccard": "min_jaccard, id"}  # the weakest edge first
 
 
 def sentence_id(unit: str) -> str:
@@ -18,62 +20,120 @@ def sentence_id(unit: str) -> str:
     return "n.id" if unit == "record" else "n.id || ':' || s.position"
 
 
-def _rank_members(db: Database, unit: str) -> None:
-    """Table `members`: every sentence of every cluster with its names; `turn` 1 is a text's first occurrence.
+def rank_members(db: Database, unit: str, table: str, wanted: str) -> None:
+    """Make `table`: every sentence of the texts that `wanted` selects, with its names.
 
-    First by source and document, where ids that are numbers count as such: line 9 comes before line 10.
+    `turn` 1 is a text's first occurrence: by source and document, where ids that are numbers count as such (line 9
+    comes before line 10).
     """
     db.execute(
         f"""
-        CREATE OR REPLACE TEMP TABLE members AS
-        SELECT c.cluster, s.hash, {sentence_id(unit)} AS id, n.source, n.id AS document, n.title, s.position,
-            s.text, s.revision, s.timestamp,
+        CREATE OR REPLACE TEMP TABLE {table} AS
+        SELECT s.hash, {sentence_id(unit)} AS id, n.source, n.id AS document, n.title, s.position,
+            s.text, s.revision, s.timestamp, s.document AS number,
             row_number() OVER (PARTITION BY s.hash ORDER BY n.source, n.numeral, n.id, s.position) AS turn
-        FROM sentences s JOIN cluster_texts c USING (hash) JOIN named n ON n.number = s.document
+        FROM sentences s SEMI JOIN ({wanted}) w USING (hash) JOIN named n ON n.number = s.document
         """
     )
 
 
-def pair_rows(db: Database, unit: str) -> Iterator[pa.RecordBatch]:
-    """Pairs of distinct texts, each named by its first occurrence, a < b as UTF-8 bytes, by (a, b)."""
-    _rank_members(db, unit)
-    yield from db.stream(
-        """
-        SELECT least(one.id, two.id) AS a, greatest(one.id, two.id) AS b, p.jaccard,
-            p.word_edit_distance, p.shared_tokens
-        FROM pairs p JOIN members one ON one.hash = p.a AND one.turn = 1
-        JOIN members two ON two.hash = p.b AND two.turn = 1
-        ORDER BY a, b
-        """
-    )
+class Results:
+    """Reads pairs and clusters; what naming them needs is worked out once for as long as nothing changes."""
+
+    def __init__(self, db: Database, unit: str) -> None:
+        self._db = db
+        self._unit = unit
+        self._ranked = False
+
+    def forget(self) -> None:
+        """The results have changed."""
+        self._ranked = False
+
+    def counts(self) -> dict[str, int]:
+        """Counts of pairs, clusters and clustered sentences, without what is ignored."""
+        clusters, sentences = self._db.row("SELECT count(*), sum(size) FROM clusters WHERE NOT ignored")
+        pairs = self._db.count(f"SELECT count(*) FROM pairs WHERE {_HEEDED}")
+        return {"pairs": pairs, "clusters": clusters, "clustered_sentences": int(sentences or 0)}
+
+    def pair_rows(self) -> Iterator[pa.RecordBatch]:
+        """Pairs of distinct texts, each named by its first occurrence, a < b as UTF-8 bytes, by (a, b)."""
+        self._rank_all()
+        yield from self._db.stream(
+            f"""
+            SELECT least(one.id, two.id) AS a, greatest(one.id, two.id) AS b, p.jaccard,
+                p.word_edit_distance, p.shared_tokens
+            FROM (SELECT * FROM pairs WHERE {_HEEDED}) p
+            JOIN members one ON one.hash = p.a AND one.turn = 1
+            JOIN members two ON two.hash = p.b AND two.turn = 1
+            ORDER BY a, b
+            """
+        )
+
+    def cluster_rows(
+        self, min_size: int, document: str | None, text: str | None, sort: str, limit: int | None, after: str | None
+    ) -> Iterator[dict[str, Any]]:
+        """Clusters in order, with members by (source, document, position), as the contract writes them."""
+        order = _ORDERS[sort]
+        wanted, values = ["NOT ignored", "size >= ?"], [min_size]  # type: tuple[list[str], list[Any]]
+        if document is not None:
+            wanted.append(_WITH.format("document IN (SELECT number FROM named WHERE id = ?)"))
+            values.append(document)
+        for word in (text or "").split():
+            wanted.append(_WITH.format("contains(lower(text), lower(?))"))
+            values.append(word)
+        if after is not None:
+            wanted.append(self._behind(order, after))
+        most = "" if limit is None else f"LIMIT {int(limit)}"
+        self._db.execute(
+            f"CREATE OR REPLACE TEMP TABLE chosen AS SELECT *, row_number() OVER (ORDER BY {order}) AS rank "
+            f"FROM clusters WHERE {' AND '.join(wanted)} ORDER BY rank {most}",
+            values,
+        )
+        members = "members"
+        if min_size > 2 or document is not None or text is not None or limit is not None or after is not None:
+            members = "chosen_members"
+            chosen = "SELECT hash FROM cluster_texts JOIN chosen ON id = cluster"
+            rank_members(self._db, self._unit, members, chosen)
+        else:
+            self._rank_all()
+        batches = self._db.stream(
+            f"SELECT k.*, m.* EXCLUDE (id, number), m.id AS sentence FROM {members} m "
+            "JOIN cluster_texts c USING (hash) JOIN chosen k ON k.id = c.cluster "
+            "ORDER BY k.rank, m.source, m.document, m.position",
+            rows=50_000,
+        )
+        rows = (row for batch in batches for row in batch.to_pylist())
+        for _, held in groupby(rows, lambda row: row["rank"]):
+            yield _cluster(list(held))
+
+    def _rank_all(self) -> None:
+        if not self._ranked:
+            rank_members(self._db, self._unit, "members", "SELECT hash FROM cluster_texts")
+            self._ranked = True
+
+    def _behind(self, order: str, after: str) -> str:
+        """The condition for what comes behind the cluster `after`."""
+        try:
+            number = int(after, 16)
+        except ValueError:
+            number = -1
+        row = self._db.row("SELECT size, min_jaccard FROM clusters WHERE id = ?::HUGEINT", [number])
+        if not row:
+            raise UsageError(f"--after {after}: no cluster has this id; give the id that the page before ended with")
+        size, least = row
+        if order == _ORDERS["size"]:
+            return f"(size < {size} OR (size = {size} AND id > {number}::UBIGINT))"
+        if least is None:  # nothing was verified: these come last, by id
+            return f"(min_jaccard IS NULL AND id > {number}::UBIGINT)"
+        return (
+            f"(min_jaccard IS NULL OR min_jaccard > {least!r}::DOUBLE "
+            f"OR (min_jaccard = {least!r}::DOUBLE AND id > {number}::UBIGINT))"
+        )
 
 
-def cluster_rows(
-    db: Database, unit: str, min_size: int, document: str | None, text: str | None, limit: int | None
-) -> Iterator[dict[str, Any]]:
-    """Clusters by (-size, id) with members by (source, document, position), as the contract writes them."""
-    _rank_members(db, unit)
-    wanted, values = ["size >= ?"], [min_size]  # type: tuple[list[str], list[Any]]
-    if document is not None:
-        wanted.append("id IN (SELECT cluster FROM members WHERE document = ?)")
-        values.append(document)
-    for word in (text or "").split():
-        wanted.append("id IN (SELECT cluster FROM members WHERE contains(lower(text), lower(?)))")
-        values.append(word)
-    most = "" if limit is None else f"LIMIT {int(limit)}"
-    db.execute(
-        "CREATE OR REPLACE TEMP TABLE chosen AS SELECT *, row_number() OVER (ORDER BY size DESC, id) AS rank "
-        f"FROM clusters WHERE {' AND '.join(wanted)} ORDER BY rank {most}",
-        values,
-    )
-    members = db.stream(
-        "SELECT k.*, m.* EXCLUDE (cluster, id), m.id AS sentence FROM members m JOIN chosen k ON k.id = m.cluster "
-        "ORDER BY k.rank, m.source, m.document, m.position",
-        rows=50_000,
-    )
-    rows = (row for batch in members for row in batch.to_pylist())
-    for _, held in groupby(rows, lambda row: row["rank"]):
-        yield _cluster(list(held))
+_IGNORED_TEXTS = "SELECT hash FROM cluster_texts JOIN clusters ON id = cluster WHERE ignored"
+_HEEDED = f"a NOT IN ({_IGNORED_TEXTS}) AND b NOT IN ({_IGNORED_TEXTS})"
+_WITH = "id IN (SELECT cluster FROM cluster_texts SEMI JOIN (SELECT hash FROM sentences WHERE {}) USING (hash))"
 
 
 def _cluster(rows: list[dict[str, Any]]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from esdedup.errors import UsageError
 from esdedup.stores.duckdb import EmbeddedStore
+from esdedup.stores.duckdb_file import generation_beside
 from esdedup.stores.store import Store
 
 
@@ -18,12 +19,12 @@ def open_store(
     memory: int = 2**28,
     threads: int = 1,
     read_only: bool = False,
-    fresh: bool = False,
+    fresh: str | None = None,
 ) -> Store:
     """Open the store at `PATH.duckdb`; with `frozen` (signing options asked for), make it if there is none.
 
-    `memory` is what its database may use, in bytes; `fresh` empties it first. Raises `UsageError` for an
-    address of another form and the `StoreError`s of `esdedup.stores.duckdb.EmbeddedStore`.
+    `memory` is what its database may use, in bytes; `fresh` names the job that makes a new generation of it. Raises
+    `UsageError` for an address of another form and the `StoreError`s of `esdedup.stores.duckdb.EmbeddedStore`.
     """
     if str(address).startswith(("http://", "https://", "cloud:")):
         # not repeated: it may hold a password
@@ -32,3 +33,8 @@ def open_store(
     if path.suffix != ".duckdb":
         raise UsageError(f"{address}: not an address of a store; give --store PATH.duckdb")
     return EmbeddedStore(path, frozen, memory=memory, threads=threads, read_only=read_only, fresh=fresh)
+
+
+def unfinished_generation(address: str) -> bool:
+    """Whether a new generation of the store is being made, or was left unfinished."""
+    return generation_beside(Path(address)).exists()

@@ -7,7 +7,7 @@ reading. Tables cross as Arrow columns.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any
@@ -26,6 +26,7 @@ DOCUMENT_ROWS: pa.Schema = pa.schema(
         ("title", pa.string()),
         ("content", pa.uint64()),  # hash of the text as read
         ("sentences", pa.int32()),  # units before any filter
+        ("place", pa.int64()),  # record, row or page of the source, from 1
     ]
 )
 
@@ -56,6 +57,34 @@ def sentence_rows(tokens: int) -> pa.Schema:
     )
 
 
+SENTENCES: pa.Schema = pa.schema(
+    [
+        ("id", pa.string()),
+        ("source", pa.string()),
+        ("document", pa.string()),
+        ("title", pa.string()),
+        ("position", pa.int32()),
+        ("text", pa.large_string()),
+        ("revision", pa.int64()),
+        ("timestamp", pa.string()),
+        ("hash", pa.uint64()),
+    ]
+)
+
+MEMBERSHIPS: pa.Schema = pa.schema(
+    [
+        ("hash", pa.uint64()),
+        ("cluster", pa.uint64()),
+        ("source", pa.int32()),  # number: sources of one name share one
+        ("mark", pa.int32()),  # number of the source's mark: one file
+        ("document", pa.int32()),
+        ("place", pa.int64()),
+        ("position", pa.int32()),
+        ("id", pa.string()),
+        ("length", pa.int32()),  # characters
+    ]
+)
+
 STANDARD_INPUT = "-"
 """The path of the source that can only be read once: a reading of it is never gone on with, but begun anew."""
 
@@ -81,6 +110,14 @@ class SourceMark:
             other.fingerprint,
             other.qualified,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class LastReading:
+    """A settled reading: the numbers of its sources and of the first document that it may have brought."""
+
+    sources: list[int]
+    first: int
 
 
 class Store(ABC):
@@ -111,14 +148,26 @@ class Store(ABC):
         """
 
     @abstractmethod
+    def remove(self, ids: Sequence[str]) -> list[str]:
+        """Delete documents, by the ids that results show, with all that hangs on them; the ids that are unknown."""
+
+    @abstractmethod
     def unfinished(self) -> bool:
         """Whether a reading has begun and not been settled."""
+
+    @abstractmethod
+    def last_reading(self) -> LastReading | None:
+        """The reading that was settled last, if nothing was begun or removed since."""
+
+    @abstractmethod
+    def publish(self) -> None:
+        """End the making of a new generation (`fresh`): it takes the place of the old one. The store is closed."""
 
     # -- scanning -------------------------------------------------------------------------------------------
 
     @abstractmethod
-    def signatures(self, across: str) -> pa.RecordBatchReader:
-        """One row a sentence, of `esdedup.pairs.collider.signatures_schema`."""
+    def signatures(self, across: str, hashes: pa.Table | None = None) -> pa.RecordBatchReader:
+        """One row a sentence, of `esdedup.pairs.collider.signatures_schema`; only of the texts `hashes`, if given."""
 
     @abstractmethod
     def texts(self, hashes: pa.Table) -> Iterator[pa.RecordBatch]:
@@ -131,6 +180,40 @@ class Store(ABC):
         Pairs have columns a, b (content hashes), jaccard, word_edit_distance, shared_tokens.
         """
 
+    @abstractmethod
+    def state(self) -> str:
+        """A name for what is stored now, which changes with every document that comes or goes."""
+
+    # -- bringing results up to date ------------------------------------------------------------------------
+
+    @abstractmethod
+    def changed_texts(self) -> pa.Table | None:
+        """Texts whose sentences have changed since the last scan: hash, existed (then), exists (now), tokens.
+
+        None where there was no scan, or where so much has changed that scanning again is quicker.
+        """
+
+    @abstractmethod
+    def sharing(self, tokens: pa.Table) -> pa.Table:
+        """Who holds the tokens of a table with column `token`: rows (token, hash), each once."""
+
+    @abstractmethod
+    def hanging_together(self, hashes: pa.Table) -> tuple[pa.Table, pa.Table]:
+        """All texts that pairs and clusters tie to those in column `hash`, themselves included, and their pairs."""
+
+    @abstractmethod
+    def merge_results(
+        self, outdated: pa.Table, pairs: pa.Table, affected: pa.Table, clusters: Clusters, summary: dict[str, Any]
+    ) -> None:
+        """Replace the pairs of the texts `outdated` and the clusters of the texts `affected`, all or nothing.
+
+        `affected` holds all texts of each cluster that it touches.
+        """
+
+    @abstractmethod
+    def first_rows(self, hashes: pa.Table) -> pa.Table:
+        """Of each text, its first sentence in the order of reading: hash, document, position, length (characters)."""
+
     # -- reading --------------------------------------------------------------------------------------------
 
     @abstractmethod
@@ -139,7 +222,10 @@ class Store(ABC):
 
     @abstractmethod
     def last_scan(self) -> dict[str, Any] | None:
-        """What `replace_results` was told of the results that are valid now; None without any."""
+        """What was told of the last scan, and its counts of pairs and clusters; None without one.
+
+        `current` says whether nothing has changed since.
+        """
 
     @abstractmethod
     def pair_rows(self) -> Iterator[pa.RecordBatch]:
@@ -152,13 +238,52 @@ class Store(ABC):
         min_size: int = 2,
         document: str | None = None,
         text: str | None = None,
+        sort: str = "size",
         limit: int | None = None,
+        after: str | None = None,
     ) -> Iterator[dict[str, Any]]:
-        """Clusters with their members, in the contract's order and fields."""
+        """Clusters with their members, in the contract's fields, largest first or by weakest edge (`jaccard`).
+
+        `after` is the id of the cluster behind which to go on.
+        """
 
     @abstractmethod
     def cluster_sizes(self) -> dict[int, int]:
         """How many clusters there are of each size."""
+
+    # -- questions ------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def sentences_sharing(self, tokens: Sequence[int]) -> pa.Table:
+        """Every sentence that holds one of the tokens, of `SENTENCES`."""
+
+    @abstractmethod
+    def sentences_starting(self, prefix: str, limit: int) -> pa.Table:
+        """Sentences that begin with `prefix`, which is case-folded: the first `limit` by (text, id), of `SENTENCES`."""
+
+    @abstractmethod
+    def sentence(self, identity: str) -> dict[str, Any] | None:
+        """The sentence with this id, as a row of `SENTENCES`."""
+
+    @abstractmethod
+    def new_matches(self, first: int, limit: int) -> tuple[int, list[dict[str, Any]]]:
+        """Sentences of documents from number `first` on that match another one: how many, and the first `limit`.
+
+        Rows id, text, match (an identical sentence, else the most similar one), match_text, jaccard; by document
+        and position.
+        """
+
+    @abstractmethod
+    def memberships(self) -> Iterator[pa.RecordBatch]:
+        """Every sentence that stands in a cluster which is not ignored, of `MEMBERSHIPS`, in any order."""
+
+    @abstractmethod
+    def pair_hashes(self) -> Iterator[pa.RecordBatch]:
+        """Rows (a, b, jaccard): the texts of each pair."""
+
+    @abstractmethod
+    def homes(self, by: str) -> Iterator[pa.RecordBatch]:
+        """Rows (home, id, title, sentences): each of the `documents` or `sources`, and the sentences that it has."""
 
     @abstractmethod
     def disk_bytes(self) -> int:

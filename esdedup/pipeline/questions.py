@@ -1,0 +1,215 @@
+"""The verbs that ask: is this text there already, what begins like this, why did these two match, who shares what.
+
+Each takes the address of a store, or one that is open already, which is quicker for many questions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import pyarrow as pa
+
+from esdedup.errors import StoreError, UsageError
+from esdedup.exports.overlap import Overlap, overlaps
+from esdedup.pairs.compare import compare, diff_words
+from esdedup.pairs.verify import HOT_LIMIT
+from esdedup.pipeline.steps import Address
+from esdedup.sentences.segment import segment
+from esdedup.settings import Scanning, Signing
+from esdedup.signers.bands import Signer
+from esdedup.stores.opening import open_store
+from esdedup.stores.store import Store
+
+_NAMES = ("id", "source", "document", "title", "position", "text", "revision", "timestamp")
+
+
+def similar(
+    text: str, *, store: Address | Store, jaccard: float | None = None, limit: int | None = None
+) -> list[dict[str, Any]]:
+    """Every stored sentence that shares a token with `text`, which is taken as one unit, however short or long.
+
+    Each has `shared_tokens`, `jaccard`, `containment` (the share of the shingles of `text` found in it),
+    `word_edit_distance` and `match` (at or above `jaccard`, by default that of the last scan); by Jaccard, highest
+    first, then id.
+    """
+    with _opened(store) as opened:
+        limit_at = Scanning(_threshold(opened) if jaccard is None else jaccard).jaccard
+        signer = Signer(opened.signing)
+        unit = _one_unit(text, opened.signing)
+        column = pa.array([unit], pa.large_string())
+        shingled = signer.shingled(column)
+        if shingled.offsets[1] == shingled.offsets[0]:
+            return []
+        found = opened.sentences_sharing(signer.tokens(shingled)[0].tolist())
+        # equal texts compare equally: each is judged once
+        coded = found["text"].combine_chunks().dictionary_encode()
+        scores = compare(signer, unit, coded.dictionary)
+        which = coded.indices.to_numpy(zero_copy_only=False)
+        rows = [
+            {name: row[name] for name in _NAMES}
+            | {
+                "shared_tokens": int(scores.shared_tokens[at]),
+                "jaccard": round(float(scores.jaccard[at]), 6),
+                "containment": round(float(scores.containment[at]), 6),
+                "word_edit_distance": int(scores.word_edit_distance[at]),
+                "match": bool(scores.jaccard[at] >= limit_at),
+            }
+            for row, at in zip(found.to_pylist(), which, strict=True)
+        ]
+    rows.sort(key=lambda row: (-row["jaccard"], row["id"].encode()))
+    return rows if limit is None else rows[:limit]
+
+
+def suggest(prefix: str, *, store: Address | Store, limit: int = 20) -> list[dict[str, Any]]:
+    """Sentences that begin with `prefix`, whatever the case of its letters, by (text, id): the first `limit`."""
+    with _opened(store) as opened:
+        folded = " ".join(prefix.split()).casefold()
+        if not folded:
+            return []
+        rows = opened.sentences_starting(folded + " " * prefix[-1:].isspace(), limit).to_pylist()
+        return [{name: row[name] for name in _NAMES} for row in rows]
+
+
+def explain(a: str, b: str, *, store: Address | Store) -> dict[str, Any]:
+    """Why the sentences with the ids `a` and `b` did or did not match.
+
+    Tokens shared, Jaccard, containment both ways, word edit distance, the thresholds of the last scan, the `chance`
+    that two texts as similar as these share a token, the `verdict` in words, and the `diff`: runs of words with
+    `=`, `-` (only in a) or `+` (only in b). `StoreError` where an id is unknown.
+    """
+    with _opened(store) as opened:
+        rows = {}
+        for identity in (a, b):
+            row = opened.sentence(identity)
+            if row is None:
+                raise StoreError(
+                    f"{opened.address}: no sentence {identity}; it was never read, or left out as too short or too long"
+                )
+            rows[identity] = row
+        one, two = rows[a], rows[b]
+        signer = Signer(opened.signing)
+        there = compare(signer, one["text"], pa.array([two["text"]], pa.large_string()))
+        back = compare(signer, two["text"], pa.array([one["text"]], pa.large_string()))
+        last = opened.last_scan()
+        scanning = Scanning() if last is None else Scanning.described(last["scanning"])
+        signing = opened.signing
+        limited = _all_hot(opened, signer, one["text"], two["text"])
+    jaccard, shared = float(there.jaccard[0]), int(there.shared_tokens[0])
+    distance = int(there.word_edit_distance[0])
+    answer = {
+        "a": {name: one[name] for name in _NAMES},
+        "b": {name: two[name] for name in _NAMES},
+        "identical": one["text"] == two["text"],
+        "shared_tokens": shared,
+        "tokens": signing.tokens,
+        "chance": round(_chance(signing, jaccard), 6),
+        "jaccard": round(jaccard, 6),
+        "containment": [round(float(there.containment[0]), 6), round(float(back.containment[0]), 6)],
+        "word_edit_distance": distance,
+        "thresholds": {"jaccard": scanning.jaccard, "word_edit_distance": scanning.word_edit_distance},
+    }
+    answer["verdict"] = _verdict(answer, one, two, scanning, limited)
+    return answer | {"diff": diff_words(one["text"], two["text"])}
+
+
+def clusters(
+    *,
+    store: Address | Store,
+    min_size: int = 2,
+    document: str | None = None,
+    text: str | None = None,
+    sort: str = "size",
+    limit: int | None = None,
+    after: str | None = None,
+) -> Iterator[dict[str, Any]]:
+    """Clusters with their members: those with `document`, or whose texts hold all words of `text`.
+
+    Largest first, or those with the weakest edge (`sort="jaccard"`). `after` is the id of a cluster behind which to
+    go on.
+    """
+    with _opened(store) as opened:
+        _require_scan(opened)
+        if sort not in ("size", "jaccard"):
+            raise UsageError(f"sort is {sort!r}; allowed: size, jaccard")
+        yield from opened.cluster_rows(
+            min_size=min_size, document=document, text=text, sort=sort, limit=limit, after=after
+        )
+
+
+def overlap(
+    *, store: Address | Store, by: str = "documents", document: str | None = None, limit: int | None = None
+) -> Overlap:
+    """Pairs of documents (or, `by="sources"`, of sources) with sentences in common, most first.
+
+    A sentence of A stands in B if B has the same text or one that is a pair with it. `document` asks for the pairs
+    of one document.
+    """
+    with _opened(store) as opened:
+        _require_scan(opened)
+        return overlaps(opened, by, document, limit)
+
+
+def _opened(store: Address | Store) -> AbstractContextManager[Store]:
+    return nullcontext(store) if isinstance(store, Store) else open_store(store, read_only=True)
+
+
+def _require_scan(store: Store) -> None:
+    last = store.last_scan()
+    if last is None or not last["current"]:
+        why = "not scanned yet" if last is None else "documents came or went since the last scan"
+        raise StoreError(f"{store.address}: {why}; run esdedup scan --store {store.address}")
+
+
+def _threshold(store: Store) -> float:
+    last = store.last_scan()
+    return Scanning().jaccard if last is None else float(last["scanning"]["jaccard"])
+
+
+def _one_unit(text: str, signing: Signing) -> str:
+    """The text as a sentence is stored: in Unicode NFC, white space collapsed."""
+    units = segment([text.encode("utf-8", "replace").decode()], "record", signing.lang).texts
+    return str(units[0].as_py()) if len(units) else ""
+
+
+def _chance(signing: Signing, jaccard: float) -> float:
+    """The probability of sharing a token: 1 - (1 - s^rows)^bands."""
+    length = signing.rows or signing.draw or 1
+    return 1 - math.pow(1 - math.pow(jaccard, length), signing.tokens)
+
+
+def _all_hot(store: Store, signer: Signer, one: str, two: str) -> bool:
+    """Whether the texts share tokens, and all of those are hot."""
+    tokens = signer.tokens(signer.shingled(pa.array([one, two], pa.large_string())))
+    shared = tokens[0][tokens[0] == tokens[1]]
+    held = store.sharing(pa.table({"token": shared}))["token"].to_numpy()
+    return len(shared) > 0 and all((held == token).sum() > HOT_LIMIT for token in shared)
+
+
+def _verdict(
+    found: Mapping[str, Any], one: Mapping[str, Any], two: Mapping[str, Any], scanning: Scanning, limited: bool
+) -> str:
+    jaccard, limit = found["jaccard"], scanning.jaccard
+    home = scanning.across.removesuffix("s")
+    if scanning.across != "any" and one[home] == two[home]:
+        return f"not a pair: both stand in one {home}, and the scan was across {scanning.across}"
+    if found["identical"]:
+        return "identical texts: members of one cluster"
+    if not found["shared_tokens"]:
+        missed = "" if jaccard < limit else f", although Jaccard {jaccard:.3f} reaches {limit}"
+        return f"not a pair: no token in common{missed} (at this similarity {found['chance']:.1%} have one)"
+    if scanning.verify == "none":
+        return "a pair: they share a token, and nothing was verified"
+    if jaccard < limit:
+        return f"not a pair: candidates, but Jaccard {jaccard:.3f} is below {limit}"
+    most = scanning.word_edit_distance
+    if most is not None and found["word_edit_distance"] > most:
+        return f"not a pair: {found['word_edit_distance']} words differ, and at most {most} may"
+    if limited:
+        return (
+            f"similar enough (Jaccard {jaccard:.3f}), but a pair only if they are neighbours: each token they share is "
+            f"held by more than {HOT_LIMIT:,} texts"
+        )
+    return f"a pair: they share tokens, and Jaccard {jaccard:.3f} reaches {limit}"

@@ -1,0 +1,189 @@
+"""Steps that several verbs share: options, sources, reading, scanning, and the files of a result."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from esdedup import __version__
+from esdedup.errors import EsdedupError, SourceError, StoreError, StoreSourcesError
+from esdedup.exports.files import whole_file
+from esdedup.exports.tables import export_results
+from esdedup.pipeline.ignoring import ignored_texts
+from esdedup.pipeline.indexing import damages, index_sources
+from esdedup.pipeline.memory import MemoryWatch
+from esdedup.pipeline.scanning import scan_store
+from esdedup.pipeline.updating import update_results
+from esdedup.records import Skips
+from esdedup.reports.histogram import draw_cluster_sizes
+from esdedup.settings import Reading, Scanning, Settings
+from esdedup.sources.discover import Source, discover
+from esdedup.stores.opening import open_store
+from esdedup.stores.store import STANDARD_INPUT, SourceMark, Store
+
+log = logging.getLogger("esdedup")
+
+Address = str | Path
+
+
+def settings_of(options: dict[str, Any]) -> Settings:
+    """The options of a verb; `ignore` names a file of texts and cluster ids."""
+    ignore = options.pop("ignore", None)
+    return Settings.of(**options, ignore=None if ignore is None else ignored_texts(Path(ignore)))
+
+
+def open_for(store: Address, settings: Settings, *, fresh: str | None = None, must_exist: bool = False) -> Store:
+    """Open a store for writing, with the share of the memory that is its database's."""
+    resources = settings.resources
+    return open_store(
+        store,
+        None if must_exist and not settings.frozen else settings.frozen,
+        memory=resources.memory * 3 // 10,
+        threads=resources.processes,
+        fresh=fresh,
+    )
+
+
+def job_name(marks: Sequence[SourceMark], settings: Settings) -> str:
+    """What makes two commands with `--fresh` the same job: sources as they are, and how they are read and signed."""
+    named = [[mark.name, mark.path, mark.fingerprint, mark.qualified] for mark in marks]
+    return json.dumps([named, settings.frozen], sort_keys=True)
+
+
+def find_sources(arguments: Sequence[Address], reading: Reading, keep_going: bool) -> tuple[list[Source], list[str]]:
+    """The sources and, with `keep_going`, what is wrong with the arguments that name none."""
+    names, missing = [str(argument) for argument in arguments], []
+    for name in list(names) if keep_going else []:
+        try:
+            discover([name], reading)
+        except SourceError as error:
+            log.error("%s", error)
+            missing.append(str(error))
+            names.remove(name)
+    if missing and not names:
+        raise SourceError(missing[0])
+    return discover(names, reading), missing
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder for files, if there is none."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise EsdedupError(f"--out {folder}: {error.strerror}; name a folder that can be made") from error
+
+
+def read_into(
+    store: Store, sources: list[Source], marks: list[SourceMark], settings: Settings, *, keep_going: bool, quiet: bool
+) -> dict[str, int]:
+    """Read sources into a store; counts of documents repeated, unchanged and replaced.
+
+    Sources that were read as they are by the last reading are not read again. `StoreSourcesError` where another
+    reading is not finished.
+    """
+    known = store.sources()
+    if store.unfinished():
+        pending = [mark for mark in known if not mark.finished]
+        if not all(any(mark.same_as(old) for mark in marks) for old in pending):
+            raise StoreSourcesError(
+                f"{store.address}: reading {pending[0].path} is not finished; index it again to finish it, "
+                "or begin again with --fresh"
+            )
+    last = store.last_reading()
+    if last is not None and not any(mark.path == STANDARD_INPUT for mark in marks):
+        read = [mark for mark in known if mark.number in last.sources]
+        if len(read) == len(marks) and all(any(mark.same_as(old) for old in read) for mark in marks):
+            for mark in marks:
+                mark.skips = next(old for old in read if mark.same_as(old)).skips
+            if damages(marks) and not keep_going:
+                raise SourceError(f"{damages(marks)[0]}; --keep-going goes on with what stands before")
+            return {"repeated": 0, "unchanged": sum(old.documents for old in read), "replaced": 0}
+    return index_sources(
+        store, sources, marks, settings.reading, settings.resources, keep_going=keep_going, quiet=quiet
+    )
+
+
+def bring_up_to_date(store: Store, settings: Settings, *, quiet: bool) -> dict[str, float]:
+    """Make the results those of a scan of what is stored now; seconds by stage, empty if they are already.
+
+    Options that were not asked for are those of the last scan. What has changed since is worked in, if it is
+    little; otherwise all is scanned again.
+    """
+    last = store.last_scan()
+    scanning = settings.scanning
+    if last is not None:
+        before = Scanning.described(last["scanning"])
+        scanning = replace(before, **settings.free)
+        if scanning == before:
+            if last["current"]:
+                return {}
+            changed = store.changed_texts()
+            if changed is not None:
+                return update_results(store, changed, last, settings.resources, quiet=quiet)
+    return scan_store(store, scanning, settings.resources, quiet=quiet)
+
+
+def require_settled(store: Store) -> None:
+    """`StoreError` where a reading is not finished."""
+    if store.unfinished():
+        raise StoreError(
+            f"{store.address}: a reading is not finished; run the same command again first, with --keep-going "
+            "if a source is damaged"
+        )
+
+
+def export(
+    store: Store, folder: Path, table: str, seconds: dict[str, float], memory: MemoryWatch, missing: list[str]
+) -> dict[str, Any]:
+    """Write every file of the contract to `folder`; the summary."""
+    clock = time.perf_counter()
+    export_results(store, folder, table)
+    with whole_file(folder / "cluster-sizes.png") as part:
+        draw_cluster_sizes(store.cluster_sizes(), part)
+    seconds = seconds | {"export": time.perf_counter() - clock}
+    summary = summarize(store, seconds, memory, missing)
+    with whole_file(folder / "summary.json") as part:
+        part.write_text(json.dumps(summary, ensure_ascii=False, indent=1) + "\n", "utf-8")
+    return summary
+
+
+def summarize(store: Store, seconds: dict[str, float], memory: MemoryWatch, missing: list[str]) -> dict[str, Any]:
+    """The content of summary.json."""
+    scanned = store.last_scan() or {}
+    marks = store.sources()
+    skipped = skipped_by_reason(marks)
+    if scanned.get("hot_tokens"):
+        skipped["hot_token"] = scanned["hot_tokens"]
+    if scanned.get("ignored_clusters"):
+        skipped["ignored_cluster"] = scanned["ignored_clusters"]
+    memory.sample()
+    return {
+        "version": __version__,
+        "settings": {**store.signing.describe(), **scanned.get("scanning", {})},
+        "sources": [
+            {"name": mark.name, "path": mark.path, "documents": mark.documents, "skipped": asdict(mark.skips)}
+            for mark in marks
+        ],
+        "verified": scanned.get("scanning", {}).get("verify") == "exact",
+        "counts": store.counts() | scanned.get("counts", {}),
+        "cluster_sizes": {str(size): count for size, count in store.cluster_sizes().items()},
+        "kinds": {},
+        "skipped": dict(sorted(skipped.items())),
+        "damaged": missing + damages(marks),
+        "far_reaching_clusters": scanned.get("far_reaching_clusters", 0),
+        "seconds": {stage: round(value, 3) for stage, value in seconds.items()},
+        "peak_memory_mb": round(memory.peak / 2**20, 1),
+    }
+
+
+def skipped_by_reason(marks: Sequence[SourceMark]) -> dict[str, int]:
+    """What was left out of all sources together, by reason."""
+    total = Skips()
+    for mark in marks:
+        total.include(mark.skips)
+    return dict(sorted(total.counts.items()))

@@ -1,0 +1,154 @@
+"""What changes in the embedded store: readings settled, documents replaced and removed, lookups kept in step.
+
+Each function runs inside the caller's transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from duckdb.func import PythonUDFType
+
+from esdedup.database import Database
+
+START_CHARS = 64
+_KEY_BYTES = 8
+_PADDING = "\0" * _KEY_BYTES
+_SAME = "SELECT new FROM outdated WHERE same"
+_REPLACED = "SELECT old FROM outdated WHERE NOT same"
+
+
+def register_functions(db: Database) -> None:
+    """Teach the connection `start_key`, which a writer needs."""
+    db.connection.create_function("start_key", start_keys, ["VARCHAR"], "UBIGINT", type=PythonUDFType.ARROW)
+
+
+def start_keys(starts: pa.ChunkedArray) -> pa.Array:
+    """The first 8 bytes of each case-folded text as a big-endian number: numbers sort as the texts do.
+
+    No text holds a line feed: white space has been collapsed.
+    """
+    if not len(starts):
+        return pa.array([], pa.uint64())
+    folded = "\n".join(starts.to_pylist()).casefold()
+    data = np.frombuffer((folded.replace("\n", f"{_PADDING}\n") + _PADDING).encode(), np.uint8)
+    begins = np.concatenate(([0], np.flatnonzero(data == ord("\n")) + 1))
+    heads = data[begins[:, None] + np.arange(_KEY_BYTES)]
+    return pa.array(heads.view(">u8").reshape(-1).astype(np.uint64))
+
+
+def settle_reading(db: Database, first: int, *, remember: bool) -> dict[str, int]:
+    """End a reading whose documents are numbered from `first`; with `remember`, note which texts it touched.
+
+    Repeated ids are numbered; of a document read before, the old rows stay if it is unchanged, else the new ones.
+    """
+    repeated = _number_repeats(db, first)
+    db.execute(
+        "CREATE OR REPLACE TEMP TABLE outdated AS "
+        "SELECT old.number AS old, new.number AS new, new.content = old.content AS same "
+        "FROM keyed new JOIN keyed old USING (source, key, occurrence) WHERE new.number >= ? AND old.number < ?",
+        [first, first],
+    )
+    if remember:
+        db.execute(
+            f"""
+            CREATE OR REPLACE TEMP TABLE moved AS SELECT DISTINCT hash FROM (
+                SELECT hash, document FROM (
+                    SELECT hash, document, 1 AS copies FROM sentences
+                    WHERE document >= {first} AND document NOT IN ({_SAME})
+                    UNION ALL
+                    SELECT hash, o.new, -1 FROM sentences s JOIN outdated o ON s.document = o.old WHERE NOT o.same
+                ) GROUP BY hash, document HAVING sum(copies) <> 0
+            )
+            """
+        )
+        _touch(db)
+    db.execute(
+        "UPDATE sentences SET last_revision = l.revision, last_timestamp = l.timestamp FROM last_seen l "
+        "WHERE sentences.document = l.document AND sentences.position = l.position"
+    )
+    db.execute("DELETE FROM last_seen")
+    for source, count in repeated:
+        db.execute("INSERT INTO skipped VALUES (?, 'repeated_id', ?, [])", [source, count])
+    replaced = db.count("SELECT count(*) FROM outdated WHERE NOT same")
+    unchanged = db.count("SELECT count(*) FROM outdated WHERE same")
+    if unchanged:
+        db.execute(f"DELETE FROM sentences WHERE document IN ({_SAME})")
+        db.execute(f"DELETE FROM documents WHERE number IN ({_SAME})")
+    if replaced:
+        _delete_documents(db, _REPLACED)
+    _look_up_new_texts(db, first)
+    return {"repeated": sum(count for _, count in repeated), "unchanged": unchanged, "replaced": replaced}
+
+
+def remove_documents(db: Database, ids: Sequence[str], *, remember: bool) -> list[str]:
+    """Delete documents by the ids that they are shown with; the ids that no document has."""
+    db.create("asked", pa.table({"id": pa.array(ids, pa.string())}), temporary=True)
+    db.execute("CREATE OR REPLACE TEMP TABLE leaving AS SELECT number, id FROM named SEMI JOIN asked USING (id)")
+    unknown = [row[0] for row in db.rows("SELECT DISTINCT id FROM asked ANTI JOIN leaving USING (id) ORDER BY id")]
+    if remember:
+        db.execute(
+            "CREATE OR REPLACE TEMP TABLE moved AS SELECT DISTINCT hash FROM sentences "
+            "WHERE document IN (SELECT number FROM leaving)"
+        )
+        _touch(db)
+    _delete_documents(db, "SELECT number FROM leaving")
+    return unknown
+
+
+def _number_repeats(db: Database, first: int) -> list[tuple[Any, ...]]:
+    """Give the second document with an id the occurrence 2, and so on; counts by source."""
+    db.execute(
+        "CREATE OR REPLACE TEMP TABLE repeats AS SELECT number, n FROM ("
+        "SELECT number, row_number() OVER (PARTITION BY source, key ORDER BY number) AS n FROM keyed "
+        "WHERE number >= ? AND (source, key) IN (SELECT source, key FROM keyed WHERE number >= ? "
+        "GROUP BY source, key HAVING count(*) > 1)) WHERE n > 1",
+        [first, first],
+    )
+    db.execute("UPDATE documents SET occurrence = r.n FROM repeats r WHERE documents.number = r.number")
+    return db.rows("SELECT source, count(*) FROM documents JOIN repeats USING (number) GROUP BY source ORDER BY source")
+
+
+def _touch(db: Database) -> None:
+    """Remember the texts of `moved`, and whether the last scan had them: the lookups still say so."""
+    db.execute(
+        """
+        INSERT INTO touched
+        SELECT hash, hash IN (SELECT hash FROM starts), any_value(tokens)
+        FROM sentences SEMI JOIN moved USING (hash) ANTI JOIN touched USING (hash) GROUP BY hash
+        """
+    )
+
+
+def _delete_documents(db: Database, numbers: str) -> None:
+    """Delete documents, their sentences, and what the lookups know of texts that are gone with them."""
+    db.execute(
+        f"CREATE OR REPLACE TEMP TABLE gone AS SELECT DISTINCT hash FROM sentences WHERE document IN ({numbers})"
+    )
+    db.execute(f"DELETE FROM sentences WHERE document IN ({numbers})")
+    db.execute(f"DELETE FROM documents WHERE number IN ({numbers})")
+    db.execute("CREATE OR REPLACE TEMP TABLE vanished AS SELECT hash FROM gone ANTI JOIN sentences USING (hash)")
+    if db.count("SELECT count(*) FROM vanished"):
+        for table in ("postings", "starts"):
+            db.execute(f"DELETE FROM {table} WHERE hash IN (SELECT hash FROM vanished)")
+
+
+def _look_up_new_texts(db: Database, first: int) -> None:
+    """Enter the texts of documents from number `first` on that the lookups do not have."""
+    db.execute(
+        "CREATE OR REPLACE TEMP TABLE novel AS SELECT min(row) AS row FROM "
+        f"(SELECT rowid AS row, hash FROM sentences WHERE document >= {first}) ANTI JOIN starts USING (hash) "
+        "GROUP BY hash"
+    )
+    db.execute(
+        "INSERT INTO postings SELECT unnest(tokens) AS token, hash "
+        "FROM sentences s SEMI JOIN novel n ON s.rowid = n.row ORDER BY token"
+    )
+    db.execute(
+        "INSERT INTO starts SELECT start_key(start) AS key, start, hash FROM "
+        f"(SELECT left(text, {START_CHARS}) AS start, hash FROM sentences s SEMI JOIN novel n ON s.rowid = n.row) "
+        "ORDER BY key"
+    )

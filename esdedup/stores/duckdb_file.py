@@ -1,0 +1,165 @@
+"""The file of an embedded store: opening it with errors that help, and new generations beside it.
+
+A new generation (`--fresh`) is made in a hidden file beside the store, and takes its name when it is whole: until
+then the old one stays as it is, and a killed job finds what it has made so far.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from esdedup.database import Database
+from esdedup.errors import (
+    EsdedupError,
+    NotAStoreError,
+    StoreError,
+    StoreLockedError,
+    StoreSettingsError,
+    StoreVersionError,
+)
+from esdedup.settings import HASH_SCHEME, Signing
+from esdedup.stores.schemas import SCHEMA_VERSION
+
+_SMALL = 2**28  # bytes for a look into a file
+_AGAIN = "index again with --fresh"
+
+
+class About:
+    """The table `about`: what a store says of itself, key by key, as JSON."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def get(self, key: str) -> Any:
+        """What is told of `key`; None without anything."""
+        row = self._db.row("SELECT value FROM about WHERE key = ?", [key])
+        return json.loads(row[0]) if row else None
+
+    def tell(self, key: str, value: Any) -> None:
+        """Say `value` of `key` from now on."""
+        self._db.execute("INSERT OR REPLACE INTO about VALUES (?, ?)", [key, json.dumps(value)])
+
+    def forget(self, *keys: str) -> None:
+        """Say nothing of `keys` any more."""
+        for key in keys:
+            self._db.execute("DELETE FROM about WHERE key = ?", [key])
+
+
+def connect(path: Path, memory: int, threads: int, read_only: bool) -> Database:
+    """Open the file; `StoreLockedError`, `NotAStoreError` or `StoreError` say what is in the way."""
+    try:
+        return Database(path, memory=memory, threads=threads, read_only=read_only)
+    except duckdb.IOException as error:
+        holder = re.search(r"PID (\d+)", str(error))
+        if "lock" in str(error).lower():
+            who = f"process {holder[1]}" if holder else "another process"
+            raise StoreLockedError(f"{path}: in use by {who}; wait for it to end, or name another --store") from error
+        if "not a valid DuckDB" in str(error):
+            raise NotAStoreError(f"{path}: not a DuckDB file; name another --store") from error
+        raise StoreError(f"{path}: {_first_line(error)}; name a --store that can be written") from error
+    except duckdb.Error as error:
+        raise StoreError(f"{path}: {_first_line(error)}; name another --store") from error
+
+
+def is_empty(db: Database) -> bool:
+    """Whether the file has no tables at all."""
+    return db.count("SELECT count(*) FROM duckdb_tables()") == 0
+
+
+def check_made_here(db: Database, path: Path) -> None:
+    """`NotAStoreError` for a database of somebody else."""
+    ours = db.count("SELECT count(*) FROM duckdb_tables() WHERE table_name IN ('about', 'cluster_texts')")
+    if ours != 2:
+        raise NotAStoreError(f"{path}: a DuckDB file that esdedup did not make; name another --store")
+
+
+def check_version(about: About, path: Path) -> None:
+    """`StoreVersionError` for a schema or tokens that this version does not read."""
+    version, scheme = about.get("schema") or 0, about.get("hash-scheme") or 0
+    if version > SCHEMA_VERSION:
+        raise StoreVersionError(
+            f"{path}: written with schema {version}, this esdedup reads up to {SCHEMA_VERSION}; upgrade it"
+        )
+    if version < SCHEMA_VERSION:
+        raise StoreVersionError(f"{path}: written with schema {version}, this is {SCHEMA_VERSION}; {_AGAIN}")
+    if scheme != HASH_SCHEME:
+        raise StoreVersionError(
+            f"{path}: tokens of hash scheme {scheme}, this esdedup makes scheme {HASH_SCHEME}; {_AGAIN}"
+        )
+
+
+def check_same(path: Path, stored: Signing, asked: Signing) -> None:
+    """`StoreSettingsError`, naming both values, where the signing settings differ."""
+    ours, theirs = asked.describe(), stored.describe()
+    for name in [*ours, *theirs]:
+        if ours.get(name) != theirs.get(name):
+            raise StoreSettingsError(
+                f"{path}: the store has {name} {theirs.get(name, 'unset')}, you ask for {ours.get(name, 'unset')}; "
+                "leave the option out, name another --store, or begin again with --fresh"
+            )
+
+
+def generation_beside(path: Path) -> Path:
+    """Where a new generation of the store at `path` is made."""
+    return path.with_name(f".{path.name}.fresh")
+
+
+def prepare_generation(path: Path, job: str) -> Path:
+    """The file for a new generation; what another job than `job` has left there is deleted."""
+    _check_replaceable(path)
+    beside = generation_beside(path)
+    if beside.exists() and _job_of(beside) != job:
+        delete(beside)
+    return beside
+
+
+def publish_generation(beside: Path, path: Path) -> None:
+    """Put the finished generation in the place of the old one."""
+    _check_replaceable(path)  # which also leaves no log of the old file that would be taken for the new one's
+    beside.replace(path)
+
+
+def delete(path: Path) -> None:
+    """Delete a store's file and its log."""
+    path.unlink(missing_ok=True)
+    log_beside(path).unlink(missing_ok=True)
+
+
+def log_beside(path: Path) -> Path:
+    """DuckDB's write-ahead log of the file."""
+    return path.with_name(path.name + ".wal")
+
+
+def _check_replaceable(path: Path) -> None:
+    """Whether the file, if it exists, is a store that nobody uses and that holds nothing of anybody else."""
+    if not path.exists():
+        return
+    with connect(path, _SMALL, 1, False) as db:
+        if is_empty(db):
+            return
+        check_made_here(db, path)
+        ours = set(json.loads(db.row("SELECT value FROM about WHERE key = 'tables'")[0]))
+        others = [name for (name,) in db.rows("SELECT table_name FROM duckdb_tables() ORDER BY 1") if name not in ours]
+    if others:
+        raise StoreError(
+            f"{path}: holds tables that esdedup did not make ({', '.join(others[:3])}), which --fresh would delete; "
+            "name another --store"
+        )
+
+
+def _job_of(path: Path) -> str | None:
+    try:
+        with connect(path, _SMALL, 1, False) as db:
+            check_version(About(db), path)
+            return str(About(db).get("job"))
+    except (EsdedupError, duckdb.Error):
+        return None
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0]

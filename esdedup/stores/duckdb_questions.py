@@ -1,0 +1,145 @@
+"""Questions to the embedded store: who shares these tokens, who begins like this, what matches the new documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from esdedup.database import Database
+from esdedup.stores.duckdb_changes import START_CHARS, start_keys
+from esdedup.stores.duckdb_results import rank_members, sentence_id
+from esdedup.stores.store import MEMBERSHIPS, SENTENCES
+
+SOURCE_HOMES = "SELECT number, min(number) OVER (PARTITION BY name, qualified) AS home, name FROM sources"
+"""Files of one folder share their source's name: together they are one home."""
+
+
+def sentences_sharing(db: Database, unit: str, tokens: Sequence[int]) -> pa.Table:
+    """Every sentence that holds one of the tokens."""
+    near = "SELECT DISTINCT hash FROM postings SEMI JOIN (SELECT unnest(?::BIGINT[]) AS token) asked USING (token)"
+    return _sentences(db, unit, f"SELECT s.* FROM sentences s SEMI JOIN ({near}) near USING (hash)", [list(tokens)])
+
+
+def sentences_starting(db: Database, unit: str, folded: str, limit: int) -> pa.Table:
+    """The first `limit` sentences by (text, id) whose case-folded text begins with `folded`."""
+    low = start_keys(pa.chunked_array([[folded]], pa.string()))[0].as_py()
+    missing = 8 - len(folded.encode()[:8])
+    starts = db.table(
+        "SELECT start, hash FROM starts WHERE key BETWEEN ? AND ? ORDER BY start",
+        [low, low + (1 << 8 * missing) - 1],
+    )
+    beginnings = "\n".join(starts["start"].to_pylist()).casefold().split("\n") if starts.num_rows else []
+    head = folded[:START_CHARS]
+    # the fold of a start may be longer than the start, never shorter
+    fits = [at for at, text in enumerate(beginnings) if text.startswith(head[: len(text)])]
+    found = SENTENCES.empty_table()
+    step = max(limit, 64)
+    for begin in range(0, len(fits), step):
+        some = starts.take(fits[begin : begin + step])
+        rows = _of_hashes(db, unit, some.select(["hash"]))
+        held = [text.casefold().startswith(folded) for text in rows["text"].to_pylist()]
+        found = pa.concat_tables([found, rows.filter(pa.array(held, pa.bool_()))])
+        # texts whose first characters are the same as the last one's may come in any order
+        if found.num_rows >= limit and not _tied(starts, fits, begin + step):
+            break
+    order = sorted(range(found.num_rows), key=lambda row: (found["text"][row].as_py(), found["id"][row].as_py()))
+    return found.take(order[:limit])
+
+
+def _tied(starts: pa.Table, fits: list[int], end: int) -> bool:
+    return end < len(fits) and starts["start"][fits[end - 1]] == starts["start"][fits[end]]
+
+
+def sentence(db: Database, unit: str, identity: str) -> dict[str, Any] | None:
+    """The sentence with this id."""
+    document, _, position = (identity, "", "0") if unit == "record" else identity.rpartition(":")
+    if not (position.isascii() and position.isdigit() and len(position) < 10):
+        return None
+    rows = _sentences(
+        db,
+        unit,
+        "SELECT * FROM sentences WHERE position = ? AND document IN (SELECT number FROM named WHERE id = ?)",
+        [int(position), document],
+    )
+    return dict(rows.to_pylist()[0]) if rows.num_rows else None
+
+
+def new_matches(db: Database, unit: str, first: int, limit: int) -> tuple[int, list[dict[str, Any]]]:
+    """Sentences of documents from number `first` on that match another: how many, and the first `limit`."""
+    db.execute(
+        f"""
+        CREATE OR REPLACE TEMP TABLE arrived AS
+        SELECT s.document, s.position, s.hash FROM sentences s
+        JOIN cluster_texts c USING (hash) JOIN clusters k ON k.id = c.cluster
+        WHERE s.document >= {int(first)} AND NOT k.ignored
+        """
+    )
+    count = db.count("SELECT count(*) FROM arrived")
+    db.execute(f"CREATE OR REPLACE TEMP TABLE shown AS SELECT * FROM arrived ORDER BY document, position LIMIT {limit}")
+    db.execute(
+        """
+        CREATE OR REPLACE TEMP TABLE partners AS
+        SELECT hash, arg_max(partner, (coalesce(jaccard, 0), -partner::HUGEINT)) AS partner, max(jaccard) AS jaccard
+        FROM (SELECT a AS hash, b AS partner, jaccard FROM pairs UNION ALL SELECT b, a, jaccard FROM pairs)
+        SEMI JOIN shown USING (hash) GROUP BY hash
+        """
+    )
+    rank_members(db, unit, "faces", "SELECT hash FROM shown UNION SELECT partner FROM partners")
+    rows = db.rows(
+        """
+        SELECT me.id, me.text, coalesce(twin.id, other.id), coalesce(twin.text, other.text),
+            CASE WHEN twin.id IS NULL THEN p.jaccard ELSE 1.0 END
+        FROM shown a JOIN faces me ON me.hash = a.hash AND me.number = a.document AND me.position = a.position
+        LEFT JOIN faces twin ON twin.hash = me.hash AND twin.turn = CASE WHEN me.turn = 1 THEN 2 ELSE 1 END
+        LEFT JOIN partners p ON p.hash = a.hash LEFT JOIN faces other ON other.hash = p.partner AND other.turn = 1
+        ORDER BY a.document, a.position
+        """
+    )
+    names = ("id", "text", "match", "match_text", "jaccard")
+    return count, [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def memberships(db: Database, unit: str) -> Iterator[pa.RecordBatch]:
+    """Every sentence of every cluster that is not ignored, of `MEMBERSHIPS`."""
+    batches = db.batches(
+        f"""
+        SELECT s.hash, c.cluster, h.home AS source, d.source AS mark, s.document, d.place, s.position,
+            {sentence_id(unit)} AS id, length(s.text)::INTEGER AS length
+        FROM sentences s JOIN cluster_texts c USING (hash) JOIN clusters k ON k.id = c.cluster
+        JOIN named n ON n.number = s.document JOIN documents d ON d.number = s.document
+        JOIN ({SOURCE_HOMES}) h ON h.number = d.source
+        WHERE NOT k.ignored
+        """
+    )
+    return (batch.cast(MEMBERSHIPS) for batch in batches)
+
+
+def homes(db: Database, by: str) -> Iterator[pa.RecordBatch]:
+    """Rows (home, id, title, sentences) of the documents or sources."""
+    if by == "documents":
+        return db.batches(
+            "SELECT n.number AS home, n.id, n.title, s.sentences FROM named n JOIN "
+            "(SELECT document, count(*) AS sentences FROM sentences GROUP BY document) s ON s.document = n.number"
+        )
+    return db.batches(
+        f"SELECT h.home, any_value(h.name) AS id, NULL::VARCHAR AS title, count(*) AS sentences FROM sentences s "
+        f"JOIN documents d ON d.number = s.document JOIN ({SOURCE_HOMES}) h ON h.number = d.source GROUP BY h.home"
+    )
+
+
+def _of_hashes(db: Database, unit: str, hashes: pa.Table) -> pa.Table:
+    listed = hashes["hash"].to_pylist()
+    return _sentences(
+        db, unit, "SELECT s.* FROM sentences s SEMI JOIN (SELECT unnest(?::UBIGINT[]) AS hash) USING (hash)", [listed]
+    )
+
+
+def _sentences(db: Database, unit: str, wanted: str, values: list[Any]) -> pa.Table:
+    """The sentences that a query selects, with their names."""
+    return db.table(
+        f"SELECT {sentence_id(unit)} AS id, n.source, n.id AS document, n.title, s.position, s.text, s.revision, "
+        f"s.timestamp, s.hash FROM ({wanted}) s JOIN named n ON n.number = s.document",
+        values,
+    ).cast(SENTENCES)
