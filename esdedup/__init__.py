@@ -16,6 +16,7 @@ __all__ = [
     "add",
     "cluster_texts",
     "clusters",
+    "dedupe",
     "drop",
     "explain",
     "index",
@@ -30,6 +31,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from esdedup.pipeline.cleaning import dedupe
     from esdedup.pipeline.in_memory import cluster_texts
     from esdedup.pipeline.questions import clusters, explain, overlap, similar, suggest
     from esdedup.pipeline.verbs import add, drop, index, remove, run, scan, status
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Settings": "esdedup.settings",
     "cluster_texts": "esdedup.pipeline.in_memory",
+    "dedupe": "esdedup.pipeline.cleaning",
     "open_store": "esdedup.stores.opening",
 } | dict.fromkeys(("clusters", "explain", "overlap", "similar", "suggest"), "esdedup.pipeline.questions")
 

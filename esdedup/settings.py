@@ -26,6 +26,9 @@ FORMATS = ("wikipedia", "tsv", "csv", "jsonl", "parquet", "text", "lines")
 REVISIONS = ("latest", "all")
 WIKITEXT_PATHS = ("fast", "reference")
 
+_SHOWN = 60
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
 _BYTE_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "gi": 2**30}
 
 
@@ -39,9 +42,9 @@ class Shingling:
     @classmethod
     def parse(cls, text: str) -> Shingling:
         """Read `char:12` or `word:3`; `SettingsError` for anything else."""
-        match = re.fullmatch(r"(char|word):([1-9][0-9]?)", text)
+        match = re.fullmatch(r"(char|word):([1-9][0-9]?)", text) if isinstance(text, str) else None
         if match is None:
-            raise SettingsError(f"shingle is {text!r}; allowed: char:N or word:N with N from 1 to 99")
+            raise SettingsError(f"shingle is {_shown(text)}; allowed: char:N or word:N with N from 1 to 99")
         return cls(match[1], int(match[2]))
 
 
@@ -72,8 +75,8 @@ class Signing:
         _choice("unit", self.unit, UNITS)
         _choice("normalize", self.normalize, NORMALIZATIONS)
         Shingling.parse(self.shingle)
-        if not re.fullmatch(r"[a-z]{2,3}([-_][A-Za-z0-9]+)*", self.lang):
-            raise SettingsError(f"lang is {self.lang!r}; give a language code such as en, de or zh")
+        if not _is_text(self.lang, r"[a-z]{2,3}([-_][A-Za-z0-9]+)*"):
+            raise SettingsError(f"lang is {_shown(self.lang)}; give a language code such as en, de or zh")
         _range("min-chars", self.min_chars, 0, 1_000_000)
         _range("max-chars", self.max_chars, 1, 10_000_000)
         if self.min_chars > self.max_chars:
@@ -120,8 +123,8 @@ class Scanning:
     keep: str | None = None  # which texts become the centres of stars; None: the most similar to others
 
     def __post_init__(self) -> None:
-        if not 0 < self.jaccard <= 1:
-            raise SettingsError(f"jaccard is {self.jaccard}; allowed: greater than 0, up to 1")
+        if not isinstance(self.jaccard, int | float) or self.jaccard is True or not 0 < self.jaccard <= 1:
+            raise SettingsError(f"jaccard is {_shown(self.jaccard)}; allowed: greater than 0, up to 1")
         if self.word_edit_distance is not None:
             _range("word-edit-distance", self.word_edit_distance, 0, 10_000)
         _choice("linkage", self.linkage, LINKAGES)
@@ -153,8 +156,8 @@ class Resources:
 
     def __post_init__(self) -> None:
         _range("workers", self.processes, 1, 1024)
-        if self.memory < 2**28:
-            raise SettingsError(f"memory is {self.memory} bytes; allowed: 256MiB or more")
+        if type(self.memory) is not int or not 2**28 <= self.memory <= 2**50:
+            raise SettingsError(f"memory is {_shown(self.memory)} bytes; allowed: 256MiB to 1PiB")
 
     @property
     def processes(self) -> int:
@@ -186,12 +189,22 @@ class Reading:
             _choice("format", self.format, FORMATS)
         _choice("revisions", self.revisions, REVISIONS)
         _choice("wikitext", self.wikitext, WIKITEXT_PATHS)
-        if self.separator is not None and len(self.separator) != 1:
-            raise SettingsError(f"separator is {self.separator!r}; allowed: one character")
+        if self.separator is not None and not _is_text(self.separator, r"[^\r\n\"]"):
+            raise SettingsError(f"separator is {_shown(self.separator)}; allowed: one character, no quote or line end")
+        for name in ("id_column", "title_column", "text_column"):
+            column = getattr(self, name)
+            if column is not None and not _is_text(column, r"(?s:.+)"):
+                raise SettingsError(
+                    f"{name.replace('_', '-')} is {_shown(column)}; allowed: a name, a dotted path or a number from 1"
+                )
+        if self.header is not None and not isinstance(self.header, bool):
+            raise SettingsError(f"header is {_shown(self.header)}; allowed: true or false")
+        if not isinstance(self.namespaces, tuple | list) or any(type(number) is not int for number in self.namespaces):
+            raise SettingsError(f"namespaces is {_shown(self.namespaces)}; allowed: integers, as in (0, 14)")
         if self.limit is not None:
             _range("limit", self.limit, 0, 2**62)
-        if self.source_name is not None and not re.fullmatch(r"[^/\s]+", self.source_name):
-            raise SettingsError(f"source-name is {self.source_name!r}; allowed: no slash, no white space")
+        if self.source_name is not None and not _is_text(self.source_name, r"[^/\s]+"):
+            raise SettingsError(f"source-name is {_shown(self.source_name)}; allowed: no slash, no white space")
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,17 +260,34 @@ def available_cores() -> int:
 
 def parse_memory(text: str) -> int:
     """Bytes named by `1GiB`, `512MB`, `800m`; `SettingsError` for anything else."""
-    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmg]?i?)b?\s*", text.lower())
+    match = re.fullmatch(r"\s*([0-9]{1,18}(?:\.[0-9]+)?)\s*([kmg]?i?)b?\s*", text.lower())
     if match is None or match[2] not in _BYTE_UNITS:
-        raise SettingsError(f"memory is {text!r}; write it as 512MiB, 1GiB or 2GB")
+        raise SettingsError(f"memory is {_shown(text)}; write it as 512MiB, 1GiB or 2GB")
     return int(float(match[1]) * _BYTE_UNITS[match[2]])
 
 
-def _choice(name: str, value: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise SettingsError(f"{name} is {value!r}; allowed: {', '.join(allowed)}")
+def _choice(name: str, value: object, allowed: tuple[str, ...]) -> None:
+    if not isinstance(value, str) or value not in allowed:
+        raise SettingsError(f"{name} is {_shown(value)}; allowed: {', '.join(allowed)}")
 
 
-def _range(name: str, value: int | None, low: int, high: int) -> None:
-    if value is None or not low <= value <= high:
-        raise SettingsError(f"{name} is {value}; allowed: {low} to {high}")
+def _range(name: str, value: object, low: int, high: int) -> None:
+    # neither True nor a number of numpy's: the store saves settings as JSON
+    if type(value) is not int:
+        raise SettingsError(f"{name} is {_shown(value)}; allowed: an integer, {low} to {high}")
+    if not low <= value <= high:
+        raise SettingsError(f"{name} is {_shown(value)}; allowed: {low} to {high}")
+
+
+def _is_text(value: object, pattern: str) -> bool:
+    """Whether `value` is a string of this form, all of it, that UTF-8 can carry."""
+    return isinstance(value, str) and re.fullmatch(pattern, value) is not None and _SURROGATE.search(value) is None
+
+
+def _shown(value: object) -> str:
+    """A value as a message shows it: short, and also if it is a number of ten thousand digits."""
+    try:
+        text = repr(value)
+    except ValueError:
+        return "too large a number"
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

@@ -15,8 +15,15 @@ _HOMES = {
     "run": "work",
     "index": "work",
     "scan": "work",
-    "status": "look",
-    "clusters": "look",
+    "add": "work",
+    "remove": "upkeep",
+    "status": "upkeep",
+    "similar": "ask",
+    "suggest": "ask",
+    "explain": "ask",
+    "clusters": "ask",
+    "overlap": "ask",
+    "dedupe": "clean",
     "demo": "demo",
     "drop": "upkeep",
 }
@@ -43,18 +50,21 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> Any:
     """Run the command line; exit code 0 done, 1 could not be done, 2 wrong usage, 130 interrupted."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        with cli.make_context("esdedup", list(sys.argv[1:] if arguments is None else arguments)) as context:
+        with cli.make_context("esdedup", given) as context:
             cli.invoke(context)
     except click.exceptions.Exit as end:
         sys.exit(end.exit_code)
     except (KeyboardInterrupt, click.Abort):
         sys.exit(_say("interrupted; run the same command again to finish", 130))
     except click.ClickException as error:
-        error.show()
-        sys.exit(2)
+        if not given:
+            error.show()  # the help
+            sys.exit(2)
+        sys.exit(_say(_usage(error), 2))
     except EsdedupError as error:
-        if "--debug" in (arguments if arguments is not None else sys.argv):
+        if "--debug" in given:
             raise
         sys.exit(_say(str(error), error.exit_code))
     except BrokenPipeError:
@@ -62,15 +72,27 @@ def main(arguments: list[str] | None = None) -> Any:
         sys.stderr.close()
         sys.exit(0)
     except Exception as error:
-        if not _is_circumstance(error) or "--debug" in (arguments if arguments is not None else sys.argv):
+        if not _is_circumstance(error) or "--debug" in given:
             raise
-        sys.exit(_say(f"{str(error) or type(error).__name__}; mend that and run the same command again", 1))
+        sys.exit(_say(f"{_cause(error)}; mend that and run the same command again", 1))
     sys.exit(0)
 
 
 def _is_circumstance(error: Exception) -> bool:
     """Whether the machine is to blame: files, disk, memory, also as the libraries below report them."""
     return isinstance(error, OSError | MemoryError) or type(error).__module__.split(".")[0] in ("_duckdb", "duckdb")
+
+
+def _cause(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
+    # a library that was fed by Python code appends the traceback of that code
+    return str(error).partition("Detail: Python exception")[0].strip() or type(error).__name__
+
+
+def _usage(error: click.ClickException) -> str:
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    return f"{error.format_message().rstrip('.')} (see {context.command_path if context else 'esdedup'} --help)"
 
 
 def _say(message: str, code: int) -> int:

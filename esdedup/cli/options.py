@@ -49,7 +49,7 @@ def _read_defaults(context: click.Context, layer: str, label: str, text: str) ->
     """Fill the command's defaults from TOML; keys are option names with - or _. `layer`: `preset` or `config`."""
     try:
         values = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"{label}: {error}; write one option a line, as in jaccard = 0.9") from error
     everywhere = _all_option_names(context)
     named = {key.replace("-", "_"): value for key, value in values.items()}
@@ -200,6 +200,7 @@ scan_options = _bundle(
         "--verify", type=click.Choice(VERIFICATIONS), help="none: every candidate is a pair.  [default: exact]"
     ),
     click.option("--across", type=click.Choice(ACROSS), help="Pairs only between these.  [default: any]"),
+    click.option("--ignore", metavar="FILE", help="Texts or cluster ids that are known and wanted, a line each."),
 )
 
 resource_options = _bundle(

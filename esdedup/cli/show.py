@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import esdedup
+from esdedup.exports.overlap import COMMON, Overlap
+from esdedup.exports.tables import compact_json
 
 _WIDTH = 100
 _SHOWN = 10
@@ -35,7 +38,7 @@ def summary_text(summary: dict[str, Any], out: Path | None, store: Path | str) -
 
 def counts_text(counts: dict[str, int], skipped: dict[str, int]) -> str:
     """One line a count."""
-    lines = [f"{count:>15,}  {name.replace('_', ' ')}" for name, count in counts.items()]
+    lines = [f"{_number(count):>15}  {name.replace('_', ' ')}" for name, count in counts.items()]
     if skipped:
         lines.append("skipped: " + ", ".join(f"{reason} {count:,}" for reason, count in skipped.items()))
     return "\n".join(lines)
@@ -70,7 +73,116 @@ def cluster_text(cluster: dict[str, Any], members: int = 5) -> str:
     return "\n".join(lines)
 
 
+def added_text(summary: dict[str, Any]) -> str:
+    """What an `add` brought, and what of it is there already."""
+    added = summary["added"]
+    lines = [f"{added['new']:,} new documents, {added['replaced']:,} replaced, {added['unchanged']:,} unchanged"]
+    lines += [counts_text(summary["counts"], summary["skipped"]), ""]
+    lines.append(f"{added['matched']:,} of their sentences match another:")
+    for row in summary["matches"]:
+        least = "    –" if row["jaccard"] is None else f"{row['jaccard']:.3f}"
+        lines.append(f"  {least}  {row['id']}  {shortened(row['text'], _WIDTH)}")
+        lines.append(
+            f"         = {row['match']}"
+            if row["jaccard"] == 1 and row["text"] == row["match_text"]
+            else f"         ~ {row['match']}  {shortened(row['match_text'], _WIDTH)}"
+        )
+    if added["matched"] > len(summary["matches"]):
+        lines.append(f"  … {added['matched'] - len(summary['matches']):,} more")
+    return "\n".join(lines)
+
+
+def deduped_text(done: dict[str, Any], out: Path) -> str:
+    """What was written and what was dropped."""
+    dropped = ", ".join(f"{reason} {count:,}" for reason, count in done["dropped"].items()) or "nothing"
+    lines = [
+        f"{done['documents']:>15,}  documents written",
+        f"{done['documents_dropped']:>15,}  documents dropped",
+        f"{done['sentences_dropped']:>15,}  sentences taken out of documents that stay",
+        f"dropped: {dropped}",
+        "",
+        *(f"wrote {path}" for path in done["files"]),
+        f"wrote {out / 'drops.jsonl'}",
+    ]
+    return "\n".join(lines)
+
+
+def similar_text(rows: Sequence[dict[str, Any]]) -> str:
+    """One line a sentence: its scores, where it stands, how it begins."""
+    if not rows:
+        return "nothing shares a token with it"
+    lines = ["   jaccard  contained  tokens  words apart"]
+    for row in rows:
+        scores = (
+            f"{row['jaccard']:>8.3f} {row['containment']:>10.3f} {row['shared_tokens']:>7} "
+            f"{row['word_edit_distance']:>12}"
+        )
+        lines.append(f"{'*' if row['match'] else ' '} {scores}  {_where(row)}  {shortened(row['text'], _WIDTH)}")
+    return "\n".join([*lines, "* a match"])
+
+
+def suggest_text(rows: Sequence[dict[str, Any]]) -> str:
+    """One line a sentence."""
+    if not rows:
+        return "nothing begins like this"
+    return "\n".join(f"{_where(row)}  {shortened(row['text'], _WIDTH)}" for row in rows)
+
+
+def explain_text(found: dict[str, Any]) -> str:
+    """Two sentences, their scores, the verdict, and what differs: [-only in the first-] {+only in the second+}."""
+    forms = {"=": "{}", "-": "[-{}-]", "+": "{{+{}+}}"}
+    limits = found["thresholds"]
+    most = "" if limits["word_edit_distance"] is None else f" (at most {limits['word_edit_distance']})"
+    return "\n".join(
+        [
+            f"A  {_where(found['a'])}",
+            f"B  {_where(found['b'])}",
+            f"tokens shared       {found['shared_tokens']} of {found['tokens']} "
+            f"(texts this similar share one with probability {found['chance']:.3f})",
+            f"Jaccard             {found['jaccard']:.6f} (at least {limits['jaccard']})",
+            f"containment         {found['containment'][0]:.3f} of A in B, {found['containment'][1]:.3f} of B in A",
+            f"word edit distance  {found['word_edit_distance']}{most}",
+            found["verdict"],
+            "",
+            " ".join(forms[what].format(_printable(words)) for what, words in found["diff"]),
+        ]
+    )
+
+
+def overlap_text(found: Overlap) -> str:
+    """One line a pair: how many sentences of each stand in the other, and their share."""
+    lines = []
+    for row in found.rows:
+        a, b = (f"{row[one]}" + (f" [{row[f'{one}_title']}]" if row[f"{one}_title"] else "") for one in "ab")
+        lines.append(
+            f"{row['a_in_b']:>6,} of {row['a_sentences']:,} ({row['a_share']:.1%}) of {_printable(a)} stand in "
+            f"{_printable(b)}, {row['b_in_a']:,} of {row['b_sentences']:,} ({row['b_share']:.1%}) the other way"
+        )
+    if not lines:
+        lines.append("nothing in common")
+    if found.common_texts:
+        lines.append(f"left out: {found.common_texts:,} texts that stand in more than {COMMON} documents each")
+    return "\n".join(lines)
+
+
+def rows_json(rows: Sequence[dict[str, Any]]) -> str:
+    """JSON Lines."""
+    return "\n".join(compact_json(row) for row in rows)
+
+
+def _where(row: dict[str, Any]) -> str:
+    return _printable(row["id"] + (f" [{row['title']}]" if row["title"] else ""))
+
+
+def _number(count: int | None) -> str:
+    return "–" if count is None else f"{count:,}"
+
+
 def shortened(text: str, width: int) -> str:
     """The text in at most `width` characters, control characters shown as spaces."""
-    clean = "".join(character if character.isprintable() else " " for character in text)
+    clean = _printable(text)
     return clean if len(clean) <= width else clean[: width - 1] + "…"
+
+
+def _printable(text: str) -> str:
+    return "".join(character if character.isprintable() else " " for character in text)

@@ -1,11 +1,72 @@
-"""`drop`: the command that ends a store."""
+"""`status`, `remove`, `drop`: the commands that keep a store."""
 
 from __future__ import annotations
 
+import sys
+from typing import Any
+
 import click
 
-from esdedup.cli.options import store_option, talk_options
-from esdedup.errors import UsageError
+from esdedup.cli.options import json_option, resource_options, store_option, talk_options
+from esdedup.errors import EsdedupError, UsageError
+
+
+@click.command()
+@store_option
+@json_option
+@talk_options
+def status(store: str, as_json: bool, quiet: bool) -> None:
+    """Say what a store holds: counts, settings, sources, last scan, unfinished work, disk."""
+    import esdedup
+    from esdedup.cli.show import counts_text
+    from esdedup.exports.tables import compact_json
+
+    state = esdedup.status(store=store)
+    if as_json:
+        click.echo(compact_json(state))
+        return
+    click.echo(f"{state['store']}  {state['disk_bytes'] / 2**20:,.1f} MiB")
+    click.echo(counts_text(state["counts"], state["skipped"]))
+    click.echo("settings: " + ", ".join(f"{name} {value}" for name, value in state["settings"].items()))
+    for source in state["sources"]:
+        click.echo(f"source: {source['name']}  {source['documents']:,} documents  {source['path']}")
+    scanned = state["last_scan"]
+    if scanned is None:
+        click.echo(f"not scanned; next: esdedup scan --store {store}")
+    else:
+        click.echo("last scan: " + ", ".join(f"{name} {value}" for name, value in scanned["scanning"].items()))
+        click.echo(counts_text(scanned["counts"], {}))
+    if state["unfinished"]:
+        click.echo(f"unfinished: {state['unfinished']}")
+
+
+@click.command()
+@click.argument("documents", nargs=-1, required=True, metavar="ID…")
+@store_option
+@json_option
+@resource_options
+@talk_options
+def remove(documents: tuple[str, ...], as_json: bool, **options: Any) -> None:
+    """Delete documents and all that hangs on them, and bring pairs and clusters up to date.
+
+    IDs are those of documents, as results show them; with - they come from standard input, one a line. Ids that no
+    document has are named at the end, with exit code 1.
+
+    \b
+    Example:
+      esdedup remove 1204 news/8817 --store news.duckdb
+    """
+    import esdedup
+    from esdedup.cli.show import counts_text
+    from esdedup.cli.work import show
+
+    if documents == ("-",):
+        documents = tuple(line.strip() for line in sys.stdin if line.strip())
+    done = esdedup.remove(*documents, **options)
+    show(done, as_json, lambda: f"removed {done['removed']:,} documents\n" + counts_text(done["counts"], {}))
+    if done["unknown"]:
+        named = ", ".join(done["unknown"][:5]) + (" …" if len(done["unknown"]) > 5 else "")
+        raise EsdedupError(f"{len(done['unknown'])} ids that no document has: {named}; the rest is done")
 
 
 @click.command()

@@ -1,4 +1,4 @@
-"""`run`, `index`, `scan`: the commands that do the work."""
+"""`run`, `index`, `scan`, `add`: the commands that do the work."""
 
 from __future__ import annotations
 
@@ -106,6 +106,38 @@ def scan(as_json: bool, **options: Any) -> None:
 
     summary = esdedup.scan(**options)
     show(summary, as_json, lambda: summary_text(summary, options["out"], options["store"]))
+
+
+@click.command()
+@_SOURCES
+@store_option
+@click.option("--out", metavar="DIR", type=click.Path(path_type=Path), help="Also write the files to DIR.")
+@click.option(
+    "--matches", type=click.IntRange(min=0), default=20, show_default=True, metavar="N", help="Show N of the matches."
+)
+@table_option
+@json_option
+@source_options
+@signing_options
+@scan_options
+@resource_options
+@defaults_options
+@talk_options
+def add(sources: tuple[str, ...], as_json: bool, **options: Any) -> None:
+    """Index new or changed documents, bring pairs and clusters up to date, say what the new ones match.
+
+    Nothing is scanned that has not changed. Options of the scan are those of the last one.
+
+    \b
+    Example:
+      esdedup add enwiki-december.xml.bz2 --store found/store.duckdb
+    """
+    import esdedup
+    from esdedup.cli.show import added_text
+
+    summary = esdedup.add(*sources, **options)
+    show(summary, as_json, lambda: added_text(summary))
+    raise_damage(summary["damaged"])
 
 
 def raise_damage(damaged: list[str]) -> None:

@@ -15,5 +15,9 @@ def whole_file(path: Path) -> Iterator[Path]:
     try:
         yield part
         part.replace(path)
+    except OSError as error:
+        if error.filename is None and error.errno is not None:
+            raise OSError(error.errno, error.strerror, str(path)) from error
+        raise
     finally:
         part.unlink(missing_ok=True)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -35,6 +38,19 @@ class _Page:
     long: int = 0
 
 
+Rows = tuple[pa.Table, pa.Table, pa.Table]
+"""Of `DOCUMENT_ROWS`, `sentence_rows` and `LAST_SEEN`."""
+
+
+class _Boundary(NamedTuple):
+    """After a batch: how many rows there are, and how far the source has been read."""
+
+    documents: int
+    sentences: int
+    last_seen: int
+    mark: SourceMark
+
+
 class Assembler:
     """Collects the rows of one source; `take` hands them over for the store."""
 
@@ -47,8 +63,8 @@ class Assembler:
         self._documents: list[pa.RecordBatch] = []
         self._sentences: list[pa.RecordBatch] = []
         self._last_seen: list[pa.RecordBatch] = []
-        self._finished = 0
-        self.pending_bytes = 0
+        self._boundaries = [_Boundary(0, 0, 0, deepcopy(mark))]
+        self.pending_bytes = self.pending_rows = 0
         self.sentences = 0
 
     def add(self, batch: pa.RecordBatch, prepared: Prepared) -> None:
@@ -58,11 +74,15 @@ class Assembler:
                 "unparsable_page", f"{batch['title'][row].as_py() or batch['id'][row].as_py()}: {reason}"
             )
         self.pending_bytes += prepared.texts.nbytes + prepared.tokens.nbytes
+        self.pending_rows += len(prepared.texts)
         self.sentences += len(prepared.texts)
         if self._recipe.merge_revisions:
             self._add_revisions(batch, prepared)
         else:
             self._add_documents(batch, prepared)
+        self._boundaries.append(
+            _Boundary(_rows(self._documents), _rows(self._sentences), _rows(self._last_seen), deepcopy(self._mark))
+        )
 
     def finish(self) -> None:
         """The source has ended: so has its last page."""
@@ -75,18 +95,34 @@ class Assembler:
         """The number that the next document gets."""
         return self._next
 
-    def take(self) -> tuple[pa.Table, pa.Table, pa.Table]:
-        """Rows gathered since the last call: documents, sentences, last seen; the mark counts them as read."""
-        self._mark.documents += self._finished
-        self._finished = 0
-        self.pending_bytes = 0
-        tables = (
+    def take(self, row_group: int | None = None) -> tuple[SourceMark, Rows]:
+        """Rows gathered and not yet taken: documents, sentences, last seen; and the mark that counts them as read.
+
+        With `row_group` so many sentences, or a multiple, and what of the rest is told of whole batches: sentences
+        may run ahead of their documents, whose mark then knows nothing of them.
+        """
+        rows = (
             pa.Table.from_batches(self._documents, DOCUMENT_ROWS),
             pa.Table.from_batches(self._sentences, self._schema),
             pa.Table.from_batches(self._last_seen, LAST_SEEN),
         )
-        self._documents, self._sentences, self._last_seen = [], [], []
-        return tables
+        if row_group is None:
+            end = _Boundary(rows[0].num_rows, rows[1].num_rows, rows[2].num_rows, self._mark)
+            sentences = end.sentences
+        else:
+            sentences = self.pending_rows // row_group * row_group
+            end = [boundary for boundary in self._boundaries if boundary.sentences <= sentences][-1]
+        cuts = (end.documents, sentences, end.last_seen)
+        taken = tuple(table.slice(0, cut) for table, cut in zip(rows, cuts, strict=True))
+        rest = [table.slice(cut) for table, cut in zip(rows, cuts, strict=True)]
+        self._documents, self._sentences, self._last_seen = (table.to_batches() for table in rest)
+        self.pending_bytes, self.pending_rows = rest[1].nbytes, rest[1].num_rows
+        later = [boundary for boundary in self._boundaries if boundary.sentences > sentences]
+        self._boundaries = [_Boundary(0, 0, 0, deepcopy(end.mark))] + [
+            _Boundary(told.documents - cuts[0], told.sentences - cuts[1], told.last_seen - cuts[2], told.mark)
+            for told in later
+        ]
+        return end.mark, (taken[0], taken[1], taken[2])
 
     # -- documents with one text ----------------------------------------------------------------------------
 
@@ -94,7 +130,7 @@ class Assembler:
         rows = batch.num_rows
         numbers = np.arange(self._next, self._next + rows, dtype=np.int32)
         self._next += rows
-        self._finished += rows
+        self._mark.documents += rows
         units = np.bincount(prepared.row, minlength=rows)
         starts = np.cumsum(units) - units
         positions = np.arange(len(prepared.row)) - starts[prepared.row]
@@ -208,7 +244,7 @@ class Assembler:
             self._append_sentences(numbers, stored, prepared, chosen, revision, timestamp)
 
     def _end_page(self, page: _Page) -> None:
-        self._finished += 1
+        self._mark.documents += 1
         self._count(page.short, page.long)
         self._documents.append(
             self._document_rows(
@@ -229,3 +265,7 @@ class Assembler:
             pa.array([page.timestamps[ordinal] for ordinal in page.last[later]], pa.string()),
         ]
         self._last_seen.append(pa.record_batch(rows, LAST_SEEN))
+
+
+def _rows(batches: Sequence[pa.RecordBatch]) -> int:
+    return sum(batch.num_rows for batch in batches)

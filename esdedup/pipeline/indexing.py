@@ -18,7 +18,7 @@ from types import ModuleType, TracebackType
 import pyarrow as pa
 
 from esdedup.errors import EsdedupError, SourceError
-from esdedup.pipeline.assemble import Assembler
+from esdedup.pipeline.assemble import Assembler, Rows
 from esdedup.pipeline.prepare import Prepared, Recipe, get_ready, prepare
 from esdedup.pipeline.progress import Bar
 from esdedup.records import Skips
@@ -29,7 +29,10 @@ from esdedup.stores.store import STANDARD_INPUT, SourceMark, Store
 
 log = logging.getLogger("esdedup")
 
-_FLUSH_BYTES = 48 * 2**20
+_FLUSH_BYTES = 96 * 2**20
+_FLUSH_ROWS = 122_880
+"""What a columnar store likes best: a row group of DuckDB. Parts of row groups are all rewritten some day."""
+
 _WORTH_WORKERS = 24 * 2**20
 """Bytes of documents after which worker processes, about a second in starting, are worth it."""
 
@@ -142,7 +145,7 @@ class _Writer:
         self._thread = ThreadPoolExecutor(1)
         self._writing: Future[None] | None = None
 
-    def write(self, mark: SourceMark, rows: tuple[pa.Table, pa.Table, pa.Table]) -> None:
+    def write(self, mark: SourceMark, rows: Rows) -> None:
         """Begin to write `rows` and the mark as it is now, once the batch before is written."""
         self.finish()
         self._writing = self._thread.submit(self._store.append, deepcopy(mark), *rows)
@@ -194,11 +197,11 @@ class _Loader:
         with _Writer(self._store) as writer:
             assembler = self._read(next_number, skips, writer)
             assembler.finish()
-            rows = assembler.take()
+            mark, rows = assembler.take()
             # what the reading skipped is counted anew by every reading, so it joins the rest at the end
-            self._mark.skips.include(skips)
-            self._mark.finished = True
-            writer.write(self._mark, rows)
+            mark.skips.include(skips)
+            mark.finished = True
+            writer.write(mark, rows)
             writer.finish()
         return assembler.next_number
 
@@ -222,8 +225,10 @@ class _Loader:
                     done, position, future = waiting.popleft()
                     assembler.add(done, _result(future))
                     self._bar.reach(self._bytes_before + position, f"{assembler.sentences:,} sentences")
-                    if assembler.pending_bytes > _FLUSH_BYTES:
-                        writer.write(self._mark, assembler.take())
+                    if assembler.pending_rows >= _FLUSH_ROWS:
+                        writer.write(*assembler.take(_FLUSH_ROWS))
+                    elif assembler.pending_bytes > _FLUSH_BYTES:
+                        writer.write(*assembler.take())
                 if batch is None:
                     return assembler
 

@@ -21,7 +21,7 @@ from esdedup.pipeline.scanning import scan_store
 from esdedup.pipeline.updating import update_results
 from esdedup.records import Skips
 from esdedup.reports.histogram import draw_cluster_sizes
-from esdedup.settings import Reading, Scanning, Settings
+from esdedup.settings import Reading, Resources, Scanning, Settings
 from esdedup.sources.discover import Source, discover
 from esdedup.stores.opening import open_store
 from esdedup.stores.store import STANDARD_INPUT, SourceMark, Store
@@ -126,6 +126,27 @@ def bring_up_to_date(store: Store, settings: Settings, *, quiet: bool) -> dict[s
             if changed is not None:
                 return update_results(store, changed, last, settings.resources, quiet=quiet)
     return scan_store(store, scanning, settings.resources, quiet=quiet)
+
+
+def scan_if_needed(store: Store, scanning: Scanning, resources: Resources, *, quiet: bool) -> dict[str, float]:
+    """Scan, unless the last scan was the same one and nothing has changed since; seconds by stage."""
+    last = store.last_scan()
+    if last is not None and last["current"] and last["scanning"] == scanning.describe():
+        return {}
+    return scan_store(store, scanning, resources, quiet=quiet)
+
+
+def refuse_other_sources(store: Store, marks: Sequence[SourceMark]) -> bool:
+    """Whether the store holds just these sources as they are; `StoreSourcesError` where it holds others."""
+    known = store.sources()
+    same = len(known) == len(marks) and all(one.same_as(two) for one, two in zip(known, marks, strict=True))
+    if known and not same:
+        names = ", ".join(mark.path for mark in known[:3]) + (" …" if len(known) > 3 else "")
+        raise StoreSourcesError(
+            f"{store.address}: holds a run over {names} as it was then; add to it with esdedup add, "
+            "or begin again with --fresh"
+        )
+    return same
 
 
 def require_settled(store: Store) -> None:

@@ -9,7 +9,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-from esdedup.errors import StoreSourcesError
 from esdedup.pipeline.indexing import damages, source_marks
 from esdedup.pipeline.memory import MemoryWatch
 from esdedup.pipeline.scanning import scan_store
@@ -23,7 +22,9 @@ from esdedup.pipeline.steps import (
     make_folder,
     open_for,
     read_into,
+    refuse_other_sources,
     require_settled,
+    scan_if_needed,
     settings_of,
     skipped_by_reason,
     summarize,
@@ -59,21 +60,12 @@ def run(
     marks = source_marks(found, settings.reading)
     job = job_name(marks, settings) if fresh else None
     with MemoryWatch() as memory, open_for(store or folder / "store.duckdb", settings, fresh=job) as opened:
-        known = opened.sources()
-        same = len(known) == len(marks) and all(one.same_as(two) for one, two in zip(known, marks, strict=True))
-        if known and not same:
-            names = ", ".join(mark.path for mark in known[:3]) + (" …" if len(known) > 3 else "")
-            raise StoreSourcesError(
-                f"{opened.address}: holds a run over {names} as it was then; add to it with esdedup add, "
-                "or begin again with --fresh"
-            )
+        same = refuse_other_sources(opened, marks)
         clock, seconds = time.perf_counter(), {}
         read_into(opened, found, marks, settings, keep_going=keep_going, quiet=quiet)
         if not same or any(mark.path == STANDARD_INPUT for mark in marks):
             seconds["index"] = time.perf_counter() - clock
-        last = opened.last_scan()
-        if last is None or not last["current"] or last["scanning"] != settings.scanning.describe():
-            seconds |= scan_store(opened, settings.scanning, settings.resources, quiet=quiet)
+        seconds |= scan_if_needed(opened, settings.scanning, settings.resources, quiet=quiet)
         summary = export(opened, folder, table, seconds, memory, missing)
         opened.publish()
         return summary

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +23,10 @@ from esdedup.hashing import Bytes, Offsets
 
 _PARAGRAPHS = re.compile(r"\n[^\S\n]*\n\s*")
 _LINE_ENDS = re.compile(r"\r\n?|[\v\f\x85\u2028]")
+# sentencex (1.0.32) panics on an initial, white space and a period where the last white space is not ASCII
+_WIDE_SPACE = r"[\xa0\u1680\u2000-\u200a\u2029\u202f\u205f\u3000](?=\.)"
+_SPACE_AND_PERIOD = re.compile(_WIDE_SPACE)
+_INITIAL_AND_SPACE = re.compile(rf"(?<![^\s./])([A-Z][\s.]*){_WIDE_SPACE}")
 
 
 class Units(NamedTuple):
@@ -42,7 +47,7 @@ def segment(documents: Sequence[str], unit: str, lang: str) -> Units:
         if unit == "record":
             pieces.append(text)
         else:
-            pieces.extend(sentencex.segment(lang, unwrap(text)))
+            pieces.extend(split(text, lang))
         counts[index] = len(pieces) - before
     data, offsets = text_buffers(text_column(pieces))
     flat, bounds, lengths = collapse_spaces(data, offsets)
@@ -52,6 +57,69 @@ def segment(documents: Sequence[str], unit: str, lang: str) -> Units:
     if len(kept) < len(texts):
         texts = texts.take(pa.array(kept))
     return Units(texts, owners[kept], lengths[kept])
+
+
+def split(text: str, lang: str) -> list[str]:
+    """The pieces that `text` (in NFC) falls into; together they are `unwrap(text)`.
+
+    Those that are not only white space are the units, in order.
+    """
+    text = unwrap(text)
+    safe = text
+    if _SPACE_AND_PERIOD.search(text):
+        safe = _INITIAL_AND_SPACE.sub(r"\1 ", text)  # to sentencex, one white space is as good as another
+    pieces: list[str] = sentencex.segment(lang, safe)
+    if safe == text:
+        return pieces
+    ends = accumulate(map(len, pieces))
+    return [text[begin:end] for begin, end in pairwise([0, *ends])]
+
+
+def spans(text: str, lang: str) -> list[tuple[int, int]]:
+    """Where each unit of `text` (in NFC) begins and ends in it: unit i is what stands at position i.
+
+    What stands between units is white space, as the document has it.
+    """
+    found: list[tuple[int, int]] = []
+    end = 0
+    for piece in split(text, lang):
+        words = piece.split()
+        # a piece has the document's words and other white space: the next word is the next that is found
+        for number, word in enumerate(words):
+            begin = text.index(word, end)
+            end = begin + len(word)
+            if not number:
+                first = begin
+        if words:
+            found.append((first, end))
+    return found
+
+
+def without(document: str, lang: str, positions: Collection[int]) -> str | None:
+    """The document in NFC without the units at `positions`; `None` if no unit is left.
+
+    All else stays as it stands. Where units are taken out, the widest break that stood there stays: what two
+    paragraphs held does not become one. `IndexError` for a position that the document does not have.
+    """
+    text = unicodedata.normalize("NFC", document)
+    units = spans(text, lang)
+    if max(positions, default=-1) >= len(units):
+        raise IndexError(f"the document has {len(units)} units, none at {max(positions)}")
+    kept = [index for index in range(len(units)) if index not in positions]
+    if not kept:
+        return None
+    parts = [text[: units[0][0]]]
+    for index, following in zip(kept, [*kept[1:], None], strict=True):
+        begin, end = units[index]
+        parts.append(text[begin:end])
+        if following is not None:
+            parts.append(max((text[units[at][1] : units[at + 1][0]] for at in range(index, following)), key=_width))
+    return "".join([*parts, text[units[-1][1] :]])
+
+
+def _width(gap: str) -> tuple[int, bool]:
+    """How much a gap parts: an empty line more than a line break, that more than a space, that more than nothing."""
+    return min(_LINE_ENDS.sub("\n", gap).count("\n"), 2), bool(gap)
 
 
 def unwrap(text: str) -> str:

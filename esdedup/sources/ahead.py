@@ -72,5 +72,5 @@ class Ahead(Generic[T]):
                 continue
 
 
-class _StoppedError(Exception):
-    """The reader has closed; the producer's work is no longer wanted."""
+class _StoppedError(BaseException):
+    """The reader has closed; the producer's work is no longer wanted. A library must not take it for an error."""

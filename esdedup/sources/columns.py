@@ -15,6 +15,7 @@ _IDS = ("id", "_id", "docid", "doc_id", "document_id", "key")
 _TITLES = ("title",)
 _TEXTS = ("text", "sentence", "content")
 _SHOWN = 20
+_WIDTH = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +83,13 @@ def _usual(wanted: Sequence[str], names: Sequence[str]) -> int | None:
 def _find(column: str, names: Sequence[str], label: str, role: str) -> int:
     if column in names:
         return names.index(column)
-    if column.isascii() and column.isdigit() and 1 <= int(column) <= len(names):
+    if _is_number(column) and 1 <= int(column) <= len(names):
         return int(column) - 1
     raise UsageError(f"{label}: no column {column!r} (--{role}-column); columns: {_listed(names)}")
 
 
 def _number(column: str, label: str) -> int:
-    if not (column.isascii() and column.isdigit() and 1 <= int(column) <= 10**6):
+    if not (_is_number(column) and 1 <= int(column) <= 10**6):
         raise UsageError(
             f"{label}: column {column!r} is no number from 1 and the table has no header; "
             "give a number, or --header if its first line holds the names"
@@ -96,6 +97,11 @@ def _number(column: str, label: str) -> int:
     return int(column) - 1
 
 
+def _is_number(column: str) -> bool:
+    # of a number of thousands of digits Python makes no integer
+    return column.isascii() and column.isdigit() and len(column) < 19
+
+
 def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:_SHOWN])
+    shown = ", ".join(name if len(name) <= _WIDTH else f"{name[:_WIDTH]}…" for name in names[:_SHOWN])
     return shown if len(names) <= _SHOWN else f"{shown}, … ({len(names)} in all)"

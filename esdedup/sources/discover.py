@@ -13,7 +13,7 @@ from pathlib import Path
 
 from esdedup.errors import SourceError, UsageError
 from esdedup.settings import FORMATS, Reading
-from esdedup.sources.opener import COMPRESSIONS
+from esdedup.sources.opener import COMPRESSIONS, readable
 
 STDIN = "-"
 
@@ -72,8 +72,16 @@ def _expand(argument: str, reading: Reading) -> Iterator[Source]:
             raise UsageError(f"standard input has no name to tell its format; {_GIVE_FORMAT}")
         yield Source("stdin", None, reading.format, 0, None)
         return
+    if not argument:
+        raise UsageError("a source has an empty name; give files, folders, patterns or -")
     path = Path(argument)
-    if not path.exists():
+    try:
+        exists = path.exists()
+    except OSError as error:
+        raise SourceError(
+            f"{argument}: cannot be read: {error.strerror}; check the path and its permissions"
+        ) from error
+    if not exists:
         if not glob.has_magic(argument):
             raise SourceError(f"{argument}: no such file or folder; check the path")
         yield from _from_pattern(argument, reading)
@@ -101,13 +109,17 @@ def _from_pattern(pattern: str, reading: Reading) -> Iterator[Source]:
 def _from_folder(folder: Path, reading: Reading) -> Iterator[Source]:
     """All files under a folder; hidden ones and those of an unknown ending are left out."""
     files: list[Path] = []
-    for parent, folders, names in os.walk(folder):
+    for parent, folders, names in os.walk(folder, onerror=_refuse):
         folders[:] = [name for name in folders if not name.startswith(".")]
         files += [Path(parent, name) for name in names if not name.startswith(".")]
     if not files:
         raise SourceError(f"{folder}: the folder holds no files; check the path")
     for source in _known(sorted(files, key=os.fsencode), str(folder), reading):
         yield replace(source, base=folder, name=_folder_name(folder)) if source.format == "text" else source
+
+
+def _refuse(error: OSError) -> None:
+    raise SourceError(f"{error.filename}: cannot be read: {error.strerror}; check its permissions") from error
 
 
 def _known(files: list[Path], named: str, reading: Reading) -> Iterator[Source]:
@@ -120,7 +132,7 @@ def _known(files: list[Path], named: str, reading: Reading) -> Iterator[Source]:
 
 
 def _source(path: Path, reading: Reading) -> Source | None:
-    stem, ending, inner = _split_name(path.name)
+    stem, ending, inner = split_name(path.name)
     source_format = reading.format or ending
     if source_format is None:
         return None
@@ -129,10 +141,10 @@ def _source(path: Path, reading: Reading) -> Source | None:
         size = path.stat().st_size if path.is_file() else 0
     except OSError as error:
         raise SourceError(f"{path}: cannot be read: {error.strerror}") from error
-    return Source(name or path.name, path, source_format, size, None)
+    return Source(readable(name or path.name), path, source_format, size, None)
 
 
-def _split_name(name: str) -> tuple[str, str | None, bool]:
+def split_name(name: str) -> tuple[str, str | None, bool]:
     """A file name's stem and format, and whether an ending was taken for the format."""
     root, dot, ending = name.rpartition(".")
     if root and f"{dot}{ending}".lower() in COMPRESSIONS:
@@ -162,7 +174,7 @@ def _share_folder_names(sources: list[Source]) -> list[Source]:
 
 
 def _folder_name(folder: Path) -> str:
-    return folder.resolve().name or "text"
+    return readable(folder.resolve().name or "text")
 
 
 def _identity(source: Source) -> tuple[str, str]:

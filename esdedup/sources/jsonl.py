@@ -57,15 +57,24 @@ def _value(record: dict[str, Any], path: str) -> object:
     """What stands at a key, or at a dotted path where no key has that very name."""
     if path in record or "." not in path:
         return record.get(path)
-    found: object = record
-    for key in path.split("."):
-        if isinstance(found, dict):
-            found = found.get(key)
-        elif isinstance(found, list) and key.isascii() and key.isdigit() and int(key) < len(found):
-            found = found[int(key)]
-        else:
+    found = locate(record, path)
+    return None if found is None else found[0][found[1]]
+
+
+def locate(record: dict[str, Any], path: str) -> tuple[Any, Any] | None:
+    """What holds the value that `path` names, and the key or the number that it has in there."""
+    holder: Any = record
+    keys = [path] if path in record else path.split(".")
+    for depth, key in enumerate(keys, 1):
+        place: Any = key
+        if isinstance(holder, list) and key.isascii() and key.isdigit() and int(key) < len(holder):
+            place = int(key)
+        elif not isinstance(holder, dict) or key not in holder:
             return None
-    return found
+        if depth == len(keys):
+            return holder, place
+        holder = holder[place]
+    return None
 
 
 def _name(value: object) -> str | None:

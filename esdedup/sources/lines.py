@@ -34,12 +34,8 @@ class LineBlocks:
         tail: list[bytes] = []
         tail_size = 0
         dropping = False
-        at_start = True
         try:
-            for piece in self._pieces:
-                if at_start:
-                    at_start = False
-                    piece = piece.removeprefix(_BOM)
+            for piece in _without_mark(self._pieces):
                 if dropping:
                     cut = piece.find(b"\n") + 1
                     if not cut:
@@ -79,6 +75,17 @@ class LineBlocks:
         first = self.lines + 1
         self.lines += block.count(b"\n") + (not block.endswith(b"\n"))
         return first, block
+
+
+def _without_mark(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """The pieces without a byte order mark at the beginning, however the first ones are cut."""
+    head = b""
+    for piece in pieces:
+        head += piece
+        if len(head) >= len(_BOM):
+            break
+    yield head.removeprefix(_BOM)
+    yield from pieces
 
 
 def decode_lines(number: int, block: bytes, skips: Skips) -> tuple[range | list[int], list[str]]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import BinaryIO, TypeVar, cast
 
 from esdedup.errors import SourceError
@@ -44,16 +46,18 @@ class Opened:
     """
 
     def __init__(self, path: Path | None, threads: int = 1) -> None:
-        self.label = "standard input" if path is None else str(path)
+        self.label = "standard input" if path is None else readable(path)
         self._path = path
         self._threads = threads
         self._ahead: Ahead[bytes] | None = None
         self._seven: SevenZip | None = None
+        if path is None and sys.stdin is None:  # closed by whoever started us
+            raise SourceError("standard input: is closed; pipe something into it, or name a file")
         try:
             file = cast(BinaryIO, sys.stdin.buffer if path is None else path.open("rb", buffering=0))
         except OSError as error:
             raise SourceError(
-                f"{path}: cannot be opened: {error.strerror}; check the path and its permissions"
+                f"{self.label}: cannot be opened: {error.strerror}; check the path and its permissions"
             ) from error
         self._raw = Raw(file)
         try:
@@ -81,6 +85,20 @@ class Opened:
             self._seven = SevenZip(self._path)
             for name, pieces in self._guarded(self._seven.members()):
                 yield name, self._guarded(pieces)
+
+    def seekable(self, pieces: Iterator[bytes]) -> BinaryIO:
+        """The bytes of a member as a file that can seek: the source itself, or where it is none, a temporary copy."""
+        if self._path is not None and self._path.is_file() and self.compression == "plain":
+            return self._path.open("rb")
+        copy = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115
+        try:
+            for piece in pieces:
+                copy.write(piece)
+            copy.seek(0)
+        except BaseException:
+            copy.close()
+            raise
+        return copy
 
     def close(self) -> None:
         """Stop what runs ahead and close the file; standard input stays open."""
@@ -141,8 +159,6 @@ def _is_legacy_lzma(head: bytes) -> bool:
     return length == 2**64 - 1 or length < 2**40
 
 
-def seekable_copy(pieces: Iterator[bytes], target: BinaryIO) -> None:
-    """Write all pieces to `target` and go back to its beginning, for formats that have to seek."""
-    for piece in pieces:
-        target.write(piece)
-    target.seek(0)
+def readable(path: PurePath | str) -> str:
+    """A path as text that UTF-8 can carry: of a name in another encoding, the bytes are shown."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")

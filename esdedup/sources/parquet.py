@@ -17,6 +17,8 @@ from esdedup.sources import columns
 from esdedup.sources.batches import MAX_BYTES, MAX_ROWS, cut
 
 _BUFFER = 2**20
+DAMAGE = (pa.ArrowException, OSError, UnicodeDecodeError)
+"""What a damaged file makes the Parquet library raise, the last for names in its footer."""
 
 
 class ParquetReader:
@@ -28,10 +30,10 @@ class ParquetReader:
         self._skips = skips
         try:
             self._file = pq.ParquetFile(file, buffer_size=_BUFFER, pre_buffer=False)
-        except (pa.ArrowException, OSError) as error:
-            raise self._damaged(error) from error
-        self.rows: int = self._file.metadata.num_rows
-        names = _leaves(self._file.schema_arrow)
+            self.rows: int = self._file.metadata.num_rows
+            names = leaves(self._file.schema_arrow)
+        except DAMAGE as error:
+            raise damaged(self._label, error) from error
         chosen = columns.named(reading, names, label)
         self._id = None if chosen.id is None else names[chosen.id]
         self._title = None if chosen.title is None else names[chosen.title]
@@ -41,29 +43,30 @@ class ParquetReader:
         wanted = [name for name in (self._id, self._title, self._text) if name is not None]
         first = 1
         try:
-            for batch in self._file.iter_batches(self._batch_rows(), columns=wanted):
-                documents = self._documents(batch, first)
-                first += batch.num_rows
-                self.done = first / max(self.rows, 1)
-                yield from cut(documents)
-        except (pa.ArrowException, OSError) as error:
-            raise self._damaged(error) from error
+            for group in range(self._file.metadata.num_row_groups):
+                for batch in self._file.iter_batches(self._batch_rows(group), row_groups=[group], columns=wanted):
+                    documents = self._documents(batch, first)
+                    first += batch.num_rows
+                    self.done = first / max(self.rows, 1)
+                    yield from cut(documents)
+        except DAMAGE as error:
+            raise damaged(self._label, error) from error
 
     def close(self) -> None:
         """Close the file."""
         self._file.close()
 
-    def _batch_rows(self) -> int:
-        """Rows that make about one batch of text, by the sizes the file's footer gives."""
-        metadata = self._file.metadata
-        widest = 1
-        for group in range(metadata.num_row_groups):
-            part = metadata.row_group(group)
-            for index in range(part.num_columns):
-                column = part.column(index)
-                if column.path_in_schema == self._text and part.num_rows:
-                    widest = max(widest, column.total_uncompressed_size // part.num_rows)
-        return max(1, min(MAX_ROWS, MAX_BYTES // widest))
+    def _batch_rows(self, group: int) -> int:
+        """Rows of a group that make about one batch of text, by the sizes the file's footer gives."""
+        # the footer of a damaged file ends the process when it is asked for what does not fit together; reading
+        # a row raises instead
+        next(self._file.iter_batches(1, row_groups=[group], columns=[self._text]), None)
+        part = self._file.metadata.row_group(group)
+        paths = [self._file.schema.column(index).path for index in range(part.num_columns)]
+        if self._text not in paths or not part.num_rows:
+            return MAX_ROWS
+        width: int = part.column(paths.index(self._text)).total_uncompressed_size // part.num_rows
+        return max(1, min(MAX_ROWS, MAX_BYTES // max(1, width)))
 
     def _documents(self, batch: pa.RecordBatch, first: int) -> pa.RecordBatch:
         rows = batch.num_rows
@@ -95,7 +98,7 @@ class ParquetReader:
 
     def _strings(self, batch: pa.RecordBatch, path: str) -> tuple[pa.Array, pa.Array]:
         """A column as strings, and which of its rows are not UTF-8 (these are null)."""
-        array = _column(batch, path)
+        array = column_at(batch, path)
         if pa.types.is_dictionary(array.type):
             array = array.cast(array.type.value_type)
         good = pa.array([False] * len(array), pa.bool_())
@@ -120,12 +123,14 @@ class ParquetReader:
                 bad.append(True)
         return pa.array(values, pa.large_string()), pa.array(bad, pa.bool_())
 
-    def _damaged(self, error: Exception) -> SourceError:
-        cause = str(error).splitlines()[0] if str(error) else type(error).__name__
-        return SourceError(f"{self._label}: cannot be read as Parquet: {cause}; fetch or make the file again")
+
+def damaged(label: str, error: Exception) -> SourceError:
+    """What to raise for an error of the Parquet library."""
+    cause = str(error).splitlines()[0] if str(error) else type(error).__name__
+    return SourceError(f"{label}: cannot be read as Parquet: {cause}; fetch or make the file again")
 
 
-def _leaves(schema: Any) -> list[str]:
+def leaves(schema: Any) -> list[str]:
     """Column names, nested ones as dotted paths."""
     names: list[str] = []
 
@@ -141,7 +146,8 @@ def _leaves(schema: Any) -> list[str]:
     return names
 
 
-def _column(batch: pa.RecordBatch, path: str) -> pa.Array:
+def column_at(batch: pa.RecordBatch, path: str) -> pa.Array:
+    """A column by its name, or where it is nested, by its dotted path."""
     if path in batch.schema.names:
         return batch.column(path)
     head, *rest = path.split(".")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import io
-import lzma
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import py7zr
-from py7zr.exceptions import ArchiveError, UnsupportedCompressionMethodError
+from py7zr.exceptions import UnsupportedCompressionMethodError
 from py7zr.io import Py7zIO, WriterFactory
 
 from esdedup.errors import SourceError
@@ -56,7 +55,9 @@ class SevenZip:
                 archive.extractall(factory=_Members(put))
         except UnsupportedCompressionMethodError as error:
             raise SourceError(f"{self._path}: uses a compression method that cannot be read; pack it again") from error
-        except (ArchiveError, lzma.LZMAError, OSError, EOFError) as error:
+        except SourceError:
+            raise
+        except Exception as error:  # every method of compression has errors of its own
             cause = str(error) or type(error).__name__
             raise OSError(cause) from error
 

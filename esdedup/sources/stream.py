@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from pathlib import PurePath
 from types import TracebackType
-from typing import BinaryIO, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,7 +15,7 @@ from esdedup.settings import Reading
 from esdedup.sources.discover import Source
 from esdedup.sources.jsonl import read_jsonl
 from esdedup.sources.lines import LineBlocks
-from esdedup.sources.opener import Opened, seekable_copy
+from esdedup.sources.opener import Opened, readable
 from esdedup.sources.parquet import ParquetReader
 from esdedup.sources.plain import read_lines, read_text
 from esdedup.sources.tables import read_csv, read_tsv
@@ -110,14 +108,7 @@ class DocumentStream:
 
     def _parquet_batches(self, pieces: Iterator[bytes]) -> Iterator[pa.RecordBatch]:
         """From the file itself, or where it is compressed or a stream, from a temporary copy."""
-        path = self._source.path
-        if path is not None and path.is_file() and self._opened.compression == "plain":
-            file = cast(BinaryIO, path.open("rb"))
-        else:
-            file = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115
-        with file:
-            if file.writable():
-                seekable_copy(pieces, file)
+        with self._opened.seekable(pieces) as file:
             self._parquet = ParquetReader(file, self._opened.label, self._reading, self._skips)
             yield from self._parquet
             self._before += self._parquet.rows
@@ -145,4 +136,4 @@ def _text_id(source: Source) -> str:
     if source.path is None:
         return source.name
     path: PurePath = source.path
-    return (path.relative_to(source.base) if source.base else PurePath(path.name)).as_posix()
+    return readable((path.relative_to(source.base) if source.base else PurePath(path.name)).as_posix())

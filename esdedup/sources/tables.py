@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol
 
 import pyarrow as pa
 
@@ -59,7 +60,7 @@ def _columns(
             return ids, titles, texts, numbers
     kept: list[tuple[str, str, str, int]] = []
     for number, line in zip(numbers, cells, strict=True):
-        row = _checked(line, number, chosen, skips)
+        row = checked(line, number, chosen, skips)
         if row:
             kept.append((*row, number))
     if not kept:
@@ -68,7 +69,7 @@ def _columns(
     return names, None if title is None else found, bodies, places
 
 
-def _checked(cells: Sequence[str], number: int, chosen: Columns, skips: Skips) -> tuple[str, str, str] | None:
+def checked(cells: Sequence[str], number: int, chosen: Columns, skips: Skips) -> tuple[str, str, str] | None:
     """Id, title and text of one record, or `None` and a count."""
     text = cells[chosen.text] if chosen.text < len(cells) else ""
     if not text or text.isspace():
@@ -85,8 +86,17 @@ def _checked(cells: Sequence[str], number: int, chosen: Columns, skips: Skips) -
     return identifier, title, text
 
 
+class CsvLines(Protocol):
+    """Lines for the csv module. `first_of_record` is set by the next line when it is 0."""
+
+    first_of_record: int
+
+    def __iter__(self) -> Iterator[str]: ...
+    def __next__(self) -> str: ...
+
+
 class _NumberedLines:
-    """Lines for the csv module, with the number of the one handed out last."""
+    """The lines of blocks, with the number of the one handed out last."""
 
     def __init__(self, blocks: Iterable[Block]) -> None:
         self._blocks = iter(blocks)
@@ -121,11 +131,11 @@ def _split(block: bytes) -> list[bytes]:
 def _csv_rows(blocks: Iterable[Block], label: str, reading: Reading, skips: Skips) -> Iterator[Row]:
     lines = _NumberedLines(blocks)
     chosen = columns.unnamed(reading, label) if reading.header is False else None
-    for number, record in _records(lines, reading.separator or ",", skips):
+    for number, record in csv_records(lines, reading.separator or ",", skips):
         if chosen is None:
             chosen = columns.named(reading, record, label)
             continue
-        row = _checked(record, number, chosen, skips)
+        row = checked(record, number, chosen, skips)
         if row is None:
             continue
         identifier, title, text = row
@@ -135,7 +145,7 @@ def _csv_rows(blocks: Iterable[Block], label: str, reading: Reading, skips: Skip
         yield identifier, None if chosen.title is None else title, text, None, None, number
 
 
-def _records(lines: _NumberedLines, separator: str, skips: Skips) -> Iterator[tuple[int, list[str]]]:
+def csv_records(lines: CsvLines, separator: str, skips: Skips) -> Iterator[tuple[int, list[str]]]:
     """Records with the number of their first line; a record that cannot be read is skipped and counted."""
     csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE))
     reader = csv.reader(lines, delimiter=separator, strict=True)

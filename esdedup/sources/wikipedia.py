@@ -83,9 +83,9 @@ class WikipediaReader:
 
     def _read_siteinfo(self, element: etree._Element) -> None:
         for namespace in element.iter("{*}namespace"):
-            key = namespace.get("key", "")
-            if key.lstrip("-").isdecimal():
-                self._namespaces[int(key)] = namespace.text or ""
+            key = _integer(namespace.get("key"))
+            if key is not None:
+                self._namespaces[key] = namespace.text or ""
         self._titles = Titles(self._namespaces)
 
     def _begin(self, page: _Page, children: Iterator[etree._Element]) -> None:
@@ -195,4 +195,4 @@ def _drop_before(element: etree._Element, kept: etree._Element | None, only: str
 
 def _integer(text: str | None) -> int | None:
     text = (text or "").strip()
-    return int(text) if len(text) < 19 and text.lstrip("-").isdecimal() else None
+    return int(text) if len(text) < 19 and text.removeprefix("-").isdecimal() else None

@@ -20,6 +20,7 @@ _PRUNE_AFTER = 2**22
 _DEEPEST = 8
 
 _SKIPPED = re.compile(r"\s+|<\?.*?\?>|<!--.*?-->", re.DOTALL)
+_BYTE_ORDER_MARK = re.compile("\ufeff|\xef\xbb\xbf")  # the second is UTF-8 read as Latin-1
 _NAME = re.compile(r"<([^\s/>!?]+)[\s/>]")
 _FATAL = int(etree.ErrorLevels.FATAL)
 
@@ -75,7 +76,8 @@ class _Prolog:
         self.data += piece
         encoding = self._encoding()
         text = self.data[: 2 * _MAX_PROLOG].decode(encoding, "replace")
-        at = 0
+        mark = _BYTE_ORDER_MARK.match(text)
+        at = mark.end() if mark else 0
         while match := _SKIPPED.match(text, at):
             at = match.end()
         self.empty = at == len(text)
@@ -121,7 +123,9 @@ class _Feed:
     def __init__(self, label: str, prolog: _Prolog) -> None:
         self._label = label
         self._prolog = prolog
-        tags = {*_TAGS, "mediawiki" if prolog.fragment else prolog.root or "mediawiki"}
+        tags = {*_TAGS, "mediawiki"}
+        if prolog.root and re.fullmatch(r"[\w.-]+", prolog.root):  # else the parser says what is wrong with it
+            tags.add(prolog.root)
         self._parser = etree.XMLPullParser(
             events=("start", "end"),
             tag=[f"{{*}}{name}" for name in sorted(tags)],

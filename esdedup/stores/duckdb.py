@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, fields
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 
 from esdedup.clustering.union import Clusters
@@ -49,6 +51,8 @@ class EmbeddedStore(Store):
         self.address = str(path)
         self._live = path
         self._path = path if fresh is None else files.prepare_generation(path, fresh)
+        if self._path.exists() and self._path.stat().st_size == 0:
+            self._path.unlink()  # what is left where the very first write failed
         if not self._path.exists() and (frozen is None or read_only):
             raise StoreError(f"{path}: there is no store; make one with esdedup run or esdedup index")
         self._db = files.connect(self._path, memory, threads, read_only)
@@ -59,12 +63,14 @@ class EmbeddedStore(Store):
             else:
                 files.check_made_here(self._db, path)
             files.check_version(self._about, path)
-            self.signing = Signing(**self._about.get("signing"))
+            self.signing = files.stored_signing(self._about)
             files.check_same(path, self.signing, freeze(self.signing, frozen or {}))
             if not read_only:
                 register_functions(self._db)
-        except BaseException:
+        except BaseException as error:
             self._db.close()
+            if isinstance(error, files.DamagedError | duckdb.Error):
+                raise files.store_error(error, path) from error
             raise
         self._results = Results(self._db, self.signing.unit)
 
@@ -225,7 +231,8 @@ class EmbeddedStore(Store):
             yield
             self._db.execute("COMMIT")
         except BaseException:
-            self._db.execute("ROLLBACK")
+            with suppress(duckdb.Error):  # the database may have ended it by itself
+                self._db.execute("ROLLBACK")
             raise
 
     # -- scanning -------------------------------------------------------------------------------------------
@@ -410,3 +417,11 @@ class EmbeddedStore(Store):
 
     def close(self) -> None:
         self._db.close()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with suppress(duckdb.Error):  # the error that is on its way says more
+            self.close()
+        if isinstance(error, files.DamagedError | duckdb.Error):
+            raise files.store_error(error, Path(self.address)) from error

@@ -71,8 +71,8 @@ def settle_reading(db: Database, first: int, *, remember: bool) -> dict[str, int
         "WHERE sentences.document = l.document AND sentences.position = l.position"
     )
     db.execute("DELETE FROM last_seen")
-    for source, count in repeated:
-        db.execute("INSERT INTO skipped VALUES (?, 'repeated_id', ?, [])", [source, count])
+    for source, count, places in repeated:
+        db.execute("INSERT INTO skipped VALUES (?, 'repeated_id', ?, ?)", [source, count, places])
     replaced = db.count("SELECT count(*) FROM outdated WHERE NOT same")
     unchanged = db.count("SELECT count(*) FROM outdated WHERE same")
     if unchanged:
@@ -81,7 +81,7 @@ def settle_reading(db: Database, first: int, *, remember: bool) -> dict[str, int
     if replaced:
         _delete_documents(db, _REPLACED)
     _look_up_new_texts(db, first)
-    return {"repeated": sum(count for _, count in repeated), "unchanged": unchanged, "replaced": replaced}
+    return {"repeated": sum(count for _, count, _ in repeated), "unchanged": unchanged, "replaced": replaced}
 
 
 def remove_documents(db: Database, ids: Sequence[str], *, remember: bool) -> list[str]:
@@ -100,7 +100,7 @@ def remove_documents(db: Database, ids: Sequence[str], *, remember: bool) -> lis
 
 
 def _number_repeats(db: Database, first: int) -> list[tuple[Any, ...]]:
-    """Give the second document with an id the occurrence 2, and so on; counts by source."""
+    """Give the second document with an id the occurrence 2, and so on; by source, how many, and the first of them."""
     db.execute(
         "CREATE OR REPLACE TEMP TABLE repeats AS SELECT number, n FROM ("
         "SELECT number, row_number() OVER (PARTITION BY source, key ORDER BY number) AS n FROM keyed "
@@ -109,7 +109,10 @@ def _number_repeats(db: Database, first: int) -> list[tuple[Any, ...]]:
         [first, first],
     )
     db.execute("UPDATE documents SET occurrence = r.n FROM repeats r WHERE documents.number = r.number")
-    return db.rows("SELECT source, count(*) FROM documents JOIN repeats USING (number) GROUP BY source ORDER BY source")
+    return db.rows(
+        "SELECT source, count(*), list('record ' || place || ': id ' || key ORDER BY number)[1:5] "
+        "FROM documents JOIN repeats USING (number) GROUP BY source ORDER BY source"
+    )
 
 
 def _touch(db: Database) -> None:

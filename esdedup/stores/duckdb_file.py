@@ -17,6 +17,7 @@ from esdedup.database import Database
 from esdedup.errors import (
     EsdedupError,
     NotAStoreError,
+    SettingsError,
     StoreError,
     StoreLockedError,
     StoreSettingsError,
@@ -38,7 +39,10 @@ class About:
     def get(self, key: str) -> Any:
         """What is told of `key`; None without anything."""
         row = self._db.row("SELECT value FROM about WHERE key = ?", [key])
-        return json.loads(row[0]) if row else None
+        try:
+            return json.loads(row[0]) if row else None
+        except ValueError as error:
+            raise DamagedError(f"what it says of {key} is not JSON") from error
 
     def tell(self, key: str, value: Any) -> None:
         """Say `value` of `key` from now on."""
@@ -54,16 +58,34 @@ def connect(path: Path, memory: int, threads: int, read_only: bool) -> Database:
     """Open the file; `StoreLockedError`, `NotAStoreError` or `StoreError` say what is in the way."""
     try:
         return Database(path, memory=memory, threads=threads, read_only=read_only)
-    except duckdb.IOException as error:
-        holder = re.search(r"PID (\d+)", str(error))
-        if "lock" in str(error).lower():
-            who = f"process {holder[1]}" if holder else "another process"
-            raise StoreLockedError(f"{path}: in use by {who}; wait for it to end, or name another --store") from error
-        if "not a valid DuckDB" in str(error):
-            raise NotAStoreError(f"{path}: not a DuckDB file; name another --store") from error
-        raise StoreError(f"{path}: {_first_line(error)}; name a --store that can be written") from error
     except duckdb.Error as error:
-        raise StoreError(f"{path}: {_first_line(error)}; name another --store") from error
+        raise store_error(error, path) from error
+
+
+class DamagedError(Exception):
+    """What a store says of itself makes no sense."""
+
+
+def store_error(error: Exception, path: Path) -> StoreError:
+    """What went wrong with the file, in one line that says what to do."""
+    line = " ".join(str(error).split())
+    holder = re.search(r"PID (\d+)", line)
+    if "Could not set lock" in line or "Conflicting lock" in line:
+        who = f"process {holder[1]}" if holder else "another process"
+        return StoreLockedError(f"{path}: in use by {who}; wait for it to end, or name another --store")
+    if "not a valid DuckDB" in line:
+        return NotAStoreError(f"{path}: not a DuckDB file; name another --store")
+    if any(words in line for words in _DISK):
+        return StoreError(f"{path}: {line}; make room and run the same command again")
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return StoreError(f"{path}: {line}; give more --memory and run the same command again")
+    if isinstance(error, DamagedError | duckdb.CatalogException) or any(words in line for words in _DAMAGE):
+        return StoreError(f"{path}: damaged: {line}; delete it and begin again, or name another --store")
+    return StoreError(f"{path}: {line}; name a --store that can be written")
+
+
+_DISK = ("No space left", "Could not write", "Out of disk", "Disk quota", "File too large")
+_DAMAGE = ("orrupt", "checksum", "Could not read", "INTERNAL", "eserializ", "has been invalidated")
 
 
 def is_empty(db: Database) -> bool:
@@ -80,7 +102,9 @@ def check_made_here(db: Database, path: Path) -> None:
 
 def check_version(about: About, path: Path) -> None:
     """`StoreVersionError` for a schema or tokens that this version does not read."""
-    version, scheme = about.get("schema") or 0, about.get("hash-scheme") or 0
+    version, scheme = about.get("schema"), about.get("hash-scheme")
+    if not isinstance(version, int) or not isinstance(scheme, int):
+        raise DamagedError("it names no version")
     if version > SCHEMA_VERSION:
         raise StoreVersionError(
             f"{path}: written with schema {version}, this esdedup reads up to {SCHEMA_VERSION}; upgrade it"
@@ -91,6 +115,14 @@ def check_version(about: About, path: Path) -> None:
         raise StoreVersionError(
             f"{path}: tokens of hash scheme {scheme}, this esdedup makes scheme {HASH_SCHEME}; {_AGAIN}"
         )
+
+
+def stored_signing(about: About) -> Signing:
+    """The frozen settings; `DamagedError` where they make no sense."""
+    try:
+        return Signing(**about.get("signing"))
+    except (TypeError, SettingsError) as error:
+        raise DamagedError(f"its settings make no sense: {error}") from error
 
 
 def check_same(path: Path, stored: Signing, asked: Signing) -> None:
@@ -157,9 +189,5 @@ def _job_of(path: Path) -> str | None:
         with connect(path, _SMALL, 1, False) as db:
             check_version(About(db), path)
             return str(About(db).get("job"))
-    except (EsdedupError, duckdb.Error):
+    except (EsdedupError, DamagedError, duckdb.Error):
         return None
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0]

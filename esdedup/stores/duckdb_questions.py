@@ -19,7 +19,7 @@ SOURCE_HOMES = "SELECT number, min(number) OVER (PARTITION BY name, qualified) A
 def sentences_sharing(db: Database, unit: str, tokens: Sequence[int]) -> pa.Table:
     """Every sentence that holds one of the tokens."""
     near = "SELECT DISTINCT hash FROM postings SEMI JOIN (SELECT unnest(?::BIGINT[]) AS token) asked USING (token)"
-    return _sentences(db, unit, f"SELECT s.* FROM sentences s SEMI JOIN ({near}) near USING (hash)", [list(tokens)])
+    return _sentences(db, unit, f"SELECT rowid FROM sentences SEMI JOIN ({near}) near USING (hash)", [list(tokens)])
 
 
 def sentences_starting(db: Database, unit: str, folded: str, limit: int) -> pa.Table:
@@ -60,7 +60,7 @@ def sentence(db: Database, unit: str, identity: str) -> dict[str, Any] | None:
     rows = _sentences(
         db,
         unit,
-        "SELECT * FROM sentences WHERE position = ? AND document IN (SELECT number FROM named WHERE id = ?)",
+        "SELECT rowid FROM sentences WHERE position = ? AND document IN (SELECT number FROM named WHERE id = ?)",
         [int(position), document],
     )
     return dict(rows.to_pylist()[0]) if rows.num_rows else None
@@ -132,14 +132,19 @@ def homes(db: Database, by: str) -> Iterator[pa.RecordBatch]:
 def _of_hashes(db: Database, unit: str, hashes: pa.Table) -> pa.Table:
     listed = hashes["hash"].to_pylist()
     return _sentences(
-        db, unit, "SELECT s.* FROM sentences s SEMI JOIN (SELECT unnest(?::UBIGINT[]) AS hash) USING (hash)", [listed]
+        db, unit, "SELECT rowid FROM sentences SEMI JOIN (SELECT unnest(?::UBIGINT[]) AS hash) USING (hash)", [listed]
     )
 
 
 def _sentences(db: Database, unit: str, wanted: str, values: list[Any]) -> pa.Table:
-    """The sentences that a query selects, with their names."""
+    """The sentences whose rows a query selects, with their names.
+
+    In two steps: rows that are named one by one are read alone, while a join would read all texts.
+    """
+    rows = [row for (row,) in db.rows(wanted, values)]
     return db.table(
         f"SELECT {sentence_id(unit)} AS id, n.source, n.id AS document, n.title, s.position, s.text, s.revision, "
-        f"s.timestamp, s.hash FROM ({wanted}) s JOIN named n ON n.number = s.document",
-        values,
+        "s.timestamp, s.hash FROM (SELECT * FROM sentences WHERE rowid IN (SELECT unnest(?::BIGINT[]))) s "
+        "JOIN named n ON n.number = s.document",
+        [rows],
     ).cast(SENTENCES)

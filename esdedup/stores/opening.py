@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,10 @@ def open_store(
         # not repeated: it may hold a password
         raise UsageError("--store: stores on a server are not supported; give --store PATH.duckdb")
     path = Path(address)
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise UsageError(f"{os.fsencode(path)!r}: the name of a store must be UTF-8; name another --store") from None
     if path.suffix != ".duckdb":
         raise UsageError(f"{address}: not an address of a store; give --store PATH.duckdb")
     return EmbeddedStore(path, frozen, memory=memory, threads=threads, read_only=read_only, fresh=fresh)

@@ -217,7 +217,7 @@ def test_a_reading_killed_anywhere_is_finished(
     options: dict[str, Any] = {"revisions": "all", "min_chars": 10, "workers": 1}
     whole = esdedup.run(*sources, out=tmp_path / "whole", **options)
     monkeypatch.setattr("esdedup.sources.batches.MAX_BYTES", 2000)
-    monkeypatch.setattr("esdedup.pipeline.indexing._FLUSH_BYTES", 0)
+    monkeypatch.setattr("esdedup.pipeline.indexing._FLUSH_ROWS", 7)
     append, calls = EmbeddedStore.append, 0
 
     def killed(*arguments: Any) -> None:

@@ -1,0 +1,140 @@
+"""`similar`, `suggest`, `explain`, `clusters`, `overlap`: the commands that ask a store."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from esdedup.cli.options import json_option, store_option, talk_options
+
+_LIMIT = click.option(
+    "--limit", type=click.IntRange(min=0), default=20, show_default=True, metavar="N", help="At most N rows."
+)
+
+
+@click.command()
+@click.argument("text")
+@store_option
+@click.option("--jaccard", type=float, metavar="S", help="What counts as a match.  [default: as at the last scan]")
+@_LIMIT
+@json_option
+@talk_options
+def similar(text: str, as_json: bool, quiet: bool, **options: Any) -> None:
+    """List stored sentences that are like TEXT: those that share a token with it.
+
+    \b
+    Example:
+      esdedup similar "The quick brown fox jumps over the lazy dog." --store found/store.duckdb
+    """
+    import esdedup
+    from esdedup.cli.show import rows_json, similar_text
+
+    rows = esdedup.similar(text, **options)
+    click.echo(rows_json(rows) if as_json else similar_text(rows), nl=bool(rows) or not as_json)
+
+
+@click.command()
+@click.argument("prefix")
+@store_option
+@_LIMIT
+@json_option
+@talk_options
+def suggest(prefix: str, as_json: bool, quiet: bool, **options: Any) -> None:
+    """List stored sentences that begin with PREFIX, in small or capital letters.
+
+    \b
+    Example:
+      esdedup suggest "the population was" --store found/store.duckdb
+    """
+    import esdedup
+    from esdedup.cli.show import rows_json, suggest_text
+
+    rows = esdedup.suggest(prefix, **options)
+    click.echo(rows_json(rows) if as_json else suggest_text(rows), nl=bool(rows) or not as_json)
+
+
+@click.command()
+@click.argument("a", metavar="ID_A")
+@click.argument("b", metavar="ID_B")
+@store_option
+@json_option
+@talk_options
+def explain(a: str, b: str, store: str, as_json: bool, quiet: bool) -> None:
+    """Say why two sentences did or did not match.
+
+    \b
+    Example:
+      esdedup explain 12:3 4071:0 --store found/store.duckdb
+    """
+    import esdedup
+    from esdedup.cli.show import explain_text
+    from esdedup.exports.tables import compact_json
+
+    found = esdedup.explain(a, b, store=store)
+    click.echo(compact_json(found) if as_json else explain_text(found))
+
+
+@click.command()
+@store_option
+@click.option(
+    "--min-size",
+    type=click.IntRange(min=1),
+    default=2,
+    show_default=True,
+    metavar="N",
+    help="Sentences in the cluster.",
+)
+@click.option("--document", metavar="ID", help="Only clusters with a sentence of this document.")
+@click.option("--text", metavar="WORDS", help="Only clusters in whose texts all these words stand.")
+@click.option(
+    "--sort",
+    type=click.Choice(["size", "jaccard"]),
+    default="size",
+    show_default=True,
+    help="Largest first, or weakest edge first.",
+)
+@_LIMIT
+@click.option("--after", metavar="CLUSTER", help="Go on behind the cluster with this id.")
+@json_option
+@talk_options
+def clusters(store: str, as_json: bool, quiet: bool, **filters: Any) -> None:
+    """List clusters, largest first.
+
+    \b
+    Example:
+      esdedup clusters --store found/store.duckdb --text "agricultural land" --min-size 3
+    """
+    import esdedup
+    from esdedup.cli.show import cluster_text
+    from esdedup.exports.tables import compact_json
+
+    for cluster in esdedup.clusters(store=store, **filters):
+        click.echo(compact_json(cluster) if as_json else cluster_text(cluster))
+
+
+@click.command()
+@store_option
+@click.option(
+    "--by",
+    type=click.Choice(["documents", "sources"]),
+    default="documents",
+    show_default=True,
+    help="What is compared.",
+)
+@click.option("--document", metavar="ID", help="Only pairs with this document (or source).")
+@_LIMIT
+@json_option
+@talk_options
+def overlap(as_json: bool, quiet: bool, **options: Any) -> None:
+    """List pairs of documents, or of sources, that say the same: how many sentences of one stand in the other.
+
+    \b
+    Example:
+      esdedup overlap --store found/store.duckdb --by sources
+    """
+    import esdedup
+    from esdedup.cli.show import overlap_text, rows_json
+
+    found = esdedup.overlap(**options)
+    click.echo(rows_json(found.rows) if as_json else overlap_text(found), nl=bool(found.rows) or not as_json)

@@ -1,0 +1,56 @@
+"""`dedupe`: the command that writes a collection again without its duplicates."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from esdedup.cli.options import (
+    defaults_options,
+    json_option,
+    resource_options,
+    scan_options,
+    signing_options,
+    source_options,
+    talk_options,
+)
+from esdedup.cli.work import raise_damage, show
+from esdedup.settings import KEEPS
+
+
+@click.command()
+@click.argument("sources", nargs=-1, required=True, metavar="SOURCE…")
+@click.option(
+    "-o", "--out", metavar="OUTDIR", type=click.Path(path_type=Path), required=True, help="Folder for the files."
+)
+@click.option("--store", metavar="ADDRESS", envvar="ESDEDUP_STORE", help="PATH.duckdb.  [default: OUTDIR/store.duckdb]")
+@click.option("--keep", type=click.Choice(KEEPS), default="first", show_default=True, help="Which of a cluster stays.")
+@click.option("--annotate", is_flag=True, help="Keep all; write beside each record what would become of it.")
+@click.option("--fresh", is_flag=True, help="Begin again with an empty store.")
+@json_option
+@source_options
+@signing_options
+@scan_options
+@resource_options
+@defaults_options
+@talk_options
+def dedupe(sources: tuple[str, ...], as_json: bool, **options: Any) -> None:
+    """Write each SOURCE again without its duplicates: same name, format and compression.
+
+    Whole records go with --unit record, otherwise sentences out of their texts. Wiki dumps become JSON Lines of
+    cleaned documents. OUTDIR/drops.jsonl names everything that was dropped, and why. With --across sources,
+    duplicates within one source stay.
+
+    \b
+    Examples:
+      esdedup dedupe corpus.jsonl.zst -o clean --unit record
+      esdedup dedupe train.tsv test.tsv -o clean --across sources
+    """
+    import esdedup
+    from esdedup.cli.show import deduped_text
+
+    done = esdedup.dedupe(*sources, **options)
+    show(done, as_json, lambda: deduped_text(done, options["out"]))
+    raise_damage(done["damaged"])

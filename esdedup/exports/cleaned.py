@@ -1,0 +1,93 @@
+"""Wiki dumps as JSON lines: one object a page, with the text that a reader would see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
+
+import pyarrow as pa
+
+from esdedup.errors import UnparsablePageError
+from esdedup.exports.line_records import NOTE
+from esdedup.exports.marks import Decisions
+from esdedup.exports.tables import compact_json
+from esdedup.flat import text_buffers, texts_from
+from esdedup.records import Skips
+from esdedup.settings import Reading
+from esdedup.sources.wikipedia import WikipediaReader
+from esdedup.wikitext.fast import FastCleaner
+from esdedup.wikitext.reference import ReferenceCleaner
+from esdedup.wikitext.rules import Names
+
+Clean = Callable[[pa.LargeStringArray], list[str | None]]
+"""Wikitext into plain texts; `None` for a page that the reference path gave up on."""
+
+
+class CleanedPages:
+    """Writes the documents of a dump, member by member. Pages that the index skips are left out."""
+
+    def __init__(self, reading: Reading, label: str, decisions: Decisions, annotate: bool) -> None:
+        self._reading = reading
+        self._label = label
+        self._decisions = decisions
+        self._annotate = annotate
+        self._namespaces: dict[int, str] = {}
+        self._left = reading.limit
+
+    def lines(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        """The documents of one member; `SourceError` for damage, after those that stood before it."""
+        before = self._decisions.place
+        reader = WikipediaReader(pieces, self._label, self._reading, self._left, Skips(), self._namespaces)
+        clean: Clean | None = None
+        with ExitStack() as stack:
+            for batch in reader:
+                # the names of the namespaces are known with the first batch
+                clean = clean or _cleaner(self._reading.wikitext, Names(dict(self._namespaces)), stack)
+                rows = batch.drop_columns(["text"]).to_pylist()
+                for row, text in zip(rows, clean(batch["text"]), strict=True):
+                    self._decisions.place = before + row["place"]
+                    if text is not None and (line := self._line(row, text)):
+                        yield line
+        self._decisions.place = before + reader.pages
+        if self._left is not None:
+            self._left -= reader.documents
+
+    def _line(self, row: dict[str, Any], text: str) -> bytes | None:
+        decisions, place = self._decisions, self._decisions.place
+        page = {name: row[name] for name in ("id", "title")} | {"text": text}
+        page |= {name: row[name] for name in ("revision", "timestamp")}
+        if self._annotate:
+            page[NOTE] = decisions.note(place)
+        elif drops := decisions.drops(place):
+            left = decisions.left(text, drops)
+            if left is None:
+                return None
+            page["text"] = left
+        else:
+            decisions.stay()
+        return compact_json(page).encode() + b"\n"
+
+
+def _cleaner(path: str, names: Names, stack: ExitStack) -> Clean:
+    """The cleaner for one path through wikitext; what it has to close is left to `stack`."""
+    if path == "fast":
+        fast = FastCleaner(names)
+
+        def clean_all(column: pa.LargeStringArray) -> list[str | None]:
+            texts: list[str | None] = texts_from(*fast.clean_batch(*text_buffers(column))).to_pylist()
+            return texts
+
+        return clean_all
+    reference = stack.enter_context(ReferenceCleaner(names))
+
+    def clean_each(column: pa.LargeStringArray) -> list[str | None]:
+        texts: list[str | None] = []
+        for text in column.to_pylist():
+            try:
+                texts.append(reference.clean(text))
+            except UnparsablePageError:
+                texts.append(None)
+        return texts
+
+    return clean_each

@@ -1,0 +1,132 @@
+"""The verb that writes collections again without their duplicates."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from esdedup.exports.rewrite import Rewritten, check_rewritable, rewrite_source
+
+from esdedup.errors import UsageError
+from esdedup.exports.files import whole_file
+from esdedup.exports.tables import compact_json
+from esdedup.exports.verdicts import Verdicts, judge
+from esdedup.pipeline.indexing import damages, source_marks
+from esdedup.pipeline.steps import (
+    Address,
+    find_sources,
+    job_name,
+    make_folder,
+    open_for,
+    read_into,
+    refuse_other_sources,
+    scan_if_needed,
+    settings_of,
+)
+
+_DONE = ".dedupe-done.json"
+
+
+def dedupe(
+    *sources: Address,
+    out: Address,
+    store: Address | None = None,
+    keep: str = "first",
+    annotate: bool = False,
+    fresh: bool = False,
+    keep_going: bool = False,
+    quiet: bool = True,
+    **options: Any,
+) -> dict[str, Any]:
+    """Write each source again to the folder `out`, same name, format and compression, without its duplicates.
+
+    Of each cluster one sentence (or record, with `unit="record"`) is kept: the `first` as read, the `longest`, or
+    `none`. Sentences are taken out of the texts that they stand in; a document of which nothing is left is left
+    out. Wiki dumps become JSON Lines of cleaned documents. drops.jsonl names each dropped sentence, its cluster,
+    the one kept, the reason and the Jaccard similarity. Linkage is `star`, around the texts to keep. `annotate`
+    keeps all, and writes beside each record what would become of it. With `across="sources"` duplicates within one
+    source stay: is anything of a test set in the training set?
+
+    The same command finishes a killed job, and writes no file twice. Counts of documents and sentences written and
+    dropped, and the `files`.
+    """
+    if options.get("linkage") not in (None, "star"):
+        raise UsageError("linkage is single; dedupe needs star, so that what it drops was compared with what it keeps")
+    settings = settings_of(options)
+    settings = replace(settings, scanning=replace(settings.scanning, linkage="star", keep=keep))
+    folder = Path(out)
+    found, missing = find_sources(sources, settings.reading, keep_going)
+    for source in found:
+        check_rewritable(source, settings.reading, folder, annotate=annotate)
+    make_folder(folder)
+    marks = source_marks(found, settings.reading)
+    job = job_name(marks, settings) if fresh else None
+    seconds: dict[str, float] = {}
+    with open_for(store or folder / "store.duckdb", settings, fresh=job) as opened:
+        refuse_other_sources(opened, marks)
+        clock = time.perf_counter()
+        read_into(opened, found, marks, settings, keep_going=keep_going, quiet=quiet)
+        seconds["index"] = time.perf_counter() - clock
+        seconds |= scan_if_needed(opened, settings.scanning, settings.resources, quiet=quiet)
+        clock = time.perf_counter()
+        numbers = {(mark.name, mark.path): mark.number for mark in opened.sources()}
+        written = _Written(folder / _DONE, json.dumps([opened.state(), asdict(settings.scanning), annotate]))
+        with judge(opened, keep, settings.scanning.across) as verdicts:
+            for source, mark in zip(found, marks, strict=True):
+                if not written.has(mark.path):
+                    done = rewrite_source(
+                        source,
+                        settings.reading,
+                        opened.signing,
+                        verdicts.marks(numbers[mark.name, mark.path]),
+                        folder,
+                        annotate=annotate,
+                        keep_going=keep_going,
+                    )
+                    written.add(mark.path, done)
+            _write_drops(verdicts, folder / "drops.jsonl")
+            reasons = verdicts.counts()
+        counts = opened.counts()
+        opened.publish()
+    seconds["write"] = time.perf_counter() - clock
+    return {**written.finish(), "dropped": reasons, "counts": counts, "damaged": missing + damages(marks)} | {
+        "seconds": {stage: round(value, 3) for stage, value in seconds.items()}
+    }
+
+
+def _write_drops(verdicts: Verdicts, path: Path) -> None:
+    with whole_file(path) as part, part.open("w", encoding="utf-8", newline="\n") as lines:
+        lines.writelines(compact_json(row) + "\n" for row in verdicts.drops())
+
+
+class _Written:
+    """Which files are whole already, so that a killed job need not write them again."""
+
+    def __init__(self, path: Path, job: str) -> None:
+        self._path = path
+        self._told: dict[str, Any] = {"job": job, "files": {}}
+        if path.exists():
+            told = json.loads(path.read_text("utf-8"))
+            if told["job"] == job:
+                self._told = told
+
+    def has(self, source: str) -> bool:
+        known = self._told["files"].get(source)
+        return known is not None and Path(known["path"]).exists()
+
+    def add(self, source: str, done: Rewritten) -> None:
+        self._told["files"][source] = {**asdict(done), "path": str(done.path)}
+        with whole_file(self._path) as part:
+            part.write_text(json.dumps(self._told), "utf-8")
+
+    def finish(self) -> dict[str, Any]:
+        """Sums over all files, and their names; the job is done."""
+        self._path.unlink(missing_ok=True)
+        files = list(self._told["files"].values())
+        sums = {
+            name: sum(file[name] for file in files) for name in ("documents", "documents_dropped", "sentences_dropped")
+        }
+        return {**sums, "files": sorted({file["path"] for file in files})}
