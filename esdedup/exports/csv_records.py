@@ -78,8 +78,9 @@ class CsvRecords:
 
     def _line(self, cells: list[str]) -> bytes:
         line = io.StringIO()
-        csv.writer(line, delimiter=self._separator, lineterminator="").writerow(cells)
-        return line.getvalue().encode("utf-8", "surrogateescape")
+        # the writer quotes what its line end is made of: with this one both characters
+        csv.writer(line, delimiter=self._separator, lineterminator="\r\n").writerow(cells)
+        return line.getvalue().removesuffix("\r\n").encode("utf-8", "surrogateescape")
 
 
 class _HeldLines:

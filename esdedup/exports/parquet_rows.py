@@ -24,6 +24,7 @@ _BYTES_AT_ONCE = 2**22
 _GROUP_BYTES = 2**26
 """A row group that is larger in memory is written as several."""
 
+_ARROW = b"ARROW:schema"
 _VERSIONS = ("1.0", "2.4", "2.6")
 
 
@@ -178,13 +179,19 @@ def _writer(sink: _Sink, table: pq.ParquetFile, schema: pa.Schema) -> pq.Parquet
         for index in range(group.num_columns):
             column = group.column(index)
             codecs[column.path_in_schema] = column.compression.replace("UNCOMPRESSED", "NONE")
-    return pq.ParquetWriter(
+    told = metadata.metadata or {}
+    arrow = _ARROW in told
+    writer = pq.ParquetWriter(
         sink,
         schema,
         version=metadata.format_version if metadata.format_version in _VERSIONS else _VERSIONS[-1],
         compression=codecs or "NONE",
-        store_schema=b"ARROW:schema" in (metadata.metadata or {}),
+        use_compliant_nested_type=False,  # inner names stay what they are, compliant or not
+        store_schema=arrow,
     )
+    if told and not arrow:
+        writer.add_key_value_metadata(told)  # else they come with the schema
+    return writer
 
 
 def _with_texts(batch: pa.RecordBatch, path: str, texts: Mapping[int, str]) -> pa.RecordBatch:

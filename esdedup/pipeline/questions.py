@@ -18,7 +18,7 @@ from esdedup.pairs.compare import compare, diff_words
 from esdedup.pairs.verify import HOT_LIMIT
 from esdedup.pipeline.steps import Address
 from esdedup.sentences.segment import segment
-from esdedup.settings import Scanning, Signing
+from esdedup.settings import Scanning, Signing, available_cores
 from esdedup.signers.bands import Signer
 from esdedup.stores.opening import open_store
 from esdedup.stores.store import Store
@@ -153,7 +153,9 @@ def overlap(
 
 
 def _opened(store: Address | Store) -> AbstractContextManager[Store]:
-    return nullcontext(store) if isinstance(store, Store) else open_store(store, read_only=True)
+    return (
+        nullcontext(store) if isinstance(store, Store) else open_store(store, threads=available_cores(), read_only=True)
+    )
 
 
 def _require_scan(store: Store) -> None:

@@ -23,6 +23,9 @@ from esdedup.stores.store import Store
 
 log = logging.getLogger("esdedup")
 
+_BLOCK_SHARE = 5
+"""The part of the memory that texts of one range may take."""
+
 _FAR_BELOW = 0.3
 """A cluster reaches too far when a member's similarity to the representative is this much under the threshold."""
 
@@ -34,7 +37,7 @@ def scan_store(store: Store, scanning: Scanning, resources: Resources, *, quiet:
     signer = Signer(store.signing)
     sentences = store.counts()["sentences_kept"]
     with scratch_database(store, scanning, resources, sentences) as scratch:
-        collider = Collider(scratch, signer, scanning, resources.memory // 5, resources.processes)
+        collider = Collider(scratch, signer, scanning, resources.memory // _BLOCK_SHARE, resources.processes)
         with Bar("scan", 0, "range", not quiet) as bar:
             found = collider.collide(
                 lambda: store.signatures(scanning.across),
@@ -66,7 +69,7 @@ def cluster_pairs(
     clusters = find_clusters(scratch, scanning.linkage, scanning.verify == "exact", ignored, turns)
     if scanning.verify == "none" or scanning.linkage == "star":
         return clusters
-    far = far_members(store.texts, signer, clusters, scanning.jaccard - _FAR_BELOW, resources.memory // 5)
+    far = far_members(store.texts, signer, clusters, scanning.jaccard - _FAR_BELOW, resources.memory // _BLOCK_SHARE)
     if not far:
         return clusters
     worst = min(far.items(), key=lambda item: (item[1], item[0]))

@@ -87,12 +87,13 @@ def read_into(
     reading is not finished.
     """
     known = store.sources()
-    if store.unfinished():
-        pending = [mark for mark in known if not mark.finished]
-        if not all(any(mark.same_as(old) for mark in marks) for old in pending):
+    begun = store.unfinished_reading()
+    if begun is not None:
+        pending = [mark for mark in known if mark.number in begun.sources and (not mark.finished or damages([mark]))]
+        if any(all(mark.path != old.path or mark.name != old.name for mark in marks) for old in pending):
             raise StoreSourcesError(
                 f"{store.address}: reading {pending[0].path} is not finished; index it again to finish it, "
-                "or begin again with --fresh"
+                "with --keep-going if it is damaged, or begin again with --fresh"
             )
     last = store.last_reading()
     if last is not None and not any(mark.path == STANDARD_INPUT for mark in marks):
@@ -151,7 +152,7 @@ def refuse_other_sources(store: Store, marks: Sequence[SourceMark]) -> bool:
 
 def require_settled(store: Store) -> None:
     """`StoreError` where a reading is not finished."""
-    if store.unfinished():
+    if store.unfinished_reading() is not None:
         raise StoreError(
             f"{store.address}: a reading is not finished; run the same command again first, with --keep-going "
             "if a source is damaged"

@@ -198,10 +198,11 @@ def _finish(
 
 def _unfinished_job(store: Store) -> str | None:
     """What was begun and not finished, and how to finish it."""
-    if store.unfinished():
-        pending = next((mark for mark in store.sources() if not mark.finished), None)
-        where = "" if pending is None else f" {pending.path}: {pending.documents:,} documents so far"
-        return f"reading{where}; run the same command again"
+    begun = store.unfinished_reading()
+    if begun is not None:
+        marks = [mark for mark in store.sources() if mark.number in begun.sources]
+        pending = next((mark for mark in marks if not mark.finished or damages([mark])), marks[-1])
+        return f"reading {pending.path}: {pending.documents:,} documents so far; run the same command again"
     if unfinished_generation(store.address):
         return "a new generation is being made; run the same command with --fresh again"
     if scan_folder(store.address).exists():

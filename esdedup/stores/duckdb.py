@@ -23,7 +23,7 @@ from esdedup.stores import duckdb_questions as questions
 from esdedup.stores.duckdb_changes import register_functions, remove_documents, settle_reading
 from esdedup.stores.duckdb_results import Results
 from esdedup.stores.schemas import SCHEMA_VERSION, mapping_text
-from esdedup.stores.store import STANDARD_INPUT, LastReading, SourceMark, Store
+from esdedup.stores.store import STANDARD_INPUT, ReadingMark, SourceMark, Store
 
 WHOLE_SCAN_FROM = 0.25
 """The share of texts that have changed from which on scanning all again is quicker than working them in."""
@@ -107,7 +107,7 @@ class EmbeddedStore(Store):
 
     def begin(self, marks: list[SourceMark]) -> int:
         with self._transaction():
-            started, stored = self._reading(), self.sources()
+            started, stored = self.unfinished_reading(), self.sources()
             for mark in marks:
                 identity = (mark.name, mark.qualified, mark.path)
                 known = next((old for old in stored if (old.name, old.qualified, old.path) == identity), None)
@@ -129,7 +129,7 @@ class EmbeddedStore(Store):
             first = next_number if started is None else started.first
             before = [] if started is None else started.sources
             numbers = sorted({*before, *(mark.number for mark in marks)})
-            self._about.tell("started", asdict(LastReading(numbers, first)))
+            self._about.tell("started", asdict(ReadingMark(numbers, first)))
             self._about.forget("read")
         return next_number
 
@@ -173,7 +173,7 @@ class EmbeddedStore(Store):
             )
 
     def settle(self) -> dict[str, int]:
-        reading = self._reading()
+        reading = self.unfinished_reading()
         if reading is None:
             return {}
         with self._transaction():
@@ -191,14 +191,13 @@ class EmbeddedStore(Store):
             self._has_changed()
         return unknown
 
-    def last_reading(self) -> LastReading | None:
+    def last_reading(self) -> ReadingMark | None:
         told = self._about.get("read")
-        return None if told is None else LastReading(**told)
+        return None if told is None else ReadingMark(**told)
 
-    def _reading(self) -> LastReading | None:
-        """The reading that has begun and is not settled."""
+    def unfinished_reading(self) -> ReadingMark | None:
         told = self._about.get("started")
-        return None if told is None else LastReading(**told)
+        return None if told is None else ReadingMark(**told)
 
     def _remembers(self) -> bool:
         """Whether changes are noted for `merge_results`; after too many of them the next scan is a whole one."""
@@ -355,9 +354,6 @@ class EmbeddedStore(Store):
             "ignored_clusters": ignored,
             "current": current,
         }
-
-    def unfinished(self) -> bool:
-        return self._about.get("started") is not None
 
     def pair_rows(self) -> Iterator[pa.RecordBatch]:
         return self._results.pair_rows()

@@ -45,7 +45,7 @@ def sentences_starting(db: Database, unit: str, folded: str, limit: int) -> pa.T
         if found.num_rows >= limit and not _tied(starts, fits, begin + step):
             break
     order = sorted(range(found.num_rows), key=lambda row: (found["text"][row].as_py(), found["id"][row].as_py()))
-    return found.take(order[:limit])
+    return found.take(pa.array(order[:limit], pa.int64()))
 
 
 def _tied(starts: pa.Table, fits: list[int], end: int) -> bool:

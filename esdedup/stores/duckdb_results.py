@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
@@ -113,10 +114,7 @@ class Results:
 
     def _behind(self, order: str, after: str) -> str:
         """The condition for what comes behind the cluster `after`."""
-        try:
-            number = int(after, 16)
-        except ValueError:
-            number = -1
+        number = int(after, 16) if re.fullmatch(r"[0-9a-f]{16}", after) else -1
         row = self._db.row("SELECT size, min_jaccard FROM clusters WHERE id = ?::HUGEINT", [number])
         if not row:
             raise UsageError(f"--after {after}: no cluster has this id; give the id that the page before ended with")

@@ -113,8 +113,8 @@ class SourceMark:
 
 
 @dataclass(frozen=True, slots=True)
-class LastReading:
-    """A settled reading: the numbers of its sources and of the first document that it may have brought."""
+class ReadingMark:
+    """A reading of sources: their numbers, and that of the first document that it may have brought."""
 
     sources: list[int]
     first: int
@@ -152,11 +152,11 @@ class Store(ABC):
         """Delete documents, by the ids that results show, with all that hangs on them; the ids that are unknown."""
 
     @abstractmethod
-    def unfinished(self) -> bool:
-        """Whether a reading has begun and not been settled."""
+    def unfinished_reading(self) -> ReadingMark | None:
+        """The reading that has begun and is not settled."""
 
     @abstractmethod
-    def last_reading(self) -> LastReading | None:
+    def last_reading(self) -> ReadingMark | None:
         """The reading that was settled last, if nothing was begun or removed since."""
 
     @abstractmethod

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
-from esdedup.errors import UnparsablePageError
+from esdedup.errors import EsdedupError, UnparsablePageError
 from esdedup.wikitext.rules import Names
 from esdedup.wikitext.worker import OK, read_message, write_message
 
@@ -78,12 +78,19 @@ class ReferenceCleaner:
             stdout=subprocess.PIPE,
             env=os.environ | {"PYTHONPATH": path},
         )
-        assert process.stdin is not None
-        write_message(process.stdin, self._settings)
-        # Starting takes longer than most pages and is not the page's fault: wait for it here.
-        assert process.stdout is not None
-        read_message(process.stdout)
         self._process = process
+        assert process.stdin is not None and process.stdout is not None
+        # Starting takes longer than most pages and is not the page's fault: wait for it here.
+        ready = None
+        with suppress(OSError):  # it is gone: so is the answer
+            write_message(process.stdin, self._settings)
+            ready = read_message(process.stdout)
+        if ready is None:
+            self.close()
+            raise EsdedupError(
+                "the process of the reference path ended while it was starting (out of memory?); "
+                "run the same command again, or use --wikitext fast"
+            )
         return process
 
     def close(self) -> None:

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from esdedup.sentences.segment import segment
+from esdedup.sentences.segment import segment, spans, split, unwrap, without
+
+PIECES = [
+    "One is here.", "Two", ".", "Mr. B", "B", "S.", "U.S.", "(a", ")", '"', "中文。", "e\u0301", " ", "  ", "\n",
+    "\n\n", "\r\n", "\t", "\x0b", "\x0c", "\x1c", "\x85", "\xa0", "\u2028", "\u2029", "\u202f", "\u3000", "\ufeff",
+    "\0",
+]  # fmt: skip
+MIXED = st.lists(st.sampled_from(PIECES), max_size=20).map("".join)
+LANGUAGES = st.sampled_from(["en", "de", "zh", "kk", "it"])
 
 
 @pytest.mark.parametrize(
@@ -41,3 +51,63 @@ def test_units_are_trimmed_and_owned(documents: list[str]) -> None:
         assert text.strip() == text != ""
         assert len(text) == length
     assert list(units.document) == sorted(units.document)
+
+
+@given(st.one_of(MIXED, st.text()), LANGUAGES)
+def test_spans_are_the_units(document: str, lang: str) -> None:
+    text = unicodedata.normalize("NFC", document)
+    assert "".join(split(text, lang)) == unwrap(text)
+    found = spans(text, lang)
+    units = segment([document], "sentence", lang).texts.to_pylist()
+    assert [" ".join(text[begin:end].split()) for begin, end in found] == units
+    gaps = [*found, (len(text), len(text))]
+    end = 0
+    for begin, following in gaps:
+        assert not text[end:begin].strip()
+        end = following
+
+
+@given(MIXED, LANGUAGES, st.data())
+def test_without_leaves_the_others(document: str, lang: str, data: st.DataObject) -> None:
+    text = unicodedata.normalize("NFC", document)
+    units = segment([document], "sentence", lang).texts.to_pylist()
+    gone = data.draw(st.sets(st.integers(0, len(units) - 1))) if units else set()
+    left = without(document, lang, gone)
+    kept = [unit for at, unit in enumerate(units) if at not in gone]
+    if not kept:
+        assert left is None
+        return
+    assert left is not None
+    assert left.split() == [word for unit in kept for word in unit.split()] or "".join(left.split()) == "".join(
+        "".join(kept).split()
+    )
+    if not gone:
+        assert left == text
+    with pytest.raises(IndexError):
+        without(document, lang, {len(units)})
+
+
+@pytest.mark.parametrize(
+    ("document", "gone", "left"),
+    [
+        ("One. Two. Three.", [1], "One. Three."),
+        ("One. Two. Three.", [0], "Two. Three."),
+        ("One. Two. Three.\n", [2], "One. Two.\n"),
+        ("A heading\n\nOne. Two.\n \n\nThree.", [1, 2], "A heading\n\nThree."),
+        ("A heading\n\nOne. Two.\n \n\nThree.", [1], "A heading\n\nTwo.\n \n\nThree."),
+        ("One is\r\nwrapped. Two is\r\ntoo. Three.", [1], "One is\r\nwrapped. Three."),
+        ("  One.\tTwo.  Three.", [1], "  One.\tThree."),
+        ("一。二。三。", [1], "一。三。"),
+        ("e\u0301t\u00e9. Two.", [1], "été."),
+        ("One.", [0], None),
+    ],
+)
+def test_without_keeps_the_layout(document: str, gone: list[int], left: str | None) -> None:
+    assert without(document, "en", gone) == left
+
+
+@pytest.mark.parametrize("lang", ["en", "fr", "kk"])
+@pytest.mark.parametrize("text", ["Written by J. B\xa0. Next.", "Plan B\u3000. Then", "U.S.\u202f. More", "B \u2009."])
+def test_an_initial_and_a_wide_space(text: str, lang: str) -> None:
+    # sentencex itself panics on these
+    assert "".join(split(text, lang)) == text
