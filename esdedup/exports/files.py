@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,8 +9,11 @@ from pathlib import Path
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """A temporary path beside `path` to write to; it takes the name on success and goes away on failure."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    """A temporary path beside `path` to write to; it takes the name on success and goes away on failure.
+
+    Its name is always the same, so that what a killed process left is written over.
+    """
+    part = path.with_name(f".{path.name}.part")
     try:
         yield part
         part.replace(path)

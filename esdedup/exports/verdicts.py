@@ -53,7 +53,8 @@ class Verdicts:
     def marks(self, source: int) -> Iterator[tuple[int, list[Mark]]]:
         """The clustered sentences of one source, by place in it."""
         batches = self._db.batches(
-            "SELECT place, position, cluster, NOT dropped AS keep FROM verdicts WHERE mark = ? ORDER BY place, position",
+            "SELECT place, position, cluster, NOT dropped AS keep FROM verdicts WHERE mark = ? "
+            "ORDER BY place, position",
             [source],
         )
         rows = (row for batch in batches for row in zip(*(column.to_pylist() for column in batch.columns), strict=True))

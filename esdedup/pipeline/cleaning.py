@@ -8,10 +8,9 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from esdedup.exports.rewrite import Rewritten, check_rewritable, rewrite_source
-
 from esdedup.errors import UsageError
 from esdedup.exports.files import whole_file
+from esdedup.exports.rewrite import Rewritten, check_rewritable, rewrite_source
 from esdedup.exports.tables import compact_json
 from esdedup.exports.verdicts import Verdicts, judge
 from esdedup.pipeline.indexing import damages, source_marks
@@ -60,6 +59,8 @@ def dedupe(
     folder = Path(out)
     found, missing = find_sources(sources, settings.reading, keep_going)
     for source in found:
+        if source.path is None:
+            raise UsageError("standard input cannot be read twice, as dedupe must; save it and name the file")
         check_rewritable(source, settings.reading, folder, annotate=annotate)
     make_folder(folder)
     marks = source_marks(found, settings.reading)
@@ -85,6 +86,7 @@ def dedupe(
                         folder,
                         annotate=annotate,
                         keep_going=keep_going,
+                        threads=settings.resources.processes,
                     )
                     written.add(mark.path, done)
             _write_drops(verdicts, folder / "drops.jsonl")

@@ -20,7 +20,7 @@ from esdedup.records import Skips
 from esdedup.settings import HASH_SCHEME, Signing, freeze
 from esdedup.stores import duckdb_file as files
 from esdedup.stores import duckdb_questions as questions
-from esdedup.stores.duckdb_changes import register_functions, remove_documents, settle_reading
+from esdedup.stores.duckdb_changes import register_functions, remove_documents, settle_reading, sort_lookups
 from esdedup.stores.duckdb_results import Results
 from esdedup.stores.schemas import SCHEMA_VERSION, mapping_text
 from esdedup.stores.store import STANDARD_INPUT, ReadingMark, SourceMark, Store
@@ -69,7 +69,7 @@ class EmbeddedStore(Store):
                 register_functions(self._db)
         except BaseException as error:
             self._db.close()
-            if isinstance(error, files.DamagedError | duckdb.Error):
+            if isinstance(error, Exception) and files.is_circumstance(error):
                 raise files.store_error(error, path) from error
             raise
         self._results = Results(self._db, self.signing.unit)
@@ -209,19 +209,7 @@ class EmbeddedStore(Store):
         if self._db.count("SELECT count(*) FROM touched") > WHOLE_SCAN_FROM * texts:
             self._db.execute("DELETE FROM touched")
             self._about.tell("overtaken", True)
-        self._sort_lookups()
-
-    def _sort_lookups(self) -> None:
-        """Sort the lookups as a whole once they are twice as long as when they last were."""
-        for table, column in (("postings", "token"), ("starts", "key")):
-            rows, sorted_rows = self._db.count(f"SELECT count(*) FROM {table}"), self._about.get(table) or 0
-            if rows < 2 * sorted_rows or sorted_rows == 0:
-                if sorted_rows == 0:
-                    self._about.tell(table, rows)
-                continue
-            self._db.execute(f"CREATE TABLE sorted AS SELECT * FROM {table} ORDER BY {column}")
-            self._db.execute(f"DROP TABLE {table}; ALTER TABLE sorted RENAME TO {table}")
-            self._about.tell(table, rows)
+        sort_lookups(self._db, self._about)
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -324,9 +312,8 @@ class EmbeddedStore(Store):
     def first_rows(self, hashes: pa.Table) -> pa.Table:
         self._db.create("wanted", hashes, temporary=True)
         return self._db.table(
-            "SELECT hash, (min((document, position))).document AS document, "
-            "(min((document, position))).position AS position, any_value(length(text)) AS length "
-            "FROM (SELECT hash, document, position, text FROM sentences SEMI JOIN wanted USING (hash)) GROUP BY hash"
+            "SELECT hash, document, position, length(text) AS length FROM sentences SEMI JOIN wanted USING (hash) "
+            "QUALIFY row_number() OVER (PARTITION BY hash ORDER BY document, position) = 1"
         )
 
     # -- reading --------------------------------------------------------------------------------------------
@@ -419,5 +406,5 @@ class EmbeddedStore(Store):
     ) -> None:
         with suppress(duckdb.Error):  # the error that is on its way says more
             self.close()
-        if isinstance(error, files.DamagedError | duckdb.Error):
+        if isinstance(error, Exception) and files.is_circumstance(error):
             raise files.store_error(error, Path(self.address)) from error

@@ -13,6 +13,7 @@ import pyarrow as pa
 from duckdb.func import PythonUDFType
 
 from esdedup.database import Database
+from esdedup.stores.duckdb_file import About
 
 START_CHARS = 64
 _KEY_BYTES = 8
@@ -97,6 +98,18 @@ def remove_documents(db: Database, ids: Sequence[str], *, remember: bool) -> lis
         _touch(db)
     _delete_documents(db, "SELECT number FROM leaving")
     return unknown
+
+
+def sort_lookups(db: Database, about: About) -> None:
+    """Sort the lookups as a whole once they are twice as long as when they last were."""
+    for table, column in (("postings", "token"), ("starts", "key")):
+        rows, sorted_rows = db.count(f"SELECT count(*) FROM {table}"), about.get(table) or 0
+        if sorted_rows and rows < 2 * sorted_rows:
+            continue
+        if sorted_rows:  # otherwise this is the first run, which is sorted as it came
+            db.execute(f"CREATE TABLE sorted AS SELECT * FROM {table} ORDER BY {column}")
+            db.execute(f"DROP TABLE {table}; ALTER TABLE sorted RENAME TO {table}")
+        about.tell(table, rows)
 
 
 def _number_repeats(db: Database, first: int) -> list[tuple[Any, ...]]:

@@ -66,6 +66,12 @@ class DamagedError(Exception):
     """What a store says of itself makes no sense."""
 
 
+def is_circumstance(error: Exception) -> bool:
+    """Whether the file or the machine is to blame, and not a statement of ours."""
+    ours = isinstance(error, duckdb.ProgrammingError) and not isinstance(error, duckdb.CatalogException)
+    return isinstance(error, DamagedError | duckdb.Error) and not ours
+
+
 def store_error(error: Exception, path: Path) -> StoreError:
     """What went wrong with the file, in one line that says what to do."""
     line = " ".join(str(error).split())

@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 
 from esdedup.errors import EsdedupError, SourceError, UsageError
 from esdedup.exports import raw_lines
-from esdedup.exports.encoders import write_members
+from esdedup.exports.rewrite import rewrite_source
+from esdedup.settings import Reading, Signing
 from esdedup.sources import decoders, lines
+from esdedup.sources.discover import discover
 
 from ..sources.helpers import feed_stdin, pack_7z, rows_of
 from .helpers import CLUSTER, ENDINGS, Drops, members, packed, rewrite, texts, unpacked
@@ -225,10 +227,6 @@ def test_texts(tmp_path: Path) -> None:
 
 
 def test_folder_of_texts(tmp_path: Path) -> None:
-    from esdedup.exports.rewrite import rewrite_source
-    from esdedup.settings import Reading, Signing
-    from esdedup.sources.discover import discover
-
     for name in ("a.txt", "b/a.txt", "b/c/d.txt.gz"):
         path = tmp_path / "texts" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -330,16 +328,6 @@ def test_damaged_archive(tmp_path: Path) -> None:
             assert parts[name].startswith(found)
 
 
-def test_an_error_leaves_nothing(tmp_path: Path) -> None:
-    def broken() -> object:
-        yield None, iter([b"x"])
-        raise KeyError
-
-    with pytest.raises(KeyError):
-        write_members(tmp_path / "x.7z", "7z", ((name or "n", pieces) for name, pieces in broken()))  # type: ignore
-    assert left_over(tmp_path) == ["x.7z"]
-
-
 BYTES = st.lists(
     st.sampled_from(
         [b"a", b"One. Two. ", b"\xff", b"\n", b"\r\n", b",", b"\t", b'"', b'""', b'"a, b\n\nc."', b"\r", b" "]
@@ -357,9 +345,6 @@ JSONS = st.lists(
 def test_reading_again_gives_what_was_kept(
     tmp_path_factory: pytest.TempPathFactory, found: tuple[str, bytes], data: st.DataObject
 ) -> None:
-    from esdedup.settings import Reading
-    from esdedup.sources.discover import discover
-
     kind, written = found
     folder = tmp_path_factory.mktemp("again")
     path = source(folder, kind, written)

@@ -14,6 +14,7 @@ import pytest
 from esdedup.errors import SourceError
 from esdedup.exports import parquet_rows
 
+from ..sources.helpers import pack_7z
 from .helpers import CLUSTER, ENDINGS, members, packed, rewrite, texts, unpacked
 
 TEXTS = ["One. Two.", None, "Three. Four.", "Five.", " ", "Six. Seven. Eight."]
@@ -147,8 +148,6 @@ def test_annotations(tmp_path: Path) -> None:
 
 
 def test_archive_and_empty_tables(tmp_path: Path) -> None:
-    from ..sources.helpers import pack_7z
-
     (tmp_path / "in").mkdir()
     empty = file_of(table().slice(0, 0))
     path = pack_7z(tmp_path / "in" / "t.parquet.7z", {"a": file_of(table()), "b": empty, "c": file_of(table())})

@@ -85,9 +85,3 @@ def outputs(folder: Path) -> dict[str, bytes]:
 
 def places(summary: dict[str, Any]) -> dict[str, dict[str, list[str]]]:
     return {source["name"]: source["skipped"]["places"] for source in summary["sources"]}
-
-
-def script(*lines: str) -> str:
-    """Code for a child, whose command line is what remains."""
-    return "\n".join([*lines, "from esdedup.cli import main", "main()"])
-

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import json
 import os
+import socket
 from collections.abc import Callable
 from pathlib import Path
 
@@ -92,6 +93,22 @@ def test_keep_going_reads_the_rest_and_fails_at_the_end(tmp_path: Path) -> None:
     before = outputs(out)
     again = said("run", path, good, "--out", out, "--json", "--keep-going")
     assert (again.code, outputs(out)) == (1, before)
+
+
+def test_keep_going_passes_over_what_cannot_be_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    table(tmp_path / "good.tsv", records(1, 60))
+    with socket.socket(socket.AF_UNIX) as one:
+        one.bind("one.tsv")
+        command = ("index", "one.tsv", "good.tsv", "--store", "s.duckdb", "--json")
+        assert "one.tsv: cannot be opened" in one_line(said(*command))
+        answer = said(*command, "--keep-going")
+    assert answer.code == 1
+    assert "one.tsv: cannot be opened" in answer.err.splitlines()[0]
+    assert answer.err.endswith("esdedup: 1 damaged or missing source; the rest is done\n")
+    done = json.loads(answer.out)
+    assert done["counts"]["documents"] == 60
+    assert done["skipped"]["damaged_source"] == 1
 
 
 def test_a_file_fetched_again_is_another_source(tmp_path: Path) -> None:
