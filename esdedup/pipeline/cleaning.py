@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from esdedup.errors import UsageError
+from esdedup.errors import StoreSourcesError, UsageError
 from esdedup.exports.files import whole_file
 from esdedup.exports.rewrite import Rewritten, check_rewritable, rewrite_source
 from esdedup.exports.tables import compact_json
@@ -25,6 +25,7 @@ from esdedup.pipeline.steps import (
     scan_if_needed,
     settings_of,
 )
+from esdedup.stores.store import Store
 
 _DONE = ".dedupe-done.json"
 
@@ -68,6 +69,7 @@ def dedupe(
     seconds: dict[str, float] = {}
     with open_for(store or folder / "store.duckdb", settings, fresh=job) as opened:
         refuse_other_sources(opened, marks)
+        _refuse_history(opened)
         clock = time.perf_counter()
         read_into(opened, found, marks, settings, keep_going=keep_going, quiet=quiet)
         seconds["index"] = time.perf_counter() - clock
@@ -97,6 +99,16 @@ def dedupe(
     return {**written.finish(), "dropped": reasons, "counts": counts, "damaged": missing + damages(marks)} | {
         "seconds": {stage: round(value, 3) for stage, value in seconds.items()}
     }
+
+
+def _refuse_history(store: Store) -> None:
+    """`StoreSourcesError` unless all that is stored came by one reading: documents then stand where they stood."""
+    read = store.unfinished_reading() or store.last_reading()
+    if store.sources() and (read is None or read.first > 0):
+        raise StoreSourcesError(
+            f"{store.address}: documents came or went since its first reading, so that their places are not known any "
+            "more; begin again with --fresh, or name another --store"
+        )
 
 
 def _write_drops(verdicts: Verdicts, path: Path) -> None:
@@ -131,4 +143,5 @@ class _Written:
         sums = {
             name: sum(file[name] for file in files) for name in ("documents", "documents_dropped", "sentences_dropped")
         }
-        return {**sums, "files": sorted({file["path"] for file in files})}
+        written = {file["path"] for file in files if Path(file["path"]).exists()}  # not a text that was dropped whole
+        return {**sums, "files": sorted(written)}

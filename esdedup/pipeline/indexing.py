@@ -24,7 +24,7 @@ from esdedup.pipeline.progress import Bar
 from esdedup.records import Skips
 from esdedup.settings import Reading, Resources
 from esdedup.sources.discover import Source
-from esdedup.sources.stream import open_documents
+from esdedup.sources.stream import DocumentStream, open_documents
 from esdedup.stores.store import STANDARD_INPUT, SourceMark, Store
 
 log = logging.getLogger("esdedup")
@@ -120,8 +120,11 @@ class _Workers:
                 self._ready = [self._processes.submit(os.getpid) for _ in range(self.count)]
         if self._processes is None or not all(ready.done() for ready in self._ready):
             return self._threads.submit(prepare, batch, recipe)
-        with _without_main():  # any submission may start a worker
-            return self._processes.submit(prepare, batch, recipe)
+        try:
+            with _without_main():  # any submission may start a worker
+                return self._processes.submit(prepare, batch, recipe)
+        except BrokenProcessPool as error:
+            raise _worker_lost() from error
 
     def close(self) -> None:
         self._threads.shutdown(cancel_futures=True)
@@ -206,31 +209,38 @@ class _Loader:
         return assembler.next_number
 
     def _read(self, next_number: int, skips: Skips, writer: _Writer) -> Assembler:
+        assembler = Assembler(self._mark, self._recipe({}), next_number)
+        try:
+            with open_documents(self._source, self._reading, skips, threads=self._resources.processes) as stream:
+                self._take_in(stream, assembler, skips, writer)
+        except SourceError as error:  # it cannot even be opened
+            skips.add("damaged_source", str(error))
+        return assembler
+
+    def _take_in(self, stream: DocumentStream, assembler: Assembler, skips: Skips, writer: _Writer) -> None:
+        """Prepare the batches of the stream in the workers, and hand them on in order, up to the end or to damage."""
         waiting: deque[tuple[pa.RecordBatch, int, Future[Prepared]]] = deque()
-        recipe = self._recipe({})
-        assembler = Assembler(self._mark, recipe, next_number)
-        with open_documents(self._source, self._reading, skips, threads=self._resources.processes) as stream:
-            batches = _without_first(iter(stream), self._mark.documents, recipe.merge_revisions)
-            batch: pa.RecordBatch | None
-            while True:
-                try:
-                    batch = next(batches, None)
-                except SourceError as error:
-                    batch = None
-                    skips.add("damaged_source", str(error))
-                if batch is not None:
-                    recipe = self._recipe(stream.namespaces)
-                    waiting.append((batch, stream.position, self._workers.submit(batch, recipe)))
-                while waiting and (batch is None or len(waiting) > 4 * self._workers.count):
-                    done, position, future = waiting.popleft()
-                    assembler.add(done, _result(future))
-                    self._bar.reach(self._bytes_before + position, f"{assembler.sentences:,} sentences")
-                    if assembler.pending_rows >= _FLUSH_ROWS:
-                        writer.write(*assembler.take(_FLUSH_ROWS))
-                    elif assembler.pending_bytes > _FLUSH_BYTES:
-                        writer.write(*assembler.take())
-                if batch is None:
-                    return assembler
+        batches = _without_first(iter(stream), self._mark.documents, self._recipe({}).merge_revisions)
+        batch: pa.RecordBatch | None
+        while True:
+            try:
+                batch = next(batches, None)
+            except SourceError as error:
+                batch = None
+                skips.add("damaged_source", str(error))
+            if batch is not None:
+                recipe = self._recipe(stream.namespaces)
+                waiting.append((batch, stream.position, self._workers.submit(batch, recipe)))
+            while waiting and (batch is None or len(waiting) > 4 * self._workers.count):
+                done, position, future = waiting.popleft()
+                assembler.add(done, _result(future))
+                self._bar.reach(self._bytes_before + position, f"{assembler.sentences:,} sentences")
+                if assembler.pending_rows >= _FLUSH_ROWS:
+                    writer.write(*assembler.take(_FLUSH_ROWS))
+                elif assembler.pending_bytes > _FLUSH_BYTES:
+                    writer.write(*assembler.take())
+            if batch is None:
+                return
 
     def _recipe(self, namespaces: dict[int, str]) -> Recipe:
         markup = self._source.format == "wikipedia"
@@ -246,10 +256,13 @@ def _result(future: Future[Prepared]) -> Prepared:
     try:
         return future.result()
     except BrokenProcessPool as error:
-        raise EsdedupError(
-            "a worker process ended without an answer (out of memory?); run the same command again, "
-            "with fewer --workers"
-        ) from error
+        raise _worker_lost() from error
+
+
+def _worker_lost() -> EsdedupError:
+    return EsdedupError(
+        "a worker process ended without an answer (out of memory?); run the same command again, with fewer --workers"
+    )
 
 
 def _without_first(batches: Iterator[pa.RecordBatch], documents: int, by_id: bool) -> Iterator[pa.RecordBatch]:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import regex
 import sentencex
 
 from esdedup.compiled import compiled
@@ -27,6 +28,13 @@ _LINE_ENDS = re.compile(r"\r\n?|[\v\f\x85\u2028]")
 _WIDE_SPACE = r"[\xa0\u1680\u2000-\u200a\u2029\u202f\u205f\u3000](?=\.)"
 _SPACE_AND_PERIOD = re.compile(_WIDE_SPACE)
 _INITIAL_AND_SPACE = re.compile(rf"(?<![^\s./])([A-Z][\s.]*){_WIDE_SPACE}")
+
+_QUOTES = re.compile("[\"'“”„‟«»‹›‘’‚‛「」『』（(［[【〈《]")
+_COST = 10**8  # characters times quotes of a paragraph: a twentieth of a second
+_CUT = 2000
+_SAMPLED = 100
+_MANY_MARKS = regex.compile(r"\p{M}{10}")  # among sampled characters: a thousand in a row
+_MARKED_PARTS = regex.compile(r"\P{M}+\p{M}{0,1000}|\p{M}{1,1000}")
 
 
 class Units(NamedTuple):
@@ -42,7 +50,7 @@ def segment(documents: Sequence[str], unit: str, lang: str) -> Units:
     pieces: list[str] = []
     counts = np.empty(len(documents), np.int64)
     for index, document in enumerate(documents):
-        text = unicodedata.normalize("NFC", document)
+        text = compose(document)
         before = len(pieces)
         if unit == "record":
             pieces.append(text)
@@ -68,11 +76,44 @@ def split(text: str, lang: str) -> list[str]:
     safe = text
     if _SPACE_AND_PERIOD.search(text):
         safe = _INITIAL_AND_SPACE.sub(r"\1 ", text)  # to sentencex, one white space is as good as another
-    pieces: list[str] = sentencex.segment(lang, safe)
+    pieces: list[str] = [piece for part in _bounded(safe) for piece in sentencex.segment(lang, part)]
     if safe == text:
         return pieces
     ends = accumulate(map(len, pieces))
     return [text[begin:end] for begin, end in pairwise([0, *ends])]
+
+
+def compose(text: str) -> str:
+    """The text in NFC. Runs of thousands of combining marks, which would take quadratic time, are composed in parts."""
+    sample = text[::_SAMPLED]
+    if sample.isascii() or not _MANY_MARKS.search(sample):
+        return unicodedata.normalize("NFC", text)
+    return "".join(unicodedata.normalize("NFC", part) for part in _MARKED_PARTS.findall(text))
+
+
+def _bounded(text: str) -> Iterator[str]:
+    """The text in parts for sentencex, which takes time with the square of quotes that are never closed.
+
+    It is cut between paragraphs, which changes nothing, and inside one only where that has thousands of quotes.
+    """
+    if _cost(text) <= _COST:
+        yield text
+        return
+    for paragraph in re.split(r"(?<=\n\n)", text):
+        if _cost(paragraph) <= _COST:
+            yield paragraph
+            continue
+        begin = 0
+        while begin < len(paragraph):
+            end = begin + _CUT
+            gap = paragraph.rfind(" ", begin + _CUT // 2, end)
+            end = gap + 1 if gap >= 0 else end
+            yield paragraph[begin:end]
+            begin = end
+
+
+def _cost(text: str) -> int:
+    return len(text) * len(_QUOTES.findall(text)) if len(text) > _CUT else 0
 
 
 def spans(text: str, lang: str) -> list[tuple[int, int]]:
@@ -101,7 +142,7 @@ def without(document: str, lang: str, positions: Collection[int]) -> str | None:
     All else stays as it stands. Where units are taken out, the widest break that stood there stays: what two
     paragraphs held does not become one. `IndexError` for a position that the document does not have.
     """
-    text = unicodedata.normalize("NFC", document)
+    text = compose(document)
     units = spans(text, lang)
     if max(positions, default=-1) >= len(units):
         raise IndexError(f"the document has {len(units)} units, none at {max(positions)}")

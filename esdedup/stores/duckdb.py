@@ -51,7 +51,7 @@ class EmbeddedStore(Store):
         self.address = str(path)
         self._live = path
         self._path = path if fresh is None else files.prepare_generation(path, fresh)
-        if self._path.exists() and self._path.stat().st_size == 0:
+        if self._path.is_file() and self._path.stat().st_size == 0:
             self._path.unlink()  # what is left where the very first write failed
         if not self._path.exists() and (frozen is None or read_only):
             raise StoreError(f"{path}: there is no store; make one with esdedup run or esdedup index")

@@ -56,9 +56,14 @@ class About:
 
 def connect(path: Path, memory: int, threads: int, read_only: bool) -> Database:
     """Open the file; `StoreLockedError`, `NotAStoreError` or `StoreError` say what is in the way."""
+    if path.is_dir():
+        raise NotAStoreError(f"{path}: a folder; name another --store")
+    existed = path.exists()
     try:
         return Database(path, memory=memory, threads=threads, read_only=read_only)
     except duckdb.Error as error:
+        if not existed:
+            delete(path)  # what a failed first write leaves is no store
         raise store_error(error, path) from error
 
 
@@ -175,14 +180,18 @@ def log_beside(path: Path) -> Path:
 
 def _check_replaceable(path: Path) -> None:
     """Whether the file, if it exists, is a store that nobody uses and that holds nothing of anybody else."""
-    if not path.exists():
+    if not path.exists() or (path.is_file() and path.stat().st_size == 0):
         return
-    with connect(path, _SMALL, 1, False) as db:
-        if is_empty(db):
-            return
-        check_made_here(db, path)
-        ours = set(json.loads(db.row("SELECT value FROM about WHERE key = 'tables'")[0]))
-        others = [name for (name,) in db.rows("SELECT table_name FROM duckdb_tables() ORDER BY 1") if name not in ours]
+    try:
+        with connect(path, _SMALL, 1, False) as db:
+            if is_empty(db):
+                return
+            check_made_here(db, path)
+            ours = set(About(db).get("tables") or [])
+            tables = db.rows("SELECT table_name FROM duckdb_tables() ORDER BY 1")
+    except (DamagedError, duckdb.Error) as error:
+        raise store_error(error, path) from error
+    others = [name for (name,) in tables if name not in ours]
     if others:
         raise StoreError(
             f"{path}: holds tables that esdedup did not make ({', '.join(others[:3])}), which --fresh would delete; "

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import esdedup
-from esdedup.errors import SettingsError, UsageError
+from esdedup.errors import SettingsError, StoreSourcesError, UsageError
 from tests.corpus import corpus, jaccard
 from tests.pipeline.test_index import KilledError, dump
 from tests.pipeline.test_run import lines, records, table
@@ -180,3 +180,17 @@ def test_a_killed_job_writes_no_file_twice(tmp_path: Path, monkeypatch: pytest.M
         assert (tmp_path / "killed" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
     assert done["documents"] == sum(len(rows_of(tmp_path / "whole" / f"{name}.tsv")) for name in "abc")
     assert not list((tmp_path / "killed").glob(".*"))
+
+
+def test_places_are_those_of_one_reading(tmp_path: Path) -> None:
+    source, store = table(tmp_path / "a.tsv", ROWS), tmp_path / "s.duckdb"
+    esdedup.dedupe(source, out=tmp_path / "one", store=store, **RECORDS)
+    esdedup.dedupe(source, out=tmp_path / "two", store=store, **RECORDS)
+    assert (tmp_path / "one" / "a.tsv").read_bytes() == (tmp_path / "two" / "a.tsv").read_bytes()
+    table(tmp_path / "a.tsv", [("new", "a line on top"), *ROWS])
+    esdedup.add(source, store=store)
+    with pytest.raises(StoreSourcesError, match="--fresh"):
+        esdedup.dedupe(source, out=tmp_path / "three", store=store, **RECORDS)
+    esdedup.dedupe(source, out=tmp_path / "three", store=store, fresh=True, **RECORDS)
+    kept = (tmp_path / "one" / "a.tsv").read_text("utf-8")
+    assert (tmp_path / "three" / "a.tsv").read_text("utf-8") == "new\ta line on top\n" + kept

@@ -1,0 +1,94 @@
+"""Processes that are killed, as the kernel does when memory runs out: one line, and the same command finishes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from esdedup.errors import EsdedupError
+from esdedup.wikitext.reference import ReferenceCleaner
+from esdedup.wikitext.rules import Names
+from tests.pipeline.test_run import records, table
+from tests.robustness.helpers import ROOT, only_line, outputs, said
+
+# worker processes from the first batch on, small batches, and time for the test to do what it does
+CODE = """
+import time
+import esdedup.pipeline.indexing as indexing
+import esdedup.sources.batches as batches
+from esdedup.cli import main
+
+if __name__ == "__main__":
+    indexing._WORTH_WORKERS = 1
+    batches.MAX_BYTES = 4000
+    submit = indexing._Workers.submit
+
+    def slow(self, *arguments):
+        if self._processes is not None and all(ready.done() for ready in self._ready):
+            print("ready", flush=True)
+        time.sleep(0.02)
+        return submit(self, *arguments)
+
+    indexing._Workers.submit = slow
+    main()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.parametrize("moment", ["starting", "working"])
+def test_a_killed_worker_is_one_line_and_the_same_command_finishes(tmp_path: Path, moment: str) -> None:
+    source = table(tmp_path / "a.tsv", records(41, 6000))
+    command = ("run", source, "--out", tmp_path / "out", "--unit", "record", "--workers", "2")
+    job = subprocess.Popen(
+        [sys.executable, "-c", CODE, *map(str, command)],
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert job.stdout is not None
+    if moment == "working":
+        for _ in range(5):
+            assert job.stdout.readline() == "ready\n"
+    workers: list[psutil.Process] = []
+    while not workers:
+        assert job.poll() is None
+        time.sleep(0.01)
+        # the children of the process that starts them
+        workers = [one for one in psutil.Process(job.pid).children(recursive=True) if one.ppid() != job.pid]
+    workers[0].send_signal(signal.SIGKILL)
+    _, err = job.communicate(timeout=60)
+    assert job.returncode == 1, err
+    line = only_line(err)
+    assert "a worker process ended without an answer (out of memory?)" in line
+    assert "run the same command again" in line
+    assert not (tmp_path / "out" / "clusters.jsonl").exists()
+    for one in workers:
+        one.wait(20)  # none outlives the job
+    assert said(*command).code == 0
+    whole = tmp_path / "whole"
+    assert said("run", source, "--out", whole, "--unit", "record").code == 0
+    assert outputs(tmp_path / "out") == outputs(whole)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_the_reference_path_loses_one_page_to_a_kill() -> None:
+    with ReferenceCleaner(Names()) as cleaner:
+        assert cleaner.clean("'''a'''") == "a"
+        assert cleaner._process is not None
+        cleaner._process.kill()
+        cleaner._process.wait()
+        with pytest.raises(EsdedupError, match="crashed on the page"):
+            cleaner.clean("b")
+        assert cleaner.clean("''c''") == "c"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_a_reference_process_that_cannot_start_is_no_page_s_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    with ReferenceCleaner(Names()) as cleaner, pytest.raises(EsdedupError, match="while it was starting"):
+        cleaner.clean("a")
