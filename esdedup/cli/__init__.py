@@ -52,7 +52,7 @@ def main(arguments: list[str] | None = None) -> Any:
     """Run the command line; exit code 0 done, 1 could not be done, 2 wrong usage, 130 interrupted."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        with cli.make_context("esdedup", given) as context:
+        with cli.make_context("esdedup", list(given)) as context:
             cli.invoke(context)
     except click.exceptions.Exit as end:
         sys.exit(end.exit_code)

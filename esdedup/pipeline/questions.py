@@ -93,8 +93,8 @@ def explain(a: str, b: str, *, store: Address | Store) -> dict[str, Any]:
         signer = Signer(opened.signing)
         there = compare(signer, one["text"], pa.array([two["text"]], pa.large_string()))
         back = compare(signer, two["text"], pa.array([one["text"]], pa.large_string()))
-        last = opened.last_scan()
-        scanning = Scanning() if last is None else Scanning.described(last["scanning"])
+        last = opened.last_scanning()
+        scanning = Scanning() if last is None else Scanning.described(last)
         signing = opened.signing
         limited = _all_hot(opened, signer, one["text"], two["text"])
     jaccard, shared = float(there.jaccard[0]), int(there.shared_tokens[0])
@@ -166,8 +166,8 @@ def _require_scan(store: Store) -> None:
 
 
 def _threshold(store: Store) -> float:
-    last = store.last_scan()
-    return Scanning().jaccard if last is None else float(last["scanning"]["jaccard"])
+    scanning = store.last_scanning()
+    return Scanning().jaccard if scanning is None else float(scanning["jaccard"])
 
 
 def _one_unit(text: str, signing: Signing) -> str:

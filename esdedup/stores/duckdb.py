@@ -72,7 +72,10 @@ class EmbeddedStore(Store):
             if isinstance(error, Exception) and files.is_circumstance(error):
                 raise files.store_error(error, path) from error
             raise
+        self._read_only = read_only
+        self._scanning: dict[str, Any] | None = None
         self._results = Results(self._db, self.signing.unit)
+        self._questions = questions.Questions(self._db, self.signing.unit, read_only=read_only)
 
     def _make(self, signing: Signing, job: str | None) -> None:
         with self._transaction():
@@ -342,6 +345,12 @@ class EmbeddedStore(Store):
             "current": current,
         }
 
+    def last_scanning(self) -> dict[str, Any] | None:
+        if self._scanning is None or not self._read_only:
+            told = self._about.get("scan")
+            self._scanning = {} if told is None else told["scanning"]
+        return self._scanning or None
+
     def pair_rows(self) -> Iterator[pa.RecordBatch]:
         return self._results.pair_rows()
 
@@ -366,13 +375,13 @@ class EmbeddedStore(Store):
     # -- questions ------------------------------------------------------------------------------------------
 
     def sentences_sharing(self, tokens: Sequence[int]) -> pa.Table:
-        return questions.sentences_sharing(self._db, self.signing.unit, tokens)
+        return self._questions.sharing(tokens)
 
     def sentences_starting(self, prefix: str, limit: int) -> pa.Table:
-        return questions.sentences_starting(self._db, self.signing.unit, prefix, limit)
+        return self._questions.starting(prefix, limit)
 
     def sentence(self, identity: str) -> dict[str, Any] | None:
-        return questions.sentence(self._db, self.signing.unit, identity)
+        return self._questions.sentence(identity)
 
     def new_matches(self, first: int, limit: int) -> tuple[int, list[dict[str, Any]]]:
         return questions.new_matches(self._db, self.signing.unit, first, limit)

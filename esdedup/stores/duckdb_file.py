@@ -27,6 +27,9 @@ from esdedup.settings import HASH_SCHEME, Signing
 from esdedup.stores.schemas import SCHEMA_VERSION
 
 _SMALL = 2**28  # bytes for a look into a file
+_TABLES_OF_SCHEMA_1 = (
+    "about", "sources", "documents", "sentences", "last_seen", "skipped", "pairs", "clusters", "cluster_texts",
+)  # fmt: skip
 _AGAIN = "index again with --fresh"
 
 
@@ -187,7 +190,7 @@ def _check_replaceable(path: Path) -> None:
             if is_empty(db):
                 return
             check_made_here(db, path)
-            ours = set(About(db).get("tables") or [])
+            ours = set(About(db).get("tables") or _TABLES_OF_SCHEMA_1)
             tables = db.rows("SELECT table_name FROM duckdb_tables() ORDER BY 1")
     except (DamagedError, duckdb.Error) as error:
         raise store_error(error, path) from error

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from esdedup.database import Database
+from esdedup.hashing import Hashes
+from esdedup.pairs.groups import Numbers
 from esdedup.stores.duckdb_changes import START_CHARS, start_keys
 from esdedup.stores.duckdb_results import rank_members, sentence_id
 from esdedup.stores.store import MEMBERSHIPS, SENTENCES
@@ -15,55 +18,118 @@ from esdedup.stores.store import MEMBERSHIPS, SENTENCES
 SOURCE_HOMES = "SELECT number, min(number) OVER (PARTITION BY name, qualified) AS home, name FROM sources"
 """Files of one folder share their source's name: together they are one home."""
 
-
-def sentences_sharing(db: Database, unit: str, tokens: Sequence[int]) -> pa.Table:
-    """Every sentence that holds one of the tokens."""
-    near = "SELECT DISTINCT hash FROM postings SEMI JOIN (SELECT unnest(?::BIGINT[]) AS token) asked USING (token)"
-    return _sentences(db, unit, f"SELECT rowid FROM sentences SEMI JOIN ({near}) near USING (hash)", [list(tokens)])
+_KEPT_SENTENCES = 5_000_000
 
 
-def sentences_starting(db: Database, unit: str, folded: str, limit: int) -> pa.Table:
-    """The first `limit` sentences by (text, id) whose case-folded text begins with `folded`."""
-    low = start_keys(pa.chunked_array([[folded]], pa.string()))[0].as_py()
-    missing = 8 - len(folded.encode()[:8])
-    starts = db.table(
-        "SELECT start, hash FROM starts WHERE key BETWEEN ? AND ? ORDER BY start",
-        [low, low + (1 << 8 * missing) - 1],
-    )
-    beginnings = "\n".join(starts["start"].to_pylist()).casefold().split("\n") if starts.num_rows else []
-    head = folded[:START_CHARS]
-    # the fold of a start may be longer than the start, never shorter
-    fits = [at for at, text in enumerate(beginnings) if text.startswith(head[: len(text)])]
-    found = SENTENCES.empty_table()
-    step = max(limit, 64)
-    for begin in range(0, len(fits), step):
-        some = starts.take(fits[begin : begin + step])
-        rows = _of_hashes(db, unit, some.select(["hash"]))
-        held = [text.casefold().startswith(folded) for text in rows["text"].to_pylist()]
-        found = pa.concat_tables([found, rows.filter(pa.array(held, pa.bool_()))])
-        # texts whose first characters are the same as the last one's may come in any order
-        if found.num_rows >= limit and not _tied(starts, fits, begin + step):
-            break
-    order = sorted(range(found.num_rows), key=lambda row: (found["text"][row].as_py(), found["id"][row].as_py()))
-    return found.take(pa.array(order[:limit], pa.int64()))
+class Questions:
+    """Answers questions about single sentences. While a store is open to read only, it cannot change: where its
+    texts stand is then kept in memory, 24 bytes a sentence, if there are not too many."""
+
+    def __init__(self, db: Database, unit: str, *, read_only: bool) -> None:
+        self._db = db
+        self._unit = unit
+        self._keep = read_only
+        self._hashes: Hashes | None = None  # sorted
+        self._rows = np.empty(0, np.int64)
+        self._documents: Numbers = np.empty(0, np.int64)
+
+    def sharing(self, tokens: Sequence[int]) -> pa.Table:
+        """Every sentence that holds one of the tokens."""
+        near = self._db.arrays(
+            "SELECT DISTINCT hash FROM postings SEMI JOIN (SELECT unnest(?::BIGINT[]) AS token) asked USING (token)",
+            [list(tokens)],
+        )
+        return self._of_texts(near["hash"])
+
+    def starting(self, folded: str, limit: int) -> pa.Table:
+        """The first `limit` sentences by (text, id) whose case-folded text begins with `folded`."""
+        low = start_keys(pa.chunked_array([[folded]], pa.string()))[0].as_py()
+        missing = 8 - len(folded.encode()[:8])
+        starts = self._db.table(
+            "SELECT start, hash FROM starts WHERE key BETWEEN ? AND ? ORDER BY start",
+            [low, low + (1 << 8 * missing) - 1],
+        )
+        beginnings = "\n".join(starts["start"].to_pylist()).casefold().split("\n") if starts.num_rows else []
+        head = folded[:START_CHARS]
+        # the fold of a start may be longer than the start, never shorter
+        fits = [at for at, text in enumerate(beginnings) if text.startswith(head[: len(text)])]
+        found = SENTENCES.empty_table()
+        step = max(limit, 64)
+        for begin in range(0, len(fits), step):
+            some = starts.take(pa.array(fits[begin : begin + step]))
+            rows = self._of_texts(some["hash"].to_numpy())
+            held = [text.casefold().startswith(folded) for text in rows["text"].to_pylist()]
+            found = pa.concat_tables([found, rows.filter(pa.array(held, pa.bool_()))])
+            # texts whose first characters are the same as the last one's may come in any order
+            if found.num_rows >= limit and not _tied(starts, fits, begin + step):
+                break
+        named = list(zip(found["text"].to_pylist(), found["id"].to_pylist(), strict=True))
+        order = sorted(range(found.num_rows), key=lambda row: named[row])
+        return found.take(pa.array(order[:limit], pa.int64()))
+
+    def sentence(self, identity: str) -> dict[str, Any] | None:
+        """The sentence with this id."""
+        document, _, position = (identity, "", "0") if self._unit == "record" else identity.rpartition(":")
+        if not (position.isascii() and position.isdigit() and len(position) < 10):
+            return None
+        found = self._db.arrays(
+            "SELECT rowid AS row, document::BIGINT AS document FROM sentences WHERE position = ? "
+            "AND document IN (SELECT number FROM named WHERE id = ?)",
+            [int(position), document],
+        )
+        rows = self._named(found["row"], found["document"])
+        return dict(rows.to_pylist()[0]) if rows.num_rows else None
+
+    def _of_texts(self, hashes: Hashes) -> pa.Table:
+        """The sentences with these texts."""
+        if self._keep and self._hashes is None:
+            self._keep = self._db.count("SELECT count(*) FROM sentences") <= _KEPT_SENTENCES
+        if not self._keep:
+            found = self._db.arrays(
+                "SELECT rowid AS row, document::BIGINT AS document FROM sentences "
+                "SEMI JOIN (SELECT unnest(?::UBIGINT[]) AS hash) USING (hash)",
+                [hashes.tolist()],
+            )
+            return self._named(found["row"], found["document"])
+        if self._hashes is None:
+            held = self._db.arrays(
+                "SELECT rowid AS row, document::BIGINT AS document, hash FROM sentences ORDER BY hash"
+            )
+            self._hashes, self._rows, self._documents = held["hash"], held["row"], held["document"]
+        ends = [np.searchsorted(self._hashes, hashes, side) for side in ("left", "right")]
+        spans = [np.arange(begin, end) for begin, end in zip(*ends, strict=True)]
+        at = np.concatenate([np.empty(0, np.int64), *spans]).astype(np.int64)
+        return self._named(self._rows[at], self._documents[at])
+
+    def _named(self, rows: Numbers, documents: Numbers) -> pa.Table:
+        """Sentences by the numbers of their rows, with their names.
+
+        Both are asked for by number, one after the other: a join would read all texts, or all names.
+        """
+        names = {
+            number: (source, name, title)
+            for number, source, name, title in self._db.rows(
+                "SELECT number, source, id, title FROM named WHERE number IN (SELECT unnest(?::INTEGER[]))",
+                [np.unique(documents).tolist()],
+            )
+        }
+        found = []
+        for document, position, *rest in self._db.rows(
+            "SELECT document, position, text, revision, timestamp, hash FROM sentences "
+            "WHERE rowid IN (SELECT unnest(?::BIGINT[]))",
+            [rows.tolist()],
+        ):
+            source, name, title = names[document]
+            identity = name if self._unit == "record" else f"{name}:{position}"
+            found.append((identity, source, name, title, position, *rest))
+        columns = list(zip(*found, strict=True)) or [()] * len(SENTENCES)
+        return pa.table(
+            [pa.array(column, kind) for column, kind in zip(columns, SENTENCES.types, strict=True)], SENTENCES
+        )
 
 
 def _tied(starts: pa.Table, fits: list[int], end: int) -> bool:
-    return end < len(fits) and starts["start"][fits[end - 1]] == starts["start"][fits[end]]
-
-
-def sentence(db: Database, unit: str, identity: str) -> dict[str, Any] | None:
-    """The sentence with this id."""
-    document, _, position = (identity, "", "0") if unit == "record" else identity.rpartition(":")
-    if not (position.isascii() and position.isdigit() and len(position) < 10):
-        return None
-    rows = _sentences(
-        db,
-        unit,
-        "SELECT rowid FROM sentences WHERE position = ? AND document IN (SELECT number FROM named WHERE id = ?)",
-        [int(position), document],
-    )
-    return dict(rows.to_pylist()[0]) if rows.num_rows else None
+    return end < len(fits) and bool(starts["start"][fits[end - 1]] == starts["start"][fits[end]])
 
 
 def new_matches(db: Database, unit: str, first: int, limit: int) -> tuple[int, list[dict[str, Any]]]:
@@ -127,24 +193,3 @@ def homes(db: Database, by: str) -> Iterator[pa.RecordBatch]:
         f"SELECT h.home, any_value(h.name) AS id, NULL::VARCHAR AS title, count(*) AS sentences FROM sentences s "
         f"JOIN documents d ON d.number = s.document JOIN ({SOURCE_HOMES}) h ON h.number = d.source GROUP BY h.home"
     )
-
-
-def _of_hashes(db: Database, unit: str, hashes: pa.Table) -> pa.Table:
-    listed = hashes["hash"].to_pylist()
-    return _sentences(
-        db, unit, "SELECT rowid FROM sentences SEMI JOIN (SELECT unnest(?::UBIGINT[]) AS hash) USING (hash)", [listed]
-    )
-
-
-def _sentences(db: Database, unit: str, wanted: str, values: list[Any]) -> pa.Table:
-    """The sentences whose rows a query selects, with their names.
-
-    In two steps: rows that are named one by one are read alone, while a join would read all texts.
-    """
-    rows = [row for (row,) in db.rows(wanted, values)]
-    return db.table(
-        f"SELECT {sentence_id(unit)} AS id, n.source, n.id AS document, n.title, s.position, s.text, s.revision, "
-        "s.timestamp, s.hash FROM (SELECT * FROM sentences WHERE rowid IN (SELECT unnest(?::BIGINT[]))) s "
-        "JOIN named n ON n.number = s.document",
-        [rows],
-    ).cast(SENTENCES)

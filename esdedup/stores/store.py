@@ -228,6 +228,10 @@ class Store(ABC):
         """
 
     @abstractmethod
+    def last_scanning(self) -> dict[str, Any] | None:
+        """The options of the last scan, as told with its results; quicker than `last_scan`."""
+
+    @abstractmethod
     def pair_rows(self) -> Iterator[pa.RecordBatch]:
         """The pairs as the contract names them: a, b (sentence ids, a < b), jaccard, …, by (a, b)."""
 

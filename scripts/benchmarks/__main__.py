@@ -20,6 +20,7 @@ TOPICS = {
     "wikitext": "markup to text: speed, and agreement with the reference",
     "dump": "dump to clusters, against decompressing alone (takes long: 300 MB)",
     "memory": "peak memory and growth (takes long: 1 GB of history, 5 million sentences, 3 GB of disk)",
+    "everyday": "adding to a store of a million sentences, and asking it (takes minutes)",
     "startup": "--help, and compiled code kept between runs",
 }
 

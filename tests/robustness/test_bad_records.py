@@ -68,7 +68,9 @@ def summary(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 @pytest.mark.parametrize("name", SKIPPED)
 def test_bad_records_are_skipped_and_counted(summary: dict[str, Any], name: str) -> None:
     [source] = [source for source in summary["sources"] if source["name"] == name]
-    counts = {reason: count for reason, count in source["skipped"]["counts"].items() if not reason.startswith("too_short")}
+    counts = {
+        reason: count for reason, count in source["skipped"]["counts"].items() if not reason.startswith("too_short")
+    }
     assert counts == SKIPPED[name]
     assert source["documents"] == DOCUMENTS.get(name, 0)
 
