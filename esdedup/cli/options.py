@@ -62,11 +62,11 @@ def _read_defaults(context: click.Context, layer: str, label: str, text: str) ->
     preset, config = layers["preset"], layers["config"]
     if _BANDED & config.keys():
         preset = {name: value for name, value in preset.items() if name not in _POOLED}
-    known = {parameter.name for parameter in context.command.params}
+    flags = {option.name: getattr(option, "is_flag", False) for option in context.command.params}
     context.default_map = {
-        name: value if isinstance(value, bool) else str(value)
+        name: value if flags[name] and isinstance(value, bool) else str(value)
         for name, value in (preset | config).items()
-        if name in known
+        if name in flags
     }
 
 

@@ -10,9 +10,11 @@ from typing import Any
 import esdedup
 from esdedup.exports.overlap import COMMON, Overlap
 from esdedup.exports.tables import compact_json
+from esdedup.pairs.compare import diff_words
 
 _WIDTH = 100
 _SHOWN = 10
+_CONTEXT = 4  # words
 _FILES = (
     "clusters.jsonl",
     "clusters.parquet",
@@ -76,17 +78,14 @@ def cluster_text(cluster: dict[str, Any], members: int = 5) -> str:
 def added_text(summary: dict[str, Any]) -> str:
     """What an `add` brought, and what of it is there already."""
     added = summary["added"]
-    lines = [f"{added['new']:,} new documents, {added['replaced']:,} replaced, {added['unchanged']:,} unchanged"]
+    lines = [f"documents: {added['new']:,} new, {added['replaced']:,} replaced, {added['unchanged']:,} unchanged"]
     lines += [counts_text(summary["counts"], summary["skipped"]), ""]
-    lines.append(f"{added['matched']:,} of their sentences match another:")
+    lines.append(f"sentences that match another: {added['matched']:,}")
     for row in summary["matches"]:
         least = "    –" if row["jaccard"] is None else f"{row['jaccard']:.3f}"
         lines.append(f"  {least}  {row['id']}  {shortened(row['text'], _WIDTH)}")
-        lines.append(
-            f"         = {row['match']}"
-            if row["jaccard"] == 1 and row["text"] == row["match_text"]
-            else f"         ~ {row['match']}  {shortened(row['match_text'], _WIDTH)}"
-        )
+        runs = diff_words(row["match_text"], row["text"])
+        lines.append(f"         {row['match']}  {_difference(runs, _CONTEXT) if len(runs) > 1 else 'the same'}")
     if added["matched"] > len(summary["matches"]):
         lines.append(f"  … {added['matched'] - len(summary['matches']):,} more")
     return "\n".join(lines)
@@ -130,7 +129,6 @@ def suggest_text(rows: Sequence[dict[str, Any]]) -> str:
 
 def explain_text(found: dict[str, Any]) -> str:
     """Two sentences, their scores, the verdict, and what differs: [-only in the first-] {+only in the second+}."""
-    forms = {"=": "{}", "-": "[-{}-]", "+": "{{+{}+}}"}
     limits = found["thresholds"]
     most = "" if limits["word_edit_distance"] is None else f" (at most {limits['word_edit_distance']})"
     return "\n".join(
@@ -144,9 +142,21 @@ def explain_text(found: dict[str, Any]) -> str:
             f"word edit distance  {found['word_edit_distance']}{most}",
             found["verdict"],
             "",
-            " ".join(forms[what].format(_printable(words)) for what, words in found["diff"]),
+            _difference(found["diff"]),
         ]
     )
+
+
+def _difference(runs: Sequence[tuple[str, str]], context: int | None = None) -> str:
+    """Runs of words as [-only in the first-] {+only in the second+}; of what both have, `context` words around."""
+    forms = {"=": "{}", "-": "[-{}-]", "+": "{{+{}+}}"}
+    parts = []
+    for what, text in runs:
+        words = _printable(text).split(" ")
+        if what == "=" and context is not None and len(words) > 2 * context:
+            words = [*words[:context], "…", *words[-context:]]
+        parts.append(forms[what].format(" ".join(words)))
+    return " ".join(parts)
 
 
 def overlap_text(found: Overlap) -> str:
