@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -45,7 +47,10 @@ def overlaps(store: Store, by: str, document: str | None, limit: int | None) -> 
     """
     if by not in _HOMES:
         raise UsageError(f"by is {by!r}; allowed: documents, sources")
-    with Database(memory=_MEMORY, threads=1) as db:
+    with (
+        tempfile.TemporaryDirectory(prefix="esdedup-") as spill,
+        Database(memory=_MEMORY, threads=1, spill=Path(spill)) as db,
+    ):
         db.execute(_TABLES)
         for table, batches in (
             ("homes", store.homes(by)),

@@ -5,10 +5,12 @@ Clusters are stars around the text to keep, so whatever is dropped has been veri
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import groupby
 from operator import itemgetter
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -68,7 +70,10 @@ def judge(store: Store, keep: str, across: str) -> Iterator[Verdicts]:
 
     With `across`, sentences of the same document (or source) as the kept one stay.
     """
-    with Database(memory=_MEMORY, threads=1) as db:
+    with (
+        tempfile.TemporaryDirectory(prefix="esdedup-") as spill,
+        Database(memory=_MEMORY, threads=1, spill=Path(spill)) as db,
+    ):
         db.execute(_TABLES)
         for table, batches in (("members", store.memberships()), ("pairs", store.pair_hashes())):
             for batch in batches:

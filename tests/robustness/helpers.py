@@ -8,6 +8,7 @@ import logging
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -74,7 +75,8 @@ def wiki_pages(count: int, sentences: int = 25) -> list[str]:
     return [page(n, f"Page {n}", revision(n, " ".join(corpus(n, sentences)))) for n in range(1, count + 1)]
 
 
-def wiki(count: int = 40) -> bytes:
+@cache
+def wiki(count: int) -> bytes:
     return export(*wiki_pages(count))
 
 
