@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any
 
-import pyarrow as pa
-
-from esdedup.errors import UnparsablePageError
 from esdedup.exports.line_records import NOTE
 from esdedup.exports.marks import Decisions
 from esdedup.exports.tables import compact_json
-from esdedup.flat import text_buffers, texts_from
 from esdedup.records import Skips
 from esdedup.settings import Reading
 from esdedup.sources.wikipedia import WikipediaReader
+from esdedup.wikitext.columns import plain_texts
 from esdedup.wikitext.fast import FastCleaner
 from esdedup.wikitext.reference import ReferenceCleaner
 from esdedup.wikitext.rules import Names
-
-Clean = Callable[[pa.LargeStringArray], list[str | None]]
-"""Wikitext into plain texts; `None` for a page that the reference path gave up on."""
 
 
 class CleanedPages:
@@ -39,13 +33,15 @@ class CleanedPages:
         """The documents of one member; `SourceError` for damage, after those that stood before it."""
         before = self._decisions.place
         reader = WikipediaReader(pieces, self._label, self._reading, self._left, Skips(), self._namespaces)
-        clean: Clean | None = None
+        cleaner: FastCleaner | ReferenceCleaner | None = None
         with ExitStack() as stack:
             for batch in reader:
-                # the names of the namespaces are known with the first batch
-                clean = clean or _cleaner(self._reading.wikitext, Names(dict(self._namespaces)), stack)
+                if cleaner is None:  # the names of the namespaces are known with the first batch
+                    names = Names(dict(self._namespaces))
+                    fast = self._reading.wikitext == "fast"
+                    cleaner = FastCleaner(names) if fast else stack.enter_context(ReferenceCleaner(names))
                 rows = batch.drop_columns(["text"]).to_pylist()
-                for row, text in zip(rows, clean(batch["text"]), strict=True):
+                for row, text in zip(rows, plain_texts(batch["text"], cleaner)[0], strict=True):
                     self._decisions.place = before + row["place"]
                     if text is not None and (line := self._line(row, text)):
                         yield line
@@ -67,27 +63,3 @@ class CleanedPages:
         else:
             decisions.stay()
         return compact_json(page).encode() + b"\n"
-
-
-def _cleaner(path: str, names: Names, stack: ExitStack) -> Clean:
-    """The cleaner for one path through wikitext; what it has to close is left to `stack`."""
-    if path == "fast":
-        fast = FastCleaner(names)
-
-        def clean_all(column: pa.LargeStringArray) -> list[str | None]:
-            texts: list[str | None] = texts_from(*fast.clean_batch(*text_buffers(column))).to_pylist()
-            return texts
-
-        return clean_all
-    reference = stack.enter_context(ReferenceCleaner(names))
-
-    def clean_each(column: pa.LargeStringArray) -> list[str | None]:
-        texts: list[str | None] = []
-        for text in column.to_pylist():
-            try:
-                texts.append(reference.clean(text))
-            except UnparsablePageError:
-                texts.append(None)
-        return texts
-
-    return clean_each

@@ -15,14 +15,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from esdedup.errors import UnparsablePageError
-from esdedup.flat import text_buffers, text_column, texts_from
+from esdedup.flat import text_buffers, text_column
 from esdedup.hashing import Hashes, content_hashes
 from esdedup.pairs.groups import Numbers
 from esdedup.sentences.segment import segment
 from esdedup.settings import Signing
 from esdedup.signers.bands import Signer
 from esdedup.signers.minhash import Tokens
+from esdedup.wikitext.columns import plain_texts
 from esdedup.wikitext.fast import FastCleaner
 from esdedup.wikitext.reference import ReferenceCleaner
 from esdedup.wikitext.rules import Names
@@ -107,18 +107,10 @@ def prepare(batch: pa.RecordBatch, recipe: Recipe) -> Prepared:
 def _plain_texts(column: pa.LargeStringArray, recipe: Recipe) -> tuple[list[str], list[tuple[int, str]]]:
     if recipe.wikitext is None:
         return column.to_pylist(), []
-    if recipe.wikitext == "fast":
-        data, offsets = _fast(recipe.namespaces).clean_batch(*text_buffers(column))
-        return texts_from(data, offsets).to_pylist(), []
-    cleaner = _reference(recipe.namespaces, threading.get_ident())
-    texts, unparsable = [], []
-    for row, text in enumerate(column.to_pylist()):
-        try:
-            texts.append(cleaner.clean(text))
-        except UnparsablePageError as error:
-            texts.append("")
-            unparsable.append((row, str(error)))
-    return texts, unparsable
+    fast = recipe.wikitext == "fast"
+    cleaner = _fast(recipe.namespaces) if fast else _reference(recipe.namespaces, threading.get_ident())
+    texts, unparsable = plain_texts(column, cleaner)
+    return [text or "" for text in texts], unparsable
 
 
 def _contents(batch: pa.RecordBatch, recipe: Recipe) -> Hashes:

@@ -20,10 +20,13 @@ from tests.robustness.fuzzing import with_seeds
 
 CLEANER = FastCleaner(Names())
 
+_PIECES = """
+    {{ }} {{{ }}} [[ ]] [ ] | {| |} |- |+ !! || '' ''' ' == = * # : ; ---- < > </ /> <!-- --> _ <ref> </ref> <nowiki>
+    </nowiki> <pre> </pre> <math> </math> <table> <td> </table> <br> <b __NOTOC__ &amp; &lt; &nbsp; &#39; &#0; &#xD800;
+    &#x110000; & http:// File: Category: de: {{!}} -{ }- a é 水
+"""
 PIECES = [
-    *["{{", "}}", "{{{", "}}}", "[[", "]]", "[", "]", "|", "{|", "|}", "|-", "|+", "!!", "||", "''", "'''", "'", "==", "=", "*", "#", ":", ";", "----", "<", ">", "</", "/>", "<!--", "-->", "_"],
-    *["<ref>", "</ref>", "<nowiki>", "</nowiki>", "<pre>", "</pre>", "<math>", "</math>", "<table>", "<td>", "</table>", "<br>", "<b", "__NOTOC__"],
-    *["&amp;", "&lt;", "&nbsp;", "&#39;", "&#0;", "&#xD800;", "&#x110000;", "&", "http://", "File:", "Category:", "de:", "{{!}}", "-{", "}-", "a", "é", "水"],
+    *_PIECES.split(),
     *("\n", "\n\n", " ", "[http://a ", "<ref name=a/>", "#REDIRECT [[a]]", "\u202e", "\u200f", "\u0301", "\u2028"),
     *("\0", "\r", "\t", "\x85", "\xa0", "\ufeff", "\U0001f468\u200d"),
 ]
@@ -74,10 +77,16 @@ def test_any_text_becomes_units_that_fit_together(texts: list[str], signing: Sig
     assert all(text.strip() for text in prepared.texts.to_pylist())
 
 
-NAMES = ["unit", "lang", "min_chars", "max_chars", "normalize", "shingle", "bands", "rows", "hashes", "draw", "draws", "hash_bits", "seed", "jaccard", "word_edit_distance", "linkage", "verify", "across", "workers", "memory", "format", "separator", "header", "id_column", "title_column", "text_column", "namespaces", "revisions", "wikitext", "source_name", "limit", "nothing"]
-WORDS = ["sentence", "record", "lower", "char:5", "word:2", "single", "star", "exact", "none", "any", "1GiB", "512MB", "1e9", "tsv", "all", "latest", "fast", "en", "line", "1", "a.b", "nan"]
+_NAMES = """
+    unit lang min_chars max_chars normalize shingle bands rows hashes draw draws hash_bits seed jaccard
+    word_edit_distance linkage verify across workers memory format separator header id_column title_column text_column
+    namespaces revisions wikitext source_name limit nothing
+"""
+_WORDS = """
+    sentence record lower char:5 word:2 single star exact none any 1GiB 512MB 1e9 tsv all latest fast en line 1 a.b nan
+"""
 VALUES = st.one_of(
-    st.sampled_from([*WORDS, "", "\n", "\ud800", "9" * 5000 + "GiB", 10**5000, True, None]),
+    st.sampled_from([*_WORDS.split(), "", "\n", "\ud800", "9" * 5000 + "GiB", 10**5000, True, None]),
     st.integers(-3, 70),
     st.integers(),
     st.floats(),
@@ -87,7 +96,7 @@ VALUES = st.one_of(
 )
 
 
-@given(st.dictionaries(st.sampled_from(NAMES), VALUES, max_size=6))
+@given(st.dictionaries(st.sampled_from(_NAMES.split()), VALUES, max_size=6))
 @example({"memory": "9" * 400})
 @example({"bands": 10**5000})
 @settings(max_examples=400)

@@ -50,24 +50,13 @@ def rows_of(batches: Iterator[pa.RecordBatch]) -> tuple[list[dict[str, Any]], st
     return rows, ""
 
 
+_CELLS = b"""
+    " "" , id text title a 1 { } [ ] : "text": "id": "a.b" null 1e999 NaN - \\ \\ud800 \\u0000
+"""
 CELLS = [
-    *b'" "" , id text title a 1 { } [ ] : "text": "id": "a.b" null 1e999 NaN - \\'.split(),
-    *(
-        b"\t",
-        b"\n",
-        b"\r",
-        b"\r\n",
-        b"\0",
-        b" ",
-        b"\xff",
-        b"\xc3",
-        b"\xef\xbb\xbf",
-        b"\xc2\xa0",
-        b"\xe2\x80\xa8",
-        b"9" * 30,
-    ),
-    *(b"\\ud800", b"\\u0000", b'{"id":1,"text":"x"}\n', b'{"a":{"b":[{"text":"y"}]}}\n', b"1,x\n", b"1\tx\n"),
-    *(b"id,text\n", b"id\ttext\n"),
+    *_CELLS.split(),
+    *(b"\t", b"\n", b"\r", b"\r\n", b"\0", b" ", b"\xff", b"\xc3", b"\xef\xbb\xbf", b"\xc2\xa0", b"\xe2\x80\xa8"),
+    *(b"9" * 30, b'{"id":1,"text":"x"}\n', b'{"a":{"b":[{"text":"y"}]}}\n', b"1,x\n", b"1\tx\n", b"id,text\n"),
 ]
 TABLE = st.lists(st.sampled_from(CELLS) | st.binary(max_size=4), max_size=25).map(b"".join) | st.binary(max_size=60)
 COLUMN = st.none() | st.sampled_from(["line", "1", "2", "3", "id", "text", "title", "a.b.0.text", "0", "9" * 5000])
@@ -113,11 +102,11 @@ DUMP = export(
     page(2, "Zwölf", revision(3, "d"), head="<ns>0</ns>"),
 )
 DUMPS = [DUMP, DUMP.decode().encode("utf-16"), page(1, "One", revision(1, "a")).encode() * 2]
-TAGS = [
-    *b"<page> </page> <revision> </revision> <text> </text> <ns> <id> --5 <!-- --> <![CDATA[ ]]> &amp; &x; &#0;".split(),
-    *b'< > / " : { <a:b> <mediawiki> </mediawiki> <siteinfo> <upload> \0 \xff \xef\xbb\xbf'.split(),
-    *(b"<?a b?>", b"<!DOCTYPE a>", b' key="--1"'),
-]
+_TAGS = b"""
+    <page> </page> <revision> </revision> <text> </text> <ns> <id> --5 <!-- --> <![CDATA[ ]]> &amp; &x; &#0; < > / " :
+    { <a:b> <mediawiki> </mediawiki> <siteinfo> <upload>
+"""
+TAGS = [*_TAGS.split(), b"<?a b?>", b"<!DOCTYPE a>", b' key="--1"', b"\0", b"\xff", b"\xef\xbb\xbf"]
 
 
 @with_seeds(".xml", [], 1, "all")
