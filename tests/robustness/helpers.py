@@ -29,7 +29,9 @@ class Said(NamedTuple):
 
 def said(*arguments: object) -> Said:
     """The command line in this process: an exception that it lets through fails the test."""
-    out, err = io.StringIO(), io.StringIO()
+    # as the real ones are: what cannot be encoded is an error on the one and shown on the other
+    out = io.TextIOWrapper(io.BytesIO(), "utf-8", newline="", write_through=True)
+    err = io.TextIOWrapper(io.BytesIO(), "utf-8", "backslashreplace", newline="", write_through=True)
     logger = logging.getLogger("esdedup")
     before = logger.handlers[:], logger.propagate, logger.level
     try:
@@ -37,11 +39,16 @@ def said(*arguments: object) -> Said:
             main(list(map(str, arguments)))
     except SystemExit as end:
         assert isinstance(end.code, int)
-        return Said(end.code, out.getvalue(), err.getvalue())
+        return Said(end.code, _written(out), _written(err))
     finally:
         logger.handlers[:], logger.propagate, level = before
         logger.setLevel(level)
     raise AssertionError("the command line always ends by SystemExit")
+
+
+def _written(stream: io.TextIOWrapper) -> str:
+    assert isinstance(stream.buffer, io.BytesIO)
+    return stream.buffer.getvalue().decode()
 
 
 def child(
