@@ -68,7 +68,7 @@ SELECT d.number, s.name AS source, d.title,
         || CASE WHEN d.occurrence > 1 THEN '#' || d.occurrence ELSE '' END AS id
 FROM documents d JOIN sources s ON s.number = d.source;
 
--- A document is the same one again by its source's name and its key, whatever file it came in.
+-- A document is the same one again by its id, whatever file it came in.
 CREATE VIEW keyed AS
-SELECT d.number, s.name || CASE WHEN s.qualified THEN '/' ELSE '' END AS source, d.key, d.occurrence, d.content
+SELECT d.number, CASE WHEN s.qualified THEN s.name ELSE '' END AS source, d.key, d.occurrence, d.content
 FROM documents d JOIN sources s ON s.number = d.source;

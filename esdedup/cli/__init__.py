@@ -71,6 +71,10 @@ def main(arguments: list[str] | None = None) -> Any:
         # the reader of our output has seen enough
         sys.stderr.close()
         sys.exit(0)
+    except UnicodeEncodeError:
+        if "--debug" in given or all(map(_is_utf8, given)):
+            raise
+        sys.exit(_say("an argument is no UTF-8, and only names of files may be such", 2))
     except Exception as error:
         if not _is_circumstance(error) or "--debug" in given:
             raise
@@ -81,6 +85,11 @@ def main(arguments: list[str] | None = None) -> Any:
 def _is_circumstance(error: Exception) -> bool:
     """Whether the machine is to blame: files, disk, memory, also as the libraries below report them."""
     return isinstance(error, OSError | MemoryError) or type(error).__module__.split(".")[0] in ("_duckdb", "duckdb")
+
+
+def _is_utf8(argument: str) -> bool:
+    # what cannot be decoded arrives as surrogates
+    return not any("\ud800" <= character <= "\udfff" for character in argument)
 
 
 def _cause(error: Exception) -> str:
@@ -96,5 +105,6 @@ def _usage(error: click.ClickException) -> str:
 
 
 def _say(message: str, code: int) -> int:
-    click.echo(f"esdedup: {' '.join(message.split())}", err=True)
+    line = "".join(character if character.isprintable() else " " for character in message)
+    click.echo(f"esdedup: {' '.join(line.split())}", err=True)
     return code

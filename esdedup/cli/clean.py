@@ -25,7 +25,9 @@ from esdedup.settings import KEEPS
 @click.option(
     "-o", "--out", metavar="OUTDIR", type=click.Path(path_type=Path), required=True, help="Folder for the files."
 )
-@click.option("--store", metavar="ADDRESS", envvar="ESDEDUP_STORE", help="PATH.duckdb.  [default: OUTDIR/store.duckdb]")
+@click.option(
+    "--store", metavar="ADDRESS", help="PATH.duckdb; its results become stars.  [default: OUTDIR/store.duckdb]"
+)
 @click.option("--keep", type=click.Choice(KEEPS), default="first", show_default=True, help="Which of a cluster stays.")
 @click.option("--annotate", is_flag=True, help="Keep all; write beside each record what would become of it.")
 @click.option("--fresh", is_flag=True, help="Begin again with an empty store.")

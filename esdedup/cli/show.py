@@ -66,8 +66,7 @@ def cluster_text(cluster: dict[str, Any], members: int = 5) -> str:
         if member["text"] in shown:
             continue
         shown.add(member["text"])
-        title = f" [{member['title']}]" if member["title"] else ""
-        lines.append(f"  {member['id']}{title}  {shortened(member['text'], 240)}")
+        lines.append(f"  {_where(member)}  {shortened(member['text'], 240)}")
         if len(shown) == members:
             break
     if cluster["distinct"] > len(shown):
@@ -83,9 +82,11 @@ def added_text(summary: dict[str, Any]) -> str:
     lines.append(f"sentences that match another: {added['matched']:,}")
     for row in summary["matches"]:
         least = "    –" if row["jaccard"] is None else f"{row['jaccard']:.3f}"
-        lines.append(f"  {least}  {row['id']}  {shortened(row['text'], _WIDTH)}")
+        lines.append(f"  {least}  {printable(row['id'])}  {shortened(row['text'], _WIDTH)}")
         runs = diff_words(row["match_text"], row["text"])
-        lines.append(f"         {row['match']}  {_difference(runs, _CONTEXT) if len(runs) > 1 else 'the same'}")
+        lines.append(
+            f"         {printable(row['match'])}  {_difference(runs, _CONTEXT) if len(runs) > 1 else 'the same'}"
+        )
     if added["matched"] > len(summary["matches"]):
         lines.append(f"  … {added['matched'] - len(summary['matches']):,} more")
     return "\n".join(lines)
@@ -152,7 +153,7 @@ def _difference(runs: Sequence[tuple[str, str]], context: int | None = None) -> 
     forms = {"=": "{}", "-": "[-{}-]", "+": "{{+{}+}}"}
     parts = []
     for what, text in runs:
-        words = _printable(text).split(" ")
+        words = printable(text).split(" ")
         if what == "=" and context is not None and len(words) > 2 * context:
             words = [*words[:context], "…", *words[-context:]]
         parts.append(forms[what].format(" ".join(words)))
@@ -165,8 +166,8 @@ def overlap_text(found: Overlap) -> str:
     for row in found.rows:
         a, b = (f"{row[one]}" + (f" [{row[f'{one}_title']}]" if row[f"{one}_title"] else "") for one in "ab")
         lines.append(
-            f"{row['a_in_b']:>6,} of {row['a_sentences']:,} ({row['a_share']:.1%}) of {_printable(a)} stand in "
-            f"{_printable(b)}, {row['b_in_a']:,} of {row['b_sentences']:,} ({row['b_share']:.1%}) the other way"
+            f"{row['a_in_b']:>6,} of {row['a_sentences']:,} ({row['a_share']:.1%}) of {printable(a)} stand in "
+            f"{printable(b)}, {row['b_in_a']:,} of {row['b_sentences']:,} ({row['b_share']:.1%}) the other way"
         )
     if not lines:
         lines.append("nothing in common")
@@ -181,7 +182,7 @@ def rows_json(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def _where(row: dict[str, Any]) -> str:
-    return _printable(row["id"] + (f" [{row['title']}]" if row["title"] else ""))
+    return printable(row["id"] + (f" [{row['title']}]" if row["title"] else ""))
 
 
 def _number(count: int | None) -> str:
@@ -190,9 +191,10 @@ def _number(count: int | None) -> str:
 
 def shortened(text: str, width: int) -> str:
     """The text in at most `width` characters, control characters shown as spaces."""
-    clean = _printable(text)
+    clean = printable(text)
     return clean if len(clean) <= width else clean[: width - 1] + "…"
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
+    """The text with spaces for control characters: nothing of it commands the terminal."""
     return "".join(character if character.isprintable() else " " for character in text)

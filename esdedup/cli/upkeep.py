@@ -18,7 +18,7 @@ from esdedup.errors import EsdedupError, UsageError
 def status(store: str, as_json: bool, quiet: bool) -> None:
     """Say what a store holds: counts, settings, sources, last scan, unfinished work, disk."""
     import esdedup
-    from esdedup.cli.show import counts_text
+    from esdedup.cli.show import counts_text, printable
     from esdedup.exports.tables import compact_json
 
     state = esdedup.status(store=store)
@@ -29,7 +29,9 @@ def status(store: str, as_json: bool, quiet: bool) -> None:
     click.echo(counts_text(state["counts"], state["skipped"]))
     click.echo("settings: " + ", ".join(f"{name} {value}" for name, value in state["settings"].items()))
     for source in state["sources"]:
-        click.echo(f"source: {source['name']}  {source['documents']:,} documents  {source['path']}")
+        click.echo(
+            f"source: {printable(source['name'])}  {source['documents']:,} documents  {printable(source['path'])}"
+        )
     scanned = state["last_scan"]
     if scanned is None:
         click.echo(f"not scanned; next: esdedup scan --store {store}")
@@ -37,7 +39,7 @@ def status(store: str, as_json: bool, quiet: bool) -> None:
         click.echo("last scan: " + ", ".join(f"{name} {value}" for name, value in scanned["scanning"].items()))
         click.echo(counts_text(scanned["counts"], {}))
     if state["unfinished"]:
-        click.echo(f"unfinished: {state['unfinished']}")
+        click.echo(f"unfinished: {printable(state['unfinished'])}")
 
 
 @click.command()
@@ -61,7 +63,8 @@ def remove(documents: tuple[str, ...], as_json: bool, **options: Any) -> None:
     from esdedup.cli.work import show
 
     if documents == ("-",):
-        documents = tuple(line.strip() for line in sys.stdin if line.strip())
+        lines = sys.stdin.buffer.read().decode("utf-8", "replace").splitlines()
+        documents = tuple(line.strip() for line in lines if line.strip())
     done = esdedup.remove(*documents, **options)
     show(done, as_json, lambda: f"removed {done['removed']:,} documents\n" + counts_text(done["counts"], {}))
     if done["unknown"]:

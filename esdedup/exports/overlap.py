@@ -93,7 +93,7 @@ def overlaps(store: Store, by: str, document: str | None, limit: int | None) -> 
                 round(back.sentences / two.sentences, 6) AS b_share
             FROM standing there JOIN standing back ON back.this = there.that AND back.that = there.this
             JOIN homes one ON one.home = there.this JOIN homes two ON two.home = there.that
-            WHERE one.id < two.id
+            WHERE (one.id, one.home) < (two.id, two.home)
             ORDER BY greatest(a_in_b, b_in_a) DESC, least(a_in_b, b_in_a) DESC, a, b
             {"" if limit is None else f"LIMIT {int(limit)}"}
             """

@@ -78,6 +78,7 @@ def judge(store: Store, keep: str, across: str) -> Iterator[Verdicts]:
         for table, batches in (("members", store.memberships()), ("pairs", store.pair_hashes())):
             for batch in batches:
                 db.insert(table, pa.Table.from_batches([batch]))
+        db.execute("DELETE FROM members WHERE cluster IS NULL")  # beside the stars of others: these stay
         order = _ORDERS["first" if keep == "none" else keep]
         db.execute(
             f"CREATE TABLE centres AS SELECT cluster, arg_min({{'hash': hash, 'id': id, 'home': {_HOMES[across]}}}, "

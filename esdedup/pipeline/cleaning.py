@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from esdedup.errors import StoreSourcesError, UsageError
 from esdedup.exports.files import whole_file
-from esdedup.exports.rewrite import Rewritten, check_rewritable, rewrite_source
+from esdedup.exports.rewrite import Rewritten, check_rewritable, output_path, rewrite_source
 from esdedup.exports.tables import compact_json
 from esdedup.exports.verdicts import Verdicts, judge
 from esdedup.pipeline.indexing import damages, source_marks
@@ -25,9 +26,12 @@ from esdedup.pipeline.steps import (
     scan_if_needed,
     settings_of,
 )
+from esdedup.sources.discover import Source
 from esdedup.stores.store import Store
 
 _DONE = ".dedupe-done.json"
+_DROPS = "drops.jsonl"
+_STORE = "store.duckdb"
 
 
 def dedupe(
@@ -55,6 +59,10 @@ def dedupe(
     """
     if options.get("linkage") not in (None, "star"):
         raise UsageError("linkage is single; dedupe needs star, so that what it drops was compared with what it keeps")
+    if options.get("verify") == "none":
+        raise UsageError("verify is none; dedupe needs exact, so that what it drops was compared with what it keeps")
+    if options.get("limit") is not None:
+        raise UsageError("limit: dedupe writes whole sources; leave it out")
     settings = settings_of(options)
     settings = replace(settings, scanning=replace(settings.scanning, linkage="star", keep=keep))
     folder = Path(out)
@@ -63,12 +71,14 @@ def dedupe(
         if source.path is None:
             raise UsageError("standard input cannot be read twice, as dedupe must; save it and name the file")
         check_rewritable(source, settings.reading, folder, annotate=annotate)
+        _check_place(source, folder)
     make_folder(folder)
     marks = source_marks(found, settings.reading)
     job = job_name(marks, settings) if fresh else None
     seconds: dict[str, float] = {}
-    with open_for(store or folder / "store.duckdb", settings, fresh=job) as opened:
+    with open_for(store or folder / _STORE, settings, fresh=job) as opened:
         refuse_other_sources(opened, marks)
+        opened.begin_job("dedupe")
         _refuse_history(opened)
         clock = time.perf_counter()
         read_into(opened, found, marks, settings, keep_going=keep_going, quiet=quiet)
@@ -91,14 +101,23 @@ def dedupe(
                         threads=settings.resources.processes,
                     )
                     written.add(mark.path, done)
-            _write_drops(verdicts, folder / "drops.jsonl")
+            _write_drops(verdicts, folder / _DROPS)
             reasons = verdicts.counts()
         counts = opened.counts()
+        opened.end_job()
         opened.publish()
     seconds["write"] = time.perf_counter() - clock
     return {**written.finish(), "dropped": reasons, "counts": counts, "damaged": missing + damages(marks)} | {
         "seconds": {stage: round(value, 3) for stage, value in seconds.items()}
     }
+
+
+def _check_place(source: Source, folder: Path) -> None:
+    """`UsageError` where the result would take the name of a file of ours, or be read as a source the next time."""
+    if output_path(source, folder) in [folder / name for name in (_DROPS, _DONE, _STORE)]:
+        raise UsageError(f"{source.path}: {folder} needs this name for a file of its own; rename the source")
+    if source.base is not None and source.base.resolve() in [folder.resolve(), *folder.resolve().parents]:
+        raise UsageError(f"{folder}: lies in a folder of sources; name another folder")
 
 
 def _refuse_history(store: Store) -> None:
@@ -123,9 +142,10 @@ class _Written:
         self._path = path
         self._told: dict[str, Any] = {"job": job, "files": {}}
         if path.exists():
-            told = json.loads(path.read_text("utf-8"))
-            if told["job"] == job:
-                self._told = told
+            with suppress(ValueError):  # torn by a power cut: then all is written again
+                told = json.loads(path.read_text("utf-8"))
+                if told["job"] == job:
+                    self._told = told
 
     def has(self, source: str) -> bool:
         known = self._told["files"].get(source)

@@ -10,7 +10,7 @@ from esdedup.flat import text_buffers
 from esdedup.hashing import content_hashes
 from esdedup.sentences.segment import segment
 
-_CLUSTER_ID = re.compile(r"[0-9a-f]{16}")
+_CLUSTER_ID = re.compile(r"[0-9a-fA-F]{16}")
 
 
 def ignored_texts(path: Path) -> tuple[int, ...]:
@@ -20,9 +20,9 @@ def ignored_texts(path: Path) -> tuple[int, ...]:
     Raises `UsageError` where the file cannot be read.
     """
     try:
-        lines = [line.strip() for line in path.read_text("utf-8").splitlines()]
+        lines = [line.strip() for line in path.read_text("utf-8-sig").splitlines()]
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"--ignore {path}: {error}; name a file with a text or a cluster id a line") from error
-    ids = {int(line, 16) for line in lines if _CLUSTER_ID.fullmatch(line)}
+    ids = {int(line, 16) for line in lines if _CLUSTER_ID.fullmatch(line)}  # as printed, or in capital letters
     units = segment([line for line in lines if line and not _CLUSTER_ID.fullmatch(line)], "record", "en")
     return tuple(sorted(ids | set(content_hashes(*text_buffers(units.texts)).tolist())))

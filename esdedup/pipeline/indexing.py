@@ -10,11 +10,12 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from copy import deepcopy
 from dataclasses import asdict
 from types import ModuleType, TracebackType
 
+import psutil
 import pyarrow as pa
 
 from esdedup.errors import EsdedupError, SourceError
@@ -107,6 +108,7 @@ class _Workers:
         self._threads = ThreadPoolExecutor(count)
         self._processes: ProcessPoolExecutor | None = None
         self._ready: list[Future[int]] = []
+        self._lost = False
 
     def submit(self, batch: pa.RecordBatch, recipe: Recipe) -> Future[Prepared]:
         if self.count == 1:
@@ -124,12 +126,36 @@ class _Workers:
             with _without_main():  # any submission may start a worker
                 return self._processes.submit(prepare, batch, recipe)
         except BrokenProcessPool as error:
-            raise _worker_lost() from error
+            raise self._loss() from error
+
+    def result(self, future: Future[Prepared]) -> Prepared:
+        """The answer of a worker, when it is there."""
+        try:
+            return future.result()
+        except BrokenProcessPool as error:
+            raise self._loss() from error
+
+    def _loss(self) -> EsdedupError:
+        self._lost = True
+        return EsdedupError(
+            "a worker process ended without an answer (out of memory?); run the same command again, "
+            "with fewer --workers"
+        )
 
     def close(self) -> None:
         self._threads.shutdown(cancel_futures=True)
         if self._processes is not None:
+            if self._lost:
+                _end_fork_server()
             self._processes.shutdown(cancel_futures=True)
+
+
+def _end_fork_server() -> None:
+    """End the process that starts workers: it may never tell of one that was killed, and waiting would have no end."""
+    for child in psutil.Process().children():
+        with suppress(psutil.Error):
+            if any("multiprocessing.forkserver" in argument for argument in child.cmdline()):
+                child.kill()
 
 
 def _processes(count: int) -> ProcessPoolExecutor:
@@ -233,7 +259,7 @@ class _Loader:
                 waiting.append((batch, stream.position, self._workers.submit(batch, recipe)))
             while waiting and (batch is None or len(waiting) > 4 * self._workers.count):
                 done, position, future = waiting.popleft()
-                assembler.add(done, _result(future))
+                assembler.add(done, self._workers.result(future))
                 self._bar.reach(self._bytes_before + position, f"{assembler.sentences:,} sentences")
                 if assembler.pending_rows >= _FLUSH_ROWS:
                     writer.write(*assembler.take(_FLUSH_ROWS))
@@ -250,19 +276,6 @@ class _Loader:
             tuple(sorted(namespaces.items())),
             markup and self._reading.revisions == "all",
         )
-
-
-def _result(future: Future[Prepared]) -> Prepared:
-    try:
-        return future.result()
-    except BrokenProcessPool as error:
-        raise _worker_lost() from error
-
-
-def _worker_lost() -> EsdedupError:
-    return EsdedupError(
-        "a worker process ended without an answer (out of memory?); run the same command again, with fewer --workers"
-    )
 
 
 def _without_first(batches: Iterator[pa.RecordBatch], documents: int, by_id: bool) -> Iterator[pa.RecordBatch]:

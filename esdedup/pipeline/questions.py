@@ -6,8 +6,9 @@ Each takes the address of a store, or one that is open already, which is quicker
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
@@ -16,7 +17,7 @@ from esdedup.errors import StoreError, UsageError
 from esdedup.exports.overlap import Overlap, overlaps
 from esdedup.pairs.compare import compare, diff_words
 from esdedup.pairs.verify import HOT_LIMIT
-from esdedup.pipeline.steps import Address
+from esdedup.pipeline.steps import Address, check_count, require_settled
 from esdedup.sentences.segment import segment
 from esdedup.settings import Scanning, Signing, available_cores
 from esdedup.signers.bands import Signer
@@ -35,6 +36,7 @@ def similar(
     `word_edit_distance` and `match` (at or above `jaccard`, by default that of the last scan); by Jaccard, highest
     first, then id.
     """
+    check_count("limit", limit)
     with _opened(store) as opened:
         limit_at = Scanning(_threshold(opened) if jaccard is None else jaccard).jaccard
         signer = Signer(opened.signing)
@@ -65,8 +67,9 @@ def similar(
 
 def suggest(prefix: str, *, store: Address | Store, limit: int = 20) -> list[dict[str, Any]]:
     """Sentences that begin with `prefix`, whatever the case of its letters, by (text, id): the first `limit`."""
+    check_count("limit", limit)
     with _opened(store) as opened:
-        folded = " ".join(prefix.split()).casefold()
+        folded = " ".join(unicodedata.normalize("NFC", _storable(prefix)).split()).casefold()
         if not folded:
             return []
         rows = opened.sentences_starting(folded + " " * prefix[-1:].isspace(), limit).to_pylist()
@@ -83,7 +86,7 @@ def explain(a: str, b: str, *, store: Address | Store) -> dict[str, Any]:
     with _opened(store) as opened:
         rows = {}
         for identity in (a, b):
-            row = opened.sentence(identity)
+            row = opened.sentence(_storable(identity))
             if row is None:
                 raise StoreError(
                     f"{opened.address}: no sentence {identity}; it was never read, or left out as too short or too long"
@@ -96,6 +99,7 @@ def explain(a: str, b: str, *, store: Address | Store) -> dict[str, Any]:
         last = opened.last_scanning()
         scanning = Scanning() if last is None else Scanning.described(last)
         signing = opened.signing
+        one_home = scanning.across != "any" and _in_one_home(opened, scanning.across, one["hash"], two["hash"])
         limited = _all_hot(opened, signer, one["text"], two["text"])
     jaccard, shared = float(there.jaccard[0]), int(there.shared_tokens[0])
     distance = int(there.word_edit_distance[0])
@@ -111,7 +115,7 @@ def explain(a: str, b: str, *, store: Address | Store) -> dict[str, Any]:
         "word_edit_distance": distance,
         "thresholds": {"jaccard": scanning.jaccard, "word_edit_distance": scanning.word_edit_distance},
     }
-    answer["verdict"] = _verdict(answer, one, two, scanning, limited)
+    answer["verdict"] = _verdict(answer, scanning, one_home, limited)
     return answer | {"diff": diff_words(one["text"], two["text"])}
 
 
@@ -130,13 +134,18 @@ def clusters(
     Largest first, or those with the weakest edge (`sort="jaccard"`). `after` is the id of a cluster behind which to
     go on.
     """
-    with _opened(store) as opened:
-        _require_scan(opened)
-        if sort not in ("size", "jaccard"):
-            raise UsageError(f"sort is {sort!r}; allowed: size, jaccard")
-        yield from opened.cluster_rows(
-            min_size=min_size, document=document, text=text, sort=sort, limit=limit, after=after
-        )
+    check_count("min_size", min_size)
+    check_count("limit", limit)
+    if sort not in ("size", "jaccard"):
+        raise UsageError(f"sort is {sort!r}; allowed: size, jaccard")
+    filters = {name: value and _storable(value) for name, value in (("document", document), ("text", text))}
+
+    def rows() -> Iterator[dict[str, Any]]:
+        with _opened(store) as opened:
+            _require_scan(opened)
+            yield from opened.cluster_rows(min_size=min_size, sort=sort, limit=limit, after=after, **filters)
+
+    return rows()
 
 
 def overlap(
@@ -147,15 +156,28 @@ def overlap(
     A sentence of A stands in B if B has the same text or one that is a pair with it. `document` asks for the pairs
     of one document.
     """
+    check_count("limit", limit)
     with _opened(store) as opened:
         _require_scan(opened)
-        return overlaps(opened, by, document, limit)
+        return overlaps(opened, by, document and _storable(document), limit)
 
 
-def _opened(store: Address | Store) -> AbstractContextManager[Store]:
-    return (
-        nullcontext(store) if isinstance(store, Store) else open_store(store, threads=available_cores(), read_only=True)
-    )
+def _storable(text: str) -> str:
+    """The text without what UTF-8 cannot carry: nothing of that is in any store."""
+    return text.encode("utf-8", "replace").decode()
+
+
+@contextmanager
+def _opened(store: Address | Store) -> Iterator[Store]:
+    """The store, closed afterwards if it was opened here; `StoreError` in the middle of a reading, when documents
+    stand twice."""
+    if isinstance(store, Store):
+        require_settled(store)
+        yield store
+        return
+    with open_store(store, threads=available_cores(), read_only=True) as opened:
+        require_settled(opened)
+        yield opened
 
 
 def _require_scan(store: Store) -> None:
@@ -172,7 +194,7 @@ def _threshold(store: Store) -> float:
 
 def _one_unit(text: str, signing: Signing) -> str:
     """The text as a sentence is stored: in Unicode NFC, white space collapsed."""
-    units = segment([text.encode("utf-8", "replace").decode()], "record", signing.lang).texts
+    units = segment([_storable(text)], "record", signing.lang).texts
     return str(units[0].as_py()) if len(units) else ""
 
 
@@ -180,6 +202,12 @@ def _chance(signing: Signing, jaccard: float) -> float:
     """The probability of sharing a token: 1 - (1 - s^rows)^bands."""
     length = signing.rows or signing.draw or 1
     return 1 - math.pow(1 - math.pow(jaccard, length), signing.tokens)
+
+
+def _in_one_home(store: Store, across: str, one: int, two: int) -> bool:
+    """Whether all sentences of both texts stand in one document, or source: such texts are never compared."""
+    hashes = pa.table({"hash": pa.array(sorted({one, two}), pa.uint64())})
+    return len(store.signatures(across, hashes).read_all()["home"].unique()) == 1
 
 
 def _all_hot(store: Store, signer: Signer, one: str, two: str) -> bool:
@@ -190,13 +218,13 @@ def _all_hot(store: Store, signer: Signer, one: str, two: str) -> bool:
     return len(shared) > 0 and all((held == token).sum() > HOT_LIMIT for token in shared)
 
 
-def _verdict(
-    found: Mapping[str, Any], one: Mapping[str, Any], two: Mapping[str, Any], scanning: Scanning, limited: bool
-) -> str:
+def _verdict(found: Mapping[str, Any], scanning: Scanning, one_home: bool, limited: bool) -> str:
     jaccard, limit = found["jaccard"], scanning.jaccard
     home = scanning.across.removesuffix("s")
-    if scanning.across != "any" and one[home] == two[home]:
-        return f"not a pair: both stand in one {home}, and the scan was across {scanning.across}"
+    if one_home and not found["identical"]:
+        return f"not a pair: both stand in one {home} alone, and the scan was across {scanning.across}"
+    if one_home:
+        return f"identical texts in one {home} alone, and the scan was across {scanning.across}"
     if found["identical"]:
         return "identical texts: members of one cluster"
     if not found["shared_tokens"]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from esdedup import __version__
-from esdedup.errors import EsdedupError, SourceError, StoreError, StoreSourcesError
+from esdedup.errors import EsdedupError, SourceError, StoreError, StoreSourcesError, UsageError
 from esdedup.exports.files import whole_file
 from esdedup.exports.tables import export_results
 from esdedup.pipeline.ignoring import ignored_texts
@@ -103,7 +103,7 @@ def read_into(
                 mark.skips = next(old for old in read if mark.same_as(old)).skips
             if damages(marks) and not keep_going:
                 raise SourceError(f"{damages(marks)[0]}; --keep-going goes on with what stands before")
-            return {"repeated": 0, "unchanged": sum(old.documents for old in read), "replaced": 0}
+            return {"new": 0, "replaced": 0, "unchanged": sum(old.documents for old in read), "repeated": 0}
     return index_sources(
         store, sources, marks, settings.reading, settings.resources, keep_going=keep_going, quiet=quiet
     )
@@ -148,6 +148,18 @@ def refuse_other_sources(store: Store, marks: Sequence[SourceMark]) -> bool:
             "or begin again with --fresh"
         )
     return same
+
+
+def check_table(table: str) -> None:
+    """`UsageError` for a form of tables that there is not."""
+    if table not in ("jsonl", "parquet"):
+        raise UsageError(f"table is {table!r}; allowed: jsonl, parquet")
+
+
+def check_count(name: str, count: int | None) -> None:
+    """`UsageError` for a number of rows that is less than none."""
+    if count is not None and (not isinstance(count, int) or count < 0):
+        raise UsageError(f"{name} is {count!r}; allowed: 0 or more")
 
 
 def require_settled(store: Store) -> None:

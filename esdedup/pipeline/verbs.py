@@ -5,6 +5,7 @@ Options are the command line's, with underscores: `run("dump.xml.bz2", out="foun
 
 from __future__ import annotations
 
+import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ from esdedup.pipeline.scratch import scan_folder
 from esdedup.pipeline.steps import (
     Address,
     bring_up_to_date,
+    check_count,
+    check_table,
     export,
     find_sources,
     job_name,
@@ -29,7 +32,7 @@ from esdedup.pipeline.steps import (
     skipped_by_reason,
     summarize,
 )
-from esdedup.stores.opening import open_store, unfinished_generation
+from esdedup.stores.opening import discard_generation, open_store, unfinished_generation
 from esdedup.stores.store import STANDARD_INPUT, Store
 
 SHOWN = 20
@@ -54,6 +57,7 @@ def run(
     the place of what is there, once it is finished. `options` are those of `Settings.of`.
     """
     settings = settings_of(options)
+    check_table(table)
     folder = Path(out)
     make_folder(folder)
     found, missing = find_sources(sources, settings.reading, keep_going)
@@ -61,12 +65,14 @@ def run(
     job = job_name(marks, settings) if fresh else None
     with MemoryWatch() as memory, open_for(store or folder / "store.duckdb", settings, fresh=job) as opened:
         same = refuse_other_sources(opened, marks)
+        opened.begin_job("run")
         clock, seconds = time.perf_counter(), {}
         read_into(opened, found, marks, settings, keep_going=keep_going, quiet=quiet)
         if not same or any(mark.path == STANDARD_INPUT for mark in marks):
             seconds["index"] = time.perf_counter() - clock
         seconds |= scan_if_needed(opened, settings.scanning, settings.resources, quiet=quiet)
         summary = export(opened, folder, table, seconds, memory, missing)
+        opened.end_job()
         opened.publish()
         return summary
 
@@ -102,12 +108,16 @@ def scan(
 ) -> dict[str, Any]:
     """Find pairs and clusters among everything in `store`; write the files to `out` if given; the summary."""
     settings = settings_of(options)
+    check_table(table)
     if out is not None:
         make_folder(Path(out))
     with MemoryWatch() as memory, open_for(store, settings, must_exist=True) as opened:
         require_settled(opened)
+        opened.begin_job("scan")
         seconds = scan_store(opened, settings.scanning, settings.resources, quiet=quiet)
-        return _finish(opened, out, table, seconds, memory, [])
+        summary = _finish(opened, out, table, seconds, memory, [])
+        opened.end_job()
+        return summary
 
 
 def add(
@@ -127,25 +137,23 @@ def add(
     another one) and `matches`, the first `matches` of them.
     """
     settings = settings_of(options)
+    check_table(table)
+    check_count("matches", matches)
     if out is not None:
         make_folder(Path(out))
     found, missing = find_sources(sources, settings.reading, keep_going)
     marks = source_marks(found, settings.reading)
     with MemoryWatch() as memory, open_for(store, settings) as opened:
         clock = time.perf_counter()
-        before = opened.counts()["documents"]
         merged = read_into(opened, found, marks, settings, keep_going=keep_going, quiet=quiet)
+        opened.begin_job("add")
         seconds = {"index": time.perf_counter() - clock}
         seconds |= bring_up_to_date(opened, settings, quiet=quiet)
         last = opened.last_reading()
         matched, shown = opened.new_matches(last.first, matches) if last is not None else (0, [])
         summary = _finish(opened, out, table, seconds, memory, missing + damages(marks))
-        new = summary["counts"]["documents"] - before
-        return {
-            **summary,
-            "added": {"new": new, **merged, "matched": matched},
-            "matches": shown,
-        }
+        opened.end_job()
+        return {**summary, "added": {**merged, "matched": matched}, "matches": shown}
 
 
 def remove(*documents: str, store: Address, quiet: bool = True, **options: Any) -> dict[str, Any]:
@@ -157,10 +165,14 @@ def remove(*documents: str, store: Address, quiet: bool = True, **options: Any) 
     with open_for(store, settings, must_exist=True) as opened:
         require_settled(opened)
         before = opened.counts()["documents"]
-        unknown = opened.remove(documents)
+        # what the same command had deleted before it was killed is not unknown
+        begun = opened.begin_job("remove", documents)
+        gone = set(begun) if set(begun) == set(documents) else set()
+        unknown = [name for name in opened.remove(documents) if name not in gone]
         if opened.last_scan() is not None:
             bring_up_to_date(opened, settings, quiet=quiet)
         counts = opened.counts() | (opened.last_scan() or {}).get("counts", {})
+        opened.end_job()
         return {"removed": before - counts["documents"], "unknown": unknown, "counts": counts}
 
 
@@ -184,8 +196,11 @@ def status(*, store: Address) -> dict[str, Any]:
 
 def drop(*, store: Address) -> None:
     """Delete what esdedup made in `store`, and nothing else."""
+    if discard_generation(store):
+        return  # there was nothing else
     with open_store(store) as opened:
         opened.drop()
+    shutil.rmtree(scan_folder(str(store)), ignore_errors=True)
 
 
 def _finish(
@@ -198,15 +213,16 @@ def _finish(
 
 def _unfinished_job(store: Store) -> str | None:
     """What was begun and not finished, and how to finish it."""
+    if unfinished_generation(store.address):
+        return "a new generation is being made; run the same command with --fresh again"
     begun = store.unfinished_reading()
     if begun is not None:
         marks = [mark for mark in store.sources() if mark.number in begun.sources]
         pending = next((mark for mark in marks if not mark.finished or damages([mark])), marks[-1])
         return f"reading {pending.path}: {pending.documents:,} documents so far; run the same command again"
-    if unfinished_generation(store.address):
-        return "a new generation is being made; run the same command with --fresh again"
-    if scan_folder(store.address).exists():
-        return "a scan; run the same command again"
+    verb = store.unfinished_job()
+    if verb is not None:
+        return f"esdedup {verb}; run the same command again"
     last = store.last_scan()
     if last is not None and not last["current"]:
         return "documents came or went since the last scan; run esdedup scan"

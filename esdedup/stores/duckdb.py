@@ -16,11 +16,11 @@ import pyarrow as pa
 from esdedup.clustering.union import Clusters
 from esdedup.errors import StoreError
 from esdedup.pairs.collider import signatures_schema
-from esdedup.records import Skips
 from esdedup.settings import HASH_SCHEME, Signing, freeze
 from esdedup.stores import duckdb_file as files
 from esdedup.stores import duckdb_questions as questions
 from esdedup.stores.duckdb_changes import register_functions, remove_documents, settle_reading, sort_lookups
+from esdedup.stores.duckdb_marks import read_marks, save_mark
 from esdedup.stores.duckdb_results import Results
 from esdedup.stores.schemas import SCHEMA_VERSION, mapping_text
 from esdedup.stores.store import STANDARD_INPUT, ReadingMark, SourceMark, Store
@@ -94,26 +94,15 @@ class EmbeddedStore(Store):
     # -- loading --------------------------------------------------------------------------------------------
 
     def sources(self) -> list[SourceMark]:
-        marks = []
-        for number, name, qualified, path, fingerprint, documents, finished in self._db.rows(
-            "SELECT number, name, qualified, path, fingerprint, documents, finished FROM sources ORDER BY number"
-        ):
-            skips = Skips()
-            for reason, count, places in self._db.rows(
-                "SELECT reason, count, places FROM skipped WHERE source = ? ORDER BY reason", [number]
-            ):
-                skips.counts[reason] = count
-                if places:
-                    skips.places[reason] = places
-            marks.append(SourceMark(name, path, fingerprint, qualified, number, documents, finished, skips))
-        return marks
+        return read_marks(self._db)
 
     def begin(self, marks: list[SourceMark]) -> int:
         with self._transaction():
             started, stored = self.unfinished_reading(), self.sources()
             for mark in marks:
-                identity = (mark.name, mark.qualified, mark.path)
-                known = next((old for old in stored if (old.name, old.qualified, old.path) == identity), None)
+                # a source that is known keeps the form of its ids, whatever it is named together with
+                mark.qualified = next((old.qualified for old in stored if old.name == mark.name), mark.qualified)
+                known = next((old for old in stored if (old.name, old.path) == (mark.name, mark.path)), None)
                 if known is None:
                     mark.number = 1 + max((old.number for old in stored), default=-1)
                     stored.append(mark)
@@ -123,7 +112,7 @@ class EmbeddedStore(Store):
                         mark.documents, mark.finished, mark.skips = known.documents, known.finished, known.skips
                     elif started is not None:
                         self._forget_reading(known.number, started.first)
-                self._save(mark)
+                save_mark(self._db, mark)
             # what a killed reading wrote of a page that it had not read to its end
             next_number = self._db.count("SELECT max(number) + 1 FROM documents")
             for table in ("sentences", "last_seen"):
@@ -153,27 +142,7 @@ class EmbeddedStore(Store):
                 self._db.insert("sentences", sentences)
             if last_seen.num_rows:
                 self._db.insert("last_seen", last_seen)
-            self._save(mark)
-
-    def _save(self, mark: SourceMark) -> None:
-        self._db.execute(
-            "INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?, ?, ?, ?)",
-            [
-                mark.number,
-                mark.name,
-                mark.qualified,
-                mark.path,
-                mark.fingerprint,
-                mark.documents,
-                mark.finished,
-            ],
-        )
-        self._db.execute("DELETE FROM skipped WHERE source = ?", [mark.number])
-        for reason, count in mark.skips.counts.items():
-            self._db.execute(
-                "INSERT INTO skipped VALUES (?, ?, ?, ?)",
-                [mark.number, reason, count, mark.skips.places.get(reason, [])],
-            )
+            save_mark(self._db, mark)
 
     def settle(self) -> dict[str, int]:
         reading = self.unfinished_reading()
@@ -189,10 +158,24 @@ class EmbeddedStore(Store):
 
     def remove(self, ids: Sequence[str]) -> list[str]:
         with self._transaction():
+            before = self._db.count("SELECT count(*) FROM documents")
             unknown = remove_documents(self._db, ids, remember=self._remembers())
-            self._about.forget("read")
-            self._has_changed()
+            if self._db.count("SELECT count(*) FROM documents") < before:
+                self._about.forget("read")
+                self._has_changed()
         return unknown
+
+    def begin_job(self, verb: str, names: Sequence[str] = ()) -> list[str]:
+        job = self._about.get("running")
+        self._about.tell("running", {"verb": verb, "names": list(names)})
+        return list(job["names"]) if job is not None and job["verb"] == verb else []
+
+    def end_job(self) -> None:
+        self._about.forget("running")
+
+    def unfinished_job(self) -> str | None:
+        job = self._about.get("running")
+        return None if job is None else str(job["verb"])
 
     def last_reading(self) -> ReadingMark | None:
         told = self._about.get("read")
@@ -405,7 +388,7 @@ class EmbeddedStore(Store):
         self._db.close()
         if not others:
             files.delete(self._path)
-        files.delete(files.generation_beside(self._live))
+        files.delete_generation(self._live)
 
     def close(self) -> None:
         self._db.close()

@@ -77,17 +77,33 @@ def settle_reading(db: Database, first: int, *, remember: bool) -> dict[str, int
     replaced = db.count("SELECT count(*) FROM outdated WHERE NOT same")
     unchanged = db.count("SELECT count(*) FROM outdated WHERE same")
     if unchanged:
+        db.execute(
+            "UPDATE sentences SET revision = n.revision, timestamp = n.timestamp, last_revision = n.last_revision, "
+            "last_timestamp = n.last_timestamp FROM (SELECT s.* REPLACE (o.old AS document) FROM sentences s "
+            "JOIN outdated o ON s.document = o.new WHERE o.same) n WHERE sentences.document = n.document AND "
+            "sentences.position = n.position AND (sentences.revision IS DISTINCT FROM n.revision OR "
+            "sentences.timestamp IS DISTINCT FROM n.timestamp OR "
+            "sentences.last_revision IS DISTINCT FROM n.last_revision OR "
+            "sentences.last_timestamp IS DISTINCT FROM n.last_timestamp)"
+        )
         db.execute(f"DELETE FROM sentences WHERE document IN ({_SAME})")
         db.execute(f"DELETE FROM documents WHERE number IN ({_SAME})")
     if replaced:
         _delete_documents(db, _REPLACED)
     _look_up_new_texts(db, first)
-    return {"repeated": sum(count for _, count, _ in repeated), "unchanged": unchanged, "replaced": replaced}
+    new = db.count("SELECT count(*) FROM documents WHERE number >= ?", [first]) - replaced
+    return {
+        "new": new,
+        "replaced": replaced,
+        "unchanged": unchanged,
+        "repeated": sum(count for _, count, _ in repeated),
+    }
 
 
 def remove_documents(db: Database, ids: Sequence[str], *, remember: bool) -> list[str]:
     """Delete documents by the ids that they are shown with; the ids that no document has."""
-    db.create("asked", pa.table({"id": pa.array(ids, pa.string())}), temporary=True)
+    names = [name.encode("utf-8", "replace").decode() for name in ids]  # what UTF-8 cannot carry is no id here
+    db.create("asked", pa.table({"id": pa.array(names, pa.string())}), temporary=True)
     db.execute("CREATE OR REPLACE TEMP TABLE leaving AS SELECT number, id FROM named SEMI JOIN asked USING (id)")
     unknown = [row[0] for row in db.rows("SELECT DISTINCT id FROM asked ANTI JOIN leaving USING (id) ORDER BY id")]
     if remember:

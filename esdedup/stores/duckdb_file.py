@@ -95,7 +95,9 @@ def store_error(error: Exception, path: Path) -> StoreError:
         return StoreError(f"{path}: {line}; give more --memory and run the same command again")
     if isinstance(error, DamagedError | duckdb.CatalogException) or any(words in line for words in _DAMAGE):
         return StoreError(f"{path}: damaged: {line}; delete it and begin again, or name another --store")
-    return StoreError(f"{path}: {line}; name a --store that can be written")
+    if "Cannot open file" in line or "ermission denied" in line or "Read-only" in line:
+        return StoreError(f"{path}: {line}; name a --store that can be written")
+    return StoreError(f"{path}: {line}; run the same command again, or name another --store")
 
 
 _DISK = ("No space left", "Could not write", "Out of disk", "Disk quota", "File too large")
@@ -164,6 +166,16 @@ def prepare_generation(path: Path, job: str) -> Path:
     return beside
 
 
+def delete_generation(path: Path) -> bool:
+    """Delete the unfinished generation beside the store, if there is one; `StoreLockedError` while it is being made."""
+    beside = generation_beside(path)
+    if not beside.exists():
+        return False
+    _job_of(beside)
+    delete(beside)
+    return True
+
+
 def publish_generation(beside: Path, path: Path) -> None:
     """Put the finished generation in the place of the old one."""
     _check_replaceable(path)  # which also leaves no log of the old file that would be taken for the new one's
@@ -207,5 +219,7 @@ def _job_of(path: Path) -> str | None:
         with connect(path, _SMALL, 1, False) as db:
             check_version(About(db), path)
             return str(About(db).get("job"))
+    except StoreLockedError:
+        raise  # somebody is making it at this moment
     except (EsdedupError, DamagedError, duckdb.Error):
         return None

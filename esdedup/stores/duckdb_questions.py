@@ -18,6 +18,12 @@ from esdedup.stores.store import MEMBERSHIPS, SENTENCES
 SOURCE_HOMES = "SELECT number, min(number) OVER (PARTITION BY name, qualified) AS home, name FROM sources"
 """Files of one folder share their source's name: together they are one home."""
 
+_HEEDED_TEXTS = """
+SELECT hash, cluster FROM (SELECT hash FROM cluster_texts UNION SELECT a FROM pairs UNION SELECT b FROM pairs)
+LEFT JOIN cluster_texts USING (hash) LEFT JOIN clusters ON id = cluster WHERE NOT coalesce(ignored, false)
+"""
+"""Texts that have pairs or copies, unless their cluster is ignored."""
+
 _KEPT_SENTENCES = 5_000_000
 
 
@@ -137,9 +143,8 @@ def new_matches(db: Database, unit: str, first: int, limit: int) -> tuple[int, l
     db.execute(
         f"""
         CREATE OR REPLACE TEMP TABLE arrived AS
-        SELECT s.document, s.position, s.hash FROM sentences s
-        JOIN cluster_texts c USING (hash) JOIN clusters k ON k.id = c.cluster
-        WHERE s.document >= {int(first)} AND NOT k.ignored
+        SELECT s.document, s.position, s.hash FROM sentences s JOIN ({_HEEDED_TEXTS}) USING (hash)
+        WHERE s.document >= {int(first)}
         """
     )
     count = db.count("SELECT count(*) FROM arrived")
@@ -164,7 +169,9 @@ def new_matches(db: Database, unit: str, first: int, limit: int) -> tuple[int, l
         """
     )
     names = ("id", "text", "match", "match_text", "jaccard")
-    return count, [dict(zip(names, row, strict=True)) for row in rows]
+    return count, [
+        dict(zip(names, (*row[:4], None if row[4] is None else round(row[4], 6)), strict=True)) for row in rows
+    ]
 
 
 def memberships(db: Database, unit: str) -> Iterator[pa.RecordBatch]:
@@ -173,10 +180,9 @@ def memberships(db: Database, unit: str) -> Iterator[pa.RecordBatch]:
         f"""
         SELECT s.hash, c.cluster, h.home AS source, d.source AS mark, s.document, d.place, s.position,
             {sentence_id(unit)} AS id, length(s.text)::INTEGER AS length
-        FROM sentences s JOIN cluster_texts c USING (hash) JOIN clusters k ON k.id = c.cluster
+        FROM sentences s JOIN ({_HEEDED_TEXTS}) c USING (hash)
         JOIN named n ON n.number = s.document JOIN documents d ON d.number = s.document
         JOIN ({SOURCE_HOMES}) h ON h.number = d.source
-        WHERE NOT k.ignored
         """
     )
     return (batch.cast(MEMBERSHIPS) for batch in batches)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import groupby
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 
 from esdedup.database import Database
 from esdedup.errors import UsageError
 
 KINDLESS = {"kind": None, "kind_confidence": None, "kind_reason": None}
+_PAGE = 20_000  # sentences
 _ORDERS = {"size": "size DESC, id", "jaccard": "min_jaccard, id"}  # the weakest edge first
 
 
@@ -45,6 +48,7 @@ class Results:
         self._db = db
         self._unit = unit
         self._ranked = False
+        self._calls = 0
 
     def forget(self) -> None:
         """The results have changed."""
@@ -85,27 +89,35 @@ class Results:
         if after is not None:
             wanted.append(self._behind(order, after))
         most = "" if limit is None else f"LIMIT {int(limit)}"
+        # tables of this call alone: other questions may come between two pages
+        self._calls += 1
+        chosen, members = f"chosen{self._calls}", "members"
         self._db.execute(
-            f"CREATE OR REPLACE TEMP TABLE chosen AS SELECT *, row_number() OVER (ORDER BY {order}) AS rank "
-            f"FROM clusters WHERE {' AND '.join(wanted)} ORDER BY rank {most}",
+            f"CREATE TEMP TABLE {chosen} AS SELECT *, (sum(size) OVER (ORDER BY rank) // {_PAGE})::BIGINT AS page "
+            f"FROM (SELECT *, row_number() OVER (ORDER BY {order}) AS rank FROM clusters "
+            f"WHERE {' AND '.join(wanted)} ORDER BY rank {most})",
             values,
         )
-        members = "members"
         if min_size > 2 or document is not None or text is not None or limit is not None or after is not None:
-            members = "chosen_members"
-            chosen = "SELECT hash FROM cluster_texts JOIN chosen ON id = cluster"
-            rank_members(self._db, self._unit, members, chosen)
+            members = f"members{self._calls}"
+            rank_members(self._db, self._unit, members, f"SELECT hash FROM cluster_texts JOIN {chosen} ON id = cluster")
         else:
             self._rank_all()
-        batches = self._db.stream(
-            f"SELECT k.*, m.* EXCLUDE (id, number), m.id AS sentence FROM {members} m "
-            "JOIN cluster_texts c USING (hash) JOIN chosen k ON k.id = c.cluster "
-            "ORDER BY k.rank, m.source, m.document, m.position",
-            rows=50_000,
-        )
-        rows = (row for batch in batches for row in batch.to_pylist())
-        for _, held in groupby(rows, lambda row: row["rank"]):
-            yield _cluster(list(held))
+        try:
+            for (page,) in self._db.rows(f"SELECT DISTINCT page FROM {chosen} ORDER BY page"):
+                rows = self._db.table(
+                    f"SELECT k.*, m.* EXCLUDE (id, number), m.id AS sentence FROM {members} m "
+                    f"JOIN cluster_texts c USING (hash) JOIN {chosen} k ON k.id = c.cluster WHERE k.page = ? "
+                    "ORDER BY k.rank, m.source, m.document, m.position",
+                    [page],
+                )
+                for _, held in groupby(rows.to_pylist(), lambda row: row["rank"]):
+                    yield _cluster(list(held))
+        finally:
+            with suppress(duckdb.Error):  # where the store was closed meanwhile, its tables are gone
+                self._db.execute(f"DROP TABLE {chosen}")
+                if members != "members":
+                    self._db.execute(f"DROP TABLE {members}")
 
     def _rank_all(self) -> None:
         if not self._ranked:

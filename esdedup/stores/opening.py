@@ -9,7 +9,7 @@ from typing import Any
 
 from esdedup.errors import UsageError
 from esdedup.stores.duckdb import EmbeddedStore
-from esdedup.stores.duckdb_file import generation_beside
+from esdedup.stores.duckdb_file import delete_generation, generation_beside
 from esdedup.stores.store import Store
 
 
@@ -38,6 +38,12 @@ def open_store(
     if path.suffix != ".duckdb":
         raise UsageError(f"{address}: not an address of a store; give --store PATH.duckdb")
     return EmbeddedStore(path, frozen, memory=memory, threads=threads, read_only=read_only, fresh=fresh)
+
+
+def discard_generation(address: str | Path) -> bool:
+    """Delete the unfinished generation of a store that does not exist yet; whether that was all there was."""
+    path = Path(address)
+    return not path.exists() and delete_generation(path)
 
 
 def unfinished_generation(address: str) -> bool:

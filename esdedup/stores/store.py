@@ -74,7 +74,7 @@ SENTENCES: pa.Schema = pa.schema(
 MEMBERSHIPS: pa.Schema = pa.schema(
     [
         ("hash", pa.uint64()),
-        ("cluster", pa.uint64()),
+        ("cluster", pa.uint64()),  # null for a text that has pairs, all of whose partners are in other stars
         ("source", pa.int32()),  # number: sources of one name share one
         ("mark", pa.int32()),  # number of the source's mark: one file
         ("document", pa.int32()),
@@ -104,12 +104,7 @@ class SourceMark:
 
     def same_as(self, other: SourceMark) -> bool:
         """Whether both name the same file in the same state, read the same way."""
-        return (self.name, self.path, self.fingerprint, self.qualified) == (
-            other.name,
-            other.path,
-            other.fingerprint,
-            other.qualified,
-        )
+        return (self.name, self.path, self.fingerprint) == (other.name, other.path, other.fingerprint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +139,7 @@ class Store(ABC):
     def settle(self) -> dict[str, int]:
         """End the reading: number repeated ids, drop unchanged documents, replace changed ones.
 
-        Counts of documents `repeated` (an id for the second time), `unchanged` and `replaced`.
+        Counts of documents `new`, `replaced`, `unchanged`, and `repeated` (an id for the second time).
         """
 
     @abstractmethod
@@ -154,6 +149,18 @@ class Store(ABC):
     @abstractmethod
     def unfinished_reading(self) -> ReadingMark | None:
         """The reading that has begun and is not settled."""
+
+    @abstractmethod
+    def begin_job(self, verb: str, names: Sequence[str] = ()) -> list[str]:
+        """Note that a command has begun; the names that the same command, if it was killed, had begun with."""
+
+    @abstractmethod
+    def end_job(self) -> None:
+        """The command is done."""
+
+    @abstractmethod
+    def unfinished_job(self) -> str | None:
+        """The command that has begun and is not done."""
 
     @abstractmethod
     def last_reading(self) -> ReadingMark | None:
@@ -279,7 +286,7 @@ class Store(ABC):
 
     @abstractmethod
     def memberships(self) -> Iterator[pa.RecordBatch]:
-        """Every sentence that stands in a cluster which is not ignored, of `MEMBERSHIPS`, in any order."""
+        """Every sentence of a text that has pairs or copies, unless its cluster is ignored, of `MEMBERSHIPS`."""
 
     @abstractmethod
     def pair_hashes(self) -> Iterator[pa.RecordBatch]:

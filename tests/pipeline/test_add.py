@@ -142,7 +142,7 @@ def test_a_large_scan_goes_on_where_it_was_killed(tmp_path: Path, monkeypatch: p
     store = tmp_path / "s.duckdb"
     with pytest.raises(KilledError):
         esdedup.run(source, out=tmp_path / "killed", store=store, **RECORDS)
-    assert "a scan" in esdedup.status(store=store)["unfinished"]
+    assert "esdedup run" in esdedup.status(store=store)["unfinished"]
     ranges: list[int] = []
 
     def counted(self: Any, which: int, hot: Any) -> Any:

@@ -125,7 +125,8 @@ def test_explain_says_why(tmp_path: Path) -> None:
     esdedup.scan(store=path, word_edit_distance=0)
     assert "1 words differ" in esdedup.explain("a", "b", store=path)["verdict"]
     esdedup.scan(store=path, across="sources")
-    assert "both stand in one source" in esdedup.explain("a", "e", store=path)["verdict"]
+    assert "in one source alone" in esdedup.explain("a", "e", store=path)["verdict"]
+    assert "both stand in one source" in esdedup.explain("a", "b", store=path)["verdict"]
     with pytest.raises(StoreError, match="no sentence zz"):
         esdedup.explain("a", "zz", store=path)
 
@@ -196,6 +197,12 @@ def test_clusters_come_in_pages(store: Store) -> None:
             next(esdedup.clusters(store=store, after=after))
     with pytest.raises(UsageError, match="allowed: size, jaccard"):
         next(esdedup.clusters(store=store, sort="colour"))
+
+
+def test_other_questions_may_come_between_two_clusters(store: Store) -> None:
+    for cluster, other in zip(esdedup.clusters(store=store), esdedup.clusters(store=store, min_size=1), strict=True):
+        assert cluster == other
+        assert esdedup.similar(cluster["members"][0]["text"], store=store)[0]["jaccard"] == 1.0
 
 
 def test_results_of_another_time_are_not_shown(tmp_path: Path) -> None:

@@ -110,12 +110,12 @@ def test_keep_going_passes_over_what_cannot_be_opened(tmp_path: Path, monkeypatc
     assert done["skipped"]["damaged_source"] == 1
 
 
-def test_a_file_fetched_again_is_another_source(tmp_path: Path) -> None:
+def test_a_file_fetched_again_is_read_anew(tmp_path: Path) -> None:
     path, store = cut_file(tmp_path, ".gz"), tmp_path / "s.duckdb"
     one_line(said("index", path, "--store", store))
     path.write_bytes(PACK[".gz"](wiki(PAGES)))
-    assert "--fresh" in one_line(said("index", path, "--store", store))
-    assert said("index", path, "--store", store, "--fresh").code == 0
+    answer = said("index", path, "--store", store)
+    assert (answer.code, answer.err) == (0, "")
     assert documents(store) == PAGES
 
 
@@ -156,8 +156,7 @@ def test_of_two_dumps_in_one_file_the_first_is_kept(tmp_path: Path, ending: str)
     assert documents(store) == 5
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-@pytest.mark.parametrize("ending", [".gz", ".bz2", ".xz", ".zst"])
+@pytest.mark.parametrize(("ending", "workers"), [(".gz", 1), (".bz2", 1), (".bz2", 2), (".xz", 2), (".zst", 1)])
 def test_compressed_streams_in_one_file_are_all_read(tmp_path: Path, ending: str, workers: int) -> None:
     data = wiki(PAGES)
     path, store = tmp_path / f"two.xml{ending}", tmp_path / "s.duckdb"

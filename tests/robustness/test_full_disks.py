@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.pipeline.test_run import records, table
 from tests.robustness.helpers import child, one_line, only_line, outputs, said
 
 RECORD = ("--unit", "record")
@@ -68,15 +67,6 @@ def disk(tmp_path: Path) -> Iterator[Disk]:
     made.remove()
 
 
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A source, and a whole run over it in `out`; everything is compiled by then."""
-    folder = tmp_path_factory.mktemp("undisturbed")
-    source = table(folder / "a.tsv", records(32, 600))
-    assert said("run", source, "--out", folder / "out", *RECORD).code == 0
-    return folder
-
-
 def check_left_tidy(folder: Path) -> None:
     left = [path.name for path in folder.rglob("*") if path.name.startswith(".") or path.name.endswith(".part")]
     assert left == []
@@ -99,21 +89,20 @@ def test_a_full_disk_is_named_and_room_is_all_it_takes(undisturbed: Path, disk: 
     assert outputs(out) == outputs(undisturbed / "out")
 
 
-@pytest.mark.parametrize("table_format", ["jsonl", "parquet"])
-def test_no_room_for_the_files_of_out(undisturbed: Path, disk: Disk, tmp_path: Path, table_format: str) -> None:
+def test_no_room_for_the_files_of_out(undisturbed: Path, disk: Disk, tmp_path: Path) -> None:
     store = tmp_path / "s.duckdb"
     assert said("index", undisturbed / "a.tsv", "--store", store, *RECORD).code == 0
     assert said("scan", "--store", store).code == 0
     disk.shrink(16_384)
     out = disk.folder / "out"
-    command = ("run", undisturbed / "a.tsv", "--store", store, "--out", out, "--table", table_format)
+    command = ("run", undisturbed / "a.tsv", "--store", store, "--out", out)
     with disk.full():
         line = one_line(said(*command))
     assert str(out) in line
     assert any(words in line for words in FULL)
     check_left_tidy(disk.folder)
     disk.grow()
-    assert said(*command, "--table", "jsonl").code == 0
+    assert said(*command).code == 0
     assert outputs(out) == outputs(undisturbed / "out")
 
 

@@ -9,7 +9,7 @@ import pytest
 from esdedup.errors import SettingsError
 from esdedup.settings import Settings
 from tests.pipeline.test_run import records, table
-from tests.robustness.helpers import child, one_line, said
+from tests.robustness.helpers import child, one_line, only_line, said
 
 OPTIONS: dict[tuple[str, ...], str] = {
     ("--rows", "0"): "rows is 0; allowed: 1 to 64",
@@ -106,6 +106,17 @@ def test_what_a_shell_sees(source: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("arguments", [("run",), ("scan",), ("nothing",), ("clusters", "--limit", "x"), ("--nothing",)])
 def test_incomplete_commands_are_one_line(arguments: tuple[str, ...]) -> None:
     assert "--help)" in one_line(said(*arguments), 2)
+
+
+@pytest.mark.parametrize("verb", ["similar", "suggest", "remove", "explain"])
+def test_arguments_that_are_no_utf_8(undisturbed: Path, tmp_path: Path, verb: str) -> None:
+    store = tmp_path / "s.duckdb"
+    store.write_bytes((undisturbed / "out" / "store.duckdb").read_bytes())
+    more = ("r1",) if verb == "explain" else ()
+    answer = said(verb, "\udcff", *more, "--store", store)
+    assert answer.code in (0, 1, 2)
+    if answer.code:
+        assert "UTF-8" in only_line(answer.err)
 
 
 def test_nothing_at_all_gets_the_help() -> None:

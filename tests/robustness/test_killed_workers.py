@@ -16,7 +16,6 @@ import pytest
 from esdedup.errors import EsdedupError
 from esdedup.wikitext.reference import ReferenceCleaner
 from esdedup.wikitext.rules import Names
-from tests.pipeline.test_run import records, table
 from tests.robustness.helpers import ROOT, only_line, outputs, said
 
 # worker processes from the first batch on, small batches, and time for the test to do what it does
@@ -28,7 +27,7 @@ from esdedup.cli import main
 
 if __name__ == "__main__":
     indexing._WORTH_WORKERS = 1
-    batches.MAX_BYTES = 4000
+    batches.MAX_BYTES = 1200
     submit = indexing._Workers.submit
 
     def slow(self, *arguments):
@@ -40,15 +39,6 @@ if __name__ == "__main__":
     indexing._Workers.submit = slow
     main()
 """
-
-
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A source, and a whole run over it in `out`."""
-    folder = tmp_path_factory.mktemp("undisturbed")
-    source = table(folder / "a.tsv", records(41, 2500))
-    assert said("run", source, "--out", folder / "out", "--unit", "record").code == 0
-    return folder
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")

@@ -13,19 +13,9 @@ import pytest
 
 from esdedup.settings import HASH_SCHEME
 from esdedup.stores.schemas import SCHEMA_VERSION
-from tests.pipeline.test_run import records, table
 from tests.robustness.helpers import one_line, only_line, outputs, said
 
 RECORD = ("--unit", "record")
-
-
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A source, and a whole run over it in `out`."""
-    folder = tmp_path_factory.mktemp("undisturbed")
-    source = table(folder / "a.tsv", records(31, 600))
-    assert said("run", source, "--out", folder / "out", *RECORD).code == 0
-    return folder
 
 
 @pytest.fixture
@@ -51,7 +41,6 @@ def check_usable(undisturbed: Path, store: Path) -> None:
     ("options", "words"),
     [
         (["--rows", "5"], "the store has rows 4, you ask for 5"),
-        (["--min-chars", "10"], "the store has min-chars 75, you ask for 10"),
         (["--shingle", "word:3"], "the store has shingle char:12, you ask for word:3"),
         (["--preset", "weissman"], "you ask for 20"),
     ],
