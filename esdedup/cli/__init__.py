@@ -57,7 +57,7 @@ def main(arguments: list[str] | None = None) -> Any:
     except click.exceptions.Exit as end:
         sys.exit(end.exit_code)
     except (KeyboardInterrupt, click.Abort):
-        sys.exit(_say("interrupted; run the same command again to finish", 130))
+        sys.exit(_say(_INTERRUPTED, 130))
     except click.ClickException as error:
         if not given:
             error.show()  # the help
@@ -66,30 +66,38 @@ def main(arguments: list[str] | None = None) -> Any:
     except EsdedupError as error:
         if "--debug" in given:
             raise
+        if _was_interrupted(error):
+            sys.exit(_say(_INTERRUPTED, 130))
         sys.exit(_say(str(error), error.exit_code))
     except BrokenPipeError:
         # the reader of our output has seen enough
         sys.stderr.close()
         sys.exit(0)
-    except UnicodeEncodeError:
-        if "--debug" in given or all(map(_is_utf8, given)):
-            raise
-        sys.exit(_say("an argument is no UTF-8, and only names of files may be such", 2))
     except Exception as error:
+        if _was_interrupted(error):
+            sys.exit(_say(_INTERRUPTED, 130))
         if not _is_circumstance(error) or "--debug" in given:
             raise
         sys.exit(_say(f"{_cause(error)}; mend that and run the same command again", 1))
     sys.exit(0)
 
 
+_INTERRUPTED = "interrupted; run the same command again to finish"
+
+
+def _was_interrupted(error: BaseException | None) -> bool:
+    """Whether Ctrl-C is behind it: DuckDB turns one that comes during a query into an error of its own."""
+    while error is not None:
+        told = isinstance(error, RuntimeError) and "interrupted" in str(error).lower()
+        if told or isinstance(error, KeyboardInterrupt) or type(error).__name__ == "InterruptException":
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
 def _is_circumstance(error: Exception) -> bool:
     """Whether the machine is to blame: files, disk, memory, also as the libraries below report them."""
     return isinstance(error, OSError | MemoryError) or type(error).__module__.split(".")[0] in ("_duckdb", "duckdb")
-
-
-def _is_utf8(argument: str) -> bool:
-    # what cannot be decoded arrives as surrogates
-    return not any("\ud800" <= character <= "\udfff" for character in argument)
 
 
 def _cause(error: Exception) -> str:

@@ -27,6 +27,11 @@ def scan_folder(address: str) -> Path:
     return path.with_name(f".{path.name}.scan")
 
 
+def forget_scan(address: str) -> None:
+    """Delete what a scan has left whose results are stored already: it was killed as it tidied up."""
+    shutil.rmtree(scan_folder(address), ignore_errors=True)
+
+
 @contextmanager
 def scratch_database(store: Store, scanning: Scanning, resources: Resources, sentences: int) -> Iterator[Database]:
     """A database for one scan of `sentences` sentences. It spills beside the store, and goes away at the end.

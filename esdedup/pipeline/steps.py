@@ -18,6 +18,7 @@ from esdedup.pipeline.ignoring import ignored_texts
 from esdedup.pipeline.indexing import damages, index_sources
 from esdedup.pipeline.memory import MemoryWatch
 from esdedup.pipeline.scanning import scan_store
+from esdedup.pipeline.scratch import forget_scan
 from esdedup.pipeline.updating import update_results
 from esdedup.records import Skips
 from esdedup.reports.histogram import draw_cluster_sizes
@@ -122,6 +123,7 @@ def bring_up_to_date(store: Store, settings: Settings, *, quiet: bool) -> dict[s
         scanning = replace(before, **settings.free)
         if scanning == before:
             if last["current"]:
+                forget_scan(store.address)
                 return {}
             changed = store.changed_texts()
             if changed is not None:
@@ -133,6 +135,7 @@ def scan_if_needed(store: Store, scanning: Scanning, resources: Resources, *, qu
     """Scan, unless the last scan was the same one and nothing has changed since; seconds by stage."""
     last = store.last_scan()
     if last is not None and last["current"] and last["scanning"] == scanning.describe():
+        forget_scan(store.address)
         return {}
     return scan_store(store, scanning, resources, quiet=quiet)
 

@@ -5,7 +5,6 @@ Options are the command line's, with underscores: `run("dump.xml.bz2", out="foun
 
 from __future__ import annotations
 
-import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from typing import Any
 from esdedup.pipeline.indexing import damages, source_marks
 from esdedup.pipeline.memory import MemoryWatch
 from esdedup.pipeline.scanning import scan_store
-from esdedup.pipeline.scratch import scan_folder
+from esdedup.pipeline.scratch import forget_scan
 from esdedup.pipeline.steps import (
     Address,
     bring_up_to_date,
@@ -200,7 +199,7 @@ def drop(*, store: Address) -> None:
         return  # there was nothing else
     with open_store(store) as opened:
         opened.drop()
-    shutil.rmtree(scan_folder(str(store)), ignore_errors=True)
+    forget_scan(str(store))
 
 
 def _finish(

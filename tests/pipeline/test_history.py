@@ -21,7 +21,7 @@ import esdedup
 from esdedup.exports.tables import export_results
 from tests.corpus import edited, sentence, template
 
-STEPS = int(os.environ.get("ESDEDUP_HISTORY_STEPS", "120"))
+STEPS = int(os.environ.get("ESDEDUP_HISTORY_STEPS", "80"))
 STEPS_A_HISTORY = 20
 
 

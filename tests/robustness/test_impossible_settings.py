@@ -114,9 +114,10 @@ def test_arguments_that_are_no_utf_8(undisturbed: Path, tmp_path: Path, verb: st
     store.write_bytes((undisturbed / "out" / "store.duckdb").read_bytes())
     more = ("r1",) if verb == "explain" else ()
     answer = said(verb, "\udcff", *more, "--store", store)
-    assert answer.code in (0, 1, 2)
+    # nothing is called so
+    assert answer.code in (0, 1)
     if answer.code:
-        assert "UTF-8" in only_line(answer.err)
+        only_line(answer.err)
 
 
 def test_nothing_at_all_gets_the_help() -> None:

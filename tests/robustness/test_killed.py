@@ -35,9 +35,9 @@ def start(folder: Path, verb: str) -> subprocess.Popen[str]:
 def prepare(folder: Path, verb: str) -> Path:
     """A folder in which the command can be given."""
     folder.mkdir()
-    rows = records(81, 6000)
-    table(folder / "a.tsv", rows[:5000])
-    table(folder / "b.tsv", rows[5000:])
+    rows = records(81, 4000)
+    table(folder / "a.tsv", rows[:3500])
+    table(folder / "b.tsv", rows[3500:])
     if verb in ("scan", "add"):
         esdedup.index(folder / "a.tsv", store=folder / "s.duckdb", unit="record", min_chars=0)
     if verb == "add":
@@ -51,7 +51,7 @@ def files(folder: Path, verb: str) -> dict[str, bytes]:
         esdedup.scan(store=folder / "s.duckdb", out=folder / "out")
     return {
         path.name: path.read_bytes()
-        for path in (folder / "out").glob("*")
+        for path in (folder / "out").glob("[!.]*")
         if path.name not in ("store.duckdb", "summary.json", "cluster-sizes.png")
     }
 
