@@ -248,7 +248,8 @@ class EmbeddedStore(Store):
         if not self._remembers():
             return None
         return self._db.table(
-            "SELECT hash, existed, hash IN (SELECT hash FROM starts) AS exists, tokens FROM touched ORDER BY hash"
+            "SELECT hash, existed, s.hash IS NOT NULL AS exists, tokens FROM touched "
+            "LEFT JOIN (SELECT hash FROM starts SEMI JOIN touched USING (hash)) s USING (hash) ORDER BY hash"
         )
 
     def sharing(self, tokens: pa.Table) -> pa.Table:

@@ -149,8 +149,10 @@ def _touch(db: Database) -> None:
     db.execute(
         """
         INSERT INTO touched
-        SELECT hash, hash IN (SELECT hash FROM starts), any_value(tokens)
-        FROM sentences SEMI JOIN moved USING (hash) ANTI JOIN touched USING (hash) GROUP BY hash
+        SELECT hash, known.hash IS NOT NULL, any_value(tokens)
+        FROM (SELECT hash, tokens FROM sentences SEMI JOIN moved USING (hash)) s
+        LEFT JOIN (SELECT hash FROM starts SEMI JOIN moved USING (hash)) known USING (hash)
+        ANTI JOIN touched USING (hash) GROUP BY ALL
         """
     )
 
@@ -170,10 +172,14 @@ def _delete_documents(db: Database, numbers: str) -> None:
 
 def _look_up_new_texts(db: Database, first: int) -> None:
     """Enter the texts of documents from number `first` on that the lookups do not have."""
+    # the large table is read past the small one, and never put into a hash table
     db.execute(
-        "CREATE OR REPLACE TEMP TABLE novel AS SELECT min(row) AS row FROM "
-        f"(SELECT rowid AS row, hash FROM sentences WHERE document >= {first}) ANTI JOIN starts USING (hash) "
-        "GROUP BY hash"
+        "CREATE OR REPLACE TEMP TABLE brought AS "
+        f"SELECT hash, min(rowid) AS row FROM sentences WHERE document >= {first} GROUP BY hash"
+    )
+    db.execute(
+        "CREATE OR REPLACE TEMP TABLE novel AS SELECT row FROM brought "
+        "ANTI JOIN (SELECT hash FROM starts SEMI JOIN brought USING (hash)) USING (hash)"
     )
     db.execute(
         "INSERT INTO postings SELECT unnest(tokens) AS token, hash "

@@ -35,6 +35,7 @@ class Questions:
         self._db = db
         self._unit = unit
         self._keep = read_only
+        self._sources: dict[int, tuple[str, str]] = {}
         self._hashes: Hashes | None = None  # sorted
         self._rows = np.empty(0, np.int64)
         self._documents: Numbers = np.empty(0, np.int64)
@@ -112,13 +113,7 @@ class Questions:
 
         Both are asked for by number, one after the other: a join would read all texts, or all names.
         """
-        names = {
-            number: (source, name, title)
-            for number, source, name, title in self._db.rows(
-                "SELECT number, source, id, title FROM named WHERE number IN (SELECT unnest(?::INTEGER[]))",
-                [np.unique(documents).tolist()],
-            )
-        }
+        names = self._names(documents)
         found = []
         for document, position, *rest in self._db.rows(
             "SELECT document, position, text, revision, timestamp, hash FROM sentences "
@@ -132,6 +127,21 @@ class Questions:
         return pa.table(
             [pa.array(column, kind) for column, kind in zip(columns, SENTENCES.types, strict=True)], SENTENCES
         )
+
+    def _names(self, documents: Numbers) -> dict[int, tuple[str, str, str | None]]:
+        """Source, id and title of each document, as the view `named` has them."""
+        if not self._keep or not self._sources:
+            told = self._db.rows("SELECT number, name, qualified FROM sources")
+            self._sources = {number: (name, f"{name}/" if qualified else "") for number, name, qualified in told}
+        names = {}
+        for number, source, key, occurrence, title in self._db.rows(
+            "SELECT number, source, key, occurrence, title FROM documents "
+            "WHERE number IN (SELECT unnest(?::INTEGER[]))",
+            [np.unique(documents).tolist()],
+        ):
+            name, before = self._sources[source]
+            names[number] = (name, before + key + (f"#{occurrence}" if occurrence > 1 else ""), title)
+        return names
 
 
 def _tied(starts: pa.Table, fits: list[int], end: int) -> bool:
@@ -157,7 +167,7 @@ def new_matches(db: Database, unit: str, first: int, limit: int) -> tuple[int, l
         SEMI JOIN shown USING (hash) GROUP BY hash
         """
     )
-    rank_members(db, unit, "faces", "SELECT hash FROM shown UNION SELECT partner FROM partners")
+    rank_members(db, unit, "faces", "SELECT hash FROM shown UNION SELECT partner AS hash FROM partners", few=True)
     rows = db.rows(
         """
         SELECT me.id, me.text, coalesce(twin.id, other.id), coalesce(twin.text, other.text),

@@ -16,6 +16,7 @@ from esdedup.errors import UsageError
 
 KINDLESS = {"kind": None, "kind_confidence": None, "kind_reason": None}
 _PAGE = 20_000  # sentences
+_FEW = 100  # clusters
 _ORDERS = {"size": "size DESC, id", "jaccard": "min_jaccard, id"}  # the weakest edge first
 
 
@@ -24,19 +25,24 @@ def sentence_id(unit: str) -> str:
     return "n.id" if unit == "record" else "n.id || ':' || s.position"
 
 
-def rank_members(db: Database, unit: str, table: str, wanted: str) -> None:
-    """Make `table`: every sentence of the texts that `wanted` selects, with its names.
+def rank_members(db: Database, unit: str, table: str, wanted: str, *, few: bool = False) -> None:
+    """Make `table`: every sentence of the texts that `wanted` selects, with its names; a `few` are looked up by row.
 
     `turn` 1 is a text's first occurrence: by source and document, where ids that are numbers count as such (line 9
     comes before line 10).
     """
+    chosen = f"sentences SEMI JOIN ({wanted}) w USING (hash)"
+    if few:
+        rows = db.rows(f"SELECT rowid FROM {chosen}")
+        db.create("rows_of_few", pa.table({"row": pa.array([row for (row,) in rows], pa.int64())}), temporary=True)
+        chosen = "sentences WHERE rowid IN (SELECT row FROM rows_of_few)"
     db.execute(
         f"""
         CREATE OR REPLACE TEMP TABLE {table} AS
         SELECT s.hash, {sentence_id(unit)} AS id, n.source, n.id AS document, n.title, s.position,
             s.text, s.revision, s.timestamp, s.document AS number,
             row_number() OVER (PARTITION BY s.hash ORDER BY n.source, n.numeral, n.id, s.position) AS turn
-        FROM sentences s SEMI JOIN ({wanted}) w USING (hash) JOIN named n ON n.number = s.document
+        FROM (SELECT * FROM {chosen}) s JOIN named n ON n.number = s.document
         """
     )
 

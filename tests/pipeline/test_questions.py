@@ -30,7 +30,7 @@ ODD = [
     ("strand", "Strand und Meer und noch ein paar Worte mehr."),
     *(
         (f"same{n}", "The same beginning of sixty-four characters and more, which ends otherwise: " + "x" * n)
-        for n in range(90)
+        for n in range(1, 91)
     ),
 ]
 
