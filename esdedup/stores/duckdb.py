@@ -56,7 +56,7 @@ class EmbeddedStore(Store):
         if not self._path.exists() and (frozen is None or read_only):
             raise StoreError(f"{path}: there is no store; make one with esdedup run or esdedup index")
         self._db = files.connect(self._path, memory, threads, read_only)
-        self._about = files.About(self._db)
+        self._about = files.About(self._db, read_only=read_only)
         try:
             if files.is_empty(self._db):
                 self._make(freeze(None, frozen or {}), fresh)
@@ -72,8 +72,6 @@ class EmbeddedStore(Store):
             if isinstance(error, Exception) and files.is_circumstance(error):
                 raise files.store_error(error, path) from error
             raise
-        self._read_only = read_only
-        self._scanning: dict[str, Any] | None = None
         self._results = Results(self._db, self.signing.unit)
         self._questions = questions.Questions(self._db, self.signing.unit, read_only=read_only)
 
@@ -330,10 +328,8 @@ class EmbeddedStore(Store):
         }
 
     def last_scanning(self) -> dict[str, Any] | None:
-        if self._scanning is None or not self._read_only:
-            told = self._about.get("scan")
-            self._scanning = {} if told is None else told["scanning"]
-        return self._scanning or None
+        told = self._about.get("scan")
+        return None if told is None else dict(told["scanning"])
 
     def pair_rows(self) -> Iterator[pa.RecordBatch]:
         return self._results.pair_rows()

@@ -36,16 +36,22 @@ _AGAIN = "index again with --fresh"
 class About:
     """The table `about`: what a store says of itself, key by key, as JSON."""
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: Database, *, read_only: bool = False) -> None:
         self._db = db
+        self._known: dict[str, Any] | None = {} if read_only else None  # what cannot change is asked for once
 
     def get(self, key: str) -> Any:
         """What is told of `key`; None without anything."""
+        if self._known is not None and key in self._known:
+            return self._known[key]
         row = self._db.row("SELECT value FROM about WHERE key = ?", [key])
         try:
-            return json.loads(row[0]) if row else None
+            value = json.loads(row[0]) if row else None
         except ValueError as error:
             raise DamagedError(f"what it says of {key} is not JSON") from error
+        if self._known is not None:
+            self._known[key] = value
+        return value
 
     def tell(self, key: str, value: Any) -> None:
         """Say `value` of `key` from now on."""
