@@ -43,10 +43,10 @@ class Questions:
     def sharing(self, tokens: Sequence[int]) -> pa.Table:
         """Every sentence that holds one of the tokens."""
         near = self._db.arrays(
-            "SELECT DISTINCT hash FROM postings SEMI JOIN (SELECT unnest(?::BIGINT[]) AS token) asked USING (token)",
+            "SELECT hash FROM postings SEMI JOIN (SELECT unnest(?::BIGINT[]) AS token) asked USING (token)",
             [list(tokens)],
         )
-        return self._of_texts(near["hash"])
+        return self._of_texts(np.unique(near["hash"]))
 
     def starting(self, folded: str, limit: int) -> pa.Table:
         """The first `limit` sentences by (text, id) whose case-folded text begins with `folded`."""
