@@ -86,9 +86,11 @@ _INTERRUPTED = "interrupted; run the same command again to finish"
 
 
 def _was_interrupted(error: BaseException | None) -> bool:
-    """Whether Ctrl-C is behind it: DuckDB turns one that comes during a query into an error of its own."""
+    """Whether Ctrl-C is behind it: DuckDB turns one that comes during a query, or while it reads from Python,
+    into an error of its own."""
     while error is not None:
         told = isinstance(error, RuntimeError) and "interrupted" in str(error).lower()
+        told = told or (_is_of_duckdb(error) and "KeyboardInterrupt" in str(error))
         if told or isinstance(error, KeyboardInterrupt) or type(error).__name__ == "InterruptException":
             return True
         error = error.__cause__ or error.__context__
@@ -97,7 +99,11 @@ def _was_interrupted(error: BaseException | None) -> bool:
 
 def _is_circumstance(error: Exception) -> bool:
     """Whether the machine is to blame: files, disk, memory, also as the libraries below report them."""
-    return isinstance(error, OSError | MemoryError) or type(error).__module__.split(".")[0] in ("_duckdb", "duckdb")
+    return isinstance(error, OSError | MemoryError) or _is_of_duckdb(error)
+
+
+def _is_of_duckdb(error: BaseException) -> bool:
+    return type(error).__module__.split(".")[0] in ("_duckdb", "duckdb")
 
 
 def _cause(error: Exception) -> str:

@@ -8,10 +8,15 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NoReturn
 
+import pyarrow as pa
 import pytest
 
+from esdedup.cli import main
+from esdedup.database import Database
 from tests.pipeline.test_run import records, table
 
 
@@ -142,6 +147,25 @@ def test_an_interrupt_is_exit_code_130_and_the_same_command_finishes(tmp_path: P
     assert not (tmp_path / "out" / "clusters.jsonl").exists()
     assert subprocess.run(command, cwd=tmp_path, capture_output=True).returncode == 0
     assert (tmp_path / "out" / "clusters.jsonl").exists()
+
+
+def test_an_interrupt_while_the_database_reads_from_python(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object, **__: object) -> NoReturn:
+        def rows() -> Iterator[pa.RecordBatch]:
+            yield pa.record_batch({"n": [1]})
+            raise KeyboardInterrupt
+
+        with Database(memory=2**28, threads=1) as db:
+            db.create("t", pa.RecordBatchReader.from_batches(pa.schema({"n": pa.int64()}), rows()))
+        raise AssertionError("the reader was not read")
+
+    monkeypatch.setattr("esdedup.status", interrupted)
+    with pytest.raises(SystemExit) as end:
+        main(["status", "--store", str(tmp_path / "s.duckdb")])
+    assert end.value.code == 130
+    assert capsys.readouterr().err == "esdedup: interrupted; run the same command again to finish\n"
 
 
 def test_a_reader_that_leaves_early_is_no_error(finished: Path) -> None:
