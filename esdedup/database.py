@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -13,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 ROWS_AT_ONCE = 500_000
+_PRIVATE_MEMORY = 2**29
 
 
 class Database:
@@ -112,3 +115,13 @@ class Database:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+@contextmanager
+def private_database() -> Iterator[Database]:
+    """A database of half a gigabyte in memory, for one answer; it spills into the system's temporary folder."""
+    with (
+        tempfile.TemporaryDirectory(prefix="esdedup-") as spill,
+        Database(memory=_PRIVATE_MEMORY, threads=1, spill=Path(spill)) as db,
+    ):
+        yield db

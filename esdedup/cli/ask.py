@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import click
@@ -28,10 +29,10 @@ def similar(text: str, as_json: bool, quiet: bool, **options: Any) -> None:
       esdedup similar "The quick brown fox jumps over the lazy dog." --store found/store.duckdb
     """
     import esdedup
-    from esdedup.cli.show import rows_json, similar_text
+    from esdedup.cli.show import similar_text
 
     rows = esdedup.similar(text, **options)
-    click.echo(rows_json(rows) if as_json else similar_text(rows), nl=bool(rows) or not as_json)
+    _answer(rows, as_json, lambda: similar_text(rows))
 
 
 @click.command()
@@ -48,10 +49,10 @@ def suggest(prefix: str, as_json: bool, quiet: bool, **options: Any) -> None:
       esdedup suggest "the population was" --store found/store.duckdb
     """
     import esdedup
-    from esdedup.cli.show import rows_json, suggest_text
+    from esdedup.cli.show import suggest_text
 
     rows = esdedup.suggest(prefix, **options)
-    click.echo(rows_json(rows) if as_json else suggest_text(rows), nl=bool(rows) or not as_json)
+    _answer(rows, as_json, lambda: suggest_text(rows))
 
 
 @click.command()
@@ -134,7 +135,15 @@ def overlap(as_json: bool, quiet: bool, **options: Any) -> None:
       esdedup overlap --store found/store.duckdb --by sources
     """
     import esdedup
-    from esdedup.cli.show import overlap_text, rows_json
+    from esdedup.cli.show import overlap_text
 
     found = esdedup.overlap(**options)
-    click.echo(rows_json(found.rows) if as_json else overlap_text(found), nl=bool(found.rows) or not as_json)
+    _answer(found.rows, as_json, lambda: overlap_text(found))
+
+
+def _answer(rows: Sequence[dict[str, Any]], as_json: bool, text: Callable[[], str]) -> None:
+    """Print rows as JSON Lines, or as text."""
+    from esdedup.exports.tables import compact_json
+
+    for line in map(compact_json, rows) if as_json else [text()]:
+        click.echo(line)

@@ -9,11 +9,13 @@ import click
 
 from esdedup.cli.options import (
     defaults_options,
+    fresh_option,
     json_option,
     resource_options,
     scan_options,
     signing_options,
     source_options,
+    sources_argument,
     talk_options,
 )
 from esdedup.cli.work import raise_damage, show
@@ -21,7 +23,7 @@ from esdedup.settings import KEEPS
 
 
 @click.command()
-@click.argument("sources", nargs=-1, required=True, metavar="SOURCE…")
+@sources_argument
 @click.option(
     "-o", "--out", metavar="OUTDIR", type=click.Path(path_type=Path), required=True, help="Folder for the files."
 )
@@ -30,7 +32,7 @@ from esdedup.settings import KEEPS
 )
 @click.option("--keep", type=click.Choice(KEEPS), default="first", show_default=True, help="Which of a cluster stays.")
 @click.option("--annotate", is_flag=True, help="Keep all; write beside each record what would become of it.")
-@click.option("--fresh", is_flag=True, help="Begin again with an empty store.")
+@fresh_option
 @json_option
 @source_options
 @signing_options

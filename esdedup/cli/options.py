@@ -145,6 +145,10 @@ talk_options = _bundle(
     click.option("--debug", is_flag=True, expose_value=False, help="Show where an error comes from."),
 )
 
+sources_argument = click.argument("sources", nargs=-1, required=True, metavar="SOURCE…")
+
+fresh_option = click.option("--fresh", is_flag=True, help="Begin again with an empty store.")
+
 store_option = click.option(
     "--store", metavar="ADDRESS", envvar="ESDEDUP_STORE", required=True, help="PATH.duckdb; or set ESDEDUP_STORE."
 )

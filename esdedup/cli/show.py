@@ -9,7 +9,6 @@ from typing import Any
 
 import esdedup
 from esdedup.exports.overlap import COMMON, Overlap
-from esdedup.exports.tables import compact_json
 from esdedup.pairs.compare import diff_words
 
 _WIDTH = 100
@@ -174,11 +173,6 @@ def overlap_text(found: Overlap) -> str:
     if found.common_texts:
         lines.append(f"left out: {found.common_texts:,} texts that stand in more than {COMMON} documents each")
     return "\n".join(lines)
-
-
-def rows_json(rows: Sequence[dict[str, Any]]) -> str:
-    """JSON Lines."""
-    return "\n".join(compact_json(row) for row in rows)
 
 
 def _where(row: dict[str, Any]) -> str:

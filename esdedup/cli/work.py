@@ -9,29 +9,29 @@ import click
 
 from esdedup.cli.options import (
     defaults_options,
+    fresh_option,
     json_option,
     resource_options,
     scan_options,
     signing_options,
     source_options,
+    sources_argument,
     store_option,
     table_option,
     talk_options,
 )
 from esdedup.errors import SourceError
 
-_SOURCES = click.argument("sources", nargs=-1, required=True, metavar="SOURCE…")
 _OUT = click.option(
     "--out", metavar="DIR", type=click.Path(path_type=Path), required=True, help="Folder for the files."
 )
-_FRESH = click.option("--fresh", is_flag=True, help="Begin again with an empty store.")
 
 
 @click.command()
-@_SOURCES
+@sources_argument
 @_OUT
 @click.option("--store", metavar="ADDRESS", envvar="ESDEDUP_STORE", help="PATH.duckdb.  [default: DIR/store.duckdb]")
-@_FRESH
+@fresh_option
 @table_option
 @json_option
 @source_options
@@ -59,9 +59,9 @@ def run(sources: tuple[str, ...], out: Path, as_json: bool, **options: Any) -> N
 
 
 @click.command()
-@_SOURCES
+@sources_argument
 @store_option
-@_FRESH
+@fresh_option
 @json_option
 @source_options
 @signing_options
@@ -109,7 +109,7 @@ def scan(as_json: bool, **options: Any) -> None:
 
 
 @click.command()
-@_SOURCES
+@sources_argument
 @store_option
 @click.option("--out", metavar="DIR", type=click.Path(path_type=Path), help="Also write the files to DIR.")
 @click.option(

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from esdedup.database import Database
+from esdedup.database import private_database
 from esdedup.errors import UsageError
 from esdedup.stores.store import Store
 
 COMMON = 100
 """A text that stands in more documents than this is common property: it tells nothing of two of them."""
 
-_MEMORY = 2**29
 _TABLES = """
 CREATE TABLE homes (home INTEGER, id VARCHAR, title VARCHAR, sentences BIGINT);
 CREATE TABLE members (hash UBIGINT, source INTEGER, document INTEGER);
@@ -47,10 +44,7 @@ def overlaps(store: Store, by: str, document: str | None, limit: int | None) -> 
     """
     if by not in _HOMES:
         raise UsageError(f"by is {by!r}; allowed: documents, sources")
-    with (
-        tempfile.TemporaryDirectory(prefix="esdedup-") as spill,
-        Database(memory=_MEMORY, threads=1, spill=Path(spill)) as db,
-    ):
+    with private_database() as db:
         db.execute(_TABLES)
         for table, batches in (
             ("homes", store.homes(by)),

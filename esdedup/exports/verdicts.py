@@ -5,21 +5,18 @@ Clusters are stars around the text to keep, so whatever is dropped has been veri
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import groupby
 from operator import itemgetter
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from esdedup.database import Database
+from esdedup.database import Database, private_database
 from esdedup.exports.rewrite import Mark
 from esdedup.stores.store import Store
 
-_MEMORY = 2**29
 _ORDERS = {"first": "(0, document, position)", "longest": "(-length, document, position)"}
 _HOMES = {"any": "NULL", "documents": "document", "sources": "source"}
 _TABLES = """
@@ -70,10 +67,7 @@ def judge(store: Store, keep: str, across: str) -> Iterator[Verdicts]:
 
     With `across`, sentences of the same document (or source) as the kept one stay.
     """
-    with (
-        tempfile.TemporaryDirectory(prefix="esdedup-") as spill,
-        Database(memory=_MEMORY, threads=1, spill=Path(spill)) as db,
-    ):
+    with private_database() as db:
         db.execute(_TABLES)
         for table, batches in (("members", store.memberships()), ("pairs", store.pair_hashes())):
             for batch in batches:

@@ -37,13 +37,7 @@ def scan_store(store: Store, scanning: Scanning, resources: Resources, *, quiet:
     signer = Signer(store.signing)
     sentences = store.counts()["sentences_kept"]
     with scratch_database(store, scanning, resources, sentences) as scratch:
-        collider = Collider(scratch, signer, scanning, resources.memory // _BLOCK_SHARE, resources.processes)
-        with Bar("scan", 0, "range", not quiet) as bar:
-            found = collider.collide(
-                lambda: store.signatures(scanning.across),
-                store.texts,
-                lambda done, all_: bar.reach(done, total=all_),
-            )
+        found = find_pairs(store, new_collider(scratch, signer, scanning, resources), scanning, "scan", quiet=quiet)
         seconds["collide"] = time.perf_counter() - clock
         clock = time.perf_counter()
         clusters = cluster_pairs(store, scratch, scanning, resources, signer)
@@ -58,6 +52,31 @@ def scan_store(store: Store, scanning: Scanning, resources: Resources, *, quiet:
         store.replace_results(named_pairs(scratch), clusters, summary)
         seconds["save"] = time.perf_counter() - clock
     return seconds
+
+
+def new_collider(scratch: Database, signer: Signer, scanning: Scanning, resources: Resources) -> Collider:
+    """A collider with its share of the memory."""
+    return Collider(scratch, signer, scanning, resources.memory // _BLOCK_SHARE, resources.processes)
+
+
+def find_pairs(
+    store: Store,
+    collider: Collider,
+    scanning: Scanning,
+    title: str,
+    *,
+    quiet: bool,
+    near: pa.Table | None = None,
+    dirty: pa.Table | None = None,
+) -> Collided:
+    """Collide all that is stored; or with columns `hash`, the texts `near` for pairs with a text of `dirty`."""
+    with Bar(title, 0, "range", not quiet) as bar:
+        return collider.collide(
+            lambda: store.signatures(scanning.across, near),
+            store.texts,
+            lambda done, all_: bar.reach(done, total=all_),
+            dirty,
+        )
 
 
 def cluster_pairs(

@@ -121,14 +121,10 @@ def bring_up_to_date(store: Store, settings: Settings, *, quiet: bool) -> dict[s
     if last is not None:
         before = Scanning.described(last["scanning"])
         scanning = replace(before, **settings.free)
-        if scanning == before:
-            if last["current"]:
-                forget_scan(store.address)
-                return {}
-            changed = store.changed_texts()
-            if changed is not None:
-                return update_results(store, changed, last, settings.resources, quiet=quiet)
-    return scan_store(store, scanning, settings.resources, quiet=quiet)
+        changed = None if last["current"] or scanning != before else store.changed_texts()
+        if changed is not None:
+            return update_results(store, changed, last, settings.resources, quiet=quiet)
+    return scan_if_needed(store, scanning, settings.resources, quiet=quiet)
 
 
 def scan_if_needed(store: Store, scanning: Scanning, resources: Resources, *, quiet: bool) -> dict[str, float]:

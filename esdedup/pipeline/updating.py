@@ -17,10 +17,9 @@ import pyarrow.compute as pc
 
 from esdedup.database import Database
 from esdedup.hashing import Hashes
-from esdedup.pairs.collider import Collider, collapse, token_matrix
+from esdedup.pairs.collider import collapse, token_matrix
 from esdedup.pairs.groups import Numbers
-from esdedup.pipeline.progress import Bar
-from esdedup.pipeline.scanning import cluster_pairs, named_pairs, warn_of_hot_tokens
+from esdedup.pipeline.scanning import cluster_pairs, find_pairs, named_pairs, new_collider, warn_of_hot_tokens
 from esdedup.pipeline.scratch import scratch_database
 from esdedup.settings import Resources, Scanning
 from esdedup.signers.bands import Signer
@@ -47,16 +46,10 @@ def update_results(
     signer = Signer(store.signing)
     clock = time.perf_counter()
     with scratch_database(store, scanning, resources, sentences=0) as scratch:
-        collider = Collider(scratch, signer, scanning, resources.memory // 5, resources.processes)
+        collider = new_collider(scratch, signer, scanning, resources)
         changes = _changes(store, changed, scanning, collider.hot_limit)
         near, dirty = _column(changes.near), _column(changes.dirty)
-        with Bar("update", 0, "range", not quiet) as bar:
-            found = collider.collide(
-                lambda: store.signatures(scanning.across, near),
-                store.texts,
-                lambda done, all_: bar.reach(done, total=all_),
-                dirty,
-            )
+        found = find_pairs(store, collider, scanning, "update", quiet=quiet, near=near, dirty=dirty)
         warn_of_hot_tokens(found)
         pairs = pa.Table.from_batches(list(named_pairs(scratch)), _NAMED)
         outdated = np.union1d(changes.dirty, changes.gone)

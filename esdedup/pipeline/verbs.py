@@ -163,16 +163,15 @@ def remove(*documents: str, store: Address, quiet: bool = True, **options: Any) 
     settings = settings_of(options)
     with open_for(store, settings, must_exist=True) as opened:
         require_settled(opened)
-        before = opened.counts()["documents"]
         # what the same command had deleted before it was killed is not unknown
         begun = opened.begin_job("remove", documents)
         gone = set(begun) if set(begun) == set(documents) else set()
-        unknown = [name for name in opened.remove(documents) if name not in gone]
+        removed, unknown = opened.remove(documents)
         if opened.last_scan() is not None:
             bring_up_to_date(opened, settings, quiet=quiet)
         counts = opened.counts() | (opened.last_scan() or {}).get("counts", {})
         opened.end_job()
-        return {"removed": before - counts["documents"], "unknown": unknown, "counts": counts}
+        return {"removed": removed, "unknown": [name for name in unknown if name not in gone], "counts": counts}
 
 
 def status(*, store: Address) -> dict[str, Any]:
@@ -195,10 +194,9 @@ def status(*, store: Address) -> dict[str, Any]:
 
 def drop(*, store: Address) -> None:
     """Delete what esdedup made in `store`, and nothing else."""
-    if discard_generation(store):
-        return  # there was nothing else
-    with open_store(store) as opened:
-        opened.drop()
+    if not discard_generation(store):  # which may be all there is
+        with open_store(store) as opened:
+            opened.drop()
     forget_scan(str(store))
 
 

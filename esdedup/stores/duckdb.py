@@ -154,14 +154,13 @@ class EmbeddedStore(Store):
         self._db.execute("CHECKPOINT")
         return settled
 
-    def remove(self, ids: Sequence[str]) -> list[str]:
+    def remove(self, ids: Sequence[str]) -> tuple[int, list[str]]:
         with self._transaction():
-            before = self._db.count("SELECT count(*) FROM documents")
-            unknown = remove_documents(self._db, ids, remember=self._remembers())
-            if self._db.count("SELECT count(*) FROM documents") < before:
+            removed, unknown = remove_documents(self._db, ids, remember=self._remembers())
+            if removed:
                 self._about.forget("read")
                 self._has_changed()
-        return unknown
+        return removed, unknown
 
     def begin_job(self, verb: str, names: Sequence[str] = ()) -> list[str]:
         job = self._about.get("running")

@@ -100,8 +100,8 @@ def settle_reading(db: Database, first: int, *, remember: bool) -> dict[str, int
     }
 
 
-def remove_documents(db: Database, ids: Sequence[str], *, remember: bool) -> list[str]:
-    """Delete documents by the ids that they are shown with; the ids that no document has."""
+def remove_documents(db: Database, ids: Sequence[str], *, remember: bool) -> tuple[int, list[str]]:
+    """Delete documents by the ids that they are shown with: how many; and the ids that no document has."""
     names = [name.encode("utf-8", "replace").decode() for name in ids]  # what UTF-8 cannot carry is no id here
     db.create("asked", pa.table({"id": pa.array(names, pa.string())}), temporary=True)
     db.execute("CREATE OR REPLACE TEMP TABLE leaving AS SELECT number, id FROM named SEMI JOIN asked USING (id)")
@@ -113,7 +113,7 @@ def remove_documents(db: Database, ids: Sequence[str], *, remember: bool) -> lis
         )
         _touch(db)
     _delete_documents(db, "SELECT number FROM leaving")
-    return unknown
+    return db.count("SELECT count(*) FROM leaving"), unknown
 
 
 def sort_lookups(db: Database, about: About) -> None:

@@ -57,10 +57,9 @@ class About:
         """Say `value` of `key` from now on."""
         self._db.execute("INSERT OR REPLACE INTO about VALUES (?, ?)", [key, json.dumps(value)])
 
-    def forget(self, *keys: str) -> None:
-        """Say nothing of `keys` any more."""
-        for key in keys:
-            self._db.execute("DELETE FROM about WHERE key = ?", [key])
+    def forget(self, key: str) -> None:
+        """Say nothing of `key` any more."""
+        self._db.execute("DELETE FROM about WHERE key = ?", [key])
 
 
 def connect(path: Path, memory: int, threads: int, read_only: bool) -> Database:
@@ -177,7 +176,7 @@ def delete_generation(path: Path) -> bool:
     beside = generation_beside(path)
     if not beside.exists():
         return False
-    _job_of(beside)
+    _job_of(beside)  # raises while it is in use
     delete(beside)
     return True
 

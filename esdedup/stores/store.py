@@ -143,8 +143,8 @@ class Store(ABC):
         """
 
     @abstractmethod
-    def remove(self, ids: Sequence[str]) -> list[str]:
-        """Delete documents, by the ids that results show, with all that hangs on them; the ids that are unknown."""
+    def remove(self, ids: Sequence[str]) -> tuple[int, list[str]]:
+        """Delete documents, by the ids that results show, with all that hangs on them: how many; and unknown ids."""
 
     @abstractmethod
     def unfinished_reading(self) -> ReadingMark | None:
