@@ -5,6 +5,7 @@ EsdedupError                    could not be done (exit code 1)
 │   └── SettingsError           a setting outside its allowed range
 ├── SourceError                 a source is missing, damaged or of an unknown format
 ├── UnparsablePageError         the reference wikitext path gave up on a page
+├── NodeError                   the local Elasticsearch cannot be started or stopped
 └── StoreError                  the store cannot be used
     ├── NotAStoreError          the file or index was not made by esdedup
     ├── StoreVersionError       the store was written by a newer version
@@ -41,6 +42,10 @@ class SourceError(EsdedupError):
 
 class UnparsablePageError(EsdedupError):
     """The reference wikitext path failed on one page or ran out of its time limit."""
+
+
+class NodeError(EsdedupError):
+    """The local Elasticsearch cannot be fetched, started or stopped."""
 
 
 class StoreError(EsdedupError):

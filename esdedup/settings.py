@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from esdedup.errors import SettingsError, UsageError
 
@@ -183,8 +183,11 @@ class Reading:
     wikitext: str = "fast"
     source_name: str | None = None
     limit: int | None = None
+    part: str | None = None
 
     def __post_init__(self) -> None:
+        if self.part is not None:
+            Part.parse(self.part)
         if self.format is not None:
             _choice("format", self.format, FORMATS)
         _choice("revisions", self.revisions, REVISIONS)
@@ -205,6 +208,23 @@ class Reading:
             _range("limit", self.limit, 0, 2**62)
         if self.source_name is not None and not _is_text(self.source_name, r"[^/\s]+"):
             raise SettingsError(f"source-name is {_shown(self.source_name)}; allowed: no slash, no white space")
+
+
+class Part(NamedTuple):
+    """One of several machines that load one corpus together: number (from 1) of so many."""
+
+    number: int
+    parts: int
+
+    @classmethod
+    def parse(cls, text: str | None) -> Part:
+        """Read `I/N`, or None for the only one; `SettingsError` for anything else."""
+        if text is None:
+            return cls(1, 1)
+        match = re.fullmatch(r"([0-9]{1,4})/([0-9]{1,4})", text) if isinstance(text, str) else None
+        if match is None or not 1 <= int(match[1]) <= int(match[2]) <= 1024:
+            raise SettingsError(f"part is {_shown(text)}; allowed: I/N with I from 1 to N, and N up to 1024")
+        return cls(int(match[1]), int(match[2]))
 
 
 @dataclass(frozen=True, slots=True)

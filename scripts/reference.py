@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -13,14 +14,20 @@ PAGE = Path(__file__).parents[1] / "docs" / "commands.md"
 
 
 def reference() -> str:
-    context = click.Context(cli, info_name="esdedup", max_content_width=100)
     parts = ["# Commands\n\nMade by `python scripts/reference.py` from `--help`.\n"]
-    for name in cli.list_commands(context):
-        command = cli.get_command(context, name)
+    parts += _sections(cli, click.Context(cli, info_name="esdedup", max_content_width=100))
+    return "\n".join(parts)
+
+
+def _sections(group: click.Group, context: click.Context) -> Iterator[str]:
+    """The help of each command, and after that of a group the help of its commands."""
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
         assert command is not None
         inner = click.Context(command, info_name=name, parent=context, max_content_width=100, terminal_width=100)
-        parts.append(f"## esdedup {name}\n\n```\n{command.get_help(inner)}\n```\n")
-    return "\n".join(parts)
+        yield f"## {inner.command_path}\n\n```\n{command.get_help(inner)}\n```\n"
+        if isinstance(command, click.Group):
+            yield from _sections(command, inner)
 
 
 if __name__ == "__main__":

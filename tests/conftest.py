@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.elastic import elastic_prefix, elastic_url, short_lived, three_nodes  # noqa: F401 (fixtures)
+
 # the first example may compile a kernel
 settings.register_profile("esdedup", deadline=None)
 settings.load_profile("esdedup")

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "esdedup"
 EVERYWHERE = {"errors", "records", "settings", "compiled", "hashing", "flat", "database"}
 ROOMS = [
-    "sources", "wikitext", "sentences", "signers", "pairs", "clustering", "stores", "meaning", "evaluation",
+    "sources", "wikitext", "sentences", "signers", "pairs", "clustering", "node", "stores", "meaning", "evaluation",
     "exports", "reports", "demo",
 ]  # fmt: skip
 WIRING = {"pipeline", "cli", "web"}

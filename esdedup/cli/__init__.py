@@ -25,6 +25,7 @@ _HOMES = {
     "overlap": "ask",
     "dedupe": "clean",
     "demo": "demo",
+    "node": "node",
     "drop": "upkeep",
 }
 

@@ -46,6 +46,7 @@ def signatures_schema(tokens: int) -> pa.Schema:
 class Collided:
     """What a scan found. The scratch database holds `texts` (number, hash, copies, home) and `pairs`."""
 
+    texts: int
     collisions: int
     candidates: int
     hot_tokens: int
@@ -73,19 +74,21 @@ class Collider:
 
     def collide(
         self,
-        signatures: Callable[[], pa.RecordBatchReader],
+        signatures: Callable[[set[int]], Iterable[tuple[int, pa.Table | pa.RecordBatchReader]]],
         fetch: FetchTexts,
         progress: Progress = lambda _done, _all: None,
         dirty: pa.Table | None = None,
     ) -> Collided:
         """Find every pair among the sentences of `signatures`; texts are asked of `fetch` when needed.
 
+        Signatures come in numbered slices, but for those that are named as done.
+
         With `dirty` (a column `hash`), only pairs with one of those texts, and only collisions that they take
         part in; `signatures` must then hold every sentence that shares a token with them. A scratch database
         in which a killed scan of the same sentences has got somewhere is gone on with.
         """
         self._db.execute("CREATE TABLE IF NOT EXISTS done (stage VARCHAR PRIMARY KEY, result BIGINT)")
-        texts = self._stage("load", lambda: collapse(self._db, signatures(), dirty))
+        texts = self._stage("load", lambda: self._load(signatures, dirty))
         collisions = self._stage("hold", lambda: self._hold(texts))
         hot = self._db.arrays(
             "SELECT token, count(*) AS texts FROM held GROUP BY token HAVING texts > ? ORDER BY texts DESC, token",
@@ -103,7 +106,7 @@ class Collider:
             self._db.execute("COMMIT")
             progress(done + 1, ranges)
         places = [f"token {token} is held by {count:,} texts" for token, count in zip(*hot.values(), strict=True)]
-        return Collided(collisions, candidates, len(places), places[:5])
+        return Collided(texts, collisions, candidates, len(places), places[:5])
 
     # -- what is done already -----------------------------------------------------------------------------
 
@@ -121,6 +124,21 @@ class Collider:
 
     def _finish(self, stage: str, result: int) -> None:
         self._db.execute("INSERT OR REPLACE INTO done VALUES (?, ?)", [stage, result])
+
+    def _load(
+        self,
+        signatures: Callable[[set[int]], Iterable[tuple[int, pa.Table | pa.RecordBatchReader]]],
+        dirty: pa.Table | None,
+    ) -> int:
+        """Bring the slices that are not there yet, each with its mark; the number of texts."""
+        create_signatures(self._db, self._signer.signing.tokens)
+        done = {number for (number,) in self._db.rows("SELECT result FROM done WHERE stage LIKE 'slice %'")}
+        for number, rows in signatures(done):
+            self._db.execute("BEGIN")
+            self._db.insert("signatures", rows)
+            self._finish(f"slice {number}", number)
+            self._db.execute("COMMIT")
+        return collapse(self._db, dirty)
 
     # -- collisions -------------------------------------------------------------------------------------
 
@@ -243,13 +261,19 @@ class Collider:
             yield tuple(column.to_numpy().astype(np.int64) for column in batch.columns)
 
 
-def collapse(db: Database, signatures: pa.RecordBatchReader, dirty: pa.Table | None = None) -> int:
-    """Make the tables `signatures` and `texts`; the number of texts.
+def create_signatures(db: Database, tokens: int) -> None:
+    """Make the table `signatures`, if there is none."""
+    db.execute(
+        f"CREATE TABLE IF NOT EXISTS signatures (hash UBIGINT, home BIGINT, length INTEGER, tokens BIGINT[{tokens}])"
+    )
+
+
+def collapse(db: Database, dirty: pa.Table | None = None) -> int:
+    """Make the table `texts` from `signatures`; the number of texts.
 
     Identical sentences are one text (number, hash, copies, length, home, dirty), numbered from 0 in the order of
     their content hashes. Without `dirty` (a column `hash`) all are.
     """
-    db.create("signatures", signatures)
     if dirty is not None:
         db.create("wanted", dirty)
     db.execute(

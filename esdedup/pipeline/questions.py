@@ -207,7 +207,7 @@ def _chance(signing: Signing, jaccard: float) -> float:
 def _in_one_home(store: Store, across: str, one: int, two: int) -> bool:
     """Whether all sentences of both texts stand in one document, or source: such texts are never compared."""
     hashes = pa.table({"hash": pa.array(sorted({one, two}), pa.uint64())})
-    return len(store.signatures(across, hashes).read_all()["home"].unique()) == 1
+    return len(store.signatures_of(across, hashes)["home"].unique()) == 1
 
 
 def _all_hot(store: Store, signer: Signer, one: str, two: str) -> bool:

@@ -46,7 +46,11 @@ def scan_store(store: Store, scanning: Scanning, resources: Resources, *, quiet:
         warn_of_hot_tokens(found)
         summary = {
             "scanning": scanning.describe(),
-            "counts": {"collisions": found.collisions, "candidates": found.candidates},
+            "counts": {
+                "distinct_sentences": found.texts,
+                "collisions": found.collisions,
+                "candidates": found.candidates,
+            },
             "hot_tokens": found.hot_tokens,
         }
         store.replace_results(named_pairs(scratch), clusters, summary)
@@ -72,7 +76,11 @@ def find_pairs(
     """Collide all that is stored; or with columns `hash`, the texts `near` for pairs with a text of `dirty`."""
     with Bar(title, 0, "range", not quiet) as bar:
         return collider.collide(
-            lambda: store.signatures(scanning.across, near),
+            lambda done: (
+                store.signatures(scanning.across, done)
+                if near is None
+                else [(0, store.signatures_of(scanning.across, near))]
+            ),
             store.texts,
             lambda done, all_: bar.reach(done, total=all_),
             dirty,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from pathlib import Path
 from esdedup.database import Database
 from esdedup.errors import EsdedupError
 from esdedup.settings import Resources, Scanning
+from esdedup.stores.opening import is_on_server
 from esdedup.stores.store import Store
 
 KEPT_FROM = 1_000_000
@@ -20,7 +22,13 @@ KEPT_FROM = 1_000_000
 
 
 def scan_folder(address: str) -> Path:
-    """The hidden folder of the scan of a store: beside its file, where there is room for the store."""
+    """The hidden folder of the scan of a store: beside its file, where there is room for the store.
+
+    For a store on a server it lies in the system's temporary folder.
+    """
+    if is_on_server(address):
+        name = re.sub(r"[^A-Za-z0-9._-]+", "-", address)
+        return Path(tempfile.gettempdir()) / f"esdedup-{name}.scan"
     path = Path(address).resolve()
     if not path.parent.is_dir():
         return Path(tempfile.gettempdir()) / f"esdedup-{path.name}.scan"

@@ -33,7 +33,8 @@ class _Changes(NamedTuple):
     dirty: Hashes  # texts whose pairs are found again
     gone: Hashes  # texts that are no more
     near: Hashes  # texts that share a token with a dirty one
-    collisions: int  # more than at the last scan
+    texts: int  # more than at the last scan
+    collisions: int  # likewise
     hot_tokens: int  # likewise
     only_new: bool  # whether nothing but new texts is dirty or gone
 
@@ -66,7 +67,11 @@ def update_results(
             candidates = candidates + found.candidates if changes.only_new else None
         summary = {
             "scanning": scanned["scanning"],
-            "counts": {"collisions": counts["collisions"] + changes.collisions, "candidates": candidates},
+            "counts": {
+                "distinct_sentences": counts["distinct_sentences"] + changes.texts,
+                "collisions": counts["collisions"] + changes.collisions,
+                "candidates": candidates,
+            },
             "hot_tokens": scanned["hot_tokens"] + changes.hot_tokens,
         }
         store.merge_results(_column(outdated), pairs, affected, clusters, summary)
@@ -99,7 +104,7 @@ def _changes(store: Store, changed: pa.Table, scanning: Scanning, hot_limit: int
     hot = known[np.maximum(now, then) > hot_limit]
     all_dirty = np.union1d(hashes[dirty], holder[np.isin(token, hot)])
     if len(hot):
-        signed = store.signatures("any", _column(all_dirty)).read_all()
+        signed = store.signatures_of("any", _column(all_dirty))
         holders = store.sharing(pa.table({"token": np.unique(token_matrix(signed["tokens"], store.signing.tokens))}))
         holder = holders["hash"].to_numpy()
     return _Changes(
@@ -107,6 +112,7 @@ def _changes(store: Store, changed: pa.Table, scanning: Scanning, hot_limit: int
         all_dirty,
         hashes[gone],
         np.union1d(holder, all_dirty),
+        int(arrived.sum() - gone.sum()),
         int((now >= 2).sum() - (then >= 2).sum()),
         int((now > hot_limit).sum() - (then > hot_limit).sum()),
         len(all_dirty) == arrived.sum() and not gone.any(),
@@ -120,7 +126,8 @@ def _counts(known: Numbers, tokens: Numbers) -> Numbers:
 
 def _load(scratch: Database, store: Store, scanning: Scanning, affected: pa.Table, pairs: pa.Table) -> None:
     """Put the affected texts and all their pairs into `scratch`, in the tables that clusters are made of."""
-    collapse(scratch, store.signatures(scanning.across, affected))
+    scratch.create("signatures", store.signatures_of(scanning.across, affected))
+    collapse(scratch)
     scratch.create("named_pairs", pairs)
     scratch.execute(
         "CREATE OR REPLACE TABLE pairs AS SELECT one.number AS a, two.number AS b, p.jaccard FROM named_pairs p "

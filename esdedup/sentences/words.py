@@ -7,6 +7,7 @@ search over the joined text finds every word and every text's end.
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import regex
@@ -38,3 +39,17 @@ def joined(column: pa.LargeStringArray) -> str:
     """The texts as one string, separated by line feeds; line feeds inside a text become spaces."""
     flat = pc.replace_substring(column, "\n", " ")
     return "\n".join(flat.to_pylist())
+
+
+def holding(column: pa.LargeStringArray, text: str) -> npt.NDArray[np.bool_]:
+    """Which texts hold every word of `text`, whatever the case of its letters."""
+    asked = np.unique(word_hashes(pa.array([text.lower()], pa.large_string()))[0])
+    lowered = pa.array([held.lower() for held in column.to_pylist()], pa.large_string())
+    words, offsets = word_hashes(lowered)
+    holder = np.repeat(np.arange(len(column)), np.diff(offsets))
+    mask = np.ones(len(column), np.bool_)
+    for word in asked:
+        has = np.zeros(len(column), np.bool_)
+        has[holder[words == word]] = True
+        mask &= has
+    return mask

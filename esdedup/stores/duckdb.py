@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -14,16 +14,16 @@ import duckdb
 import pyarrow as pa
 
 from esdedup.clustering.union import Clusters
-from esdedup.errors import StoreError
+from esdedup.errors import StoreError, UsageError
 from esdedup.pairs.collider import signatures_schema
-from esdedup.settings import HASH_SCHEME, Signing, freeze
+from esdedup.settings import HASH_SCHEME, Part, Signing, freeze
 from esdedup.stores import duckdb_file as files
 from esdedup.stores import duckdb_questions as questions
 from esdedup.stores.duckdb_changes import register_functions, remove_documents, settle_reading, sort_lookups
 from esdedup.stores.duckdb_marks import read_marks, save_mark
 from esdedup.stores.duckdb_results import Results
-from esdedup.stores.schemas import SCHEMA_VERSION, mapping_text
-from esdedup.stores.store import STANDARD_INPUT, ReadingMark, SourceMark, Store
+from esdedup.stores.schemas import SCHEMA_VERSION, check_same, mapping_text
+from esdedup.stores.store import ALL, STANDARD_INPUT, ReadingMark, Signatures, SourceMark, Store
 
 WHOLE_SCAN_FROM = 0.25
 """The share of texts that have changed from which on scanning all again is quicker than working them in."""
@@ -64,7 +64,7 @@ class EmbeddedStore(Store):
                 files.check_made_here(self._db, path)
             files.check_version(self._about, path)
             self.signing = files.stored_signing(self._about)
-            files.check_same(path, self.signing, freeze(self.signing, frozen or {}))
+            check_same(str(path), self.signing, freeze(self.signing, frozen or {}))
             if not read_only:
                 register_functions(self._db)
         except BaseException as error:
@@ -94,7 +94,9 @@ class EmbeddedStore(Store):
     def sources(self) -> list[SourceMark]:
         return read_marks(self._db)
 
-    def begin(self, marks: list[SourceMark]) -> int:
+    def begin(self, marks: list[SourceMark], part: Part = ALL) -> int:
+        if part != ALL:
+            raise UsageError("part is for stores on a server; a store in a file has one writer")
         with self._transaction():
             started, stored = self.unfinished_reading(), self.sources()
             for mark in marks:
@@ -207,13 +209,17 @@ class EmbeddedStore(Store):
 
     # -- scanning -------------------------------------------------------------------------------------------
 
-    def signatures(self, across: str, hashes: pa.Table | None = None) -> pa.RecordBatchReader:
+    def signatures(self, across: str, done: Collection[int] = ()) -> Iterator[tuple[int, Signatures]]:
+        if not done:
+            yield 0, self._signatures(across, "")
+
+    def signatures_of(self, across: str, hashes: pa.Table) -> pa.Table:
+        self._db.create("wanted", hashes, temporary=True)
+        return self._signatures(across, "SEMI JOIN wanted USING (hash)").read_all()
+
+    def _signatures(self, across: str, only: str) -> pa.RecordBatchReader:
         home = {"any": "-1", "documents": "s.document", "sources": "h.home"}[across]
         join = "JOIN documents d ON d.number = s.document JOIN homes h ON h.number = d.source"
-        only = ""
-        if hashes is not None:
-            self._db.create("wanted", hashes, temporary=True)
-            only = "SEMI JOIN wanted USING (hash)"
         self._db.execute(f"CREATE OR REPLACE TEMP VIEW homes AS {questions.SOURCE_HOMES}")
         batches = self._db.stream(
             f"SELECT s.hash, {home}::BIGINT AS home, strlen(s.text)::INTEGER AS length, s.tokens "

@@ -20,17 +20,14 @@ from esdedup.errors import (
     SettingsError,
     StoreError,
     StoreLockedError,
-    StoreSettingsError,
-    StoreVersionError,
 )
-from esdedup.settings import HASH_SCHEME, Signing
-from esdedup.stores.schemas import SCHEMA_VERSION
+from esdedup.settings import Signing
+from esdedup.stores.schemas import check_readable
 
 _SMALL = 2**28  # bytes for a look into a file
 _TABLES_OF_SCHEMA_1 = (
     "about", "sources", "documents", "sentences", "last_seen", "skipped", "pairs", "clusters", "cluster_texts",
 )  # fmt: skip
-_AGAIN = "index again with --fresh"
 
 
 class About:
@@ -126,16 +123,7 @@ def check_version(about: About, path: Path) -> None:
     version, scheme = about.get("schema"), about.get("hash-scheme")
     if not isinstance(version, int) or not isinstance(scheme, int):
         raise DamagedError("it names no version")
-    if version > SCHEMA_VERSION:
-        raise StoreVersionError(
-            f"{path}: written with schema {version}, this esdedup reads up to {SCHEMA_VERSION}; upgrade it"
-        )
-    if version < SCHEMA_VERSION:
-        raise StoreVersionError(f"{path}: written with schema {version}, this is {SCHEMA_VERSION}; {_AGAIN}")
-    if scheme != HASH_SCHEME:
-        raise StoreVersionError(
-            f"{path}: tokens of hash scheme {scheme}, this esdedup makes scheme {HASH_SCHEME}; {_AGAIN}"
-        )
+    check_readable(str(path), version, scheme)
 
 
 def stored_signing(about: About) -> Signing:
@@ -144,17 +132,6 @@ def stored_signing(about: About) -> Signing:
         return Signing(**about.get("signing"))
     except (TypeError, SettingsError) as error:
         raise DamagedError(f"its settings make no sense: {error}") from error
-
-
-def check_same(path: Path, stored: Signing, asked: Signing) -> None:
-    """`StoreSettingsError`, naming both values, where the signing settings differ."""
-    ours, theirs = asked.describe(), stored.describe()
-    for name in [*ours, *theirs]:
-        if ours.get(name) != theirs.get(name):
-            raise StoreSettingsError(
-                f"{path}: the store has {name} {theirs.get(name, 'unset')}, you ask for {ours.get(name, 'unset')}; "
-                "leave the option out, name another --store, or begin again with --fresh"
-            )
 
 
 def generation_beside(path: Path) -> Path:

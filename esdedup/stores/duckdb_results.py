@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from esdedup.database import Database
 from esdedup.errors import UsageError
+from esdedup.sentences.words import holding
 
 KINDLESS = {"kind": None, "kind_confidence": None, "kind_reason": None}
 _PAGE = 20_000  # sentences
@@ -89,9 +90,9 @@ class Results:
         if document is not None:
             wanted.append(_WITH.format("document IN (SELECT number FROM named WHERE id = ?)"))
             values.append(document)
-        for word in (text or "").split():
-            wanted.append(_WITH.format("contains(lower(text), lower(?))"))
-            values.append(word)
+        if text is not None and text.split():
+            self._find_texts(text)
+            wanted.append("id IN (SELECT cluster FROM cluster_texts SEMI JOIN texts_found USING (hash))")
         if after is not None:
             wanted.append(self._behind(order, after))
         most = "" if limit is None else f"LIMIT {int(limit)}"
@@ -124,6 +125,16 @@ class Results:
                 self._db.execute(f"DROP TABLE {chosen}")
                 if members != "members":
                     self._db.execute(f"DROP TABLE {members}")
+
+    def _find_texts(self, text: str) -> None:
+        """Make `texts_found`: the texts of clusters that hold every word of `text`."""
+        words = text.split()
+        holds = " AND ".join("contains(lower(text), lower(?))" for _ in words)
+        rows = self._db.table(
+            f"SELECT DISTINCT hash, text FROM sentences SEMI JOIN cluster_texts USING (hash) WHERE {holds}", words
+        )
+        held = holding(rows["text"].cast(pa.large_string()).combine_chunks(), text)
+        self._db.create("texts_found", rows.select(["hash"]).filter(pa.array(held)), temporary=True)
 
     def _rank_all(self) -> None:
         if not self._ranked:

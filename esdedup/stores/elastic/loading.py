@@ -1,0 +1,88 @@
+"""A reading into the indices: sentences go out with the names of their documents, once those are known."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from esdedup.pairs.groups import Numbers
+from esdedup.stores.elastic.bulk import Bulk, keep_refused
+from esdedup.stores.elastic.connection import Connection
+from esdedup.stores.elastic.progress import Progress
+from esdedup.stores.elastic.rows import POSITION_BITS, document_actions, sentence_actions
+from esdedup.stores.store import LAST_SEEN, SourceMark
+
+
+class Loader:
+    """Writes the rows of one part of a reading."""
+
+    def __init__(
+        self, connection: Connection, names: dict[str, str], unit: str, progress: Progress, parts: int
+    ) -> None:
+        self._connection = connection
+        self._names = names
+        self._unit = unit
+        self._progress = progress
+        self._parts = parts
+        self._sentences: pa.Table | None = None
+        self._last_seen = LAST_SEEN.empty_table()
+
+    def append(self, mark: SourceMark, documents: pa.Table, sentences: pa.Table, last_seen: pa.Table) -> None:
+        """Write documents and their sentences, then how far the source has been read.
+
+        Sentences may come before their document, which ends only with the last revision of its page: they wait.
+        """
+        waiting = sentences if self._sentences is None else pa.concat_tables([self._sentences, sentences])
+        seen = pa.concat_tables([self._last_seen, last_seen])
+        last = pc.max(documents["number"]).as_py() if documents.num_rows else -1
+        ready = pc.less_equal(waiting["document"], last)
+        self._sentences = waiting.filter(pc.invert(ready)).combine_chunks()
+        self._last_seen = seen.filter(pc.greater(seen["document"], last))
+        rows = _dated(waiting.filter(ready).combine_chunks(), seen.filter(pc.less_equal(seen["document"], last)))
+        refused = []
+        for kind, actions in (
+            ("sentences", sentence_actions(mark, self._unit, documents, rows)),
+            ("documents", document_actions(mark, documents)),
+        ):
+            with Bulk(self._connection, self._names[kind]) as bulk:
+                bulk.add(actions)
+                bulk.finish()
+                refused += bulk.refused
+        if refused:
+            path = dead_letters(self._connection.address.prefix)
+            keep_refused(path, refused)
+            mark.skips.add("refused", f"{path}: {refused[0][:200]}", len(refused))
+        self._progress.advance(mark, last + self._parts if documents.num_rows else 0)
+
+
+def dead_letters(prefix: str) -> Path:
+    """The file for what the server would not take."""
+    return Path(os.environ.get("ESDEDUP_DEAD_LETTERS") or f"{prefix}.refused.jsonl")
+
+
+def _dated(sentences: pa.Table, last_seen: pa.Table) -> pa.Table:
+    """Sentences with the last revision that has them, where that is not the first."""
+    if not last_seen.num_rows:
+        return sentences
+    keys = _keys(sentences)
+    order = np.argsort(keys)
+    at = order[np.searchsorted(keys, _keys(last_seen), sorter=order)]
+    mask = np.zeros(len(keys), np.bool_)
+    mask[at] = True
+    values = last_seen.take(pa.array(np.argsort(at)))
+    for name in ("revision", "timestamp"):
+        where = sentences.schema.get_field_index(f"last_{name}")
+        old = sentences[f"last_{name}"].combine_chunks()
+        new = pc.replace_with_mask(old, pa.array(mask), values[name].combine_chunks())
+        sentences = sentences.set_column(where, sentences.schema.field(where), new)
+    return sentences
+
+
+def _keys(rows: pa.Table) -> Numbers:
+    documents, positions = (rows[name].to_numpy().astype(np.int64) for name in ("document", "position"))
+    keys: Numbers = documents << POSITION_BITS | positions
+    return keys

@@ -1,0 +1,217 @@
+"""Results and what they name, in a private database of the embedded store's tables: there, both stores read alike.
+
+Only what stands in pairs and clusters is loaded, never the whole corpus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from esdedup.clustering.union import CLUSTER_TEXTS, CLUSTERS
+from esdedup.database import Database
+from esdedup.hashing import Hashes
+from esdedup.stores.elastic.reading import Hits, Reader, Wanted, hashes, integers, signed
+from esdedup.stores.store import SourceMark
+
+_TABLES = """
+CREATE TABLE sources (number INTEGER, name VARCHAR, qualified BOOLEAN);
+CREATE TABLE sentences (
+    hash UBIGINT, document BIGINT, source_number INTEGER, source VARCHAR, shown VARCHAR, title VARCHAR,
+    position INTEGER, text VARCHAR, revision BIGINT, timestamp VARCHAR, place BIGINT
+);
+CREATE TABLE documents (number BIGINT, source INTEGER, place BIGINT);
+CREATE TABLE named (number BIGINT, source VARCHAR, title VARCHAR, numeral UBIGINT, id VARCHAR);
+CREATE TABLE pairs (a UBIGINT, b UBIGINT, jaccard DOUBLE, word_edit_distance INTEGER, shared_tokens INTEGER);
+CREATE TABLE clusters (
+    id UBIGINT, size BIGINT, distinct_texts BIGINT, min_jaccard DOUBLE, weakest_a UBIGINT, weakest_b UBIGINT,
+    representative UBIGINT, farthest DOUBLE, ignored BOOLEAN
+);
+CREATE TABLE cluster_texts (hash UBIGINT, cluster UBIGINT);
+"""
+
+_SENTENCE = Wanted(
+    fields=("document_number",),
+    source=(
+        "hash", "source_number", "source", "document", "title", "position", "text", "revision", "timestamp", "place",
+    ),
+)  # fmt: skip
+_PAIR = Wanted(source=("a_hash", "b_hash", "jaccard", "word_edit_distance", "shared_tokens"))
+_CLUSTER = Wanted(
+    source=(
+        "hash", "size", "distinct", "min_jaccard", "weakest_a", "weakest_b", "representative_hash", "farthest",
+        "ignored",
+    ),
+)  # fmt: skip
+_MEMBER = Wanted(fields=("hash", "cluster_hash"))
+
+_LARGE_PART = 4
+"""Where more than one text in so many is wanted, reading all sentences is quicker than asking for them."""
+
+
+class Mirror:
+    """A database with the tables of `_TABLES`, filled from the indices `names`."""
+
+    def __init__(self, db: Database, reader: Reader, names: dict[str, str], marks: Sequence[SourceMark]) -> None:
+        self.db = db
+        self._reader = reader
+        self._names = names
+        self.db.execute(_TABLES)
+        rows = {
+            "number": [mark.number for mark in marks],
+            "name": [mark.name for mark in marks],
+            "qualified": [mark.qualified for mark in marks],
+        }
+        self.db.insert("sources", pa.table(rows, pa.schema(_SOURCE)))
+
+    def load_results(self) -> None:
+        """All pairs, all clusters and their texts."""
+        for hits in self._reader.read_all(self._names["pairs"], "a_hash", _PAIR):
+            self.add_pairs(hits)
+        for hits in self._reader.read_all(self._names["clusters"], "hash", _CLUSTER):
+            self.add_clusters(hits)
+        for hits in self._reader.read_all(self._names["members"], "number", _MEMBER):
+            self.add_cluster_texts(hits)
+        self._each_text_once()
+
+    def load_clusters(self, ids: Hashes) -> None:
+        """These clusters and their texts, without pairs."""
+        for hits in self._reader.look_up(self._names["clusters"], "hash", signed(ids), _CLUSTER):
+            self.add_clusters(hits)
+        for hits in self._reader.look_up(self._names["members"], "cluster_hash", signed(ids), _MEMBER):
+            self.add_cluster_texts(hits)
+        self._each_text_once()
+
+    def load_results_since(self, number: int) -> None:
+        """Pairs and clusters of the texts of sentences from this number on, and all sentences that they name."""
+        query = {"range": {"number": {"gte": number}}}
+        found = [np.empty(0, np.uint64)]
+        for hits in self._reader.read_all(self._names["sentences"], "number", Wanted(fields=("hash",)), query):
+            found.append(hashes(integers(hits, "hash")))
+        texts = np.unique(np.concatenate(found))
+        for hits in self._reader.first_of_each(self._names["members"], "hash", signed(texts), _MEMBER):
+            self.add_cluster_texts(hits)
+        ids = self.db.arrays("SELECT DISTINCT cluster FROM cluster_texts")["cluster"]
+        for hits in self._reader.look_up(self._names["clusters"], "hash", signed(ids), _CLUSTER):
+            self.add_clusters(hits)
+        self.load_pairs_of(texts)
+        self.load_sentences()
+
+    def load_pairs_of(self, texts: Hashes) -> None:
+        """The pairs with one of these texts."""
+        for end in ("a_hash", "b_hash"):
+            for hits in self._reader.look_up(self._names["pairs"], end, signed(texts), _PAIR):
+                self.add_pairs(hits)
+        self.db.execute("CREATE TABLE once AS SELECT DISTINCT * FROM pairs")
+        self.db.execute("DROP TABLE pairs; ALTER TABLE once RENAME TO pairs")
+
+    def load_sentences(self) -> None:
+        """Every sentence of a text that stands in a pair or a cluster, with the names of its document."""
+        self.db.execute(
+            "CREATE OR REPLACE TEMP TABLE wanted AS "
+            "SELECT hash FROM cluster_texts UNION SELECT a FROM pairs UNION SELECT b FROM pairs"
+        )
+        texts = self.db.arrays("SELECT hash FROM wanted ORDER BY hash")["hash"]
+        self.load_sentences_of(texts)
+
+    def load_sentences_of(self, texts: Hashes) -> None:
+        """Every sentence of these texts, with the names of its document."""
+        index = self._names["sentences"]
+        if len(texts) * _LARGE_PART > self._reader.count(index):
+            pages: Iterable[Hits] = self._reader.read_all(index, "number", _SENTENCE)
+        else:
+            pages = self._reader.look_up(index, "hash", signed(texts), _SENTENCE)
+        for hits in pages:
+            self._add_sentences(hits, texts)
+        self.db.execute("INSERT INTO documents SELECT DISTINCT document, source_number, place FROM sentences")
+        self.db.execute(
+            # ids that are numbers count as such: without what their source and their repetition adds
+            "INSERT INTO named SELECT DISTINCT document, source, title, try_cast(regexp_replace("
+            "CASE WHEN qualified THEN substr(shown, length(name) + 2) ELSE shown END, '#[0-9]+$', '') AS UBIGINT), "
+            "shown FROM sentences JOIN sources ON sources.number = source_number"
+        )
+
+    def add_pairs(self, hits: Hits) -> None:
+        """Pairs as `_PAIR` has them."""
+        rows = [hit["_source"] for hit in hits]
+        if rows:
+            columns = {name: [row[name] for row in rows] for name in _PAIR_COLUMNS}
+            table = pa.table(
+                {
+                    "a": _unsigned([row["a_hash"] for row in rows]),
+                    "b": _unsigned([row["b_hash"] for row in rows]),
+                    "jaccard": pa.array(columns["jaccard"], pa.float64()),
+                    "word_edit_distance": pa.array(columns["word_edit_distance"], pa.int32()),
+                    "shared_tokens": pa.array(columns["shared_tokens"], pa.int32()),
+                }
+            )
+            self.db.insert("pairs", table)
+
+    def add_clusters(self, hits: Hits) -> None:
+        """Clusters as `_CLUSTER` has them."""
+        rows = [hit["_source"] for hit in hits]
+        if rows:
+            columns = [
+                _unsigned([row[_CLUSTER_COLUMNS[name]] for row in rows])
+                if name in _HASHES
+                else pa.array([row[_CLUSTER_COLUMNS[name]] for row in rows], kind)
+                for name, kind in zip(CLUSTERS.names, CLUSTERS.types, strict=True)
+            ]
+            self.db.insert("clusters", pa.table(columns, CLUSTERS))
+
+    def add_cluster_texts(self, hits: Hits) -> None:
+        """Texts of clusters, from their members; a text may come more than once."""
+        if hits:
+            columns = [_unsigned([hit["fields"][name][0] for hit in hits]) for name in ("hash", "cluster_hash")]
+            self.db.insert("cluster_texts", pa.table(columns, CLUSTER_TEXTS))
+
+    def _add_sentences(self, hits: Hits, texts: Hashes) -> None:
+        if not hits:
+            return
+        found = hashes(np.array([hit["_source"]["hash"] for hit in hits], np.int64))
+        at = np.searchsorted(texts, found)
+        held = (at < len(texts)) & (texts[np.minimum(at, len(texts) - 1)] == found)
+        chosen = [hit for hit, keep in zip(hits, held, strict=True) if keep]
+        if chosen:
+            columns: dict[str, Any] = {name: [hit["_source"][told] for hit in chosen] for name, told in _TOLD.items()}
+            columns["hash"] = found[held]
+            columns["document"] = integers(chosen, "document_number")
+            table = pa.table([pa.array(columns[name], kind) for name, kind in _SENTENCES], pa.schema(_SENTENCES))
+            self.db.insert("sentences", table)
+
+    def _each_text_once(self) -> None:
+        self.db.execute("CREATE TABLE once AS SELECT DISTINCT hash, cluster FROM cluster_texts")
+        self.db.execute("DROP TABLE cluster_texts; ALTER TABLE once RENAME TO cluster_texts")
+
+
+_SOURCE = [("number", pa.int32()), ("name", pa.string()), ("qualified", pa.bool_())]
+_PAIR_COLUMNS = ("jaccard", "word_edit_distance", "shared_tokens")
+_CLUSTER_COLUMNS = {
+    "id": "hash", "size": "size", "distinct_texts": "distinct", "min_jaccard": "min_jaccard", "weakest_a": "weakest_a",
+    "weakest_b": "weakest_b", "representative": "representative_hash", "farthest": "farthest", "ignored": "ignored",
+}  # fmt: skip
+_HASHES = ("id", "weakest_a", "weakest_b", "representative")
+_SENTENCES: list[tuple[str, pa.DataType]] = [
+    ("hash", pa.uint64()),
+    ("document", pa.int64()),
+    ("source_number", pa.int32()),
+    ("source", pa.string()),
+    ("shown", pa.string()),
+    ("title", pa.string()),
+    ("position", pa.int32()),
+    ("text", pa.large_string()),
+    ("revision", pa.int64()),
+    ("timestamp", pa.string()),
+    ("place", pa.int64()),
+]
+_TOLD = {name: "document" if name == "shown" else name for name, _ in _SENTENCES if name not in ("hash", "document")}
+
+
+def _unsigned(values: list[int | None]) -> pa.Array:
+    """Content hashes from signed numbers."""
+    missing = np.array([value is None for value in values], np.bool_)
+    numbers = np.array([value or 0 for value in values], np.int64).view(np.uint64)
+    return pa.array(numbers, mask=missing)

@@ -1,0 +1,123 @@
+"""Questions to a store on a server: who shares these tokens, who begins like this, which clusters are meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from esdedup.hashing import Hashes
+from esdedup.sentences.words import holding
+from esdedup.stores.elastic.reading import PAGE, Hits, Reader, Wanted, hashes, integers
+from esdedup.stores.elastic.rows import NAMED, START_CHARS, sentence_table
+from esdedup.stores.store import SENTENCES
+
+
+class Questions:
+    """Answers questions about single sentences and clusters, from the indices `names`."""
+
+    def __init__(self, reader: Reader, names: dict[str, str]) -> None:
+        self._reader = reader
+        self._names = names
+
+    def sharing(self, tokens: Sequence[int]) -> pa.Table:
+        """Every sentence that holds one of the tokens; the server's score is how many it holds."""
+        should = [{"constant_score": {"filter": {"term": {"tokens": token}}}} for token in tokens]
+        query = {"bool": {"should": should, "minimum_should_match": 1}}
+        index = self._names["sentences"]
+        answer = self._reader.search(index, {"size": PAGE, "track_total_hits": True, "query": query, **NAMED.body()})
+        hits: Hits = answer["hits"]["hits"]
+        if answer["hits"]["total"]["value"] > len(hits):
+            hits = self._reader.read(index, query, NAMED)
+        return sentence_table(hits)
+
+    def starting(self, folded: str, limit: int) -> pa.Table:
+        """The first `limit` sentences by (text, id) whose case-folded text begins with `folded`."""
+        found: Hits = []
+        body: dict[str, Any] = {
+            "size": min(max(limit, 64), PAGE),
+            "query": {"bool": {"filter": {"prefix": {"start": folded[:START_CHARS]}}}},
+            "sort": ["head", "id"],
+            "track_total_hits": False,
+            **NAMED.body(),
+        }
+        while limit:
+            page = self._reader.search(self._names["sentences"], body)["hits"]["hits"]
+            found += [hit for hit in page if hit["_source"]["text"].casefold().startswith(folded)]
+            # texts whose first characters are the same as the last one's may come in any order
+            if len(page) < body["size"] or (len(found) >= limit and page[-1]["sort"][0] != _head(found, limit)):
+                break
+            body["search_after"] = page[-1]["sort"]
+        rows = [hit["_source"] for hit in found]
+        rows.sort(key=lambda row: (row["text"], row["id"]))
+        return sentence_table([{"_source": row} for row in rows[:limit]]) if rows else SENTENCES.empty_table()
+
+    def sentence(self, identity: str) -> dict[str, Any] | None:
+        """The sentence with this id."""
+        body = {"size": 1, "query": {"bool": {"filter": {"term": {"id": identity}}}}, **NAMED.body()}
+        rows = sentence_table(self._reader.search(self._names["sentences"], body)["hits"]["hits"]).to_pylist()
+        return dict(rows[0]) if rows else None
+
+    def clusters_with(self, document: str | None, text: str | None) -> Hashes | None:
+        """The clusters that hold a sentence of the document, and one with all words of the text; None for all."""
+        chosen: Hashes | None = None
+        if document is not None:
+            chosen = self._clusters({"term": {"document": document}}, None)
+        if text is not None and text.split():
+            # the server's words are nearly ours; what it finds is looked at again
+            with_words = self._clusters({"match": {"text": {"query": text, "operator": "and"}}}, text)
+            chosen = with_words if chosen is None else np.intersect1d(chosen, with_words)
+        return chosen
+
+    def _clusters(self, query: dict[str, Any], text: str | None) -> Hashes:
+        wanted = Wanted(fields=("cluster_hash",), source=False if text is None else ("text",))
+        found = [np.empty(0, np.uint64)]
+        for hits in self._reader.read_all(self._names["members"], "number", wanted, query):
+            clusters = hashes(integers(hits, "cluster_hash"))
+            if text is not None:
+                texts = pa.array([hit["_source"]["text"] for hit in hits], pa.large_string())
+                clusters = clusters[holding(texts, text)]
+            found.append(clusters)
+        return np.unique(np.concatenate(found))
+
+    def cluster_page(self, min_size: int, sort: str, limit: int, after: str | None) -> Hashes | None:
+        """The first `limit` clusters that are not ignored, behind `after`; None where all must be looked through."""
+        begin = None if after is None else self._cluster(after)
+        if not 0 < limit <= PAGE or (after is not None and begin is None):
+            return None
+        orders: dict[str, list[Any]] = {
+            "size": [{"size": "desc"}, {"id": "asc"}],
+            "jaccard": [{"min_jaccard": {"order": "asc", "missing": "_last"}}, {"id": "asc"}],
+        }
+        chosen = [{"term": {"ignored": False}}, {"range": {"size": {"gte": min_size}}}]
+        body: dict[str, Any] = {
+            "size": limit,
+            "query": {"bool": {"filter": chosen}},
+            "sort": orders[sort],
+            "track_total_hits": False,
+            **Wanted(fields=("hash",)).body(),
+        }
+        if begin is not None:
+            least = begin["size" if sort == "size" else "min_jaccard"]
+            if least is None:  # nothing was verified: these come last
+                return None
+            body["search_after"] = [least, after]
+        return hashes(integers(self._reader.search(self._names["clusters"], body)["hits"]["hits"], "hash"))
+
+    def _cluster(self, identity: str) -> dict[str, Any] | None:
+        hits = self._reader.read(self._names["clusters"], {"term": {"id": identity}}, Wanted(source=True))
+        return dict(hits[0]["_source"]) if hits else None
+
+
+def cluster_hash(identity: str) -> Hashes:
+    """The number of the cluster with this id, if it is one."""
+    return np.array([int(identity, 16)] if re.fullmatch(r"[0-9a-f]{16}", identity) else [], np.uint64)
+
+
+def _head(found: Hits, limit: int) -> str:
+    """The beginning of the last of the first `limit` texts."""
+    heads = sorted(hit["_source"]["text"][:START_CHARS] for hit in found)
+    return str(heads[limit - 1])

@@ -1,0 +1,237 @@
+"""Documents out of an index: slices of a numeric field by scroll, checked for loss, and lookups by many values.
+
+A scroll cannot be asked for a page again: its answer may be lost while the cursor has moved on. So each slice is
+small, what came is compared with what the server counted, and a slice that lost something is read again whole.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+from elasticsearch import ApiError
+
+from esdedup.errors import StoreError
+from esdedup.pairs.groups import Numbers
+from esdedup.stores.elastic import connection as patience
+from esdedup.stores.elastic.connection import Connection, LostAnswerError, reason_of
+
+PAGE = 10_000
+"""Documents an answer: the most that a server gives."""
+
+SLICE = 50_000
+"""Documents a slice, about."""
+
+ASKED = 4_096
+"""Values a lookup."""
+
+_KEEP_ALIVE = "5m"
+_READERS = 2
+
+Hits = list[dict[str, Any]]
+
+
+class Wanted(NamedTuple):
+    """What of each document is wanted: `fields` from the columns, and `source` (all of it, or by name)."""
+
+    fields: Sequence[str] = ()
+    source: Sequence[str] | bool = False
+
+    def body(self) -> dict[str, Any]:
+        """As a search says it."""
+        told: dict[str, Any] = {"_source": list(self.source) if isinstance(self.source, tuple) else self.source}
+        if self.fields:
+            told["docvalue_fields"] = list(self.fields)
+        if not self.source:
+            told["stored_fields"] = "_none_"
+        return told
+
+
+class Slice(NamedTuple):
+    """Documents whose field lies from `low` up to, not including, `high`."""
+
+    number: int
+    low: int
+    high: int
+
+
+class Reader:
+    """Reads indices of a connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def count(self, index: str, query: dict[str, Any] | None = None) -> int:
+        """How many documents match."""
+        answer = self._connection.ask("POST", f"/{index}/_count", {"query": query or _ALL})
+        return int(answer["count"])
+
+    def search(self, index: str, body: dict[str, Any]) -> dict[str, Any]:
+        """One answer to a search, of which no shard is missing."""
+        return _whole(self._connection, self._connection.ask("POST", f"/{index}/_search", body))
+
+    def slices(self, index: str, field: str, query: dict[str, Any] | None = None) -> list[Slice]:
+        """The slices of an index, or of what matches; always the same for the same documents."""
+        body = {
+            "size": 0,
+            "query": query or _ALL,
+            "track_total_hits": True,
+            "aggs": {"low": {"min": {"field": field}}, "high": {"max": {"field": field}}},
+        }
+        answer = self.search(index, body)
+        count = answer["hits"]["total"]["value"]
+        if not count:
+            return []
+        # an aggregation's numbers are rounded to 53 bits: the ends reach a little further
+        low, high = (int(answer["aggregations"][end]["value"]) for end in ("low", "high"))
+        low, high = max(low - 2048, -(2**63)), min(high + 2048, 2**63 - 1)
+        parts = -(-count // SLICE)
+        ends = [low + (high - low) * part // parts for part in range(parts)] + [high + 1]
+        return [Slice(part, ends[part], ends[part + 1]) for part in range(parts)]
+
+    def read_slices(
+        self, index: str, field: str, wanted: Wanted, slices: Sequence[Slice], query: dict[str, Any] | None = None
+    ) -> Iterator[tuple[Slice, Hits]]:
+        """Every slice with its documents that match, a few slices at a time."""
+        only = [] if query is None else [query]
+        with ThreadPoolExecutor(_READERS) as threads:
+            waiting: list[tuple[Slice, Future[Hits]]] = []
+            left = iter(slices)
+            try:
+                while True:
+                    while len(waiting) < _READERS and (one := next(left, None)) is not None:
+                        waiting.append((one, threads.submit(self.read, index, [_between(field, one), *only], wanted)))
+                    if not waiting:
+                        return
+                    one, future = waiting.pop(0)
+                    yield one, future.result()
+            finally:
+                threads.shutdown(cancel_futures=True)
+
+    def read_all(self, index: str, field: str, wanted: Wanted, query: dict[str, Any] | None = None) -> Iterator[Hits]:
+        """Every document of an index that matches, slice by slice."""
+        seen = 0
+        expected = self.count(index, query)
+        for _, hits in self.read_slices(index, field, wanted, self.slices(index, field, query), query):
+            seen += len(hits)
+            yield hits
+        if seen != expected:
+            raise StoreError(
+                f"{self._connection.address}: {index} held {expected:,} documents, and {seen:,} were read: "
+                "somebody writes to it; run the same command again when that has ended"
+            )
+
+    def look_up(self, index: str, field: str, values: Numbers | Sequence[Any], wanted: Wanted) -> Iterator[Hits]:
+        """The documents whose field holds one of the values, some values at a time."""
+        listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
+        for begin in range(0, len(listed), ASKED):
+            yield self.read(index, {"terms": {field: listed[begin : begin + ASKED]}}, wanted)
+
+    def first_of_each(
+        self,
+        index: str,
+        field: str,
+        values: Numbers,
+        wanted: Wanted,
+        *,
+        query: dict[str, Any] | None = None,
+        sort: Sequence[Any] = ("_doc",),
+    ) -> Iterator[Hits]:
+        """For each of the values that occurs where `query` matches, one document: the first by `sort`."""
+        only = [] if query is None else [query]
+        listed = values.tolist()
+        for begin in range(0, len(listed), ASKED):
+            asked = listed[begin : begin + ASKED]
+            answer = self.search(
+                index,
+                {
+                    "size": len(asked),
+                    "query": {"bool": {"filter": [{"terms": {field: asked}}, *only]}},
+                    "collapse": {"field": field},
+                    "sort": list(sort),
+                    **wanted.body(),
+                },
+            )
+            yield answer["hits"]["hits"]
+
+    def read(self, index: str, query: Any, wanted: Wanted) -> Hits:
+        """Every document that matches a query, or all of a list; read again until nothing is missing."""
+        body = {"size": PAGE, "query": {"bool": {"filter": query}}, "sort": ["_doc"], "track_total_hits": True}
+        return self._until_whole(lambda: self._scroll(index, body | wanted.body()))
+
+    def _until_whole(self, read: Callable[[], Hits]) -> Hits:
+        end, pause = time.monotonic() + patience.PATIENCE, 0.1
+        while True:
+            try:
+                return read()
+            except LostAnswerError as error:
+                if time.monotonic() + pause > end:
+                    raise StoreError(
+                        f"{self._connection.address}: pages of a scroll are lost again and again ({error.__cause__}); "
+                        "run the same command again"
+                    ) from error
+            time.sleep(pause)
+            pause = min(2 * pause, 10.0)
+
+    def _scroll(self, index: str, body: dict[str, Any]) -> Hits:
+        answer = self._connection.ask("POST", f"/{index}/_search", body, scroll=_KEEP_ALIVE)
+        hits: Hits = []
+        try:
+            total = _whole(self._connection, answer)["hits"]["total"]["value"]
+            page = answer["hits"]["hits"]
+            hits += page
+            while page and len(hits) < total:
+                answer = self._next_page(answer["_scroll_id"])
+                page = _whole(self._connection, answer)["hits"]["hits"]
+                hits += page
+        finally:
+            self._connection.ask("DELETE", "/_search/scroll", {"scroll_id": answer["_scroll_id"]}, missing=True)
+        if len(hits) != total:
+            raise LostAnswerError from ValueError(f"{len(hits):,} of {total:,} documents came")
+        return hits
+
+    def _next_page(self, scroll: str) -> dict[str, Any]:
+        try:
+            answer: dict[str, Any] = self._connection.ask(
+                "POST", "/_search/scroll", {"scroll_id": scroll, "scroll": _KEEP_ALIVE}, again=False
+            )
+            return answer
+        except ApiError as error:  # the server has forgotten where we were
+            raise LostAnswerError from error
+
+
+_ALL: dict[str, Any] = {"match_all": {}}
+
+
+def _between(field: str, one: Slice) -> dict[str, Any]:
+    return {"range": {field: {"gte": one.low, "lt": one.high} if one.high < 2**63 else {"gte": one.low}}}
+
+
+def _whole(connection: Connection, answer: dict[str, Any]) -> dict[str, Any]:
+    """The answer, of which no shard may be missing: what is lost must not look like what is not there."""
+    shards = answer["_shards"]
+    if shards["failed"] or answer.get("timed_out"):
+        failures = shards.get("failures") or [{}]
+        raise LostAnswerError from ValueError(reason_of(failures[0].get("reason", "a shard did not answer")))
+    return answer
+
+
+# -- columns -------------------------------------------------------------------------------------------------
+
+
+def integers(hits: Hits, field: str) -> Numbers:
+    """A field with one whole number in every document, from the columns."""
+    return np.fromiter((hit["fields"][field][0] for hit in hits), np.int64, len(hits))
+
+
+def hashes(numbers: Numbers) -> np.ndarray[Any, np.dtype[np.uint64]]:
+    """Content hashes from the signed numbers that a server keeps them as."""
+    return numbers.astype(np.int64).view(np.uint64)
+
+
+def signed(values: np.ndarray[Any, np.dtype[np.uint64]]) -> Numbers:
+    """Content hashes as the signed numbers that a server keeps them as."""
+    return np.ascontiguousarray(values, np.uint64).view(np.int64)

@@ -1,0 +1,425 @@
+"""The store on a server: Elasticsearch indices."""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+import uuid
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from esdedup.clustering.union import Clusters
+from esdedup.database import Database
+from esdedup.errors import StoreError
+from esdedup.hashing import Hashes
+from esdedup.pairs.collider import signatures_schema
+from esdedup.pairs.groups import Numbers
+from esdedup.settings import Part
+from esdedup.stores import duckdb_questions
+from esdedup.stores.duckdb_results import Results
+from esdedup.stores.elastic import generations
+from esdedup.stores.elastic.address import ServerAddress
+from esdedup.stores.elastic.changes import Changes
+from esdedup.stores.elastic.connection import Connection
+from esdedup.stores.elastic.indices import CORPUS, RESULTS, Indices
+from esdedup.stores.elastic.journal import Journal, forget_documents
+from esdedup.stores.elastic.loading import Loader
+from esdedup.stores.elastic.lookups import PAIR, Lookups, pair_table, source_homes
+from esdedup.stores.elastic.mirror import Mirror
+from esdedup.stores.elastic.progress import Progress
+from esdedup.stores.elastic.questions import Questions, cluster_hash
+from esdedup.stores.elastic.reading import Reader, Wanted, integers, signed
+from esdedup.stores.elastic.rows import (
+    POSITION_BITS,
+    SIGNATURE,
+    signature_table,
+)
+from esdedup.stores.elastic.state import State
+from esdedup.stores.elastic.writing import Merger, result_counts, write_results
+from esdedup.stores.store import ALL, ReadingMark, Signatures, SourceMark, Store
+
+log = logging.getLogger("esdedup")
+
+WHOLE_SCAN_FROM = 0.25
+"""The share of texts that have changed from which on scanning all again is quicker than working them in."""
+
+
+class ServerStore(Store):
+    """A store at `address`. Opening one that does not exist makes it, if `frozen` is given.
+
+    `frozen` holds the signing options that were asked for. `fresh` names the job that makes a new generation, which
+    no alias knows until it is published; the same job goes on with what it has made. `memory` bytes may be used by
+    private databases, in which results are named and changes are worked out. Raises `NotAStoreError`,
+    `StoreVersionError`, `StoreSettingsError` (where the store has others) and `StoreError` where the server cannot
+    be reached; `StoreLockedError` where another writer comes between.
+    """
+
+    def __init__(
+        self,
+        address: ServerAddress,
+        frozen: Mapping[str, Any] | None = None,
+        *,
+        memory: int = 2**28,
+        threads: int = 1,
+        read_only: bool = False,
+        fresh: str | None = None,
+    ) -> None:
+        self.address = str(address)
+        self._memory = memory
+        self._threads = threads
+        self._connection = Connection(address)
+        try:
+            self._indices = Indices(self._connection)
+            self._generation, self.signing = generations.open_generation(
+                self._indices, self.address, frozen, read_only=read_only, fresh=fresh
+            )
+            self._reader = Reader(self._connection)
+            self._state = State(self._connection, self._indices.name("state", self._generation))
+            self._progress = Progress(self._state, self.address)
+            if not read_only:
+                self._journal().carry_out()
+                self._show_results()
+        except BaseException:
+            self._connection.close()
+            raise
+        self._loader: Loader | None = None
+
+    @property
+    def _lookups(self) -> Lookups:
+        return Lookups(self._reader, self._names)
+
+    @property
+    def _questions(self) -> Questions:
+        return Questions(self._reader, self._names)
+
+    # -- names ----------------------------------------------------------------------------------------------
+
+    @property
+    def _names(self) -> dict[str, str]:
+        """The names of the indices in use, by kind; those of results once there was a scan."""
+        names = {kind: self._indices.name(kind, self._generation) for kind in CORPUS}
+        scan = self._state.get("scan")
+        if scan is not None:
+            names |= {kind: self._indices.name(kind, scan["generation"]) for kind in RESULTS}
+        return names
+
+    def _journal(self) -> Journal:
+        return Journal(self._connection, self._state, self._names)
+
+    def _show_results(self) -> None:
+        """Let the aliases name the results that the state tells of, unless this generation is still being made."""
+        scan = self._state.get("scan")
+        if self._indices.live("state") == self._generation:
+            self._indices.swap(dict.fromkeys(RESULTS, None if scan is None else scan["generation"]))
+
+    @contextmanager
+    def _private(self) -> Iterator[Database]:
+        """A database for one piece of work; it spills into the system's temporary folder."""
+        with (
+            tempfile.TemporaryDirectory(prefix="esdedup-") as spill,
+            Database(memory=self._memory, threads=self._threads, spill=Path(spill)) as db,
+        ):
+            yield db
+
+    def publish(self) -> None:
+        if self._indices.live("state") != self._generation:
+            scan = self._state.get("scan")
+            generations.publish(self._indices, self._generation, None if scan is None else scan["generation"])
+
+    # -- loading --------------------------------------------------------------------------------------------
+
+    def sources(self) -> list[SourceMark]:
+        return self._progress.sources()
+
+    def begin(self, marks: list[SourceMark], part: Part = ALL) -> int:
+        names = self._names
+        first, next_number, anew = self._progress.begin(marks, part)
+        self._indices.refresh(names["sentences"], names["documents"])
+        # what a killed reading wrote behind its last mark, or of a source that has changed since
+        self._forget_from(next_number, None, part)
+        for number in anew:
+            self._forget_from(first, number, part)
+        self._indices.relax(self._generation)
+        self._loader = Loader(self._connection, names, self.signing.unit, self._progress, part.parts)
+        return next_number
+
+    def _forget_from(self, number: int, source: int | None, part: Part) -> None:
+        """Delete what this part has written of documents from a number on, of one source or all."""
+        theirs = [] if source is None else [{"term": {"source_number": source}}]
+        found: Numbers = np.empty(0, np.int64)
+        for kind, field in (("sentences", "document_number"), ("documents", "number")):
+            query = {"bool": {"filter": [{"range": {field: {"gte": number}}}, *theirs]}}
+            for hits in self._reader.read_all(self._names[kind], "number", Wanted(fields=(field,)), query):
+                found = np.union1d(found, integers(hits, field))
+        first = self._progress.first
+        forget_documents(self._connection, self._names, found[(found - first) % part.parts == part.number - 1].tolist())
+
+    def append(self, mark: SourceMark, documents: pa.Table, sentences: pa.Table, last_seen: pa.Table) -> None:
+        if self._loader is None:
+            raise StoreError(f"{self.address}: no reading has begun")
+        self._loader.append(mark, documents, sentences, last_seen)
+
+    def settle(self) -> dict[str, int]:
+        reading = self._progress.unfinished()
+        if reading is None:
+            return {}
+        missing = self._progress.missing_parts()
+        if missing:
+            log.warning("this part is read; still to come: %s", ", ".join(map(str, missing)))
+            return {}
+        names = self._names
+        self._indices.refresh(names["sentences"], names["documents"])
+        before = self._reader.count(names["sentences"], {"range": {"number": {"lt": reading.first << POSITION_BITS}}})
+        arrived = self._reader.count(names["sentences"]) - before
+        remember = self._remembers() and arrived <= WHOLE_SCAN_FROM * before
+        journal = self._journal()
+        with self._private() as db:
+            changes = Changes(db, self._reader, names, journal, self.signing.unit)
+            settled = changes.settle(reading.first, by_place=self._progress.in_parts, remember=remember)
+        journal.commit(**self._progress.ended(settled.repeated), **self._changed(settled.touched, remember))
+        self._indices.restore(self._generation)
+        self._indices.refresh(names["sentences"], names["documents"])
+        self._loader = None
+        return settled.counts
+
+    def remove(self, ids: Sequence[str]) -> tuple[int, list[str]]:
+        journal, remember = self._journal(), self._remembers()
+        with self._private() as db:
+            changes = Changes(db, self._reader, self._names, journal, self.signing.unit)
+            removed, unknown, touched = changes.remove(ids, remember=remember)
+        if removed:
+            journal.commit(read=None, **self._changed(touched, remember))
+        return removed, unknown
+
+    def begin_job(self, verb: str, names: Sequence[str] = ()) -> list[str]:
+        job = self._state.get("running")
+        self._state.tell(running={"verb": verb, "names": list(names)})
+        return list(job["names"]) if job is not None and job["verb"] == verb else []
+
+    def end_job(self) -> None:
+        self._state.tell(running=None)
+
+    def unfinished_job(self) -> str | None:
+        job = self._state.get("running")
+        return None if job is None else str(job["verb"])
+
+    def last_reading(self) -> ReadingMark | None:
+        told = self._state.get("read")
+        return None if told is None else ReadingMark(**told)
+
+    def unfinished_reading(self) -> ReadingMark | None:
+        return self._progress.unfinished()
+
+    def _remembers(self) -> bool:
+        """Whether changes are noted for `merge_results`; after too many of them the next scan is a whole one."""
+        scan = self._state.get("scan")
+        return scan is not None and not scan.get("overtaken")
+
+    def _changed(self, touched: int, remember: bool) -> dict[str, Any]:
+        """What the state says of a change of documents."""
+        told: dict[str, Any] = {"state": uuid.uuid4().hex}
+        scan = self._state.get("scan")
+        if scan is not None:
+            known = self._reader.count(self._names["touched"])
+            texts = scan["summary"]["counts"]["distinct_sentences"]
+            if not remember or known + touched > WHOLE_SCAN_FROM * texts:
+                told["scan"] = {**scan, "overtaken": True}
+        return told
+
+    # -- scanning -------------------------------------------------------------------------------------------
+
+    def signatures(self, across: str, done: Collection[int] = ()) -> Iterator[tuple[int, Signatures]]:
+        index, homes, seen = self._names["sentences"], source_homes(self.sources()), 0
+        schema = signatures_schema(self.signing.tokens)
+        slices = self._reader.slices(index, "number")
+        left = [one for one in slices if one.number not in done]
+        for one, hits in self._reader.read_slices(index, "number", SIGNATURE, left):
+            seen += len(hits)
+            yield one.number, signature_table(hits, schema, homes, across)
+        expected = self._reader.count(index)
+        if len(left) == len(slices) and seen != expected:
+            raise StoreError(
+                f"{self.address}: {index} holds {expected:,} sentences, and {seen:,} were read: somebody writes to it; "
+                "run the same command again when that has ended"
+            )
+
+    def signatures_of(self, across: str, hashes: pa.Table) -> pa.Table:
+        schema = signatures_schema(self.signing.tokens)
+        homes = source_homes(self.sources())
+        pages = self._reader.look_up(self._names["sentences"], "hash", signed(hashes["hash"].to_numpy()), SIGNATURE)
+        tables = [signature_table(hits, schema, homes, across) for hits in pages if hits]
+        return pa.concat_tables([schema.empty_table(), *tables])
+
+    def texts(self, hashes: pa.Table) -> Iterator[pa.RecordBatch]:
+        wanted = Wanted(source=("hash", "text"))
+        values = signed(hashes["hash"].to_numpy())
+        for hits in self._reader.first_of_each(self._names["sentences"], "hash", values, wanted):
+            rows = [hit["_source"] for hit in hits]
+            found = np.array([row["hash"] for row in rows], np.int64).view(np.uint64)
+            yield pa.record_batch({"hash": found, "text": pa.array([row["text"] for row in rows], pa.large_string())})
+
+    def replace_results(self, pairs: Iterator[pa.RecordBatch], clusters: Clusters, summary: dict[str, Any]) -> None:
+        with self._private() as db:
+            mirror = Mirror(db, self._reader, self._names, self.sources())
+            generation = write_results(self._connection, self._indices, mirror, self.signing.unit, pairs, clusters)
+        old = self._state.get("scan")
+        self._state.tell(scan={"generation": generation, "summary": summary})
+        self._show_results()
+        if old is not None:
+            self._indices.delete(RESULTS, [old["generation"]])
+
+    def state(self) -> str:
+        return str(self._state.get("state"))
+
+    def changed_texts(self) -> pa.Table | None:
+        return self._lookups.changed(self.signing.tokens) if self._remembers() else None
+
+    def sharing(self, tokens: pa.Table) -> pa.Table:
+        return self._lookups.sharing(tokens["token"].to_numpy())
+
+    def hanging_together(self, hashes: pa.Table) -> tuple[pa.Table, pa.Table]:
+        return self._lookups.hanging_together(hashes["hash"].to_numpy())
+
+    def merge_results(
+        self, outdated: pa.Table, pairs: pa.Table, affected: pa.Table, clusters: Clusters, summary: dict[str, Any]
+    ) -> None:
+        journal, scan = self._journal(), self._state.get("scan")
+        with self._private() as db:
+            merger = Merger(self._reader, self._names, journal, db)
+            merger.merge(
+                self.sources(),
+                self.signing.unit,
+                outdated["hash"].to_numpy(),
+                pairs,
+                affected["hash"].to_numpy(),
+                clusters,
+            )
+        for hits in self._reader.read_all(self._names["touched"], "hash", Wanted(fields=("hash",))):
+            journal.delete("touched", (str(text) for text in integers(hits, "hash").tolist()))
+        journal.commit(scan={"generation": scan["generation"], "summary": summary})
+
+    def first_rows(self, hashes: pa.Table) -> pa.Table:
+        return self._lookups.first_rows(hashes["hash"].to_numpy())
+
+    # -- reading --------------------------------------------------------------------------------------------
+
+    def counts(self) -> dict[str, int]:
+        names = self._names
+        total = {"size": 0, "aggs": {"sentences": {"sum": {"field": "sentences"}}}}
+        read = self._reader.search(names["documents"], total)["aggregations"]["sentences"]["value"]
+        return {
+            "documents": self._reader.count(names["documents"]),
+            "sentences_read": int(read),
+            "sentences_kept": self._reader.count(names["sentences"]),
+        }
+
+    def last_scan(self) -> dict[str, Any] | None:
+        scan = self._state.get("scan")
+        if scan is None:
+            return None
+        told, names = scan["summary"], self._names
+        now = result_counts(self._reader, names)
+        far, ignored = now.pop("far"), now.pop("ignored")
+        return {
+            **told,
+            "counts": {**told["counts"], **now},
+            "far_reaching_clusters": far,
+            "ignored_clusters": ignored,
+            "current": not scan.get("overtaken") and not self._reader.count(names["touched"]),
+        }
+
+    def last_scanning(self) -> dict[str, Any] | None:
+        scan = self._state.get("scan")
+        return None if scan is None else dict(scan["summary"]["scanning"])
+
+    def pair_rows(self) -> Iterator[pa.RecordBatch]:
+        with self._results() as results:
+            yield from results.pair_rows()
+
+    def cluster_rows(
+        self,
+        *,
+        min_size: int = 2,
+        document: str | None = None,
+        text: str | None = None,
+        sort: str = "size",
+        limit: int | None = None,
+        after: str | None = None,
+    ) -> Iterator[dict[str, Any]]:
+        chosen = self._questions.clusters_with(document, text)
+        if chosen is None and limit is not None:
+            chosen = self._questions.cluster_page(min_size, sort, limit, after)
+        if chosen is not None and after is not None:
+            chosen = np.union1d(chosen, cluster_hash(after))
+        with self._results(chosen) as results:
+            yield from results.cluster_rows(min_size, document, text, sort, limit, after)
+
+    def cluster_sizes(self) -> dict[int, int]:
+        body = {
+            "size": 0,
+            "query": {"term": {"ignored": False}},
+            "aggs": {"sizes": {"terms": {"field": "size", "size": 65_535, "order": {"_key": "asc"}}}},
+        }
+        if self._state.get("scan") is None:
+            return {}
+        buckets = self._reader.search(self._names["clusters"], body)["aggregations"]["sizes"]["buckets"]
+        return {int(bucket["key"]): int(bucket["doc_count"]) for bucket in buckets}
+
+    def disk_bytes(self) -> int:
+        return self._indices.bytes_on_disk()
+
+    # -- questions ------------------------------------------------------------------------------------------
+
+    def sentences_sharing(self, tokens: Sequence[int]) -> pa.Table:
+        return self._questions.sharing(tokens)
+
+    def sentences_starting(self, prefix: str, limit: int) -> pa.Table:
+        return self._questions.starting(prefix, limit)
+
+    def sentence(self, identity: str) -> dict[str, Any] | None:
+        return self._questions.sentence(identity)
+
+    def new_matches(self, first: int, limit: int) -> tuple[int, list[dict[str, Any]]]:
+        with self._private() as db:
+            mirror = Mirror(db, self._reader, self._names, self.sources())
+            mirror.load_results_since(first << POSITION_BITS)
+            return duckdb_questions.new_matches(db, self.signing.unit, first, limit)
+
+    def memberships(self) -> Iterator[pa.RecordBatch]:
+        with self._private() as db:
+            mirror = Mirror(db, self._reader, self._names, self.sources())
+            mirror.load_results()
+            mirror.load_sentences()
+            yield from duckdb_questions.memberships(db, self.signing.unit)
+
+    def pair_hashes(self) -> Iterator[pa.RecordBatch]:
+        for hits in self._reader.read_all(self._names["pairs"], "a_hash", PAIR):
+            yield from pair_table(hits).select(["a", "b", "jaccard"]).to_batches()
+
+    def homes(self, by: str) -> Iterator[pa.RecordBatch]:
+        yield from (self._lookups.documents() if by == "documents" else self._lookups.sources(self.sources()))
+
+    @contextmanager
+    def _results(self, chosen: Hashes | None = None) -> Iterator[Results]:
+        """All results, or these clusters, as the embedded store reads them."""
+        with self._private() as db:
+            mirror = Mirror(db, self._reader, self._names, self.sources())
+            if chosen is None:
+                mirror.load_results()
+            else:
+                mirror.load_clusters(chosen)
+            mirror.load_sentences()
+            yield Results(db, self.signing.unit)
+
+    # -- ending ---------------------------------------------------------------------------------------------
+
+    def drop(self) -> None:
+        self._indices.delete(RESULTS + CORPUS)
+
+    def close(self) -> None:
+        self._connection.close()
