@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
 import time
 import uuid
 from collections.abc import Iterator
@@ -39,7 +40,13 @@ def elastic_url(tmp_path_factory: pytest.TempPathFactory, short_lived: None) -> 
             client.cluster.health()  # a server that was named and does not answer is a failure
         yield given
         return
-    with control.running_node(tmp_path_factory.mktemp("node")) as address:
+    # nodes flush every change of their state: in memory that takes no time
+    memory = Path("/dev/shm")
+    where = memory if memory.is_dir() else tmp_path_factory.mktemp("node")
+    with (
+        tempfile.TemporaryDirectory(prefix="esdedup-node-", dir=where) as folder,
+        control.running_node(Path(folder)) as address,
+    ):
         yield address
 
 
@@ -48,7 +55,12 @@ def elastic_prefix(elastic_url: str) -> Iterator[str]:
     """A prefix for a store's indices that no other test uses; what begins with it is deleted afterwards."""
     prefix = f"t-{uuid.uuid4().hex[:8]}"
     yield prefix
-    with Elasticsearch(elastic_url) as client:
+    clear(elastic_url, prefix)
+
+
+def clear(url: str, prefix: str) -> None:
+    """Delete the indices of a store, each by its own name, as servers may refuse patterns."""
+    with Elasticsearch(url) as client:
         for index in client.indices.get(index=f"{prefix}-*", expand_wildcards="all"):
             client.indices.delete(index=index)
 

@@ -293,8 +293,8 @@ def silence(seconds: float, *, before: bool = False) -> Action:
     """
 
     def silence(exchange: Exchange) -> None:
-        exchange.count()
         answer = None if before else exchange.forward()
+        exchange.count()
         if exchange.pause(seconds) and exchange.client_waits():
             exchange.send(answer or exchange.forward())
         else:
@@ -417,7 +417,8 @@ class Proxy:
     fingerprint: str = field(init=False)
     """With TLS: SHA-256 of the server's own certificate, in hex."""
     done: Counter[str] = field(default_factory=Counter, init=False)
-    """How often each action was done, by its name."""
+    """How often each action was done, by its name; beside them `failed_items`, `unauthorized` requests, `node_gone`
+    where the node could not be reached, and `no_handshake` where TLS came to nothing."""
     log: list[Seen] = field(default_factory=list, init=False)
     """Every request, in the order of their ordinals."""
     closing: threading.Event = field(default_factory=threading.Event, init=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from dataclasses import asdict
@@ -84,12 +85,11 @@ def start(data: Path | None, heap: str, as_json: bool, quiet: bool, **options: A
       esdedup node start --data a --name a --port 9200 --transport-port 9300 \\
         --masters a --masters b --join 127.0.0.1:9301
     """
-    from esdedup.cli.work import show
     from esdedup.node import control
     from esdedup.settings import parse_memory
 
     found = control.start(data, heap=parse_memory(heap), **options)
-    show(asdict(found) | {"data": str(found.data)}, as_json, lambda: _started_text(found))
+    _show(asdict(found) | {"data": str(found.data)}, as_json, _started_text(found))
 
 
 @node.command()
@@ -98,11 +98,10 @@ def start(data: Path | None, heap: str, as_json: bool, quiet: bool, **options: A
 @talk_options
 def status(data: Path | None, as_json: bool, quiet: bool) -> None:
     """Say whether a node runs in a data folder, where, and how it is."""
-    from esdedup.cli.work import show
     from esdedup.node import control
 
     state = control.status(data)
-    show(state, as_json, lambda: _status_text(state))
+    _show(state, as_json, _status_text(state))
 
 
 @node.command()
@@ -111,11 +110,15 @@ def status(data: Path | None, as_json: bool, quiet: bool) -> None:
 @talk_options
 def stop(data: Path | None, as_json: bool, quiet: bool) -> None:
     """Stop the node of a data folder; what it stores stays."""
-    from esdedup.cli.work import show
     from esdedup.node import control
 
     done = control.stop(data)
-    show(done, as_json, lambda: _stopped_text(done))
+    _show(done, as_json, _stopped_text(done))
+
+
+def _show(answer: dict[str, Any], as_json: bool, text: str) -> None:
+    # what other commands use for this loads the libraries of stores, which takes longer than the question
+    click.echo(json.dumps(answer, ensure_ascii=False, separators=(",", ":")) if as_json else text)
 
 
 def _started_text(found: Running) -> str:

@@ -149,6 +149,10 @@ sources_argument = click.argument("sources", nargs=-1, required=True, metavar="S
 
 fresh_option = click.option("--fresh", is_flag=True, help="Begin again with an empty store.")
 
+generations_option = click.option(
+    "--keep-generations", type=int, default=0, metavar="N", help="With --fresh, on a server: keep N older generations."
+)
+
 store_option = click.option(
     "--store", metavar="ADDRESS", envvar="ESDEDUP_STORE", required=True, help="PATH.duckdb; or set ESDEDUP_STORE."
 )
@@ -167,6 +171,9 @@ source_options = _bundle(
     click.option("--wikitext", type=click.Choice(WIKITEXT_PATHS), help="How markup is removed.  [default: fast]"),
     click.option("--source-name", metavar="NAME", help="The source's name; document ids become NAME/ID."),
     click.option("--limit", type=int, metavar="N", help="Read only the first N documents of each source."),
+    click.option(
+        "--part", metavar="I/N", help="Load one of N parts, on several machines: by page id, or line, modulo N."
+    ),
     click.option("--keep-going", is_flag=True, help="Go on after a damaged source; exit 1 at the end."),
 )  # fmt: skip
 

@@ -10,6 +10,7 @@ import click
 from esdedup.cli.options import (
     defaults_options,
     fresh_option,
+    generations_option,
     json_option,
     resource_options,
     scan_options,
@@ -32,6 +33,7 @@ _OUT = click.option(
 @_OUT
 @click.option("--store", metavar="ADDRESS", envvar="ESDEDUP_STORE", help="PATH.duckdb.  [default: DIR/store.duckdb]")
 @fresh_option
+@generations_option
 @table_option
 @json_option
 @source_options
@@ -62,6 +64,7 @@ def run(sources: tuple[str, ...], out: Path, as_json: bool, **options: Any) -> N
 @sources_argument
 @store_option
 @fresh_option
+@generations_option
 @json_option
 @source_options
 @signing_options

@@ -52,13 +52,14 @@ class _Boundary(NamedTuple):
 
 
 class Assembler:
-    """Collects the rows of one source; `take` hands them over for the store."""
+    """Collects the rows of one source; `take` hands them over for the store. Documents are numbered in steps."""
 
-    def __init__(self, mark: SourceMark, recipe: Recipe, first_number: int) -> None:
+    def __init__(self, mark: SourceMark, recipe: Recipe, first_number: int, step: int = 1) -> None:
         self._mark = mark
         self._recipe = recipe
         self._schema = sentence_rows(recipe.signing.tokens)
         self._next = first_number
+        self._step = step
         self._page: _Page | None = None
         self._documents: list[pa.RecordBatch] = []
         self._sentences: list[pa.RecordBatch] = []
@@ -128,8 +129,8 @@ class Assembler:
 
     def _add_documents(self, batch: pa.RecordBatch, prepared: Prepared) -> None:
         rows = batch.num_rows
-        numbers = np.arange(self._next, self._next + rows, dtype=np.int32)
-        self._next += rows
+        numbers = self._next + self._step * np.arange(rows)
+        self._next += self._step * rows
         self._mark.documents += rows
         units = np.bincount(prepared.row, minlength=rows)
         starts = np.cumsum(units) - units
@@ -202,7 +203,7 @@ class Assembler:
                     self._end_page(page)
                 place = batch["place"][begin].as_py()
                 page = self._page = _Page(keys[begin], batch["title"][begin].as_py(), self._next, place)
-                self._next += 1
+                self._next += self._step
             shift = len(page.revisions) - begin  # from a batch row to the ordinal of a revision of the page
             page.revisions += revisions[begin:end]
             page.timestamps += timestamps[begin:end]

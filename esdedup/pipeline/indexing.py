@@ -15,6 +15,7 @@ from copy import deepcopy
 from dataclasses import asdict
 from types import ModuleType, TracebackType
 
+import numpy as np
 import psutil
 import pyarrow as pa
 
@@ -23,10 +24,10 @@ from esdedup.pipeline.assemble import Assembler, Rows
 from esdedup.pipeline.prepare import Prepared, Recipe, get_ready, prepare
 from esdedup.pipeline.progress import Bar
 from esdedup.records import Skips
-from esdedup.settings import Reading, Resources
+from esdedup.settings import Part, Reading, Resources
 from esdedup.sources.discover import Source
 from esdedup.sources.stream import DocumentStream, open_documents
-from esdedup.stores.store import STANDARD_INPUT, SourceMark, Store
+from esdedup.stores.store import ALL, STANDARD_INPUT, SourceMark, Store
 
 log = logging.getLogger("esdedup")
 
@@ -42,7 +43,7 @@ def source_marks(sources: Sequence[Source], reading: Reading) -> list[SourceMark
     """What the store remembers of each source: enough to tell whether it is the same one again."""
     # the text files of a folder share its name and are one source to the reader
     qualified = len({source.name for source in sources}) > 1 or reading.source_name is not None
-    how = {name: value for name, value in asdict(reading).items() if name != "source_name"}
+    how = {name: value for name, value in asdict(reading).items() if name not in ("source_name", "part")}
     marks = []
     for source in sources:
         if source.path is None:
@@ -72,7 +73,7 @@ def index_sources(
     unfinished; with `keep_going` the next source is read, and the damage stands in the mark. Returns the counts
     of `Store.settle`.
     """
-    next_number = store.begin(list(marks))
+    next_number = store.begin(list(marks), Part.parse(reading.part))
     with ExitStack() as stack:
         bar = stack.enter_context(Bar("index", sum(source.size for source in sources), "B", not quiet))
         workers = _Workers(resources.processes)
@@ -235,7 +236,7 @@ class _Loader:
         return assembler.next_number
 
     def _read(self, next_number: int, skips: Skips, writer: _Writer) -> Assembler:
-        assembler = Assembler(self._mark, self._recipe({}), next_number)
+        assembler = Assembler(self._mark, self._recipe({}), next_number, Part.parse(self._reading.part).parts)
         try:
             with open_documents(self._source, self._reading, skips, threads=self._resources.processes) as stream:
                 self._take_in(stream, assembler, skips, writer)
@@ -246,7 +247,8 @@ class _Loader:
     def _take_in(self, stream: DocumentStream, assembler: Assembler, skips: Skips, writer: _Writer) -> None:
         """Prepare the batches of the stream in the workers, and hand them on in order, up to the end or to damage."""
         waiting: deque[tuple[pa.RecordBatch, int, Future[Prepared]]] = deque()
-        batches = _without_first(iter(stream), self._mark.documents, self._recipe({}).merge_revisions)
+        ours = _of_part(iter(stream), Part.parse(self._reading.part), by_id=self._source.format == "wikipedia")
+        batches = _without_first(ours, self._mark.documents, self._recipe({}).merge_revisions)
         batch: pa.RecordBatch | None
         while True:
             try:
@@ -276,6 +278,16 @@ class _Loader:
             tuple(sorted(namespaces.items())),
             markup and self._reading.revisions == "all",
         )
+
+
+def _of_part(batches: Iterator[pa.RecordBatch], part: Part, *, by_id: bool) -> Iterator[pa.RecordBatch]:
+    """The rows of one part: by the id of the page, else by the record's place in the source."""
+    if part == ALL:
+        yield from batches
+        return
+    for batch in batches:
+        turns = [int(key) for key in batch["id"].to_pylist()] if by_id else batch["place"].to_numpy()
+        yield batch.filter(pa.array(np.asarray(turns) % part.parts == part.number % part.parts))
 
 
 def _without_first(batches: Iterator[pa.RecordBatch], documents: int, by_id: bool) -> Iterator[pa.RecordBatch]:

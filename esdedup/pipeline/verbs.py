@@ -44,6 +44,7 @@ def run(
     store: Address | None = None,
     table: str = "jsonl",
     fresh: bool = False,
+    keep_generations: int = 0,
     keep_going: bool = False,
     quiet: bool = True,
     **options: Any,
@@ -53,10 +54,11 @@ def run(
     With `keep_going`, sources that are missing or damaged are passed over as far as they must, and stand in the
     summary under `damaged`. Without `store` it is OUT/store.duckdb. A job that is finished already only writes its
     files again; other sources into the same store raise `StoreSourcesError`. With `fresh` a new generation takes
-    the place of what is there, once it is finished. `options` are those of `Settings.of`.
+    the place of what is there, once it is finished; on a server, `keep_generations` of the older ones stay. `options` are those of `Settings.of`.
     """
     settings = settings_of(options)
     check_table(table)
+    check_count("keep-generations", keep_generations)
     folder = Path(out)
     make_folder(folder)
     found, missing = find_sources(sources, settings.reading, keep_going)
@@ -72,7 +74,7 @@ def run(
         seconds |= scan_if_needed(opened, settings.scanning, settings.resources, quiet=quiet)
         summary = export(opened, folder, table, seconds, memory, missing)
         opened.end_job()
-        opened.publish()
+        opened.publish(keep_generations)
         return summary
 
 
@@ -80,6 +82,7 @@ def index(
     *sources: Address,
     store: Address,
     fresh: bool = False,
+    keep_generations: int = 0,
     keep_going: bool = False,
     quiet: bool = True,
     **options: Any,
@@ -89,6 +92,7 @@ def index(
     A document that is in the store already is skipped; one whose text has changed replaces the old one.
     """
     settings = settings_of(options)
+    check_count("keep-generations", keep_generations)
     found, missing = find_sources(sources, settings.reading, keep_going)
     marks = source_marks(found, settings.reading)
     with open_for(store, settings, fresh=job_name(marks, settings) if fresh else None) as opened:
@@ -98,7 +102,7 @@ def index(
             "skipped": skipped_by_reason(opened.sources()),
             "damaged": missing + damages(marks),
         }
-        opened.publish()
+        opened.publish(keep_generations)
         return done
 
 

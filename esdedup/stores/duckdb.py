@@ -84,7 +84,9 @@ class EmbeddedStore(Store):
             self._about.tell("tables", [row[0] for row in self._db.rows("SELECT table_name FROM duckdb_tables()")])
             self._about.tell("job", job)
 
-    def publish(self) -> None:
+    def publish(self, keep: int = 0) -> None:
+        if keep:
+            raise UsageError("keep-generations is for stores on a server; a file holds one")
         if self._path != self._live:
             self._db.close()
             files.publish_generation(self._path, self._live)

@@ -177,8 +177,11 @@ class Store(ABC):
         """The reading that was settled last, if nothing was begun or removed since."""
 
     @abstractmethod
-    def publish(self) -> None:
-        """End the making of a new generation (`fresh`): it takes the place of the old one. The store is closed."""
+    def publish(self, keep: int = 0) -> None:
+        """End the making of a new generation (`fresh`): it takes the place of the old one. The store is closed.
+
+        On a server, the newest `keep` of the older ones stay, under no alias.
+        """
 
     # -- scanning -------------------------------------------------------------------------------------------
 
@@ -242,7 +245,7 @@ class Store(ABC):
 
     @abstractmethod
     def counts(self) -> dict[str, int]:
-        """Counts of documents, sentences_read, sentences_kept and distinct_sentences."""
+        """Counts of documents, sentences_read, sentences_kept and, where that is known, distinct_sentences."""
 
     @abstractmethod
     def last_scan(self) -> dict[str, Any] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from elasticsearch import Elasticsearch
 
-from tests.elastic import Member, wait_for_cluster
+from tests.elastic import Member, clear, wait_for_cluster
 from tests.node.helpers import line, node
 
 
@@ -29,5 +29,7 @@ def test_a_cluster_survives_a_kill(three_nodes: list[Member]) -> None:
 
 def test_stores_of_tests_are_cleared_away(elastic_url: str, elastic_prefix: str) -> None:
     with Elasticsearch(elastic_url) as client:
-        client.indices.create(index=f"{elastic_prefix}-texts")
-        assert list(client.indices.get(index="t-*")) == [f"{elastic_prefix}-texts"]
+        for name in ("a-texts", "a-tokens", "b-texts"):
+            client.indices.create(index=f"{elastic_prefix}-{name}")
+        clear(elastic_url, f"{elastic_prefix}-a")
+        assert list(client.indices.get(index=f"{elastic_prefix}-*")) == [f"{elastic_prefix}-b-texts"]

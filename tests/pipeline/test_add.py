@@ -10,20 +10,21 @@ import pytest
 import esdedup
 from esdedup.errors import SourceError, StoreError, StoreSourcesError
 from esdedup.pipeline.scratch import scan_folder
+from tests.pipeline.conftest import RunJob, Stores
 from tests.pipeline.test_index import KilledError
 from tests.pipeline.test_run import lines, records, results, table
 
 RECORDS: dict[str, Any] = {"unit": "record", "min_chars": 0}
 
 
-def test_add_says_what_the_new_ones_match(tmp_path: Path) -> None:
+def test_add_says_what_the_new_ones_match(tmp_path: Path, address: str, run: RunJob) -> None:
     rows = records(51, 300)
-    store = tmp_path / "s.duckdb"
+    store = address
     esdedup.index(table(tmp_path / "old.tsv", rows[:250]), store=store, **RECORDS)
     esdedup.scan(store=store, jaccard=0.7)
     done = esdedup.add(table(tmp_path / "new.tsv", rows[250:]), store=store, out=tmp_path / "grown", matches=1000)
     assert done["added"] == {"new": 50, "unchanged": 0, "replaced": 0, "repeated": 0, "matched": len(done["matches"])}
-    esdedup.run(tmp_path / "old.tsv", tmp_path / "new.tsv", out=tmp_path / "once", jaccard=0.7, **RECORDS)
+    run(tmp_path / "old.tsv", tmp_path / "new.tsv", out=tmp_path / "once", jaccard=0.7, **RECORDS)
     # one run over both qualifies the names: old/r0
     grown = [{member["document"] for member in one["members"]} for one in lines(tmp_path / "grown" / "clusters.jsonl")]
     once = [
@@ -45,16 +46,16 @@ def test_add_says_what_the_new_ones_match(tmp_path: Path) -> None:
     assert esdedup.add(tmp_path / "new.tsv", store=store)["added"]["unchanged"] == 50
 
 
-def test_add_to_nothing_is_a_run(tmp_path: Path) -> None:
+def test_add_to_nothing_is_a_run(tmp_path: Path, address: str, run: RunJob) -> None:
     source = table(tmp_path / "a.tsv", records(52))
-    esdedup.add(source, store=tmp_path / "s.duckdb", out=tmp_path / "added", **RECORDS)
-    esdedup.run(source, out=tmp_path / "run", **RECORDS)
+    esdedup.add(source, store=address, out=tmp_path / "added", **RECORDS)
+    run(source, out=tmp_path / "run", **RECORDS)
     assert results(tmp_path / "added") == results(tmp_path / "run")
 
 
-def test_other_options_mean_a_whole_scan(tmp_path: Path) -> None:
+def test_other_options_mean_a_whole_scan(tmp_path: Path, address: str) -> None:
     rows = records(53)
-    store = tmp_path / "s.duckdb"
+    store = address
     esdedup.index(table(tmp_path / "a.tsv", rows[:390]), store=store, **RECORDS)
     esdedup.scan(store=store)
     esdedup.add(table(tmp_path / "b.tsv", rows[390:]), store=store, jaccard=0.6, linkage="star")
@@ -62,9 +63,9 @@ def test_other_options_mean_a_whole_scan(tmp_path: Path) -> None:
     assert (last["scanning"]["jaccard"], last["scanning"]["linkage"], last["current"]) == (0.6, "star", True)
 
 
-def test_remove_names_what_is_unknown(tmp_path: Path) -> None:
+def test_remove_names_what_is_unknown(tmp_path: Path, address: str) -> None:
     rows = records(54, 100)
-    store = tmp_path / "s.duckdb"
+    store = address
     esdedup.index(table(tmp_path / "a.tsv", rows), store=store, **RECORDS)
     done = esdedup.remove("r3", "nobody", "r4", "r3", store=store)
     assert (done["removed"], done["unknown"], done["counts"]["documents"]) == (2, ["nobody"], 98)
@@ -80,10 +81,10 @@ def test_remove_names_what_is_unknown(tmp_path: Path) -> None:
 
 
 def test_a_new_generation_takes_the_old_ones_place_when_it_is_whole(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str, stores: Stores
 ) -> None:
     old, new = table(tmp_path / "old.tsv", records(55)), table(tmp_path / "new.tsv", records(56, 1000))
-    store = tmp_path / "s.duckdb"
+    store = address
     esdedup.run(old, out=tmp_path / "out", store=store, **RECORDS)
     before = esdedup.status(store=store)
     monkeypatch.setattr("esdedup.pipeline.verbs.scan_if_needed", _killed)
@@ -92,14 +93,14 @@ def test_a_new_generation_takes_the_old_ones_place_when_it_is_whole(
     monkeypatch.undo()
     during = esdedup.status(store=store)
     assert "--fresh" in during.pop("unfinished")
-    assert during == {name: value for name, value in before.items() if name != "unfinished"}
-    beside = tmp_path / ".s.duckdb.fresh"
-    read = beside.stat().st_ino
+    names = before.keys() - {"unfinished", "disk_bytes"}
+    assert {name: during[name] for name in names} == {name: before[name] for name in names}
+    beside = tmp_path / ".store.duckdb.fresh"
+    assert stores.on_server or beside.exists()
     # the same job goes on with it, another does not
     monkeypatch.setattr("esdedup.pipeline.indexing.index_sources", _killed)
     monkeypatch.setattr("esdedup.pipeline.steps.index_sources", _killed)
     esdedup.run(new, out=tmp_path / "out", store=store, fresh=True, seed=5, **RECORDS)
-    assert store.stat().st_ino == read
     assert not beside.exists()
     monkeypatch.undo()
     after = esdedup.status(store=store)
@@ -124,9 +125,11 @@ def test_fresh_spares_what_others_keep_in_the_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("after", range(4))
-def test_a_large_scan_goes_on_where_it_was_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: int) -> None:
+def test_a_large_scan_goes_on_where_it_was_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: int, address: str, run: RunJob
+) -> None:
     source = table(tmp_path / "a.tsv", records(58, 1500))
-    esdedup.run(source, out=tmp_path / "whole", **RECORDS)
+    run(source, out=tmp_path / "whole", **RECORDS)
     monkeypatch.setattr("esdedup.pipeline.scratch.KEPT_FROM", 0)
     monkeypatch.setattr("esdedup.pipeline.scanning._BLOCK_SHARE", 4000)  # a few ranges
     collide, calls = esdedup.pairs.collider.Collider._collide_range, 0  # type: ignore[attr-defined]
@@ -139,9 +142,9 @@ def test_a_large_scan_goes_on_where_it_was_killed(tmp_path: Path, monkeypatch: p
         return collide(*arguments)
 
     monkeypatch.setattr("esdedup.pairs.collider.Collider._collide_range", killed)
-    store = tmp_path / "s.duckdb"
+    store = address
     with pytest.raises(KilledError):
-        esdedup.run(source, out=tmp_path / "killed", store=store, **RECORDS)
+        run(source, out=tmp_path / "killed", store=store, **RECORDS)
     assert "esdedup run" in esdedup.status(store=store)["unfinished"]
     ranges: list[int] = []
 
@@ -150,22 +153,22 @@ def test_a_large_scan_goes_on_where_it_was_killed(tmp_path: Path, monkeypatch: p
         return collide(self, which, hot)
 
     monkeypatch.setattr("esdedup.pairs.collider.Collider._collide_range", counted)
-    esdedup.run(source, out=tmp_path / "killed", store=store, **RECORDS)
+    run(source, out=tmp_path / "killed", store=store, **RECORDS)
     assert ranges[0] == after
     assert results(tmp_path / "killed") == results(tmp_path / "whole")
     assert not scan_folder(str(store)).exists()
     assert esdedup.status(store=store)["unfinished"] is None
 
 
-def test_what_is_known_and_wanted_is_left_out(tmp_path: Path) -> None:
+def test_what_is_known_and_wanted_is_left_out(tmp_path: Path, address: str, run: RunJob, stores: Stores) -> None:
     source = table(tmp_path / "a.tsv", records(59))
-    full = esdedup.run(source, out=tmp_path / "full", **RECORDS)
+    full = run(source, out=tmp_path / "full", **RECORDS)
     clusters = lines(tmp_path / "full" / "clusters.jsonl")
     by_id, by_text = clusters[0], clusters[2]
     wanted = tmp_path / "wanted.txt"
     text = by_text["members"][-1]["text"].replace(" ", "  ")
     wanted.write_text(f"{by_id['id']}\n\n  {text}\nthis stands nowhere\n")
-    summary = esdedup.run(source, out=tmp_path / "rest", ignore=wanted, **RECORDS)
+    summary = run(source, out=tmp_path / "rest", ignore=wanted, **RECORDS)
     rest = lines(tmp_path / "rest" / "clusters.jsonl")
     assert rest == [one for one in clusters if one["id"] not in (by_id["id"], by_text["id"])]
     assert summary["skipped"]["ignored_cluster"] == 2
@@ -176,15 +179,15 @@ def test_what_is_known_and_wanted_is_left_out(tmp_path: Path) -> None:
     assert pairs == [pair for pair in lines(tmp_path / "full" / "pairs.jsonl") if pair["a"] not in gone]
     assert len(pairs) == summary["counts"]["pairs"] < full["counts"]["pairs"]
     # and what comes later belongs to them, too
-    store = tmp_path / "rest" / "store.duckdb"
+    store = stores.at(tmp_path / "rest")
     esdedup.add(table(tmp_path / "b.tsv", [("new", by_text["members"][0]["text"])]), store=store)
     assert len(list(esdedup.clusters(store=store))) == len(rest)
 
 
-def test_an_unfinished_reading_comes_first(tmp_path: Path) -> None:
+def test_an_unfinished_reading_comes_first(tmp_path: Path, address: str) -> None:
     broken = tmp_path / "broken.xml"
     broken.write_text("<mediawiki><page><title>A</title><id>1</id>")
-    store = tmp_path / "s.duckdb"
+    store = address
     esdedup.index(table(tmp_path / "a.tsv", records(60)), store=store)
     with pytest.raises(SourceError):
         esdedup.add(broken, store=store)

@@ -9,6 +9,7 @@ import os
 import random
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 import esdedup
 from esdedup.exports.tables import export_results
 from tests.corpus import edited, sentence, template
+from tests.pipeline.conftest import Stores
 
 STEPS = int(os.environ.get("ESDEDUP_HISTORY_STEPS", "80"))
 STEPS_A_HISTORY = 20
@@ -49,10 +51,12 @@ OPTIONS = st.fixed_dictionaries(
 class Histories(RuleBasedStateMachine):
     """A store that documents come to and leave, beside a list of what it should hold."""
 
+    addresses: Callable[[Path], str]
+
     def __init__(self) -> None:
         super().__init__()
         self.folder = Path(tempfile.mkdtemp())
-        self.store = self.folder / "s.duckdb"
+        self.store = self.addresses(self.folder)
         self.held: dict[tuple[str, int], list[str]] = {}
         self.options: dict[str, Any] = {}
         self.files = 0
@@ -141,14 +145,18 @@ class Histories(RuleBasedStateMachine):
         return path
 
 
-def test_histories(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_histories(monkeypatch: pytest.MonkeyPatch, stores: Stores) -> None:
+    class Here(Histories):
+        addresses = staticmethod(stores.at)
+
     # groups become hot at a size that these few documents reach
     monkeypatch.setattr("esdedup.pairs.collider.HOT_LIMIT", 5)
     monkeypatch.setattr("esdedup.pairs.block.HOT_REACH", 2)
     # and any share of changed texts is worked in
     monkeypatch.setattr("esdedup.stores.duckdb.WHOLE_SCAN_FROM", 10)
+    monkeypatch.setattr("esdedup.stores.elastic.store.WHOLE_SCAN_FROM", 10)
     run_state_machine_as_test(
-        Histories,
+        Here,
         settings=settings(
             max_examples=max(1, STEPS // STEPS_A_HISTORY),
             stateful_step_count=STEPS_A_HISTORY,

@@ -20,8 +20,9 @@ import esdedup
 from esdedup.errors import SourceError, StoreSourcesError
 from esdedup.pipeline.prepare import Recipe, prepare
 from esdedup.settings import Signing
-from esdedup.stores.duckdb import EmbeddedStore
+from esdedup.stores.elastic.reading import Wanted
 from tests.corpus import corpus, sentence
+from tests.pipeline.conftest import RunJob, Stores
 from tests.pipeline.test_run import lines, records, results, table
 
 Revision = tuple[str, list[str]]  # time stamp and sentences
@@ -41,7 +42,7 @@ def dump(path: Path, pages: dict[str, list[Revision]]) -> Path:
     return path
 
 
-def test_a_sentence_of_a_history_stands_once_a_page(tmp_path: Path) -> None:
+def test_a_sentence_of_a_history_stands_once_a_page(tmp_path: Path, run: RunJob, stores: Stores) -> None:
     source = random.Random(1)
     kept, gone, late, brief = sentence(source), sentence(source), sentence(source), "Brief."
     pages = {
@@ -52,7 +53,7 @@ def test_a_sentence_of_a_history_stands_once_a_page(tmp_path: Path) -> None:
         ],
         "Two": [("2004-01-01T00:00:00Z", [late]), ("2005-01-01T00:00:00Z", [late, gone])],
     }
-    summary = esdedup.run(dump(tmp_path / "wiki.xml", pages), out=tmp_path / "out", revisions="all")
+    summary = run(dump(tmp_path / "wiki.xml", pages), out=tmp_path / "out", revisions="all")
     clusters = lines(tmp_path / "out" / "clusters.jsonl")
     found = {
         member["id"]: (member["text"], member["revision"], member["timestamp"][:4])
@@ -65,13 +66,24 @@ def test_a_sentence_of_a_history_stands_once_a_page(tmp_path: Path) -> None:
     assert summary["counts"]["documents"] == 2
     assert summary["counts"]["sentences_read"] == 6
     assert summary["skipped"] == {"too_short": 1}
-    with esdedup.open_store(tmp_path / "out" / "store.duckdb", read_only=True) as store:
-        spans = store._db.rows("SELECT position, revision, last_revision FROM sentences WHERE document = 0 ORDER BY 1")  # type: ignore[attr-defined]
-    assert spans == [(0, 1, 3), (2, 1, 2), (3, 3, 3)]
+    assert spans(stores, tmp_path / "out") == [(0, 1, 3), (2, 1, 2), (3, 3, 3)]
+
+
+def spans(stores: Stores, out: Path) -> list[tuple[int, ...]]:
+    """Position, first and last revision of the sentences of page 1."""
+    names = ("position", "revision", "last_revision")
+    with esdedup.open_store(stores.at(out), read_only=True) as opened:
+        store: Any = opened
+        if not stores.on_server:
+            return list(store._db.rows(f"SELECT {', '.join(names)} FROM sentences WHERE document = 0 ORDER BY 1"))
+        found = store._reader.read(store._names["sentences"], {"term": {"document": "1"}}, Wanted(source=names))
+    return sorted(tuple(hit["_source"][name] for name in names) for hit in found)
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_batches_do_not_show_in_a_history(tmp_path: Path, workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batches_do_not_show_in_a_history(
+    tmp_path: Path, workers: int, monkeypatch: pytest.MonkeyPatch, run: RunJob
+) -> None:
     source = random.Random(2)
     pool = corpus(3, 60)
     pages = {
@@ -81,29 +93,29 @@ def test_batches_do_not_show_in_a_history(tmp_path: Path, workers: int, monkeypa
         for page in range(12)
     }
     wiki = dump(tmp_path / "wiki.xml", pages)
-    esdedup.run(wiki, out=tmp_path / "whole", revisions="all")
+    run(wiki, out=tmp_path / "whole", revisions="all")
     monkeypatch.setattr("esdedup.sources.batches.MAX_BYTES", 3000)
     monkeypatch.setattr("esdedup.pipeline.indexing._WORTH_WORKERS", 1)
     monkeypatch.setattr("esdedup.pipeline.indexing._FLUSH_BYTES", 2000)
-    esdedup.run(wiki, out=tmp_path / "parts", revisions="all", workers=workers)
+    run(wiki, out=tmp_path / "parts", revisions="all", workers=workers)
     assert results(tmp_path / "whole") == results(tmp_path / "parts")
 
 
-def test_indexing_again_skips_replaces_and_adds(tmp_path: Path) -> None:
+def test_indexing_again_skips_replaces_and_adds(tmp_path: Path, address: str, run: RunJob) -> None:
     rows = records(4, 200)
-    store = tmp_path / "s.duckdb"
+    store = address
     news = tmp_path / "news.tsv"
     esdedup.index(table(news, rows[:150]), store=store, unit="record", min_chars=0)
     changed = [(key, text if int(key[1:]) % 10 else "changed " + text) for key, text in rows]
     esdedup.index(table(news, rows[:150]), store=store)
     esdedup.index(table(news, changed[100:]), store=store)
     esdedup.scan(store=store, out=tmp_path / "grown")
-    esdedup.run(table(news, rows[:100] + changed[100:]), out=tmp_path / "at once", unit="record", min_chars=0)
+    run(table(news, rows[:100] + changed[100:]), out=tmp_path / "at once", unit="record", min_chars=0)
     assert results(tmp_path / "grown") == results(tmp_path / "at once")
 
 
-def test_scan_results_are_those_of_the_last_scan(tmp_path: Path) -> None:
-    store = tmp_path / "s.duckdb"
+def test_scan_results_are_those_of_the_last_scan(tmp_path: Path, address: str) -> None:
+    store = address
     esdedup.index(table(tmp_path / "a.tsv", records(5)), store=store)
     first = esdedup.scan(store=store)
     assert first["counts"]["clusters"] > 0
@@ -112,8 +124,8 @@ def test_scan_results_are_those_of_the_last_scan(tmp_path: Path) -> None:
     assert all(one["distinct"] == 1 for one in esdedup.clusters(store=store))
 
 
-def test_clusters_are_filtered(tmp_path: Path) -> None:
-    store = tmp_path / "s.duckdb"
+def test_clusters_are_filtered(tmp_path: Path, address: str) -> None:
+    store = address
     esdedup.index(table(tmp_path / "a.tsv", records(6)), store=store, unit="record", min_chars=0)
     esdedup.scan(store=store)
     everything = list(esdedup.clusters(store=store))
@@ -127,7 +139,7 @@ def test_clusters_are_filtered(tmp_path: Path) -> None:
     assert list(esdedup.clusters(store=store, text="nowhere")) == []
 
 
-def test_a_damaged_source_keeps_what_stood_before(tmp_path: Path) -> None:
+def test_a_damaged_source_keeps_what_stood_before(tmp_path: Path, run: RunJob, stores: Stores) -> None:
     good = table(tmp_path / "good.tsv", records(7, 50))
     wiki = dump(tmp_path / "wiki.xml", {"A": [("2001", corpus(8, 20))]})
     broken = tmp_path / "broken.xml"
@@ -135,10 +147,10 @@ def test_a_damaged_source_keeps_what_stood_before(tmp_path: Path) -> None:
     out = tmp_path / "out"
     for _ in range(2):
         with pytest.raises(SourceError, match=r"broken\.xml.*--keep-going"):
-            esdedup.run(broken, good, out=out, unit="record")
-    assert esdedup.status(store=out / "store.duckdb")["counts"]["documents"] == 1
+            run(broken, good, out=out, unit="record")
+    assert esdedup.status(store=stores.at(out))["counts"]["documents"] == 1
     for _ in range(2):
-        done = esdedup.run(broken, tmp_path / "missing.tsv", good, out=out, keep_going=True)
+        done = run(broken, tmp_path / "missing.tsv", good, out=out, keep_going=True)
         assert [bad.split(":")[0].split("/")[-1] for bad in done["damaged"]] == ["missing.tsv", "broken.xml"]
     summary = json.loads((out / "summary.json").read_text("utf-8"))
     assert summary["counts"]["documents"] == 51
@@ -211,14 +223,20 @@ def a_folder_of_texts(folder: Path) -> list[Path]:
 @pytest.mark.parametrize("after", range(6))
 @pytest.mark.parametrize("make", [doubled_ids, one_long_history, a_folder_of_texts])
 def test_a_reading_killed_anywhere_is_finished(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Callable[[Path], list[Path]], after: int
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    make: Callable[[Path], list[Path]],
+    after: int,
+    run: RunJob,
+    stores: Stores,
 ) -> None:
     sources = make(tmp_path)
     options: dict[str, Any] = {"revisions": "all", "min_chars": 10, "workers": 1}
-    whole = esdedup.run(*sources, out=tmp_path / "whole", **options)
+    whole = run(*sources, out=tmp_path / "whole", **options)
     monkeypatch.setattr("esdedup.sources.batches.MAX_BYTES", 2000)
     monkeypatch.setattr("esdedup.pipeline.indexing._FLUSH_ROWS", 7)
-    append, calls = EmbeddedStore.append, 0
+    opened = stores.store_class()
+    append, calls = opened.append, 0
 
     def killed(*arguments: Any) -> None:
         nonlocal calls
@@ -227,18 +245,18 @@ def test_a_reading_killed_anywhere_is_finished(
             raise KilledError
         append(*arguments)
 
-    monkeypatch.setattr(EmbeddedStore, "append", killed)
+    monkeypatch.setattr(opened, "append", killed)
     with pytest.raises(KilledError):
-        esdedup.run(*sources, out=tmp_path / "killed", **options)
-    monkeypatch.setattr(EmbeddedStore, "append", append)
-    resumed = esdedup.run(*sources, out=tmp_path / "killed", **options)
+        run(*sources, out=tmp_path / "killed", **options)
+    monkeypatch.setattr(opened, "append", append)
+    resumed = run(*sources, out=tmp_path / "killed", **options)
     assert results(tmp_path / "killed") == results(tmp_path / "whole")
     assert resumed["counts"] == whole["counts"]
     assert resumed["skipped"] == whole["skipped"]
 
 
-def test_a_folder_indexed_again_is_the_same_documents(tmp_path: Path) -> None:
-    store = tmp_path / "s.duckdb"
+def test_a_folder_indexed_again_is_the_same_documents(tmp_path: Path, address: str) -> None:
+    store = address
     [folder] = a_folder_of_texts(tmp_path)
     first = esdedup.index(folder, store=store)
     assert first["counts"]["documents"] == 6

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import uuid
 from collections import Counter
 from itertools import combinations
 from pathlib import Path
@@ -21,6 +22,7 @@ from esdedup.settings import Signing
 from esdedup.signers.bands import Signer
 from esdedup.stores.store import Store
 from tests.corpus import corpus, edited, jaccard, sentence, shingle_set
+from tests.pipeline.conftest import KINDS
 from tests.pipeline.test_run import lines, records, table
 
 ROWS = records(31, 500)
@@ -35,14 +37,17 @@ ODD = [
 ]
 
 
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Any:
+@pytest.fixture(scope="module", params=KINDS)
+def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder = tmp_path_factory.mktemp("questions")
-    path = folder / "s.duckdb"
+    path = str(folder / "s.duckdb")
+    if request.param == "server":
+        path = f"{request.getfixturevalue('elastic_url')}/questions-{uuid.uuid4().hex[:8]}"
     esdedup.index(table(folder / "news.tsv", ROWS + ODD), store=path, unit="record", min_chars=0)
     esdedup.scan(store=path)
     with esdedup.open_store(path, read_only=True) as opened:
         yield opened
+    esdedup.drop(store=path)
 
 
 def tokens(texts: list[str]) -> list[set[int]]:
@@ -104,12 +109,12 @@ def test_suggest_without_an_answer(store: Store) -> None:
         assert esdedup.suggest(prefix, store=store) == []
 
 
-def test_explain_says_why(tmp_path: Path) -> None:
+def test_explain_says_why(tmp_path: Path, address: str) -> None:
     source = random.Random(5)
     base = sentence(source, 30)
     near, far = edited(source, base, 1), edited(source, base, 6)
     rows = [("a", base), ("b", near), ("c", far), ("d", sentence(source, 30)), ("e", base)]
-    path = tmp_path / "s.duckdb"
+    path = address
     esdedup.index(table(tmp_path / "t.tsv", rows), store=path, unit="record")
     esdedup.scan(store=path)
     verdicts = {key: esdedup.explain("a", key, store=path)["verdict"] for key in "bcde"}
@@ -131,20 +136,20 @@ def test_explain_says_why(tmp_path: Path) -> None:
         esdedup.explain("a", "zz", store=path)
 
 
-def test_overlap_counts_sentences_that_stand_elsewhere(tmp_path: Path) -> None:
+def test_overlap_counts_sentences_that_stand_elsewhere(tmp_path: Path, address: str) -> None:
     pool = corpus(41, 60)
     source = random.Random(41)
     documents = {f"d{n}": [source.choice(pool) for _ in range(source.randint(1, 9))] for n in range(25)}
-    path = tmp_path / "s.duckdb"
+    path = address
     rows = [{"id": key, "title": key.upper(), "text": "\n\n".join(texts)} for key, texts in documents.items()]
     (tmp_path / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     esdedup.index(tmp_path / "t.jsonl", store=path, min_chars=1, max_chars=10_000)
     esdedup.scan(store=path, out=tmp_path / "out")
     stored: dict[str, list[str]] = {}
     with esdedup.open_store(path, read_only=True) as opened:
-        held = opened._db.rows("SELECT n.id, s.text FROM sentences s JOIN named n ON n.number = s.document")  # type: ignore[attr-defined]
-    for key, text in held:
-        stored.setdefault(key, []).append(text)
+        held = opened.sentences_starting("", 10_000).to_pylist()
+    for row in held:
+        stored.setdefault(row["document"], []).append(row["text"])
     names = {
         member["id"]: member["text"] for one in lines(tmp_path / "out" / "clusters.jsonl") for member in one["members"]
     }
@@ -170,10 +175,10 @@ def test_overlap_counts_sentences_that_stand_elsewhere(tmp_path: Path) -> None:
         esdedup.overlap(store=path, document="nobody")
 
 
-def test_what_stands_everywhere_says_nothing_of_two_documents(tmp_path: Path) -> None:
+def test_what_stands_everywhere_says_nothing_of_two_documents(tmp_path: Path, address: str) -> None:
     notice, own = sentence(random.Random(1), 20), corpus(2, 1)[0]
     rows = [(f"d{n}", notice if n > 1 else f"{notice} {own}") for n in range(COMMON + 5)]
-    path = tmp_path / "s.duckdb"
+    path = address
     esdedup.index(table(tmp_path / "t.tsv", rows), store=path)
     esdedup.scan(store=path)
     found = esdedup.overlap(store=path)
@@ -205,8 +210,8 @@ def test_other_questions_may_come_between_two_clusters(store: Store) -> None:
         assert esdedup.similar(cluster["members"][0]["text"], store=store)[0]["jaccard"] == 1.0
 
 
-def test_results_of_another_time_are_not_shown(tmp_path: Path) -> None:
-    path = tmp_path / "s.duckdb"
+def test_results_of_another_time_are_not_shown(tmp_path: Path, address: str) -> None:
+    path = address
     esdedup.index(table(tmp_path / "a.tsv", records(1, 200)), store=path)
     for ask in (lambda: next(esdedup.clusters(store=path)), lambda: esdedup.overlap(store=path)):
         with pytest.raises(StoreError, match="not scanned yet"):

@@ -33,14 +33,15 @@ def open_generation(
     return live, _signing(indices, address, live, frozen)
 
 
-def publish(indices: Indices, generation: str, results: str | None) -> None:
-    """Make a generation the live one, by one call; the older ones go."""
+def publish(indices: Indices, generation: str, results: str | None, keep: int) -> None:
+    """Make a generation the live one, by one call; of the older ones all go but the newest `keep`."""
     indices.swap(dict.fromkeys(CORPUS, generation) | dict.fromkeys(RESULTS, results))
     index = indices.name("state", generation)
     indices.tell(index, {**indices.meta(index), "job": None})
     for kind in CORPUS + RESULTS:
-        kept = generation if kind in CORPUS else results
-        indices.delete([kind], [old for old in indices.generations(kind) if old != kept])
+        current = generation if kind in CORPUS else results
+        older = [old for old in indices.generations(kind) if old != current]
+        indices.delete([kind], older[: len(older) - keep])
 
 
 def unfinished(indices: Indices) -> list[str]:

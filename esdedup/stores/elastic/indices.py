@@ -30,6 +30,7 @@ class Indices:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._prefix = connection.address.prefix
+        self._known: dict[str, Any] | None = None
         self._names = re.compile(rf"{re.escape(self._prefix)}-({'|'.join(CORPUS + RESULTS)})-({_STAMP})")
 
     def alias(self, kind: str) -> str:
@@ -42,26 +43,29 @@ class Indices:
 
     def generations(self, kind: str) -> list[str]:
         """Every generation of an index that esdedup made, the oldest first."""
-        found = self._connection.ask("GET", f"/{self._prefix}-{kind}-*/_mapping", filter_path="*.mappings._meta")
-        made = []
-        for index, told in found.items():
-            match = self._names.fullmatch(index)
-            if match is not None and match[1] == kind and "esdedup" in told["mappings"].get("_meta", {}):
-                made.append(match[2])
-        return sorted(made)
+        return sorted(
+            match[2]
+            for index, told in self._all().items()
+            if (match := self._names.fullmatch(index)) and match[1] == kind and "esdedup" in _meta(told)
+        )
 
     def live(self, kind: str) -> str | None:
         """The generation that the alias of a kind stands for; `NotAStoreError` where it is something of others."""
         alias = self.alias(kind)
-        found = self._connection.ask("GET", f"/{alias}", missing=True, filter_path="*.mappings._meta")
-        if found is None:
-            return None
+        found = [index for index, told in self._all().items() if index == alias or alias in told.get("aliases", {})]
         ours = [match[2] for match in map(self._names.fullmatch, found) if match is not None and match[1] == kind]
-        if len(ours) != 1 or len(found) > 1:
+        if len(ours) != len(found) or len(found) > 1:
             raise NotAStoreError(
                 f"{self._connection.address}: {alias} is no alias that esdedup made; name another prefix"
             )
-        return ours[0]
+        return ours[0] if ours else None
+
+    def _all(self) -> dict[str, Any]:
+        """Every index whose name begins like ours, as the server tells of it; asked for once between changes."""
+        if self._known is None:
+            found = self._connection.ask("GET", f"/{self._prefix}-*", filter_path="*.aliases,*.mappings")
+            self._known = dict(found)
+        return self._known
 
     def make(self, kinds: Iterable[str], meta: Mapping[str, Any], *, loading: bool = False) -> str:
         """Make an index of each kind, as a new generation: its name. With `loading`, as cheap to fill as can be."""
@@ -74,6 +78,7 @@ class Indices:
             self._connection.ask(
                 "PUT", f"/{index}", {"settings": settings, "mappings": mapping}, wait_for_active_shards=1
             )
+        self._known = None
         return generation
 
     def mapping(self, kind: str) -> dict[str, Any]:
@@ -82,19 +87,17 @@ class Indices:
 
     def meta(self, index: str) -> dict[str, Any]:
         """What esdedup told of an index when it made it."""
-        found = self._connection.ask("GET", f"/{index}/_mapping", filter_path="*.mappings._meta")
-        [told] = found.values()
-        return dict(told["mappings"]["_meta"]["esdedup"])
+        return dict(_meta(self._all()[index])["esdedup"])
 
     def tell(self, index: str, meta: Mapping[str, Any]) -> None:
         """Replace what is told of an index."""
         self._connection.ask("PUT", f"/{index}/_mapping", {"_meta": {"esdedup": meta}})
+        self._known = None
 
     def check_mapping(self, kind: str, generation: str) -> None:
         """`StoreError` where somebody has changed the fields of an index."""
         index = self.name(kind, generation)
-        [found] = self._connection.ask("GET", f"/{index}/_mapping").values()
-        there, ours = found["mappings"].get("properties", {}), self.mapping(kind)["properties"]
+        there, ours = self._all()[index]["mappings"].get("properties", {}), self.mapping(kind)["properties"]
         changed = sorted(name for name in there.keys() | ours.keys() if not _same(there.get(name), ours.get(name)))
         if changed:
             raise StoreError(
@@ -132,6 +135,7 @@ class Indices:
                 actions.append({"add": {"index": self.name(kind, generation), "alias": alias}})
         if actions:
             self._connection.ask("POST", "/_aliases", {"actions": actions})
+            self._known = None
 
     def delete(self, kinds: Iterable[str], generations: Iterable[str] | None = None) -> None:
         """Delete generations of these kinds, all of them if none are named."""
@@ -142,18 +146,15 @@ class Indices:
             for generation in self.generations(kind)
             if chosen is None or generation in chosen
         ]
-        for name in names:
-            self._connection.ask("DELETE", f"/{name}", missing=True)
+        if names:
+            self._connection.ask("DELETE", f"/{','.join(names)}", missing=True, ignore_unavailable="true")
+            self._known = None
 
     def bytes_on_disk(self) -> int:
         """What all generations take on disk, copies included."""
-        kinds = [(kind, generation) for kind in CORPUS + RESULTS for generation in self.generations(kind)]
-        return sum(
-            self._connection.ask("GET", f"/{self.name(*one)}/_stats/store", filter_path="_all.total.store")["_all"][
-                "total"
-            ]["store"]["size_in_bytes"]
-            for one in kinds
-        )
+        names = [self.name(kind, generation) for kind in CORPUS + RESULTS for generation in self.generations(kind)]
+        told = self._connection.ask("GET", f"/{','.join(names)}/_stats/store", filter_path="_all.total.store")
+        return int(told["_all"]["total"]["store"]["size_in_bytes"])
 
 
 def _shape() -> dict[str, Any]:
@@ -182,6 +183,11 @@ def _number(variable: str, least: int) -> int | None:
     if not (told.isascii() and told.isdigit() and len(told) < 5 and int(told) >= least):
         raise UsageError(f"{variable} is {told!r}; allowed: a number from {least}")
     return int(told)
+
+
+def _meta(told: Mapping[str, Any]) -> dict[str, Any]:
+    """What the maker of an index has told of it."""
+    return dict(told.get("mappings", {}).get("_meta", {}))
 
 
 def _same(there: Any, ours: Any) -> bool:

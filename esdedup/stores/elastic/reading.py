@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from elasticsearch import ApiError
@@ -32,6 +32,8 @@ _KEEP_ALIVE = "5m"
 _READERS = 2
 
 Hits = list[dict[str, Any]]
+
+T = TypeVar("T")
 
 
 class Wanted(NamedTuple):
@@ -71,7 +73,7 @@ class Reader:
 
     def search(self, index: str, body: dict[str, Any]) -> dict[str, Any]:
         """One answer to a search, of which no shard is missing."""
-        return _whole(self._connection, self._connection.ask("POST", f"/{index}/_search", body))
+        return self._until_whole(lambda: _whole(self._connection.ask("POST", f"/{index}/_search", body)))
 
     def slices(self, index: str, field: str, query: dict[str, Any] | None = None) -> list[Slice]:
         """The slices of an index, or of what matches; always the same for the same documents."""
@@ -97,13 +99,16 @@ class Reader:
     ) -> Iterator[tuple[Slice, Hits]]:
         """Every slice with its documents that match, a few slices at a time."""
         only = [] if query is None else [query]
+        large = len(slices) > 1
         with ThreadPoolExecutor(_READERS) as threads:
             waiting: list[tuple[Slice, Future[Hits]]] = []
             left = iter(slices)
             try:
                 while True:
                     while len(waiting) < _READERS and (one := next(left, None)) is not None:
-                        waiting.append((one, threads.submit(self.read, index, [_between(field, one), *only], wanted)))
+                        waiting.append(
+                            (one, threads.submit(self.read, index, [_between(field, one), *only], wanted, large=large))
+                        )
                     if not waiting:
                         return
                     one, future = waiting.pop(0)
@@ -113,8 +118,11 @@ class Reader:
 
     def read_all(self, index: str, field: str, wanted: Wanted, query: dict[str, Any] | None = None) -> Iterator[Hits]:
         """Every document of an index that matches, slice by slice."""
-        seen = 0
-        expected = self.count(index, query)
+        first = self._first_page(index, query or _ALL, wanted)
+        if first is not None:
+            yield first
+            return
+        seen, expected = 0, self.count(index, query)
         for _, hits in self.read_slices(index, field, wanted, self.slices(index, field, query), query):
             seen += len(hits)
             yield hits
@@ -157,12 +165,17 @@ class Reader:
             )
             yield answer["hits"]["hits"]
 
-    def read(self, index: str, query: Any, wanted: Wanted) -> Hits:
-        """Every document that matches a query, or all of a list; read again until nothing is missing."""
-        body = {"size": PAGE, "query": {"bool": {"filter": query}}, "sort": ["_doc"], "track_total_hits": True}
-        return self._until_whole(lambda: self._scroll(index, body | wanted.body()))
+    def read(self, index: str, query: Any, wanted: Wanted, *, large: bool = False) -> Hits:
+        """Every document that matches a query, or all of a list; `large`: more than a page, probably."""
+        first = None if large else self._first_page(index, query, wanted)
+        return self._until_whole(lambda: self._scroll(index, _page(query, wanted))) if first is None else first
 
-    def _until_whole(self, read: Callable[[], Hits]) -> Hits:
+    def _first_page(self, index: str, query: Any, wanted: Wanted) -> Hits | None:
+        """All that matches, if it is no more than a page: most lookups find less, and need no cursor."""
+        found = self.search(index, _page(query, wanted))["hits"]
+        return list(found["hits"]) if found["total"]["value"] == len(found["hits"]) else None
+
+    def _until_whole(self, read: Callable[[], T]) -> T:
         end, pause = time.monotonic() + patience.PATIENCE, 0.1
         while True:
             try:
@@ -170,7 +183,7 @@ class Reader:
             except LostAnswerError as error:
                 if time.monotonic() + pause > end:
                     raise StoreError(
-                        f"{self._connection.address}: pages of a scroll are lost again and again ({error.__cause__}); "
+                        f"{self._connection.address}: parts of answers are lost again and again ({error.__cause__}); "
                         "run the same command again"
                     ) from error
             time.sleep(pause)
@@ -180,12 +193,12 @@ class Reader:
         answer = self._connection.ask("POST", f"/{index}/_search", body, scroll=_KEEP_ALIVE)
         hits: Hits = []
         try:
-            total = _whole(self._connection, answer)["hits"]["total"]["value"]
+            total = _whole(answer)["hits"]["total"]["value"]
             page = answer["hits"]["hits"]
             hits += page
             while page and len(hits) < total:
                 answer = self._next_page(answer["_scroll_id"])
-                page = _whole(self._connection, answer)["hits"]["hits"]
+                page = _whole(answer)["hits"]["hits"]
                 hits += page
         finally:
             self._connection.ask("DELETE", "/_search/scroll", {"scroll_id": answer["_scroll_id"]}, missing=True)
@@ -206,11 +219,16 @@ class Reader:
 _ALL: dict[str, Any] = {"match_all": {}}
 
 
+def _page(query: Any, wanted: Wanted) -> dict[str, Any]:
+    body = {"size": PAGE, "query": {"bool": {"filter": query}}, "sort": ["_doc"], "track_total_hits": True}
+    return body | wanted.body()
+
+
 def _between(field: str, one: Slice) -> dict[str, Any]:
     return {"range": {field: {"gte": one.low, "lt": one.high} if one.high < 2**63 else {"gte": one.low}}}
 
 
-def _whole(connection: Connection, answer: dict[str, Any]) -> dict[str, Any]:
+def _whole(answer: dict[str, Any]) -> dict[str, Any]:
     """The answer, of which no shard may be missing: what is lost must not look like what is not there."""
     shards = answer["_shards"]
     if shards["failed"] or answer.get("timed_out"):

@@ -44,9 +44,7 @@ class State:
         if self._version is not None:
             parameters = {"if_seq_no": self._version[0], "if_primary_term": self._version[1]}
         try:
-            answer = self._connection.ask(
-                "PUT", f"/{self._index}/_doc/{_STATE}", {"value": changed}, refresh="true", **parameters
-            )
+            answer = self._connection.ask("PUT", f"/{self._index}/_doc/{_STATE}", {"value": changed}, **parameters)
         except ConflictError as error:
             self.read()
             if self._values != changed:  # else it was written, and only the answer was lost

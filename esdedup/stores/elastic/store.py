@@ -126,10 +126,10 @@ class ServerStore(Store):
         ):
             yield db
 
-    def publish(self) -> None:
+    def publish(self, keep: int = 0) -> None:
         if self._indices.live("state") != self._generation:
             scan = self._state.get("scan")
-            generations.publish(self._indices, self._generation, None if scan is None else scan["generation"])
+            generations.publish(self._indices, self._generation, None if scan is None else scan["generation"], keep)
 
     # -- loading --------------------------------------------------------------------------------------------
 
@@ -310,13 +310,17 @@ class ServerStore(Store):
 
     def counts(self) -> dict[str, int]:
         names = self._names
-        total = {"size": 0, "aggs": {"sentences": {"sum": {"field": "sentences"}}}}
-        read = self._reader.search(names["documents"], total)["aggregations"]["sentences"]["value"]
-        return {
-            "documents": self._reader.count(names["documents"]),
-            "sentences_read": int(read),
+        total = {"size": 0, "track_total_hits": True, "aggs": {"sentences": {"sum": {"field": "sentences"}}}}
+        read = self._reader.search(names["documents"], total)
+        counts = {
+            "documents": int(read["hits"]["total"]["value"]),
+            "sentences_read": int(read["aggregations"]["sentences"]["value"]),
             "sentences_kept": self._reader.count(names["sentences"]),
         }
+        scan = self._state.get("scan")
+        if scan is not None and self._is_current(scan):  # otherwise only reading them all would tell
+            counts["distinct_sentences"] = scan["summary"]["counts"]["distinct_sentences"]
+        return counts
 
     def last_scan(self) -> dict[str, Any] | None:
         scan = self._state.get("scan")
@@ -330,8 +334,12 @@ class ServerStore(Store):
             "counts": {**told["counts"], **now},
             "far_reaching_clusters": far,
             "ignored_clusters": ignored,
-            "current": not scan.get("overtaken") and not self._reader.count(names["touched"]),
+            "current": self._is_current(scan),
         }
+
+    def _is_current(self, scan: dict[str, Any]) -> bool:
+        """Whether nothing has changed since a scan."""
+        return not scan.get("overtaken") and not self._reader.count(self._names["touched"])
 
     def last_scanning(self) -> dict[str, Any] | None:
         scan = self._state.get("scan")

@@ -1,0 +1,66 @@
+"""What is tested here must hold on every store: each of these tests runs on a file and on a real server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import esdedup
+from esdedup.stores.store import Store
+
+KINDS = ("embedded", "server")
+
+RunJob = Callable[..., dict[str, Any]]
+"""`esdedup.run` with a store of the kind that is tested."""
+
+
+class Stores:
+    """Stores of one kind, by the folder that they belong to."""
+
+    def __init__(self, kind: str, server: str) -> None:
+        self.on_server = kind == "server"
+        self._server = server
+        self._known: dict[Path, str] = {}
+
+    def at(self, folder: Path) -> str:
+        """The address of the store of a folder."""
+        if not self.on_server:
+            return str(folder / "store.duckdb")
+        return self._known.setdefault(folder, f"{self._server}-{len(self._known)}")
+
+    def run(self, *sources: Path | str, out: Path, **options: Any) -> dict[str, Any]:
+        """`esdedup.run`, whose store is that of `out` unless it is named."""
+        return esdedup.run(*sources, out=out, **{"store": self.at(out), **options})
+
+    def store_class(self) -> type[Store]:
+        """What opens these stores."""
+        if self.on_server:
+            from esdedup.stores.elastic.store import ServerStore
+
+            return ServerStore
+        from esdedup.stores.duckdb import EmbeddedStore
+
+        return EmbeddedStore
+
+
+@pytest.fixture(params=KINDS)
+def stores(request: pytest.FixtureRequest) -> Stores:
+    """Stores of one kind."""
+    if request.param == "embedded":
+        return Stores("embedded", "")
+    url, prefix = (request.getfixturevalue(name) for name in ("elastic_url", "elastic_prefix"))
+    return Stores("server", f"{url}/{prefix}")
+
+
+@pytest.fixture
+def run(stores: Stores) -> RunJob:
+    return stores.run
+
+
+@pytest.fixture
+def address(stores: Stores, tmp_path: Path) -> str:
+    """Where a store may be made."""
+    return stores.at(tmp_path)
