@@ -1,4 +1,4 @@
-"""The README's console block, run as it stands, prints what it shows."""
+"""The README's console blocks, run as they stand, print what they show."""
 
 from __future__ import annotations
 
@@ -7,19 +7,32 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 README = Path(__file__).parents[1] / "README.md"
 
 
-def test_commands_print_what_the_readme_shows(tmp_path: Path) -> None:
-    block = README.read_text("utf-8").split("```console\n")[1].split("```")[0]
+SHOWN = "http://127.0.0.1:9200/wiki"
+
+
+@pytest.mark.parametrize("which", [1, 2])
+def test_commands_print_what_the_readme_shows(
+    tmp_path: Path, which: int, elastic_url: str, elastic_prefix: str
+) -> None:
+    block = README.read_text("utf-8").split("```console\n")[which].split("```")[0]
     bin_folder = tmp_path / "bin"
     bin_folder.mkdir()
     command = bin_folder / "esdedup"
     command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m esdedup "$@"\n')
     command.chmod(0o755)
     environment = {**os.environ, "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}"}
+    environment.pop("ESDEDUP_STORE", None)
 
     def run(line: str) -> str:
+        if line.startswith("export "):
+            name, value = line.removeprefix("export ").split("=")
+            environment[name] = value.replace(SHOWN, f"{elastic_url}/{elastic_prefix}")
+            return ""
         done = subprocess.run(line, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         return done.stdout

@@ -19,7 +19,19 @@ def lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
-def test_debian_descriptions_recall_and_precision(data_folder: Path, tmp_path: Path) -> None:
+@pytest.fixture
+def server(elastic_url: str, elastic_prefix: str) -> str:
+    """Where a store may be made on a server."""
+    return f"{elastic_url}/{elastic_prefix}"
+
+
+def same_files(one: Path, other: Path) -> bool:
+    """Whether two runs found the same."""
+    names = ("pairs.jsonl", "clusters.jsonl", "clusters.txt")
+    return all((one / name).read_bytes() == (other / name).read_bytes() for name in names)
+
+
+def test_debian_descriptions_recall_and_precision(data_folder: Path, tmp_path: Path, server: str) -> None:
     sentences = data_folder / "sentences"
     options: dict[str, Any] = {"unit": "record", "id_column": "line", "text_column": "2"}
     summary = esdedup.run(sentences / "debian-descriptions.tsv.gz", out=tmp_path / "two", workers=2, **options)
@@ -34,12 +46,16 @@ def test_debian_descriptions_recall_and_precision(data_folder: Path, tmp_path: P
     assert summary["counts"]["sentences_kept"] == 136_683
     assert summary["counts"]["distinct_sentences"] == 82_249
     esdedup.run(sentences / "debian-descriptions.tsv.gz", out=tmp_path / "one", workers=1, memory="256MiB", **options)
-    for name in ("pairs.jsonl", "clusters.jsonl", "clusters.txt"):
-        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+    assert same_files(tmp_path / "one", tmp_path / "two")
+    esdedup.run(sentences / "debian-descriptions.tsv.gz", store=server, out=tmp_path / "server", **options)
+    assert same_files(tmp_path / "server", tmp_path / "two")
 
 
-def test_a_dump_of_106_articles(data_folder: Path, tmp_path: Path) -> None:
-    summary = esdedup.run(data_folder / "wiki" / "enwiki-106-articles.xml.bz2", out=tmp_path)
+def test_a_dump_of_106_articles(data_folder: Path, tmp_path: Path, server: str) -> None:
+    dump = data_folder / "wiki" / "enwiki-106-articles.xml.bz2"
+    summary = esdedup.run(dump, out=tmp_path)
+    assert esdedup.run(dump, store=server, out=tmp_path / "server")["counts"] == summary["counts"]
+    assert same_files(tmp_path / "server", tmp_path)
     assert summary["counts"]["documents"] == 106
     assert summary["skipped"]["redirect"] == 100
     clusters = lines(tmp_path / "clusters.jsonl")

@@ -6,6 +6,7 @@ Nothing here is imported that takes time: `--help` must be instant.
 from __future__ import annotations
 
 import logging
+import os
 import sys
 import tomllib
 from collections.abc import Callable
@@ -41,6 +42,7 @@ def _bundle(*options: Callable[[Any], Any]) -> Callable[[F], F]:
     return decorate
 
 
+_CREDENTIALS = {"es_api_key", "es_username", "es_password", "es_ca_certs", "es_ca_fingerprint", "es_cloud_id"}
 _BANDED = {"bands", "rows"}
 _POOLED = {"hashes", "draw", "draws"}
 
@@ -53,6 +55,9 @@ def _read_defaults(context: click.Context, layer: str, label: str, text: str) ->
         raise UsageError(f"{label}: {error}; write one option a line, as in jaccard = 0.9") from error
     everywhere = _all_option_names(context)
     named = {key.replace("-", "_"): value for key, value in values.items()}
+    if layer == "config":
+        for name in _CREDENTIALS & named.keys():  # the environment wins
+            os.environ.setdefault(name.upper(), str(named.pop(name)))
     for name in named:
         if name not in everywhere:
             raise UsageError(f"{label}: no option is called {name}; esdedup COMMAND --help lists them")
@@ -136,14 +141,15 @@ def _configure_log(context: click.Context, parameter: click.Parameter, value: bo
 defaults_options = _bundle(
     click.option("--preset", metavar="NAME", is_eager=True, expose_value=False, callback=_use_preset,
                  help="Options of a published system: " + ", ".join(presets()) + "."),
-    click.option("--config", metavar="FILE.toml", type=click.Path(path_type=Path), expose_value=False,
-                 is_eager=True, callback=_use_config, help="Options from a file; flags win over it."),
 )  # fmt: skip
 
 talk_options = _bundle(
+    click.option("--config", metavar="FILE.toml", type=click.Path(path_type=Path), expose_value=False,
+                 is_eager=True, callback=_use_config,
+                 help="Options from a file, also es-api-key and the like; flags win over it."),
     click.option("--quiet", is_flag=True, callback=_configure_log, help="Errors only."),
     click.option("--debug", is_flag=True, expose_value=False, help="Show where an error comes from."),
-)
+)  # fmt: skip
 
 sources_argument = click.argument("sources", nargs=-1, required=True, metavar="SOURCE…")
 
@@ -171,11 +177,12 @@ source_options = _bundle(
     click.option("--wikitext", type=click.Choice(WIKITEXT_PATHS), help="How markup is removed.  [default: fast]"),
     click.option("--source-name", metavar="NAME", help="The source's name; document ids become NAME/ID."),
     click.option("--limit", type=int, metavar="N", help="Read only the first N documents of each source."),
-    click.option(
-        "--part", metavar="I/N", help="Load one of N parts, on several machines: by page id, or line, modulo N."
-    ),
     click.option("--keep-going", is_flag=True, help="Go on after a damaged source; exit 1 at the end."),
 )  # fmt: skip
+
+part_option = click.option(
+    "--part", metavar="I/N", help="Load one of N parts, on several machines: by page id, or line, modulo N."
+)
 
 signing_options = _bundle(
     click.option("--unit", type=click.Choice(UNITS), help="What is compared.  [default: sentence]"),

@@ -12,6 +12,7 @@ from esdedup.cli.options import (
     fresh_option,
     generations_option,
     json_option,
+    part_option,
     resource_options,
     scan_options,
     signing_options,
@@ -67,6 +68,7 @@ def run(sources: tuple[str, ...], out: Path, as_json: bool, **options: Any) -> N
 @generations_option
 @json_option
 @source_options
+@part_option
 @signing_options
 @resource_options
 @defaults_options

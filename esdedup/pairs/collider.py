@@ -71,6 +71,7 @@ class Collider:
         self._budget = budget
         self._threads = threads
         self.hot_limit = HOT_LIMIT if hot_limit is None else hot_limit
+        self._db.execute("CREATE TABLE IF NOT EXISTS done (stage VARCHAR PRIMARY KEY, result BIGINT)")
 
     def collide(
         self,
@@ -87,7 +88,6 @@ class Collider:
         part in; `signatures` must then hold every sentence that shares a token with them. A scratch database
         in which a killed scan of the same sentences has got somewhere is gone on with.
         """
-        self._db.execute("CREATE TABLE IF NOT EXISTS done (stage VARCHAR PRIMARY KEY, result BIGINT)")
         texts = self._stage("load", lambda: self._load(signatures, dirty))
         collisions = self._stage("hold", lambda: self._hold(texts))
         hot = self._db.arrays(

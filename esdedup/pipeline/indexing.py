@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import multiprocessing
 import os
+import re
 import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -34,6 +35,8 @@ log = logging.getLogger("esdedup")
 _FLUSH_BYTES = 96 * 2**20
 _FLUSH_ROWS = 122_880
 """What a columnar store likes best: a row group of DuckDB. Parts of row groups are all rewritten some day."""
+
+_NUMBER = re.compile("[0-9]{1,18}")
 
 _WORTH_WORKERS = 24 * 2**20
 """Bytes of documents after which worker processes, about a second in starting, are worth it."""
@@ -220,6 +223,7 @@ class _Loader:
         self._workers = workers
         self._bar = bar
         self._bytes_before = bytes_before
+        self._part = Part.parse(reading.part)
 
     def load(self, next_number: int) -> int:
         """Read the source to its end, or to its damage, which the mark then names; the next document number."""
@@ -228,15 +232,16 @@ class _Loader:
             assembler = self._read(next_number, skips, writer)
             assembler.finish()
             mark, rows = assembler.take()
-            # what the reading skipped is counted anew by every reading, so it joins the rest at the end
-            mark.skips.include(skips)
+            # what the reading skipped is counted anew by every reading, so it joins the rest at the end; each of
+            # several parts has seen it all, so only the first one tells of more than damage
+            mark.skips.include(skips if self._part.number == 1 else _damage(skips))
             mark.finished = True
             writer.write(mark, rows)
             writer.finish()
         return assembler.next_number
 
     def _read(self, next_number: int, skips: Skips, writer: _Writer) -> Assembler:
-        assembler = Assembler(self._mark, self._recipe({}), next_number, Part.parse(self._reading.part).parts)
+        assembler = Assembler(self._mark, self._recipe({}), next_number, self._part.parts)
         try:
             with open_documents(self._source, self._reading, skips, threads=self._resources.processes) as stream:
                 self._take_in(stream, assembler, skips, writer)
@@ -247,7 +252,7 @@ class _Loader:
     def _take_in(self, stream: DocumentStream, assembler: Assembler, skips: Skips, writer: _Writer) -> None:
         """Prepare the batches of the stream in the workers, and hand them on in order, up to the end or to damage."""
         waiting: deque[tuple[pa.RecordBatch, int, Future[Prepared]]] = deque()
-        ours = _of_part(iter(stream), Part.parse(self._reading.part), by_id=self._source.format == "wikipedia")
+        ours = self._of_part(iter(stream))
         batches = _without_first(ours, self._mark.documents, self._recipe({}).merge_revisions)
         batch: pa.RecordBatch | None
         while True:
@@ -270,6 +275,22 @@ class _Loader:
             if batch is None:
                 return
 
+    def _of_part(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The rows of this part: by the id of the page, else by the record's place in the source."""
+        if self._part == ALL:
+            yield from batches
+            return
+        for batch in batches:
+            # each file in a folder of texts has the one place 1: the next file is the next part's
+            turns = batch["place"].to_numpy() + self._mark.number
+            if self._source.format == "wikipedia":
+                keys = batch["id"].to_pylist()
+                # not every dump is made by MediaWiki: an id need be no number
+                turns = np.array(
+                    [int(key) if _NUMBER.fullmatch(key) else turn for key, turn in zip(keys, turns, strict=True)]
+                )
+            yield batch.filter(pa.array(turns % self._part.parts == self._part.number % self._part.parts))
+
     def _recipe(self, namespaces: dict[int, str]) -> Recipe:
         markup = self._source.format == "wikipedia"
         return Recipe(
@@ -280,14 +301,12 @@ class _Loader:
         )
 
 
-def _of_part(batches: Iterator[pa.RecordBatch], part: Part, *, by_id: bool) -> Iterator[pa.RecordBatch]:
-    """The rows of one part: by the id of the page, else by the record's place in the source."""
-    if part == ALL:
-        yield from batches
-        return
-    for batch in batches:
-        turns = [int(key) for key in batch["id"].to_pylist()] if by_id else batch["place"].to_numpy()
-        yield batch.filter(pa.array(np.asarray(turns) % part.parts == part.number % part.parts))
+def _damage(skips: Skips) -> Skips:
+    """Of what was left out, only that the source ends early."""
+    kept = Skips()
+    for place in skips.places.get("damaged_source", []):
+        kept.add("damaged_source", place)
+    return kept
 
 
 def _without_first(batches: Iterator[pa.RecordBatch], documents: int, by_id: bool) -> Iterator[pa.RecordBatch]:

@@ -24,22 +24,30 @@ from esdedup.records import Skips
 from esdedup.reports.histogram import draw_cluster_sizes
 from esdedup.settings import Reading, Resources, Scanning, Settings
 from esdedup.sources.discover import Source, discover
-from esdedup.stores.opening import open_store
-from esdedup.stores.store import STANDARD_INPUT, SourceMark, Store
+from esdedup.stores.opening import is_on_server, open_store
+from esdedup.stores.store import STANDARD_INPUT, ReadingMark, SourceMark, Store
 
 log = logging.getLogger("esdedup")
 
 Address = str | Path
 
+_NAMED = 5
+"""Parts that one line names."""
 
-def settings_of(options: dict[str, Any]) -> Settings:
-    """The options of a verb; `ignore` names a file of texts and cluster ids."""
+
+def settings_of(options: dict[str, Any], *, parts: bool = False) -> Settings:
+    """The options of a verb; `ignore` names a file of texts and cluster ids. Reading in `parts` must be allowed."""
     ignore = options.pop("ignore", None)
-    return Settings.of(**options, ignore=None if ignore is None else ignored_texts(Path(ignore)))
+    settings = Settings.of(**options, ignore=None if ignore is None else ignored_texts(Path(ignore)))
+    if settings.reading.part is not None and not parts:
+        raise UsageError("part is for esdedup index; when all parts are in, esdedup scan does the rest")
+    return settings
 
 
 def open_for(store: Address, settings: Settings, *, fresh: str | None = None, must_exist: bool = False) -> Store:
     """Open a store for writing, with the share of the memory that is its database's."""
+    if settings.reading.part is not None and not is_on_server(store):
+        raise UsageError("part is for stores on a server; a store in a file has one writer")
     resources = settings.resources
     return open_store(
         store,
@@ -52,7 +60,8 @@ def open_for(store: Address, settings: Settings, *, fresh: str | None = None, mu
 
 def job_name(marks: Sequence[SourceMark], settings: Settings) -> str:
     """What makes two commands with `--fresh` the same job: sources as they are, and how they are read and signed."""
-    named = [[mark.name, mark.path, mark.fingerprint, mark.qualified] for mark in marks]
+    in_parts = settings.reading.part is not None
+    named = [[mark.name, mark.path, mark.timeless if in_parts else mark.fingerprint, mark.qualified] for mark in marks]
     return json.dumps([named, settings.frozen], sort_keys=True)
 
 
@@ -161,9 +170,27 @@ def check_count(name: str, count: int | None) -> None:
         raise UsageError(f"{name} is {count!r}; allowed: 0 or more")
 
 
+def check_generations(keep: int, store: Address) -> None:
+    """`UsageError` for a number of older generations that cannot be kept."""
+    check_count("keep-generations", keep)
+    if keep and not is_on_server(store):
+        raise UsageError("keep-generations is for stores on a server; a file holds one")
+
+
+def still_to_come(reading: ReadingMark) -> str:
+    """The parts that have not come to their end, as a person would name them in commands."""
+    rest = len(reading.missing) - _NAMED
+    return " ".join(f"--part {part}" for part in reading.missing[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")
+
+
 def require_settled(store: Store) -> None:
     """`StoreError` where a reading is not finished."""
-    if store.unfinished_reading() is not None:
+    begun = store.unfinished_reading()
+    if begun is not None and begun.missing:
+        raise StoreError(
+            f"{store.address}: a reading in parts is not finished; still to come: esdedup index {still_to_come(begun)}"
+        )
+    if begun is not None:
         raise StoreError(
             f"{store.address}: a reading is not finished; run the same command again first, with --keep-going "
             "if a source is damaged"

@@ -17,6 +17,7 @@ from esdedup.pipeline.steps import (
     Address,
     bring_up_to_date,
     check_count,
+    check_generations,
     check_table,
     export,
     find_sources,
@@ -29,6 +30,7 @@ from esdedup.pipeline.steps import (
     scan_if_needed,
     settings_of,
     skipped_by_reason,
+    still_to_come,
     summarize,
 )
 from esdedup.stores.opening import discard_generation, open_store, unfinished_generation
@@ -54,17 +56,19 @@ def run(
     With `keep_going`, sources that are missing or damaged are passed over as far as they must, and stand in the
     summary under `damaged`. Without `store` it is OUT/store.duckdb. A job that is finished already only writes its
     files again; other sources into the same store raise `StoreSourcesError`. With `fresh` a new generation takes
-    the place of what is there, once it is finished; on a server, `keep_generations` of the older ones stay. `options` are those of `Settings.of`.
+    the place of what is there, once it is finished; on a server, `keep_generations` of the older ones stay. `options`
+    are those of `Settings.of`.
     """
     settings = settings_of(options)
     check_table(table)
-    check_count("keep-generations", keep_generations)
     folder = Path(out)
+    store = store or folder / "store.duckdb"
+    check_generations(keep_generations, store)
     make_folder(folder)
     found, missing = find_sources(sources, settings.reading, keep_going)
     marks = source_marks(found, settings.reading)
     job = job_name(marks, settings) if fresh else None
-    with MemoryWatch() as memory, open_for(store or folder / "store.duckdb", settings, fresh=job) as opened:
+    with MemoryWatch() as memory, open_for(store, settings, fresh=job) as opened:
         same = refuse_other_sources(opened, marks)
         opened.begin_job("run")
         clock, seconds = time.perf_counter(), {}
@@ -89,10 +93,12 @@ def index(
 ) -> dict[str, Any]:
     """Read, split, sign and store `sources`; counts of what the store then holds.
 
-    A document that is in the store already is skipped; one whose text has changed replaces the old one.
+    A document that is in the store already is skipped; one whose text has changed replaces the old one. With `part`
+    ("2/3"), this is one of several machines that read the same sources together into a store on a server; nothing
+    of it counts before all parts have come to their end.
     """
-    settings = settings_of(options)
-    check_count("keep-generations", keep_generations)
+    settings = settings_of(options, parts=True)
+    check_generations(keep_generations, store)
     found, missing = find_sources(sources, settings.reading, keep_going)
     marks = source_marks(found, settings.reading)
     with open_for(store, settings, fresh=job_name(marks, settings) if fresh else None) as opened:
@@ -102,7 +108,8 @@ def index(
             "skipped": skipped_by_reason(opened.sources()),
             "damaged": missing + damages(marks),
         }
-        opened.publish(keep_generations)
+        if opened.unfinished_reading() is None:  # other parts may still be missing
+            opened.publish(keep_generations)
         return done
 
 
@@ -220,7 +227,8 @@ def _unfinished_job(store: Store) -> str | None:
     if begun is not None:
         marks = [mark for mark in store.sources() if mark.number in begun.sources]
         pending = next((mark for mark in marks if not mark.finished or damages([mark])), marks[-1])
-        return f"reading {pending.path}: {pending.documents:,} documents so far; run the same command again"
+        what = f"still to come: {still_to_come(begun)}" if begun.missing else "run the same command again"
+        return f"reading {pending.path}: {pending.documents:,} documents so far; {what}"
     verb = store.unfinished_job()
     if verb is not None:
         return f"esdedup {verb}; run the same command again"

@@ -14,7 +14,7 @@ import duckdb
 import pyarrow as pa
 
 from esdedup.clustering.union import Clusters
-from esdedup.errors import StoreError, UsageError
+from esdedup.errors import StoreError
 from esdedup.pairs.collider import signatures_schema
 from esdedup.settings import HASH_SCHEME, Part, Signing, freeze
 from esdedup.stores import duckdb_file as files
@@ -85,8 +85,6 @@ class EmbeddedStore(Store):
             self._about.tell("job", job)
 
     def publish(self, keep: int = 0) -> None:
-        if keep:
-            raise UsageError("keep-generations is for stores on a server; a file holds one")
         if self._path != self._live:
             self._db.close()
             files.publish_generation(self._path, self._live)
@@ -97,8 +95,7 @@ class EmbeddedStore(Store):
         return read_marks(self._db)
 
     def begin(self, marks: list[SourceMark], part: Part = ALL) -> int:
-        if part != ALL:
-            raise UsageError("part is for stores on a server; a store in a file has one writer")
+        assert part == ALL, "a store in a file has one writer"
         with self._transaction():
             started, stored = self.unfinished_reading(), self.sources()
             for mark in marks:

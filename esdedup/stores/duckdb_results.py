@@ -138,7 +138,8 @@ class Results:
 
     def _rank_all(self) -> None:
         if not self._ranked:
-            rank_members(self._db, self._unit, "members", "SELECT hash FROM cluster_texts")
+            # with star linkage, a text of a pair may be in no cluster
+            rank_members(self._db, self._unit, "members", _TEXTS)
             self._ranked = True
 
     def _behind(self, order: str, after: str) -> str:
@@ -158,6 +159,7 @@ class Results:
         )
 
 
+_TEXTS = "SELECT hash FROM cluster_texts UNION SELECT a FROM pairs UNION SELECT b FROM pairs"
 _IGNORED_TEXTS = "SELECT hash FROM cluster_texts JOIN clusters ON id = cluster WHERE ignored"
 _HEEDED = f"a NOT IN ({_IGNORED_TEXTS}) AND b NOT IN ({_IGNORED_TEXTS})"
 _WITH = "id IN (SELECT cluster FROM cluster_texts SEMI JOIN (SELECT hash FROM sentences WHERE {}) USING (hash))"

@@ -6,6 +6,7 @@ reading. Tables cross as Arrow columns.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -111,13 +112,22 @@ class SourceMark:
         """Whether both name the same file in the same state, read the same way."""
         return (self.name, self.path, self.fingerprint) == (other.name, other.path, other.fingerprint)
 
+    @property
+    def timeless(self) -> str:
+        """The fingerprint without the time of the file, which differs between copies on several machines."""
+        return re.sub(r", changed at [0-9]+", "", self.fingerprint)
+
 
 @dataclass(frozen=True, slots=True)
 class ReadingMark:
-    """A reading of sources: their numbers, and that of the first document that it may have brought."""
+    """A reading of sources: their numbers, and that of the first document that it may have brought.
+
+    Of a reading by several machines, also the parts that are still to come to their end, as `--part` names them.
+    """
 
     sources: list[int]
     first: int
+    missing: Sequence[str] = ()
 
 
 class Store(ABC):

@@ -21,6 +21,7 @@ TOPICS = {
     "dump": "dump to clusters, against decompressing alone (takes long: 300 MB)",
     "memory": "peak memory and growth (takes long: 1 GB of history, 5 million sentences, 3 GB of disk)",
     "everyday": "adding to a store of a million sentences, and asking it (takes minutes)",
+    "elasticsearch": "the store on a server, with a node of this machine (takes long)",
     "startup": "--help, and compiled code kept between runs",
 }
 
@@ -36,7 +37,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.list:
         for name, what in TOPICS.items():
-            print(f"{name:12}{what}")
+            print(f"{name:15}{what}")
         return
     if unknown := [name for name in options.names if name not in TOPICS]:
         parser.error(f"no such benchmark: {', '.join(unknown)}; --list names them")

@@ -133,6 +133,17 @@ def test_flags_win_over_config_and_config_over_preset(tmp_path: Path) -> None:
     assert "hashes" not in settings
 
 
+def test_credentials_may_stand_in_a_config_file(tmp_path: Path) -> None:
+    (tmp_path / "c.toml").write_text('es-username = "somebody"\nstore = "http://127.0.0.1:9/wiki"\n')
+    process = esdedup("status", "--config", "c.toml", cwd=tmp_path)
+    assert (process.returncode, one_line(process)) == (
+        2,
+        "esdedup: ES_USERNAME and ES_PASSWORD go together: set both or none\n",
+    )
+    process = esdedup("status", "--config", "c.toml", cwd=tmp_path, ES_API_KEY="key", ES_PASSWORD="word")
+    assert one_line(process) == "esdedup: ES_API_KEY and ES_PASSWORD are both set; unset one\n"
+
+
 def test_an_interrupt_is_exit_code_130_and_the_same_command_finishes(tmp_path: Path) -> None:
     table(tmp_path / "a.tsv", [(f"{n} {key}", text) for n in range(100) for key, text in records(n, 300)])
     command = [sys.executable, "-m", "esdedup", "run", "a.tsv", "--out", "out", "--unit", "record", "--workers", "2"]

@@ -182,6 +182,17 @@ def test_unverified_clusters_say_so(tmp_path: Path, run: RunJob) -> None:
     assert all(one["min_jaccard"] is None and one["weakest"] is None for one in chained)
 
 
+def test_every_pair_is_written_also_of_texts_in_no_star(tmp_path: Path, run: RunJob) -> None:
+    words = [sentence(random.Random(n), 1)[:-1] for n in range(60)]
+    chain = [(f"r{n}", " ".join(words[n : n + 40])) for n in range(8)]
+    source = table(tmp_path / "a.tsv", chain)
+    stars = run(source, out=tmp_path / "stars", linkage="star", unit="record", min_chars=0, jaccard=0.9)
+    single = run(source, out=tmp_path / "single", unit="record", min_chars=0, jaccard=0.9)
+    pairs = lines(tmp_path / "stars" / "pairs.jsonl")
+    assert len(pairs) == stars["counts"]["pairs"] == single["counts"]["pairs"] > 0
+    assert pairs == lines(tmp_path / "single" / "pairs.jsonl")
+
+
 def test_nothing_found_writes_empty_files(tmp_path: Path, run: RunJob) -> None:
     for name in ("jsonl", "parquet"):
         (tmp_path / "a.txt").write_text("Nothing here is said twice, and nothing is long enough.")

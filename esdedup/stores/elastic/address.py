@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import re
+import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -66,19 +68,33 @@ def client_options(address: ServerAddress, environment: Mapping[str, str] = os.e
     if bool(told["USERNAME"]) != bool(told["PASSWORD"]):
         raise UsageError("ES_USERNAME and ES_PASSWORD go together: set both or none")
     if told["API_KEY"]:
+        if not re.fullmatch("[!-~]+", told["API_KEY"]):
+            raise UsageError("ES_API_KEY is no API key: it has letters and digits, and neither spaces nor line ends")
         options["api_key"] = told["API_KEY"]
     if told["PASSWORD"]:
-        options["basic_auth"] = (told["USERNAME"], told["PASSWORD"])
+        # encoded here, as the client takes ASCII only
+        options["basic_auth"] = base64.b64encode(os.fsencode(f"{told['USERNAME']}:{told['PASSWORD']}")).decode()
     if str(address).startswith("http://"):
         return options
     if told["CA_CERTS"]:
-        options["ca_certs"] = told["CA_CERTS"]
+        options["ca_certs"] = _checked_certificates(told["CA_CERTS"])
     if told["CA_FINGERPRINT"]:
+        if not re.fullmatch("([0-9a-fA-F]{2}:?){31}[0-9a-fA-F]{2}", told["CA_FINGERPRINT"]):
+            raise UsageError("ES_CA_FINGERPRINT is no SHA-256 fingerprint: that has 64 hexadecimal digits")
         options["ssl_assert_fingerprint"] = told["CA_FINGERPRINT"]
     return options
 
 
 _VARIABLES = ("API_KEY", "USERNAME", "PASSWORD", "CA_CERTS", "CA_FINGERPRINT", "CLOUD_ID")
+
+
+def _checked_certificates(path: str) -> str:
+    try:
+        ssl.create_default_context(cafile=path)
+    except OSError as error:
+        why = "no certificate in it" if isinstance(error, ssl.SSLError) else error.strerror
+        raise UsageError(f"ES_CA_CERTS {path}: {why}; name the file of the authority's certificate") from error
+    return path
 
 
 def _checked_prefix(path: str) -> str:

@@ -5,40 +5,43 @@ Every document has its own id, so that sending one twice does no harm.
 
 from __future__ import annotations
 
-import random
-import time
 from collections import deque
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, NoReturn
+
+import orjson
+from elasticsearch import ApiError
 
 from esdedup.errors import StoreError
-from esdedup.stores.elastic import connection as patience
-from esdedup.stores.elastic.connection import BLOCKED, Connection, is_block, reason_of
+from esdedup.stores.elastic.answers import BLOCKED, GONE, is_block, is_gone, is_passing, reason_of
+from esdedup.stores.elastic.connection import Connection, Pauses
+from esdedup.stores.elastic.indices import own_name
 
 BODY_BYTES = 4 * 2**20
 """What one request carries."""
 
 _SENDERS = 2
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 10.0
-_PASSING = (429, 502, 503, 504)
 
 
 class Bulk:
-    """Sends actions to one index. As a context, it waits at the end for all that was sent."""
+    """Sends actions to one index. As a context, it waits at the end for all that was sent.
 
-    def __init__(self, connection: Connection, index: str, senders: int = _SENDERS) -> None:
+    What the server will never take is an error, or with `lenient` stands in `refused`.
+    """
+
+    def __init__(self, connection: Connection, index: str, senders: int = _SENDERS, *, lenient: bool = False) -> None:
         self._connection = connection
         self._index = index
         self._senders = senders
+        self._lenient = lenient
         self._threads = ThreadPoolExecutor(senders)
-        self._sent: deque[Future[list[str]]] = deque()
+        self._sent: deque[Future[list[bytes]]] = deque()
         self._waiting: list[bytes] = []
         self._bytes = 0
-        self.refused: list[str] = []
-        """What the server would not take, and why: documents that no repetition helps."""
+        self.refused: list[bytes] = []
+        """What the server would not take, and why: a line of JSON each."""
 
     def add(self, actions: Iterable[bytes]) -> None:
         """Send actions: each a line that says what to do and, unless it deletes, the document's line."""
@@ -53,6 +56,9 @@ class Bulk:
         self._submit()
         while self._sent:
             self.refused += self._sent.popleft().result()
+        if self.refused and not self._lenient:
+            told = self.refused[0].decode()[:300]
+            raise StoreError(f"{self._connection.address}: the server refuses what it must take: {told}")
 
     def _submit(self) -> None:
         if not self._waiting:
@@ -62,43 +68,60 @@ class Bulk:
         self._sent.append(self._threads.submit(self._send, self._waiting))
         self._waiting, self._bytes = [], 0
 
-    def _send(self, actions: list[bytes]) -> list[str]:
+    def _send(self, actions: list[bytes]) -> list[bytes]:
         """Send one body, and again what was turned away for now; what was refused for good, with its reason."""
-        refused: list[str] = []
-        end, pause = time.monotonic() + patience.PATIENCE, _FIRST_PAUSE
+        refused: list[bytes] = []
+        pauses = Pauses()
         while True:
-            answer = self._connection.ask(
-                "POST",
-                f"/{self._index}/_bulk",
-                b"".join(actions),
-                lines=True,
-                filter_path="errors,items.*.status,items.*.error.type,items.*.error.reason",
-            )
-            if not answer["errors"]:
+            items = self._answers(actions)
+            if items is None:  # too much at once for the server, or for something before it
+                middle = len(actions) // 2
+                return refused + self._send(actions[:middle]) + self._send(actions[middle:])
+            if not items:
                 return refused
-            items = [next(iter(item.values())) for item in answer["items"]]
-            again = []
+            again, last = [], items[0]
             for action, item in zip(actions, items, strict=True):
                 status = item["status"]
                 if status < 300 or (status == 404 and "error" not in item):
                     continue
-                if is_block(item):
-                    raise StoreError(f"{self._connection.address}: {BLOCKED.format(reason=reason_of(item))}")
-                if status in _PASSING:
+                if is_passing(status) and not is_block(item):
                     again.append(action)
+                    last = item
+                elif status in (401, 403, 404, 429):  # not this document's fault
+                    self._raise(item)
                 else:
                     refused.append(_refusal(action, item))
             if not again:
                 return refused
-            if time.monotonic() + pause > end:
+            if not pauses.wait():
                 raise StoreError(
-                    f"{self._connection.address}: the server still turns documents away "
-                    f"({reason_of(next(item for item in items if item['status'] in _PASSING))}); "
+                    f"{self._connection.address}: the server still turns documents away ({reason_of(last)}); "
                     "run the same command again to go on"
                 )
             actions = again
-            time.sleep(pause * random.uniform(0.5, 1))
-            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def _answers(self, actions: list[bytes]) -> list[dict[str, Any]] | None:
+        """What became of each action, or nothing if all is well; None where the body is too long."""
+        try:
+            answer = self._connection.ask(
+                "POST",
+                f"/{own_name(self._index)}/_bulk",
+                b"".join(actions),
+                lines=True,
+                heed=(413,),
+                require_alias="true",
+                filter_path="errors,items.*.status,items.*.error.type,items.*.error.reason",
+            )
+        except ApiError as error:
+            if len(actions) > 1:
+                return None
+            told = {"type": "too_long", "reason": f"too long for the server: {len(actions[0]):,} bytes"}
+            return [{"status": error.status_code, "error": told}]
+        return [next(iter(item.values())) for item in answer["items"]] if answer["errors"] else []
+
+    def _raise(self, item: dict[str, Any]) -> NoReturn:
+        told = BLOCKED if is_block(item) else GONE if is_gone(item) else "the server refuses to write ({reason})"
+        raise StoreError(f"{self._connection.address}: {told.format(reason=reason_of(item))}")
 
     def __enter__(self) -> Bulk:
         return self
@@ -123,13 +146,6 @@ def delete(identity: str) -> bytes:
     return b'{"delete":{"_id":"%b"}}\n' % identity.encode()
 
 
-def keep_refused(path: Path, refused: list[str]) -> None:
-    """Append what the server would not take to a file, one JSON line each."""
-    with path.open("a", encoding="utf-8") as file:
-        file.writelines(f"{line}\n" for line in refused)
-
-
-def _refusal(action: bytes, item: dict[str, Any]) -> str:
-    document = action.split(b"\n")[1].decode() or "null"
-    reason = reason_of(item).replace("\\", "\\\\").replace('"', '\\"')
-    return f'{{"reason":"{reason}","document":{document}}}'
+def _refusal(action: bytes, item: dict[str, Any]) -> bytes:
+    document = action.split(b"\n")[1] or b"null"
+    return orjson.dumps({"reason": reason_of(item), "document": orjson.Fragment(document)})

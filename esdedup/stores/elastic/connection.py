@@ -4,18 +4,29 @@ from __future__ import annotations
 
 import random
 import time
-import warnings
-from collections.abc import Mapping
+from collections.abc import Collection
 from importlib.metadata import version
 from typing import Any, NoReturn
 
-import elasticsearch
-import orjson
-from elastic_transport import ConnectionTimeout, NdjsonSerializer, Serializer, TlsError, TransportError
+from elastic_transport import ConnectionTimeout, NdjsonSerializer, SerializationError, TlsError, TransportError
 from elasticsearch import ApiError, Elasticsearch, UnsupportedProductError
 
-from esdedup.errors import NotAStoreError, StoreError
+from esdedup.errors import NotAStoreError, StoreError, UsageError
 from esdedup.stores.elastic.address import ServerAddress, client_options
+from esdedup.stores.elastic.answers import (
+    ANSWER_BYTES,
+    BLOCKED,
+    GONE,
+    JSON,
+    Json,
+    Node,
+    TooLongError,
+    is_block,
+    is_gone,
+    is_of_elasticsearch,
+    is_passing,
+    reason_of,
+)
 
 TIMEOUT = 60.0
 """Seconds to wait for one answer."""
@@ -23,25 +34,30 @@ TIMEOUT = 60.0
 PATIENCE = 120.0
 """Seconds to go on asking a server that is busy, restarting or out of reach."""
 
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 10.0
-_PASSING = (429, 502, 503, 504)
-_JSON = "application/json"
+FIRST_PATIENCE = 5.0
+"""Seconds to go on asking where nothing has answered yet: the address may be wrong."""
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 10.0
+
+
+class Pauses:
+    """Longer and longer pauses between attempts, of which no two clients make the same, for as long as it has sense."""
+
+    def __init__(self) -> None:
+        self._begun = time.monotonic()
+        self._next = FIRST_PAUSE
+
+    def wait(self, patience: float | None = None) -> bool:
+        """Wait, at most until `patience` (`PATIENCE`) is used up; whether that was in time for another attempt."""
+        if time.monotonic() + self._next > self._begun + (PATIENCE if patience is None else patience):
+            return False
+        time.sleep(self._next * random.uniform(0.5, 1))
+        self._next = min(2 * self._next, LONGEST_PAUSE)
+        return True
 
 
 class LostAnswerError(Exception):
     """A request that must not be repeated was answered with nothing, or not wholly."""
-
-
-class _Json(Serializer):
-    """JSON by orjson; what comes back may also be handed on as bytes that are JSON already."""
-
-    mimetype = _JSON
-
-    def dumps(self, data: Any) -> bytes:
-        return data if isinstance(data, bytes) else orjson.dumps(data)
-
-    def loads(self, data: bytes) -> Any:
-        return orjson.loads(data)
 
 
 class Connection:
@@ -49,16 +65,23 @@ class Connection:
 
     def __init__(self, address: ServerAddress, connections: int = 8) -> None:
         self.address = address
+        self._known = False  # whether Elasticsearch has answered
         # both spellings of the media type: the plain one, and the one that names a version
-        json = {name: _Json() for name in (_JSON, "application/vnd.elasticsearch+json")}
-        self._client = Elasticsearch(
-            **client_options(address),
-            connections_per_node=connections,
-            request_timeout=TIMEOUT,
-            max_retries=0,
-            retry_on_timeout=False,
-            serializers={**json, "application/vnd.elasticsearch+x-ndjson": NdjsonSerializer()},
-        )
+        json = {name: Json() for name in (JSON, "application/vnd.elasticsearch+json")}
+        options = client_options(address)
+        try:
+            self._client = Elasticsearch(
+                **options,
+                connections_per_node=connections,
+                request_timeout=TIMEOUT,
+                max_retries=0,
+                retry_on_timeout=False,
+                node_class=Node,
+                serializers={**json, "application/vnd.elasticsearch+x-ndjson": NdjsonSerializer()},
+            )
+        except ValueError as error:
+            what = "ES_CLOUD_ID" if "cloud_id" in options else str(address)
+            raise UsageError(f"{what} makes no sense: {error}") from error
 
     def ask(
         self,
@@ -69,42 +92,43 @@ class Connection:
         missing: bool = False,
         again: bool = True,
         lines: bool = False,
+        heed: Collection[int] = (),
         **parameters: Any,
     ) -> Any:
         """The answer to a request, as parsed JSON; None where nothing is there, if that may be (`missing`).
 
         Asked again for a while where the server is busy or out of reach; not `again`: `LostAnswerError`. `lines` says
-        that the body is newline-delimited JSON. Raises `StoreError`, or the client's `ApiError` for what the caller
-        must decide.
+        that the body is newline-delimited JSON. Raises `StoreError`, or the client's `ApiError` for those statuses
+        that the caller heeds.
         """
-        kind = "application/x-ndjson" if lines else _JSON
-        headers = {"accept": _JSON} | ({} if body is None else {"content-type": kind})
-        end, pause = time.monotonic() + PATIENCE, _FIRST_PAUSE
+        kind = "application/x-ndjson" if lines else JSON
+        headers = {"accept": JSON} | ({} if body is None else {"content-type": kind})
+        pauses = Pauses()
         while True:
             try:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", elasticsearch.ElasticsearchWarning)
-                    answer = self._client.perform_request(method, path, params=parameters, headers=headers, body=body)
-                if method != "HEAD" and isinstance(answer.body, str | bytes):
-                    self._fail(f"answered {method} {path.split('?')[0]} with no JSON; is this Elasticsearch?")
-                return answer.body
+                answer = self._client.perform_request(method, path, params=parameters, headers=headers, body=body)
+                if is_of_elasticsearch(answer.meta.headers, answer.body):
+                    self._known = True
+                    return answer.body
+                cause: Exception = SerializationError(f"the answer to {method} {path} is not Elasticsearch's")
             except ApiError as error:
-                if error.status_code == 404 and missing:
+                ours = is_of_elasticsearch(error.meta.headers, error.body)
+                self._known = self._known or ours
+                if ours and missing and error.status_code == 404 and not is_gone(error.body):
                     return None
-                self._raise_if_final(error)
-                cause: Exception = error
-            except UnicodeDecodeError as error:
+                if error.status_code in heed:
+                    raise
+                self._raise_if_final(error, f"{method} {path}", ours=ours, again=again)
                 cause = error
-            except TransportError as error:
-                if isinstance(error, TlsError):
-                    self._raise_tls(error)
+            except (TransportError, UnicodeDecodeError) as error:
+                self._raise_if_hopeless(error, f"{method} {path}")
                 cause = error
             if not again:
                 raise LostAnswerError from cause
-            if time.monotonic() + pause > end:
+            # where nothing of Elasticsearch's was ever heard, the address may be wrong
+            patience = PATIENCE if self._known or isinstance(cause, ApiError) else min(PATIENCE, FIRST_PATIENCE)
+            if not pauses.wait(patience):
                 self._give_up(cause)
-            time.sleep(pause * random.uniform(0.5, 1))
-            pause = min(2 * pause, _LONGEST_PAUSE)
 
     def close(self) -> None:
         """Let go of the connections."""
@@ -112,70 +136,79 @@ class Connection:
 
     # -- what went wrong ------------------------------------------------------------------------------------
 
-    def _raise_if_final(self, error: ApiError) -> None:
-        """Raise what waiting will not mend."""
-        status, reason = error.status_code, reason_of(error.body)
-        if isinstance(error, UnsupportedProductError):
-            raise NotAStoreError(f"{self.address}: the server is not Elasticsearch; name another --store") from error
+    def _raise_if_final(self, error: ApiError, request: str, *, ours: bool, again: bool) -> None:
+        """Raise what waiting will not mend; where the caller asks `again` himself, only who may not ask at all."""
+        status, body = error.status_code, error.body
+        reason = reason_of(body)
+        if is_block(body):
+            self._fail(BLOCKED.format(reason=reason), error)
         if status == 401:
             self._fail("access denied (401); set ES_API_KEY, or ES_USERNAME and ES_PASSWORD", error)
-        if status == 403 and not is_block(error.body):
-            self._fail(f"not allowed (403): {reason}; use credentials that may read and write {self.address.prefix}-*")
-        if is_block(error.body):
-            self._fail(BLOCKED.format(reason=reason), error)
-        if "media_type_header" in str(error.body):
+        if status == 403:
+            self._fail(
+                f"not allowed (403): {reason}; use credentials that may read and write {self.address.prefix}-*", error
+            )
+        if isinstance(error, UnsupportedProductError) or not (ours or self._known or is_passing(status)):
+            raise NotAStoreError(f"{self.address}: the server is not Elasticsearch; name another --store") from error
+        if "media_type_header" in str(body):
             self._fail(
                 f"the server is older than the client, which is {version('elasticsearch')}; "
                 "pip install 'elasticsearch>=8.16,<9', which speaks to 8 and 9",
                 error,
             )
-        if status not in _PASSING:
-            raise error
+        if not again or not ours or is_passing(status):
+            return
+        if is_gone(body):
+            self._fail(GONE.format(reason=reason), error)
+        self._fail(f"the server refuses {request} ({status}): {reason}", error)
 
-    def _raise_tls(self, error: TlsError) -> NoReturn:
-        line = " ".join(str(error).split())
+    def _raise_if_hopeless(self, error: Exception, request: str) -> None:
+        """Raise what another attempt will not mend, of requests that came to nothing."""
+        if isinstance(error.__cause__, TooLongError):
+            raise TooLongError(
+                f"{self.address}: the answer to {request} is longer than {ANSWER_BYTES >> 20} MiB; "
+                "run the same command again"
+            ) from error
+        if not isinstance(error, TlsError):
+            return
+        line = " ".join(str(error.message).split())
         if "fingerprint" in line.lower():
-            self._fail("the server's certificate has another fingerprint than ES_CA_FINGERPRINT", error)
-        if "CERTIFICATE_VERIFY_FAILED" in line or "certificate verify failed" in line:
+            self._fail("the certificate is not that of ES_CA_FINGERPRINT; is it the right server?", error)
+        if "certificate verify failed" in line.lower() or "doesn't match" in line:
+            why = line.rpartition("verify failed: ")[2].partition(" (_ssl")[0]
             self._fail(
-                "the server's certificate is not trusted; set ES_CA_CERTS to the file of its authority, "
+                f"the server's certificate is not trusted ({why}); set ES_CA_CERTS to the file of its authority, "
                 "or ES_CA_FINGERPRINT",
                 error,
             )
-        self._fail("no TLS there; is the address http:// rather than https://?", error)
+        if any(words in line.lower() for words in _NO_TLS):
+            self._fail("no TLS there; is the address http:// rather than https://?", error)
 
     def _give_up(self, error: Exception) -> NoReturn:
         if isinstance(error, ApiError):
             self._fail(f"still busy or unavailable ({error.status_code}): {reason_of(error.body)}", error)
         if isinstance(error, ConnectionTimeout):
             self._fail(f"no answer within {TIMEOUT:g} seconds", error)
-        refused = "refused" in str(error).lower()
-        what = "nothing listens there (connection refused)" if refused else " ".join(str(error).split())
-        self._fail(f"{what}; is the server running? esdedup node start starts one here", error, final=True)
+        if isinstance(error, SerializationError | UnicodeDecodeError):
+            self._fail(str(error), error)
+        root = _root(error)
+        if isinstance(root, ConnectionRefusedError):
+            hint = "is the server running? esdedup node start starts one here"
+            self._fail(f"nothing listens there (connection refused); {hint}", error)
+        if isinstance(root, ConnectionResetError) and not self._known and str(self.address).startswith("http://"):
+            hint = "is the address https:// rather than http://?"
+            self._fail(f"the connection is closed without an answer; {hint}", error)
+        self._fail(f"no connection ({' '.join(str(root).split())})", error)
 
-    def _fail(self, what: str, error: Exception | None = None, *, final: bool = False) -> NoReturn:
-        rest = "" if final or "; " in what else "; run the same command again to go on"
+    def _fail(self, what: str, error: Exception) -> NoReturn:
+        rest = "" if "; " in what else "; run the same command again to go on"
         raise StoreError(f"{self.address}: {what}{rest}") from error
 
 
-BLOCKED = "the server refuses to write ({reason}): its disk is nearly full, or an index was made read-only; mend that \
-and run the same command again"
+_NO_TLS = ("wrong_version_number", "wrong version number", "record layer failure", "unknown protocol", "packet length")
 
 
-def reason_of(body: Any) -> str:
-    """What an error in an answer says, in one line."""
-    error = body.get("error", body) if isinstance(body, Mapping) else body
-    if isinstance(error, Mapping):
-        error = error.get("reason") or error.get("type")
-    line = " ".join(str(error).split())
-    return line if len(line) <= 200 else line[:200] + "…"
-
-
-def is_block(body: Any) -> bool:
-    """Whether an answer, or an item of one, tells of an index that must not be written: waiting does not help."""
-    error = body.get("error", body) if isinstance(body, Mapping) else body
-    return (
-        isinstance(error, Mapping)
-        and error.get("type") == "cluster_block_exception"
-        and any(word in str(error.get("reason")) for word in ("read-only", "FORBIDDEN"))
-    )
+def _root(error: BaseException) -> BaseException:
+    while (cause := error.__cause__ or error.__context__) is not None:
+        error = cause
+    return error

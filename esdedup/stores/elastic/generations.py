@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from esdedup.errors import StoreError
+from esdedup.errors import StoreError, StoreLockedError
 from esdedup.settings import HASH_SCHEME, Signing, freeze
 from esdedup.stores.elastic.address import ServerAddress
 from esdedup.stores.elastic.connection import Connection
@@ -28,30 +28,42 @@ def open_generation(
     if live is None:
         if frozen is None or read_only:
             raise StoreError(f"{address}: there is no store; make one with esdedup run or esdedup index")
-        live = _make(indices, frozen, None)
-        indices.swap(dict.fromkeys(CORPUS, live))
+        live = _first(indices, frozen)
+    if not read_only:
+        _end_job(indices, live)  # if it did not come to that, the same job is another one now
     return live, _signing(indices, address, live, frozen)
 
 
 def publish(indices: Indices, generation: str, results: str | None, keep: int) -> None:
     """Make a generation the live one, by one call; of the older ones all go but the newest `keep`."""
     indices.swap(dict.fromkeys(CORPUS, generation) | dict.fromkeys(RESULTS, results))
-    index = indices.name("state", generation)
-    indices.tell(index, {**indices.meta(index), "job": None})
-    for kind in CORPUS + RESULTS:
-        current = generation if kind in CORPUS else results
-        older = [old for old in indices.generations(kind) if old != current]
-        indices.delete([kind], older[: len(older) - keep])
+    older = [old for old in indices.generations("state") if old != generation and _job(indices, old) is None]
+    kept = {generation, *older[len(older) - keep :]}
+    theirs = _results(indices)
+    indices.delete(RESULTS, [one for one, corpus in theirs.items() if corpus not in kept])
+    discard_results(indices, generation, but=results)
+    indices.delete(CORPUS, {one for kind in CORPUS for one in indices.generations(kind)} - kept)
+    _end_job(indices, generation)
+
+
+def discard_results(indices: Indices, corpus: str, but: str | None = None) -> None:
+    """Delete the results of a generation of the corpus, but for one generation of them."""
+    indices.delete(RESULTS, [one for one, theirs in _results(indices).items() if theirs == corpus and one != but])
+
+
+def _results(indices: Indices) -> dict[str, str | None]:
+    """Every generation of results, and that of the corpus which it is of."""
+    return {
+        one: indices.meta(indices.name(kind, one)).get("corpus")
+        for kind in RESULTS
+        for one in indices.generations(kind)
+    }
 
 
 def unfinished(indices: Indices) -> list[str]:
     """Generations that are being made, or were left unfinished."""
     live = indices.live("state")
-    return [
-        generation
-        for generation in indices.generations("state")
-        if generation != live and indices.meta(indices.name("state", generation)).get("job") is not None
-    ]
+    return [one for one in indices.generations("state") if one != live and _job(indices, one) is not None]
 
 
 def unfinished_at(address: ServerAddress) -> bool:
@@ -65,21 +77,51 @@ def unfinished_at(address: ServerAddress) -> bool:
 
 def _unfinished_of(indices: Indices, job: str) -> str | None:
     """The generation that the same job began; what other jobs have begun is deleted."""
-    found = None
+    live = indices.live("state")
+    # it may be live already, and older ones not yet deleted
+    found = live if live is not None and _job(indices, live) == job else None
     for generation in unfinished(indices):
-        if indices.meta(indices.name("state", generation))["job"] == job:
+        if _job(indices, generation) == job:
             found = generation
         else:
-            discard(indices, generation)
+            _discard(indices, generation)
     return found
 
 
-def discard(indices: Indices, generation: str) -> None:
-    """Delete an unfinished generation: results that were made of it are not yet known by any alias."""
+def _discard(indices: Indices, generation: str) -> None:
+    """Delete an unfinished generation, with its results."""
+    discard_results(indices, generation)
     indices.delete(CORPUS, [generation])
-    for kind in RESULTS:
-        live = indices.live(kind)
-        indices.delete([kind], [one for one in indices.generations(kind) if one != live])
+
+
+def _job(indices: Indices, generation: str) -> str | None:
+    """The job that makes a generation, until it is published."""
+    job: str | None = indices.meta(indices.name("state", generation)).get("job")
+    return job
+
+
+def _end_job(indices: Indices, generation: str) -> None:
+    if _job(indices, generation) is not None:
+        index = indices.name("state", generation)
+        indices.tell(index, {**indices.meta(index), "job": None})
+
+
+def _first(indices: Indices, frozen: Mapping[str, Any]) -> str:
+    """Make a store where there is none, or take the one that another command makes at the same time."""
+    made = _make(indices, frozen, None)
+    try:
+        indices.swap(dict.fromkeys(CORPUS, made))
+    except StoreLockedError:
+        indices.delete(CORPUS, [made])
+        live = indices.live("state")
+        if live is None:
+            raise
+        return live
+    # what was killed in the making
+    whole = indices.generations("state")
+    beginnings = {one for kind in CORPUS for one in indices.generations(kind)}
+    indices.delete(CORPUS, beginnings - {made} - {one for one in whole if _job(indices, one) is not None})
+    return made
 
 
 def _make(indices: Indices, frozen: Mapping[str, Any], job: str | None) -> str:

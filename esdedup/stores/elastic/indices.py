@@ -10,14 +10,19 @@ import datetime
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from esdedup.errors import NotAStoreError, StoreError, UsageError
+from elasticsearch import ApiError, BadRequestError
+
+from esdedup.errors import NotAStoreError, StoreError, StoreLockedError, UsageError
+from esdedup.stores.elastic.answers import GONE, reason_of
 from esdedup.stores.elastic.connection import Connection
 from esdedup.stores.schemas import SCHEMA_VERSION, mapping_text
 
-CORPUS = ("state", "documents", "sentences")
+CORPUS = ("documents", "sentences", "state")
+"""In the order in which they are made and deleted: a generation that has a state is whole."""
+
 RESULTS = ("pairs", "clusters", "members", "touched")
 
 _STAMP = "[0-9]{8}t[0-9]{12}"
@@ -67,17 +72,28 @@ class Indices:
             self._known = dict(found)
         return self._known
 
+    def _told(self, index: str) -> dict[str, Any]:
+        if index not in self._all():
+            raise StoreError(f"{self._connection.address}: {GONE.format(reason=index)}")
+        return dict(self._all()[index])
+
     def make(self, kinds: Iterable[str], meta: Mapping[str, Any], *, loading: bool = False) -> str:
         """Make an index of each kind, as a new generation: its name. With `loading`, as cheap to fill as can be."""
         now = datetime.datetime.now(datetime.UTC)
         generation = now.strftime("%Y%m%dt%H%M%S%f")
         for kind in kinds:
-            mapping = {**self.mapping(kind), "_meta": {"esdedup": {"schema": SCHEMA_VERSION, **meta}}}
             index = self.name(kind, generation)
-            settings = {**_shape(), **(_relaxed() if loading and kind == "sentences" else {})}
-            self._connection.ask(
-                "PUT", f"/{index}", {"settings": settings, "mappings": mapping}, wait_for_active_shards=1
-            )
+            body = {
+                "settings": {**_shape(), **(_relaxed() if loading and kind == "sentences" else {})},
+                "mappings": {**self.mapping(kind), "_meta": {"esdedup": {"schema": SCHEMA_VERSION, **meta}}},
+                "aliases": {own_name(index): {"is_hidden": True}},
+            }
+            try:
+                self._connection.ask("PUT", f"/{index}", body, heed=(400,), wait_for_active_shards=1)
+            except BadRequestError as error:
+                if error.message != "resource_already_exists_exception":  # else only the answer was lost
+                    told = reason_of(error.body)
+                    raise StoreError(f"{self._connection.address}: cannot make {index}: {told}") from error
         self._known = None
         return generation
 
@@ -87,7 +103,7 @@ class Indices:
 
     def meta(self, index: str) -> dict[str, Any]:
         """What esdedup told of an index when it made it."""
-        return dict(_meta(self._all()[index])["esdedup"])
+        return dict(_meta(self._told(index))["esdedup"])
 
     def tell(self, index: str, meta: Mapping[str, Any]) -> None:
         """Replace what is told of an index."""
@@ -97,7 +113,7 @@ class Indices:
     def check_mapping(self, kind: str, generation: str) -> None:
         """`StoreError` where somebody has changed the fields of an index."""
         index = self.name(kind, generation)
-        there, ours = self._all()[index]["mappings"].get("properties", {}), self.mapping(kind)["properties"]
+        there, ours = self._told(index)["mappings"].get("properties", {}), self.mapping(kind)["properties"]
         changed = sorted(name for name in there.keys() | ours.keys() if not _same(there.get(name), ours.get(name)))
         if changed:
             raise StoreError(
@@ -123,19 +139,34 @@ class Indices:
         self._connection.ask("POST", f"/{','.join(names)}/_refresh")
 
     def swap(self, generations: Mapping[str, str | None]) -> None:
-        """Make these generations, by kind, the live ones, by one call; None: no index is live any more."""
+        """Make these generations, by kind, the live ones, by one call; None: no index is live any more.
+
+        `StoreLockedError` where another command comes between.
+        """
+        wanted = dict(generations)
+        if self._lives(wanted) == wanted:
+            return
+        self._known = None
         actions: list[dict[str, Any]] = []
-        for kind, generation in generations.items():
-            before, alias = self.live(kind), self.alias(kind)
-            if before == generation:
-                continue
-            if before is not None:
-                actions.append({"remove": {"index": self.name(kind, before), "alias": alias}})
-            if generation is not None:
-                actions.append({"add": {"index": self.name(kind, generation), "alias": alias}})
-        if actions:
-            self._connection.ask("POST", "/_aliases", {"actions": actions})
+        for kind, before in self._lives(wanted).items():
+            alias, generation = self.alias(kind), wanted[kind]
+            if before not in (None, generation):
+                actions.append({"remove": {"index": self.name(kind, before), "alias": alias, "must_exist": True}})
+            if generation not in (None, before):  # a server lets no two indices of an alias be written
+                actions.append({"add": {"index": self.name(kind, generation), "alias": alias, "is_write_index": True}})
+        try:
+            self._connection.ask("POST", "/_aliases", {"actions": actions}, heed=(404, 500))
+        except ApiError as error:
             self._known = None
+            if self._lives(wanted) != wanted:  # else it was done, and only the answer was lost
+                raise StoreLockedError(
+                    f"{self._connection.address}: another command replaces or drops this store "
+                    f"({reason_of(error.body)}); run this one again when that has ended"
+                ) from error
+        self._known = None
+
+    def _lives(self, kinds: Iterable[str]) -> dict[str, str | None]:
+        return {kind: self.live(kind) for kind in kinds}
 
     def delete(self, kinds: Iterable[str], generations: Iterable[str] | None = None) -> None:
         """Delete generations of these kinds, all of them if none are named."""
@@ -146,15 +177,29 @@ class Indices:
             for generation in self.generations(kind)
             if chosen is None or generation in chosen
         ]
-        if names:
-            self._connection.ask("DELETE", f"/{','.join(names)}", missing=True, ignore_unavailable="true")
+        for some in _few(names):
+            self._connection.ask("DELETE", f"/{','.join(some)}", ignore_unavailable="true")
             self._known = None
 
     def bytes_on_disk(self) -> int:
         """What all generations take on disk, copies included."""
         names = [self.name(kind, generation) for kind in CORPUS + RESULTS for generation in self.generations(kind)]
-        told = self._connection.ask("GET", f"/{','.join(names)}/_stats/store", filter_path="_all.total.store")
-        return int(told["_all"]["total"]["store"]["size_in_bytes"])
+        total = 0
+        for some in _few(names):
+            told = self._connection.ask("GET", f"/{','.join(some)}/_stats/store", filter_path="_all.total.store")
+            total += int(told["_all"]["total"]["store"]["size_in_bytes"])
+        return total
+
+
+def own_name(index: str) -> str:
+    """The alias through which an index is written: what comes late must not make an index anew that was deleted."""
+    return f"{index}-own"
+
+
+def _few(names: list[str]) -> Iterator[list[str]]:
+    """Names in portions that fit in the first line of a request, 4 kB long."""
+    for begin in range(0, len(names), 20):
+        yield names[begin : begin + 20]
 
 
 def _shape() -> dict[str, Any]:

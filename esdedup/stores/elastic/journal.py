@@ -6,12 +6,14 @@ pieces are whole, whoever opens the store to write carries them out, as often as
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import orjson
 
+from esdedup.errors import StoreError
 from esdedup.stores.elastic.bulk import Bulk, delete, put
 from esdedup.stores.elastic.connection import Connection
 from esdedup.stores.elastic.reading import Reader, Wanted
@@ -29,6 +31,7 @@ class Journal:
         self._names = names
         self._steps: list[dict[str, Any]] = []
         self._bytes = 0
+        self._name = uuid.uuid4().hex  # two writers must not mix what they write down
         self._pieces = 0
 
     def put(self, kind: str, documents: Iterable[tuple[str, dict[str, Any]]]) -> None:
@@ -50,26 +53,31 @@ class Journal:
         """Everything is written down: carry it out, and say these values of the state with it."""
         self._keep()
         if self._pieces:
-            self._state.tell(journal={"pieces": self._pieces, "then": state})
-            self.carry_out()
+            draft = {"name": self._name, "pieces": self._pieces}
+            self._state.tell(journal={**draft, "then": state}, drafts=[draft])
+            self._carry_out(self._state.get("journal"))
         else:
             self._state.tell(**state)
 
     def carry_out(self) -> bool:
-        """Do what is written down, if anything is; whether it was."""
+        """Do what a command that was cut short has written down, if any has; whether it was."""
         written = self._state.get("journal")
         if written is None:
             return False
-        for number in range(written["pieces"]):
-            piece = self._state.piece(_name(number))
-            if piece is not None:
-                self._carry_out(piece["steps"])
+        self._state.tell(journal=written)  # whoever is at it must leave it to us
+        self._carry_out(written)
+        return True
+
+    def _carry_out(self, written: dict[str, Any]) -> None:
+        for number in range(1, written["pieces"] + 1):
+            piece = self._state.piece(_piece(written["name"], number))
+            self._state.check()  # nobody else has taken it over
+            if piece is None:
+                raise StoreError(f"{self._connection.address}: damaged: changes are lost; begin again with --fresh")
+            self._do(piece["steps"])
         self._connection.ask("POST", f"/{','.join(sorted(set(self._names.values())))}/_refresh")
         self._state.tell(journal=None, **written["then"])
-        for number in range(written["pieces"]):
-            self._state.drop_piece(_name(number))
-        self._pieces = 0
-        return True
+        self._drop(written)
 
     def _note(self, step: dict[str, Any]) -> None:
         self._steps.append(step)
@@ -78,21 +86,28 @@ class Journal:
             self._keep()
 
     def _keep(self) -> None:
-        if self._steps:
-            self._state.put_piece(_name(self._pieces), {"steps": self._steps})
-            self._pieces += 1
-            self._steps, self._bytes = [], 0
+        if not self._steps:
+            return
+        # what was left lying about is told of until it is deleted, and deleted once no other writer needs it
+        left = [one for one in self._state.get("drafts") or [] if one["name"] != self._name]
+        self._pieces += 1
+        self._state.tell(drafts=[*left, {"name": self._name, "pieces": self._pieces}])
+        for one in left:
+            self._drop(one)
+        self._state.put_piece(_piece(self._name, self._pieces), {"steps": self._steps})
+        self._steps, self._bytes = [], 0
 
-    def _carry_out(self, steps: list[dict[str, Any]]) -> None:
-        self._forget([step["forget"] for step in steps if "forget" in step])
+    def _drop(self, draft: dict[str, Any]) -> None:
+        for number in range(1, draft["pieces"] + 1):
+            self._state.drop_piece(_piece(draft["name"], number))
+
+    def _do(self, steps: list[dict[str, Any]]) -> None:
+        forget_documents(self._connection, self._names, [step["forget"] for step in steps if "forget" in step])
         for kind, name in self._names.items():
             with Bulk(self._connection, name) as bulk:
                 bulk.add(delete(step["id"]) for step in steps if step.get("delete") == kind)
             with Bulk(self._connection, name) as bulk:
                 bulk.add(put(step["id"], step["document"].encode()) for step in steps if step.get("put") == kind)
-
-    def _forget(self, documents: list[int]) -> None:
-        forget_documents(self._connection, self._names, documents)
 
 
 def forget_documents(connection: Connection, names: dict[str, str], documents: list[int]) -> None:
@@ -109,5 +124,5 @@ def forget_documents(connection: Connection, names: dict[str, str], documents: l
         bulk.add(delete(str(number)) for number in documents)
 
 
-def _name(number: int) -> str:
-    return f"journal-{number}"
+def _piece(name: str, number: int) -> str:
+    return f"journal-{name}-{number}"

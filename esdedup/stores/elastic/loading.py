@@ -6,11 +6,14 @@ import os
 from pathlib import Path
 
 import numpy as np
+import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from esdedup.errors import StoreError
 from esdedup.pairs.groups import Numbers
-from esdedup.stores.elastic.bulk import Bulk, keep_refused
+from esdedup.records import Skips
+from esdedup.stores.elastic.bulk import Bulk
 from esdedup.stores.elastic.connection import Connection
 from esdedup.stores.elastic.progress import Progress
 from esdedup.stores.elastic.rows import POSITION_BITS, document_actions, sentence_actions
@@ -43,25 +46,35 @@ class Loader:
         self._sentences = waiting.filter(pc.invert(ready)).combine_chunks()
         self._last_seen = seen.filter(pc.greater(seen["document"], last))
         rows = _dated(waiting.filter(ready).combine_chunks(), seen.filter(pc.less_equal(seen["document"], last)))
-        refused = []
+        refused: list[bytes] = []
         for kind, actions in (
             ("sentences", sentence_actions(mark, self._unit, documents, rows)),
             ("documents", document_actions(mark, documents)),
         ):
-            with Bulk(self._connection, self._names[kind]) as bulk:
+            with Bulk(self._connection, self._names[kind], lenient=True) as bulk:
                 bulk.add(actions)
                 bulk.finish()
                 refused += bulk.refused
+        skips = Skips()
         if refused:
-            path = dead_letters(self._connection.address.prefix)
-            keep_refused(path, refused)
-            mark.skips.add("refused", f"{path}: {refused[0][:200]}", len(refused))
-        self._progress.advance(mark, last + self._parts if documents.num_rows else 0)
+            path = _keep(refused, self._connection.address.prefix)
+            told = orjson.loads(refused[0])["reason"]
+            skips.add("refused", f"{mark.path}: the server refuses what is now in {path}: {told}", len(refused))
+        self._progress.advance(mark, last + self._parts if documents.num_rows else 0, skips)
 
 
-def dead_letters(prefix: str) -> Path:
-    """The file for what the server would not take."""
-    return Path(os.environ.get("ESDEDUP_DEAD_LETTERS") or f"{prefix}.refused.jsonl")
+def _keep(refused: list[bytes], prefix: str) -> Path:
+    """Append what the server would not take to a file, one JSON line each; its name."""
+    path = Path(os.environ.get("ESDEDUP_DEAD_LETTERS") or f"{prefix}.refused.jsonl")
+    try:
+        with path.open("ab") as file:
+            file.writelines(line + b"\n" for line in refused)
+    except OSError as error:
+        raise StoreError(
+            f"{path}: {error.strerror}; it is to hold {len(refused)} documents that the server refuses: name another "
+            "file by ESDEDUP_DEAD_LETTERS and run the same command again"
+        ) from error
+    return path
 
 
 def _dated(sentences: pa.Table, last_seen: pa.Table) -> pa.Table:

@@ -14,6 +14,7 @@ import pyarrow as pa
 from esdedup.clustering.union import CLUSTER_TEXTS, CLUSTERS
 from esdedup.database import Database
 from esdedup.hashing import Hashes
+from esdedup.stores.duckdb_results import Results
 from esdedup.stores.elastic.reading import Hits, Reader, Wanted, hashes, integers, signed
 from esdedup.stores.store import SourceMark
 
@@ -55,8 +56,12 @@ _LARGE_PART = 4
 class Mirror:
     """A database with the tables of `_TABLES`, filled from the indices `names`."""
 
-    def __init__(self, db: Database, reader: Reader, names: dict[str, str], marks: Sequence[SourceMark]) -> None:
+    def __init__(
+        self, db: Database, reader: Reader, names: dict[str, str], marks: Sequence[SourceMark], unit: str
+    ) -> None:
         self.db = db
+        self.results = Results(db, unit)
+        self.unit = unit
         self._reader = reader
         self._names = names
         self.db.execute(_TABLES)

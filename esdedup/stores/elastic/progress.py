@@ -1,4 +1,8 @@
-"""How far each source has been read: the sources in the state, and beside it the progress of each part of a reading."""
+"""How far each source has been read: the sources in the state, and beside it the progress of each part of a reading.
+
+Several machines may read at once, each its part. What all of them must agree on, which reading it is and which parts
+have come to their end, stands in the state, which is compared before it is replaced: so one of them is the last.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from esdedup.errors import StoreSourcesError
-from esdedup.records import Skips
+from esdedup.errors import StoreLockedError, StoreSourcesError
+from esdedup.records import PLACES_KEPT, Skips
 from esdedup.settings import Part
-from esdedup.stores.elastic.state import State
+from esdedup.stores.elastic.state import Guarded, State
 from esdedup.stores.store import STANDARD_INPUT, ReadingMark, SourceMark
 
 
@@ -20,7 +24,10 @@ class Progress:
         self._state = state
         self._address = address
         self._part = Part(1, 1)
+        self._own: Guarded | None = None  # what is written of this part
         self._marks: dict[int, SourceMark] = {}  # what this part has read, by number of the source
+        self._given: list[SourceMark] = []
+        self._refused: dict[int, Skips] = {}
         self._next = 0
 
     def sources(self) -> list[SourceMark]:
@@ -28,25 +35,23 @@ class Progress:
         marks = [_mark(told) for told in self._state.get("sources") or []]
         started = self._state.get("started")
         if started is not None:
-            parts = [self._state.piece(_name(number)) for number in range(1, started["parts"] + 1)]
+            pieces = self._pieces()
             for mark in marks:
                 if mark.number in started["sources"]:
-                    told = [
-                        _mark(part["marks"][str(mark.number)])
-                        for part in parts
-                        if part is not None and _has(part, mark.number)
-                    ]
+                    key = str(mark.number)
+                    told = [_mark(piece["marks"][key]) for piece in pieces if key in piece["marks"]]
                     mark.documents = sum(one.documents for one in told)
-                    mark.finished = len(told) == len(parts) and all(one.finished for one in told)
-                    mark.skips = Skips()
-                    for one in told:
-                        mark.skips.include(one.skips)
+                    mark.finished = len(told) == started["parts"] and all(one.finished for one in told)
+                    mark.skips = _all_skips(told)
         return marks
 
     def unfinished(self) -> ReadingMark | None:
         """The reading that has begun and is not settled."""
         told = self._state.get("started")
-        return None if told is None else ReadingMark(told["sources"], told["first"])
+        if told is None:
+            return None
+        missing = [f"{number}/{told['parts']}" for number in _missing(told)] if told["parts"] > 1 else []
+        return ReadingMark(told["sources"], told["first"], missing)
 
     @property
     def first(self) -> int:
@@ -63,16 +68,32 @@ class Progress:
         """Start (or go on with) reading `marks`, whose numbers and progress are filled in.
 
         The first document number of the reading, the next one of this part, and the sources that this part has begun
-        to read and must read anew.
+        to read and must read anew. Who reads this part at the same time is told so when he next notes his progress.
         """
+        while True:
+            try:
+                return self._begin(marks, part)
+            except StoreLockedError:
+                # another part came between: what it began is gone on with
+                if part.parts == 1 or self._state.get("started") is None:
+                    raise
+
+    def _begin(self, marks: Sequence[SourceMark], part: Part) -> tuple[int, int, list[int]]:
         started, stored = self._state.get("started"), [_mark(told) for told in self._state.get("sources") or []]
-        if started is not None and started["parts"] != part.parts:
+        begun: dict[str, Any] = started or {
+            "sources": [],
+            "first": self._state.get("next") or 0,
+            "parts": part.parts,
+            "turn": 1 + (self._state.get("turn") or 0),
+            "ended": [],
+        }
+        if begun["parts"] != part.parts:
             raise StoreSourcesError(
-                f"{self._address}: a reading in {started['parts']} parts has begun; go on with it by "
-                f"--part I/{started['parts']}, or begin again with --fresh"
+                f"{self._address}: a reading {_in_parts(begun['parts'])} has begun; go on with that, or begin again "
+                "with --fresh"
             )
         self._part = part
-        piece = None if started is None else self._state.piece(_name(part.number))
+        piece = self._piece(part.number, begun["turn"])
         before = {} if piece is None else {int(number): _mark(told) for number, told in piece["marks"].items()}
         anew = []
         for mark in marks:
@@ -84,44 +105,64 @@ class Progress:
                 stored.append(mark)
                 continue
             mark.number = known.number
+            if part.parts > 1 and known.number in begun["sources"] and known.timeless != mark.timeless:
+                raise StoreSourcesError(
+                    f"{self._address}: {mark.path} is not what other parts read, or is read with other options; name "
+                    "the same source with the same options, or begin again with --fresh"
+                )
             read = before.get(mark.number)
             if read is not None and read.same_as(mark) and mark.path != STANDARD_INPUT:
                 mark.documents, mark.finished, mark.skips = read.documents, read.finished, read.skips
             elif read is not None:
                 anew.append(mark.number)
             stored[stored.index(known)] = mark
-        first = (self._state.get("next") or 0) if started is None else started["first"]
-        self._next = first + part.number - 1 if piece is None else piece["next"]
+        self._next = begun["first"] + part.number - 1 if piece is None else piece["next"]
         self._marks = before | {mark.number: mark for mark in marks}
-        numbers = sorted({*([] if started is None else started["sources"]), *(mark.number for mark in marks)})
-        if started is None:
-            for number in range(1, part.parts + 1):
-                self._state.drop_piece(_name(number))
-        told = {"sources": numbers, "first": first, "parts": part.parts}
+        numbers = sorted({*begun["sources"], *(mark.number for mark in marks)})
+        # parts that ended before have not read a source that is new; nor has this one what it reads anew
+        ended = begun["ended"] if numbers == begun["sources"] else []
+        if not all(mark.finished for mark in marks):
+            ended = [number for number in ended if number != part.number]
+        told = {**begun, "sources": numbers, "ended": ended}
         sources = [_told(mark) for mark in stored]
         if started != told or self._state.get("sources") != sources:
             self._state.tell(sources=sources, started=told, read=None)
-        return first, self._next, anew
+        self._given, self._refused = list(marks), {}
+        self._own = self._state.guarded(_name(part.number))
+        self._note()
+        return told["first"], self._next, anew
 
-    def advance(self, mark: SourceMark, next_number: int) -> None:
-        """Note how far a source has been read by this part."""
+    def advance(self, mark: SourceMark, next_number: int, refused: Skips) -> None:
+        """Note how far a source has been read by this part, and what more of it the server has refused."""
+        so_far = self._refused.setdefault(mark.number, Skips())
+        so_far.include(refused)
+        mark.skips.include(so_far)  # the caller's mark knows nothing of it yet
         self._marks[mark.number] = mark
         self._next = max(self._next, next_number)
-        told = {str(number): _told(one) for number, one in self._marks.items()}
-        self._state.put_piece(_name(self._part.number), {"next": self._next, "marks": told})
+        self._note()
+
+    def _note(self) -> None:
+        """Write this part's progress; `StoreLockedError` if another command has begun to read the same part."""
+        assert self._own is not None
+        marks = {str(number): _told(one) for number, one in self._marks.items()}
+        self._own.replace({"turn": self._state.get("started")["turn"], "next": self._next, "marks": marks})
+
+    def tell_refused(self) -> None:
+        """Add to the marks that were given to `begin` what the server has refused of them since."""
+        for mark in self._given:
+            mark.skips.include(self._refused.pop(mark.number, Skips()))
 
     def missing_parts(self) -> list[int]:
-        """The parts of the reading that have not come to their end."""
+        """Note that this part has come to its end; those that have not. The one that finds none ends the reading."""
         started = self._state.get("started")
-        if started is None:
-            return []
-        pieces = {number: self._state.piece(_name(number)) for number in range(1, started["parts"] + 1)}
-        return [
-            number
-            for number, piece in pieces.items()
-            if piece is None
-            or not all(_has(piece, source) and piece["marks"][str(source)]["finished"] for source in started["sources"])
-        ]
+        while self._part.parts > 1 and self._part.number not in started["ended"]:
+            try:
+                self._state.tell(started={**started, "ended": sorted([*started["ended"], self._part.number])})
+            except StoreLockedError:
+                if self._state.get("started") is None:
+                    raise
+            started = self._state.get("started")
+        return _missing(started) if self._part.parts > 1 else []
 
     def ended(self, repeated: Sequence[tuple[int, int, list[str]]]) -> dict[str, Any]:
         """Values of the state once the reading is settled; `repeated` are ids that a source has more than once."""
@@ -132,22 +173,48 @@ class Progress:
             skips.add("repeated_id", count=count)
             for place in places:
                 skips.add("repeated_id", place, 0)
-        pieces = [self._state.piece(_name(number)) for number in range(1, started["parts"] + 1)]
-        reading = ReadingMark(started["sources"], started["first"])
         return {
             "sources": [_told(mark) for mark in marks],
-            "next": max([started["first"], *(piece["next"] for piece in pieces if piece is not None)]),
+            "next": max([started["first"], *(piece["next"] for piece in self._pieces())]),
+            "turn": started["turn"],
             "started": None,
-            "read": asdict(reading),
+            "read": {"sources": started["sources"], "first": started["first"]},
         }
+
+    def _pieces(self) -> list[dict[str, Any]]:
+        """What each part of the reading under way tells, as far as they have begun."""
+        started = self._state.get("started")
+        found = (self._piece(number, started["turn"]) for number in range(1, started["parts"] + 1))
+        return [piece for piece in found if piece is not None]
+
+    def _piece(self, part: int, turn: int) -> dict[str, Any] | None:
+        """What a part tells of a reading: there may be something left of an earlier one."""
+        piece = self._state.piece(_name(part))
+        return piece if piece is not None and piece["turn"] == turn else None
 
 
 def _name(part: int) -> str:
     return f"part-{part}"
 
 
-def _has(piece: dict[str, Any], source: int) -> bool:
-    return str(source) in piece["marks"]
+def _missing(started: dict[str, Any]) -> list[int]:
+    return [number for number in range(1, started["parts"] + 1) if number not in started["ended"]]
+
+
+def _in_parts(parts: int) -> str:
+    return f"by --part I/{parts}" if parts > 1 else "without --part"
+
+
+def _all_skips(marks: Sequence[SourceMark]) -> Skips:
+    """What was left out of one source by all its parts together; its damage, which all have met, is told once."""
+    skips, damage = Skips(), []
+    for mark in marks:
+        skips.include(mark.skips)
+        damage += mark.skips.places.get("damaged_source", [])
+    if damage:
+        places = list(dict.fromkeys(damage))
+        skips.counts["damaged_source"], skips.places["damaged_source"] = len(places), places[:PLACES_KEPT]
+    return skips
 
 
 def _told(mark: SourceMark) -> dict[str, Any]:

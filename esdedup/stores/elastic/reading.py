@@ -6,18 +6,16 @@ small, what came is compared with what the server counted, and a slice that lost
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from elasticsearch import ApiError
 
 from esdedup.errors import StoreError
 from esdedup.pairs.groups import Numbers
-from esdedup.stores.elastic import connection as patience
-from esdedup.stores.elastic.connection import Connection, LostAnswerError, reason_of
+from esdedup.stores.elastic.answers import TooLongError, reason_of
+from esdedup.stores.elastic.connection import Connection, LostAnswerError, Pauses
 
 PAGE = 10_000
 """Documents an answer: the most that a server gives."""
@@ -68,7 +66,8 @@ class Reader:
 
     def count(self, index: str, query: dict[str, Any] | None = None) -> int:
         """How many documents match."""
-        answer = self._connection.ask("POST", f"/{index}/_count", {"query": query or _ALL})
+        asked = {"query": query or _ALL}
+        answer = self._until_whole(lambda: _whole(self._connection.ask("POST", f"/{index}/_count", asked)))
         return int(answer["count"])
 
     def search(self, index: str, body: dict[str, Any]) -> dict[str, Any]:
@@ -151,43 +150,57 @@ class Reader:
         """For each of the values that occurs where `query` matches, one document: the first by `sort`."""
         only = [] if query is None else [query]
         listed = values.tolist()
-        for begin in range(0, len(listed), ASKED):
-            asked = listed[begin : begin + ASKED]
-            answer = self.search(
-                index,
-                {
-                    "size": len(asked),
-                    "query": {"bool": {"filter": [{"terms": {field: asked}}, *only]}},
-                    "collapse": {"field": field},
-                    "sort": list(sort),
-                    **wanted.body(),
-                },
-            )
-            yield answer["hits"]["hits"]
+        waiting = [listed[begin : begin + ASKED] for begin in range(0, len(listed), ASKED)][::-1]
+        while waiting:
+            asked = waiting.pop()
+            body = {
+                "size": len(asked),
+                "query": {"bool": {"filter": [{"terms": {field: asked}}, *only]}},
+                "collapse": {"field": field},
+                "sort": list(sort),
+                **wanted.body(),
+            }
+            try:
+                yield self.search(index, body)["hits"]["hits"]
+            except TooLongError:  # very long texts: fewer at once
+                if len(asked) == 1:
+                    raise
+                middle = len(asked) // 2
+                waiting += [asked[middle:], asked[:middle]]
 
     def read(self, index: str, query: Any, wanted: Wanted, *, large: bool = False) -> Hits:
         """Every document that matches a query, or all of a list; `large`: more than a page, probably."""
         first = None if large else self._first_page(index, query, wanted)
-        return self._until_whole(lambda: self._scroll(index, _page(query, wanted))) if first is None else first
+        if first is not None:
+            return first
+        body = _page(query, wanted)
+        while True:
+            try:
+                return self._until_whole(lambda: self._scroll(index, body))
+            except TooLongError:  # very long texts: fewer at once
+                if body["size"] == 1:
+                    raise
+                body["size"] = max(body["size"] // 8, 1)
 
     def _first_page(self, index: str, query: Any, wanted: Wanted) -> Hits | None:
         """All that matches, if it is no more than a page: most lookups find less, and need no cursor."""
-        found = self.search(index, _page(query, wanted))["hits"]
+        try:
+            found = self.search(index, _page(query, wanted))["hits"]
+        except TooLongError:
+            return None
         return list(found["hits"]) if found["total"]["value"] == len(found["hits"]) else None
 
     def _until_whole(self, read: Callable[[], T]) -> T:
-        end, pause = time.monotonic() + patience.PATIENCE, 0.1
+        pauses = Pauses()
         while True:
             try:
                 return read()
             except LostAnswerError as error:
-                if time.monotonic() + pause > end:
+                if not pauses.wait():
                     raise StoreError(
                         f"{self._connection.address}: parts of answers are lost again and again ({error.__cause__}); "
                         "run the same command again"
                     ) from error
-            time.sleep(pause)
-            pause = min(2 * pause, 10.0)
 
     def _scroll(self, index: str, body: dict[str, Any]) -> Hits:
         answer = self._connection.ask("POST", f"/{index}/_search", body, scroll=_KEEP_ALIVE)
@@ -207,13 +220,9 @@ class Reader:
         return hits
 
     def _next_page(self, scroll: str) -> dict[str, Any]:
-        try:
-            answer: dict[str, Any] = self._connection.ask(
-                "POST", "/_search/scroll", {"scroll_id": scroll, "scroll": _KEEP_ALIVE}, again=False
-            )
-            return answer
-        except ApiError as error:  # the server has forgotten where we were
-            raise LostAnswerError from error
+        asked = {"scroll_id": scroll, "scroll": _KEEP_ALIVE}
+        answer: dict[str, Any] = self._connection.ask("POST", "/_search/scroll", asked, again=False)
+        return answer
 
 
 _ALL: dict[str, Any] = {"match_all": {}}

@@ -16,12 +16,9 @@ import pyarrow as pa
 from esdedup.clustering.union import Clusters
 from esdedup.database import Database
 from esdedup.errors import StoreError
-from esdedup.hashing import Hashes
 from esdedup.pairs.collider import signatures_schema
 from esdedup.pairs.groups import Numbers
 from esdedup.settings import Part
-from esdedup.stores import duckdb_questions
-from esdedup.stores.duckdb_results import Results
 from esdedup.stores.elastic import generations
 from esdedup.stores.elastic.address import ServerAddress
 from esdedup.stores.elastic.changes import Changes
@@ -32,13 +29,14 @@ from esdedup.stores.elastic.loading import Loader
 from esdedup.stores.elastic.lookups import PAIR, Lookups, pair_table, source_homes
 from esdedup.stores.elastic.mirror import Mirror
 from esdedup.stores.elastic.progress import Progress
-from esdedup.stores.elastic.questions import Questions, cluster_hash
+from esdedup.stores.elastic.questions import Questions
 from esdedup.stores.elastic.reading import Reader, Wanted, integers, signed
 from esdedup.stores.elastic.rows import (
     POSITION_BITS,
     SIGNATURE,
     signature_table,
 )
+from esdedup.stores.elastic.shown import ShownResults
 from esdedup.stores.elastic.state import State
 from esdedup.stores.elastic.writing import Merger, result_counts, write_results
 from esdedup.stores.store import ALL, ReadingMark, Signatures, SourceMark, Store
@@ -72,6 +70,7 @@ class ServerStore(Store):
         self.address = str(address)
         self._memory = memory
         self._threads = threads
+        self._fresh = fresh is not None
         self._connection = Connection(address)
         try:
             self._indices = Indices(self._connection)
@@ -88,6 +87,7 @@ class ServerStore(Store):
             self._connection.close()
             raise
         self._loader: Loader | None = None
+        self._shown = ShownResults(self._private, self._mirror)
 
     @property
     def _lookups(self) -> Lookups:
@@ -126,8 +126,11 @@ class ServerStore(Store):
         ):
             yield db
 
+    def _mirror(self, db: Database) -> Mirror:
+        return Mirror(db, self._reader, self._names, self.sources(), self.signing.unit)
+
     def publish(self, keep: int = 0) -> None:
-        if self._indices.live("state") != self._generation:
+        if self._fresh:
             scan = self._state.get("scan")
             generations.publish(self._indices, self._generation, None if scan is None else scan["generation"], keep)
 
@@ -165,6 +168,7 @@ class ServerStore(Store):
         self._loader.append(mark, documents, sentences, last_seen)
 
     def settle(self) -> dict[str, int]:
+        self._progress.tell_refused()
         reading = self._progress.unfinished()
         if reading is None:
             return {}
@@ -181,9 +185,8 @@ class ServerStore(Store):
         with self._private() as db:
             changes = Changes(db, self._reader, names, journal, self.signing.unit)
             settled = changes.settle(reading.first, by_place=self._progress.in_parts, remember=remember)
+        self._indices.restore(self._generation)  # before the end, after which nobody would
         journal.commit(**self._progress.ended(settled.repeated), **self._changed(settled.touched, remember))
-        self._indices.restore(self._generation)
-        self._indices.refresh(names["sentences"], names["documents"])
         self._loader = None
         return settled.counts
 
@@ -264,14 +267,13 @@ class ServerStore(Store):
             yield pa.record_batch({"hash": found, "text": pa.array([row["text"] for row in rows], pa.large_string())})
 
     def replace_results(self, pairs: Iterator[pa.RecordBatch], clusters: Clusters, summary: dict[str, Any]) -> None:
-        with self._private() as db:
-            mirror = Mirror(db, self._reader, self._names, self.sources())
-            generation = write_results(self._connection, self._indices, mirror, self.signing.unit, pairs, clusters)
-        old = self._state.get("scan")
+        mirror = self._shown.begin()
+        generation = write_results(self._connection, self._indices, self._generation, mirror, pairs, clusters)
+        self._shown.keep(mirror)
         self._state.tell(scan={"generation": generation, "summary": summary})
         self._show_results()
-        if old is not None:
-            self._indices.delete(RESULTS, [old["generation"]])
+        # the results before, and what killed scans have left
+        generations.discard_results(self._indices, self._generation, but=generation)
 
     def state(self) -> str:
         return str(self._state.get("state"))
@@ -288,6 +290,7 @@ class ServerStore(Store):
     def merge_results(
         self, outdated: pa.Table, pairs: pa.Table, affected: pa.Table, clusters: Clusters, summary: dict[str, Any]
     ) -> None:
+        self._shown.forget()
         journal, scan = self._journal(), self._state.get("scan")
         with self._private() as db:
             merger = Merger(self._reader, self._names, journal, db)
@@ -346,8 +349,7 @@ class ServerStore(Store):
         return None if scan is None else dict(scan["summary"]["scanning"])
 
     def pair_rows(self) -> Iterator[pa.RecordBatch]:
-        with self._results() as results:
-            yield from results.pair_rows()
+        return self._shown.pair_rows()
 
     def cluster_rows(
         self,
@@ -359,13 +361,7 @@ class ServerStore(Store):
         limit: int | None = None,
         after: str | None = None,
     ) -> Iterator[dict[str, Any]]:
-        chosen = self._questions.clusters_with(document, text)
-        if chosen is None and limit is not None:
-            chosen = self._questions.cluster_page(min_size, sort, limit, after)
-        if chosen is not None and after is not None:
-            chosen = np.union1d(chosen, cluster_hash(after))
-        with self._results(chosen) as results:
-            yield from results.cluster_rows(min_size, document, text, sort, limit, after)
+        return self._shown.cluster_rows(self._questions, min_size, document, text, sort, limit, after)
 
     def cluster_sizes(self) -> dict[int, int]:
         body = {
@@ -393,17 +389,10 @@ class ServerStore(Store):
         return self._questions.sentence(identity)
 
     def new_matches(self, first: int, limit: int) -> tuple[int, list[dict[str, Any]]]:
-        with self._private() as db:
-            mirror = Mirror(db, self._reader, self._names, self.sources())
-            mirror.load_results_since(first << POSITION_BITS)
-            return duckdb_questions.new_matches(db, self.signing.unit, first, limit)
+        return self._shown.new_matches(first, limit)
 
     def memberships(self) -> Iterator[pa.RecordBatch]:
-        with self._private() as db:
-            mirror = Mirror(db, self._reader, self._names, self.sources())
-            mirror.load_results()
-            mirror.load_sentences()
-            yield from duckdb_questions.memberships(db, self.signing.unit)
+        return self._shown.memberships()
 
     def pair_hashes(self) -> Iterator[pa.RecordBatch]:
         for hits in self._reader.read_all(self._names["pairs"], "a_hash", PAIR):
@@ -412,22 +401,11 @@ class ServerStore(Store):
     def homes(self, by: str) -> Iterator[pa.RecordBatch]:
         yield from (self._lookups.documents() if by == "documents" else self._lookups.sources(self.sources()))
 
-    @contextmanager
-    def _results(self, chosen: Hashes | None = None) -> Iterator[Results]:
-        """All results, or these clusters, as the embedded store reads them."""
-        with self._private() as db:
-            mirror = Mirror(db, self._reader, self._names, self.sources())
-            if chosen is None:
-                mirror.load_results()
-            else:
-                mirror.load_clusters(chosen)
-            mirror.load_sentences()
-            yield Results(db, self.signing.unit)
-
     # -- ending ---------------------------------------------------------------------------------------------
 
     def drop(self) -> None:
         self._indices.delete(RESULTS + CORPUS)
 
     def close(self) -> None:
+        self._shown.forget()
         self._connection.close()

@@ -10,7 +10,6 @@ import pyarrow as pa
 
 from esdedup.clustering.union import Clusters
 from esdedup.database import Database
-from esdedup.errors import StoreError
 from esdedup.hashing import Hashes
 from esdedup.stores.elastic import results
 from esdedup.stores.elastic.bulk import Bulk
@@ -31,24 +30,21 @@ _DOCUMENTS = {
 def write_results(
     connection: Connection,
     indices: Indices,
+    corpus: str,
     mirror: Mirror,
-    unit: str,
     pairs: Iterable[pa.RecordBatch],
     clusters: Clusters,
 ) -> str:
-    """Write pairs and clusters into new indices, which no alias names yet; their generation."""
+    """Write pairs and clusters of a generation of the corpus into new indices, which no alias names yet: theirs."""
     for batch in pairs:
         mirror.db.insert("pairs", pa.Table.from_batches([batch]))
     results.insert_clusters(mirror.db, clusters)
     mirror.load_sentences()
-    results.rank(mirror.db, unit)
-    generation = indices.make(RESULTS, {})
+    results.rank(mirror.db, mirror.unit)
+    generation = indices.make(RESULTS, {"corpus": corpus})
     for kind, documents in _DOCUMENTS.items():
         with Bulk(connection, indices.name(kind, generation)) as bulk:
             bulk.add(results.actions(documents(mirror.db)))
-            bulk.finish()
-            if bulk.refused:
-                raise StoreError(f"{connection.address}: the server refuses results: {bulk.refused[0][:300]}")
     indices.refresh(*(indices.name(kind, generation) for kind in RESULTS))
     return generation
 
@@ -76,7 +72,7 @@ class Merger:
         Documents carry names of sentences, so those of texts that only have other names now are written again too.
         """
         renamed = self._renamed()
-        mirror = Mirror(self._db, self._reader, self._names, marks)
+        mirror = Mirror(self._db, self._reader, self._names, marks, unit)
         # clusters as they are now, whose names must be looked up again
         others = np.setdiff1d(self._clusters_of(renamed), self._clusters_of(affected))
         mirror.load_clusters(others)

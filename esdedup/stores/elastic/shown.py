@@ -1,0 +1,89 @@
+"""Results as they are read: out of a private database, which is kept as long as they stay as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from esdedup.database import Database
+from esdedup.stores import duckdb_questions
+from esdedup.stores.elastic.mirror import Mirror
+from esdedup.stores.elastic.questions import Questions, cluster_hash
+from esdedup.stores.elastic.rows import POSITION_BITS
+
+OpenDatabase = Callable[[], AbstractContextManager[Database]]
+
+
+class ShownResults:
+    """Shows the results of one store. `opened` opens a private database, `mirror` makes a mirror in it."""
+
+    def __init__(self, opened: OpenDatabase, mirror: Callable[[Database], Mirror]) -> None:
+        self._opened = opened
+        self._mirror = mirror
+        self._kept = ExitStack()
+        self._all: Mirror | None = None
+
+    def begin(self) -> Mirror:
+        """A mirror for new results, without any yet; `keep` it once they are stored."""
+        self.forget()
+        return self._mirror(self._kept.enter_context(self._opened()))
+
+    def keep(self, mirror: Mirror) -> None:
+        """What is asked for next is most often what was just written."""
+        self._all = mirror
+
+    def forget(self) -> None:
+        """The results have changed, or are not needed any more."""
+        self._all = None
+        self._kept.close()
+
+    def pair_rows(self) -> Iterator[pa.RecordBatch]:
+        """As `esdedup.stores.store.Store.pair_rows`."""
+        yield from self._everything().results.pair_rows()
+
+    def cluster_rows(
+        self,
+        questions: Questions,
+        min_size: int,
+        document: str | None,
+        text: str | None,
+        sort: str,
+        limit: int | None,
+        after: str | None,
+    ) -> Iterator[dict[str, Any]]:
+        """As `esdedup.stores.store.Store.cluster_rows`; where only some are asked for, only those are loaded."""
+        chosen = questions.clusters_with(document, text)
+        if chosen is None and limit is not None:
+            chosen = questions.cluster_page(min_size, sort, limit, after)
+        if chosen is None:
+            yield from self._everything().results.cluster_rows(min_size, document, text, sort, limit, after)
+            return
+        with self._opened() as db:
+            mirror = self._mirror(db)
+            mirror.load_clusters(chosen if after is None else np.union1d(chosen, cluster_hash(after)))
+            mirror.load_sentences()
+            yield from mirror.results.cluster_rows(min_size, document, text, sort, limit, after)
+
+    def memberships(self) -> Iterator[pa.RecordBatch]:
+        """As `esdedup.stores.store.Store.memberships`."""
+        mirror = self._everything()
+        yield from duckdb_questions.memberships(mirror.db, mirror.unit)
+
+    def new_matches(self, first: int, limit: int) -> tuple[int, list[dict[str, Any]]]:
+        """As `esdedup.stores.store.Store.new_matches`."""
+        with self._opened() as db:
+            mirror = self._mirror(db)
+            mirror.load_results_since(first << POSITION_BITS)
+            return duckdb_questions.new_matches(db, mirror.unit, first, limit)
+
+    def _everything(self) -> Mirror:
+        if self._all is None:
+            mirror = self.begin()
+            mirror.load_results()
+            mirror.load_sentences()
+            self._all = mirror
+        return self._all
