@@ -45,7 +45,7 @@ def elastic_url(tmp_path_factory: pytest.TempPathFactory, short_lived: None) -> 
     where = memory if memory.is_dir() else tmp_path_factory.mktemp("node")
     with (
         tempfile.TemporaryDirectory(prefix="esdedup-node-", dir=where) as folder,
-        control.running_node(Path(folder)) as address,
+        control.running_node(Path(folder), heap=2**30) as address,
     ):
         yield address
 

@@ -146,7 +146,10 @@ def add(sources: tuple[str, ...], as_json: bool, **options: Any) -> None:
 
 
 def raise_damage(damaged: list[str]) -> None:
-    """End with exit code 1 where --keep-going has passed over something."""
+    """End with exit code 1 where --keep-going has passed over something, or a server has refused something."""
+    refused = [place for place in damaged if "refused by the server" in place]
+    if refused:
+        raise SourceError(f"{refused[0]}; the rest is done")
     if damaged:
         raise SourceError(f"{len(damaged)} damaged or missing source{'s' * (len(damaged) > 1)}; the rest is done")
 

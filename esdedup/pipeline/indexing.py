@@ -95,8 +95,9 @@ def index_sources(
 
 
 def damages(marks: Sequence[SourceMark]) -> list[str]:
-    """What is wrong with the sources that could not be read to their end."""
-    return [place for mark in marks for place in mark.skips.places.get("damaged_source", [])]
+    """What is wrong with the sources that could not be read to their end, or of which a server has not taken all."""
+    places = [mark.skips.places for mark in marks]
+    return [place for one in places for place in one.get("damaged_source", []) + one.get("refused", [])[:1]]
 
 
 class _Workers:

@@ -41,7 +41,9 @@ def open_store(
     except UnicodeEncodeError:
         raise UsageError(f"{os.fsencode(path)!r}: the name of a store must be UTF-8; name another --store") from None
     if path.suffix != ".duckdb":
-        raise UsageError(f"{address}: not an address of a store; give PATH.duckdb or http://HOST:PORT/PREFIX")
+        raise UsageError(
+            f"{address}: not an address of a store; give --store PATH.duckdb or --store http://HOST:PORT/PREFIX"
+        )
     return EmbeddedStore(path, frozen, memory=memory, threads=threads, read_only=read_only, fresh=fresh)
 
 

@@ -55,7 +55,7 @@ def collide(
     with Database(memory=2**27, threads=threads) as scratch:
         collider = Collider(scratch, signer, scanning or Scanning(), budget, threads, hot_limit)
         batch = pa.record_batch(columns, schema)
-        collided = collider.collide(lambda: pa.RecordBatchReader.from_batches(schema, [batch]), fetch)
+        collided = collider.collide(lambda _: [(0, pa.table(batch.columns, schema))], fetch)
         rows: list[Row] = []
         for one, two, *scores in scratch.rows(
             "SELECT one.hash, two.hash, jaccard, word_edit_distance, shared_tokens FROM pairs p "

@@ -59,11 +59,7 @@ def texts(folder: Path) -> tuple[list[Path], dict[str, Any]]:
     return [folder / "texts"], {"min_chars": 10}
 
 
-MAKES = [repeated_ids, histories, texts]
-
-
-@pytest.mark.parametrize("order", [(1, 2, 3), (3, 1, 2)])
-@pytest.mark.parametrize("make", MAKES)
+@pytest.mark.parametrize(("make", "order"), [(repeated_ids, (3, 1, 2)), (histories, (1, 2, 3)), (texts, (2, 3, 1))])
 def test_one_after_another_in_any_order(
     tmp_path: Path, store: str, make: Callable[[Path], tuple[list[Path], dict[str, Any]]], order: tuple[int, ...]
 ) -> None:
@@ -92,20 +88,40 @@ def documents(store: str) -> int:
 
 
 def test_all_at_once(tmp_path: Path, store: str) -> None:
-    texts = corpus(65, 1500)
-    source = table(tmp_path / "a.tsv", [(f"r{number // 2}", text) for number, text in enumerate(texts)])
+    texts = corpus(65, 900)
+    source = table(tmp_path / "a.tsv", [(f"r{number - number % 20 // 19}", text) for number, text in enumerate(texts)])
     esdedup.run(source, out=tmp_path / "whole", **RECORDS)
     children = [
         command("index", "a.tsv", "--store", store, "--part", part, "--unit", "record", "--min-chars", 0, cwd=tmp_path)
         for part in PARTS
     ]
-    said = [child.communicate(timeout=60) for child in children]
+    said = [child.communicate(timeout=120) for child in children]
     assert [child.returncode for child in children] == [0, 0, 0], said
     assert sum("still to come" not in errors for _, errors in said) == 1
-    assert documents(store) == 1500
+    assert documents(store) == 900
     esdedup.scan(store=store, out=tmp_path / "joined")
     assert results(tmp_path / "joined") == results(tmp_path / "whole")
     assert b"#2" in (tmp_path / "joined" / "pairs.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("moment", ["begin", "advance", "missing_parts"])
+def test_another_part_comes_and_goes_meanwhile(
+    tmp_path: Path, store: str, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    """What a part knows of the store is as old as its last request: another one may have begun and ended since."""
+    [source, _], options = repeated_ids(tmp_path)
+    esdedup.run(source, out=tmp_path / "whole", **options)
+    method = getattr(Progress, moment)
+
+    def after_another(*arguments: object) -> object:
+        monkeypatch.setattr(Progress, moment, method)
+        assert "new" not in esdedup.index(source, store=store, part="1/2", **options)["counts"]
+        return method(*arguments)
+
+    monkeypatch.setattr(Progress, moment, after_another)
+    assert esdedup.index(source, store=store, part="2/2", **options)["counts"]["new"] == documents(store)
+    esdedup.scan(store=store, out=tmp_path / "joined")
+    assert results(tmp_path / "joined") == results(tmp_path / "whole")
 
 
 def test_a_part_that_is_killed_is_read_again(tmp_path: Path, store: str) -> None:
@@ -128,7 +144,7 @@ def test_a_part_that_is_killed_is_read_again(tmp_path: Path, store: str) -> None
         "esdedup.index(sys.argv[1], store=sys.argv[2], part='2/3', unit='record', min_chars=0, workers=1)\n"
     )
     before = documents(store)
-    child = subprocess.run([sys.executable, "-c", code, source, store], capture_output=True, text=True, timeout=60)
+    child = subprocess.run([sys.executable, "-c", code, source, store], capture_output=True, text=True, timeout=120)
     assert child.returncode == -signal.SIGKILL, child.stderr
     begun = documents(store)
     assert begun > before
@@ -173,7 +189,7 @@ def test_what_is_missing_is_said_and_nothing_counts_before(tmp_path: Path, store
     for missing in ("--part 1/4 --part 3/4 --part 4/4", "--part 3/4 --part 4/4"):
         assert esdedup.status(store=store)["unfinished"].endswith(f"documents so far; still to come: {missing}")
         refused = command("scan", "--store", store, "--out", "out", cwd=tmp_path)
-        out, errors = refused.communicate(timeout=60)
+        out, errors = refused.communicate(timeout=120)
         assert (refused.returncode, out) == (1, "")
         assert (
             errors == f"esdedup: {store}: a reading in parts is not finished; still to come: esdedup index {missing}\n"
@@ -273,7 +289,7 @@ def test_texts_of_a_folder_are_shared_out(tmp_path: Path, store: str) -> None:
 def test_a_store_in_a_file_has_one_writer(tmp_path: Path) -> None:
     table(tmp_path / "a.tsv", records(69, 20))
     child = command("index", "a.tsv", "--store", "s.duckdb", "--part", "1/3", cwd=tmp_path)
-    out, errors = child.communicate(timeout=60)
+    out, errors = child.communicate(timeout=120)
     assert (child.returncode, out) == (2, "")
     assert errors == "esdedup: part is for stores on a server; a store in a file has one writer\n"
     with pytest.raises(UsageError):

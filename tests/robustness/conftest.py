@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.pipeline.test_run import records, table
 from tests.robustness.helpers import said
+from tests.robustness.on_a_server import Job, make_job, make_small
 
 
 @pytest.fixture(scope="package")
@@ -17,3 +20,18 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = table(folder / "a.tsv", records(31, 600))
     assert said("run", source, "--out", folder / "out", "--unit", "record").code == 0
     return folder
+
+
+@pytest.fixture(scope="package")
+def job(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Job]:
+    """Commands for a store on a server, and what comes of them where nothing goes wrong."""
+    memory = Path("/dev/shm")
+    where = memory if memory.is_dir() else tmp_path_factory.getbasetemp()
+    with tempfile.TemporaryDirectory(prefix="esdedup-job-", dir=where) as folder:
+        yield make_job(Path(folder))
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Little data is a lot of requests."""
+    make_small(monkeypatch)

@@ -175,7 +175,7 @@ def test_what_is_no_store_is_left_alone(undisturbed: Path, tmp_path: Path) -> No
     assert folder.is_dir()
 
 
-@pytest.mark.parametrize("address", ["s.db", "http://127.0.0.1:9/wiki", "o\udcff.duckdb", ""])
+@pytest.mark.parametrize("address", ["s.db", "http://127.0.0.1:9", "o\udcff.duckdb", ""])
 def test_addresses_that_are_none_are_wrong_usage(undisturbed: Path, tmp_path: Path, address: str) -> None:
     store = tmp_path / address if address.endswith((".db", ".duckdb")) else address
     answer = said("index", undisturbed / "a.tsv", "--store", store)

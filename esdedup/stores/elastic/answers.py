@@ -78,6 +78,7 @@ def reason_of(body: Any) -> str:
     """What an error in an answer says, in one line."""
     error = body.get("error", body) if isinstance(body, Mapping) else re.sub(r"<[^>]*>", " ", str(body))
     if isinstance(error, Mapping):
+        error = (error.get("root_cause") or [error])[0]
         error = error.get("reason") or error.get("type")
     line = " ".join(str(error).split())
     return line if len(line) <= 200 else line[:200] + "…"
@@ -107,5 +108,10 @@ def is_passing(status: int) -> bool:
 BLOCKED = "the server refuses to write ({reason}): its disk is nearly full, or an index was made read-only; mend that \
 and run the same command again"
 
-GONE = "an index of this store is gone ({reason}): another command has replaced or dropped the store; run this one \
-again when that has ended"
+
+def gone(reason: str) -> str:
+    """What to say of an index that is not there."""
+    return (
+        f"an index of this store is gone ({reason.partition(' and ')[0]}): another command has replaced or dropped the "
+        "store; run this one again when that has ended"
+    )

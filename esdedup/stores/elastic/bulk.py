@@ -6,7 +6,7 @@ Every document has its own id, so that sending one twice does no harm.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import Any, NoReturn
@@ -15,7 +15,7 @@ import orjson
 from elasticsearch import ApiError
 
 from esdedup.errors import StoreError
-from esdedup.stores.elastic.answers import BLOCKED, GONE, is_block, is_gone, is_passing, reason_of
+from esdedup.stores.elastic.answers import BLOCKED, gone, is_block, is_gone, is_passing, reason_of
 from esdedup.stores.elastic.connection import Connection, Pauses
 from esdedup.stores.elastic.indices import own_name
 
@@ -28,14 +28,24 @@ _SENDERS = 2
 class Bulk:
     """Sends actions to one index. As a context, it waits at the end for all that was sent.
 
-    What the server will never take is an error, or with `lenient` stands in `refused`.
+    What the server will never take is an error, or with `lenient` stands in `refused`. `check` raises an error where
+    nothing must be sent any more.
     """
 
-    def __init__(self, connection: Connection, index: str, senders: int = _SENDERS, *, lenient: bool = False) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        index: str,
+        senders: int = _SENDERS,
+        *,
+        lenient: bool = False,
+        check: Callable[[], None] | None = None,
+    ) -> None:
         self._connection = connection
         self._index = index
         self._senders = senders
         self._lenient = lenient
+        self._check = check
         self._threads = ThreadPoolExecutor(senders)
         self._sent: deque[Future[list[bytes]]] = deque()
         self._waiting: list[bytes] = []
@@ -102,6 +112,8 @@ class Bulk:
 
     def _answers(self, actions: list[bytes]) -> list[dict[str, Any]] | None:
         """What became of each action, or nothing if all is well; None where the body is too long."""
+        if self._check is not None:
+            self._check()
         try:
             answer = self._connection.ask(
                 "POST",
@@ -120,8 +132,9 @@ class Bulk:
         return [next(iter(item.values())) for item in answer["items"]] if answer["errors"] else []
 
     def _raise(self, item: dict[str, Any]) -> NoReturn:
-        told = BLOCKED if is_block(item) else GONE if is_gone(item) else "the server refuses to write ({reason})"
-        raise StoreError(f"{self._connection.address}: {told.format(reason=reason_of(item))}")
+        reason = reason_of(item)
+        told = gone(reason) if is_gone(item) else f"the server refuses to write ({reason})"
+        raise StoreError(f"{self._connection.address}: {BLOCKED.format(reason=reason) if is_block(item) else told}")
 
     def __enter__(self) -> Bulk:
         return self

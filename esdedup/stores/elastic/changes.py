@@ -123,7 +123,11 @@ class Changes:
 
     def _rename_repeats(self) -> None:
         """The second document with an id, and its sentences, are called ID#2, and so on."""
-        for number, occurrence in self._db.rows("SELECT number, occurrence FROM new WHERE occurrence > 1"):
+        repeats = self._db.rows(
+            "SELECT number, occurrence FROM new WHERE occurrence > 1 AND number NOT IN "
+            "(SELECT new FROM outdated WHERE same)"  # those go
+        )
+        for number, occurrence in repeats:
             index = self._names["documents"]
             [hit] = self._reader.read(index, {"term": {"number": number}}, Wanted(source=True))
             fields = hit["_source"]

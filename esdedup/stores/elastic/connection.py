@@ -9,18 +9,18 @@ from importlib.metadata import version
 from typing import Any, NoReturn
 
 from elastic_transport import ConnectionTimeout, NdjsonSerializer, SerializationError, TlsError, TransportError
-from elasticsearch import ApiError, Elasticsearch, UnsupportedProductError
+from elasticsearch import ApiError, Elasticsearch
 
 from esdedup.errors import NotAStoreError, StoreError, UsageError
 from esdedup.stores.elastic.address import ServerAddress, client_options
 from esdedup.stores.elastic.answers import (
     ANSWER_BYTES,
     BLOCKED,
-    GONE,
     JSON,
     Json,
     Node,
     TooLongError,
+    gone,
     is_block,
     is_gone,
     is_of_elasticsearch,
@@ -148,7 +148,7 @@ class Connection:
             self._fail(
                 f"not allowed (403): {reason}; use credentials that may read and write {self.address.prefix}-*", error
             )
-        if isinstance(error, UnsupportedProductError) or not (ours or self._known or is_passing(status)):
+        if not (ours or self._known or is_passing(status)):
             raise NotAStoreError(f"{self.address}: the server is not Elasticsearch; name another --store") from error
         if "media_type_header" in str(body):
             self._fail(
@@ -159,7 +159,7 @@ class Connection:
         if not again or not ours or is_passing(status):
             return
         if is_gone(body):
-            self._fail(GONE.format(reason=reason), error)
+            self._fail(gone(reason), error)
         self._fail(f"the server refuses {request} ({status}): {reason}", error)
 
     def _raise_if_hopeless(self, error: Exception, request: str) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 from elasticsearch import ApiError, BadRequestError
 
 from esdedup.errors import NotAStoreError, StoreError, StoreLockedError, UsageError
-from esdedup.stores.elastic.answers import GONE, reason_of
+from esdedup.stores.elastic.answers import gone, reason_of
 from esdedup.stores.elastic.connection import Connection
 from esdedup.stores.schemas import SCHEMA_VERSION, mapping_text
 
@@ -74,7 +74,7 @@ class Indices:
 
     def _told(self, index: str) -> dict[str, Any]:
         if index not in self._all():
-            raise StoreError(f"{self._connection.address}: {GONE.format(reason=index)}")
+            raise StoreError(f"{self._connection.address}: {gone(f'no such index [{index}]')}")
         return dict(self._all()[index])
 
     def make(self, kinds: Iterable[str], meta: Mapping[str, Any], *, loading: bool = False) -> str:

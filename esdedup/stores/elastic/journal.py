@@ -7,7 +7,7 @@ pieces are whole, whoever opens the store to write carries them out, as often as
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -71,8 +71,8 @@ class Journal:
     def _carry_out(self, written: dict[str, Any]) -> None:
         for number in range(1, written["pieces"] + 1):
             piece = self._state.piece(_piece(written["name"], number))
-            self._state.check()  # nobody else has taken it over
             if piece is None:
+                self._state.check()
                 raise StoreError(f"{self._connection.address}: damaged: changes are lost; begin again with --fresh")
             self._do(piece["steps"])
         self._connection.ask("POST", f"/{','.join(sorted(set(self._names.values())))}/_refresh")
@@ -102,25 +102,28 @@ class Journal:
             self._state.drop_piece(_piece(draft["name"], number))
 
     def _do(self, steps: list[dict[str, Any]]) -> None:
-        forget_documents(self._connection, self._names, [step["forget"] for step in steps if "forget" in step])
+        forgotten = [step["forget"] for step in steps if "forget" in step]
+        forget_documents(self._connection, self._names, forgotten, self._state.check)
         for kind, name in self._names.items():
-            with Bulk(self._connection, name) as bulk:
+            with Bulk(self._connection, name, check=self._state.check) as bulk:
                 bulk.add(delete(step["id"]) for step in steps if step.get("delete") == kind)
-            with Bulk(self._connection, name) as bulk:
+            with Bulk(self._connection, name, check=self._state.check) as bulk:
                 bulk.add(put(step["id"], step["document"].encode()) for step in steps if step.get("put") == kind)
 
 
-def forget_documents(connection: Connection, names: dict[str, str], documents: list[int]) -> None:
+def forget_documents(
+    connection: Connection, names: dict[str, str], documents: list[int], check: Callable[[], None] | None = None
+) -> None:
     """Delete documents by number, their sentences first."""
     if not documents:
         return
     reader = Reader(connection)
-    with Bulk(connection, names["sentences"]) as bulk:
+    with Bulk(connection, names["sentences"], check=check) as bulk:
         for hits in reader.look_up(
             names["sentences"], "document_number", np.array(documents), Wanted(fields=("number",))
         ):
             bulk.add(delete(str(hit["fields"]["number"][0])) for hit in hits)
-    with Bulk(connection, names["documents"]) as bulk:
+    with Bulk(connection, names["documents"], check=check) as bulk:
         bulk.add(delete(str(number)) for number in documents)
 
 

@@ -51,15 +51,15 @@ class Loader:
             ("sentences", sentence_actions(mark, self._unit, documents, rows)),
             ("documents", document_actions(mark, documents)),
         ):
-            with Bulk(self._connection, self._names[kind], lenient=True) as bulk:
+            with Bulk(self._connection, self._names[kind], lenient=True, check=self._progress.check) as bulk:
                 bulk.add(actions)
                 bulk.finish()
                 refused += bulk.refused
         skips = Skips()
         if refused:
             path = _keep(refused, self._connection.address.prefix)
-            told = orjson.loads(refused[0])["reason"]
-            skips.add("refused", f"{mark.path}: the server refuses what is now in {path}: {told}", len(refused))
+            why = orjson.loads(refused[0])["reason"]
+            skips.add("refused", f"{mark.path}: refused by the server, now in {path}: {why}", len(refused))
         self._progress.advance(mark, last + self._parts if documents.num_rows else 0, skips)
 
 

@@ -7,6 +7,7 @@ have come to their end, stands in the state, which is compared before it is repl
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import asdict
 from typing import Any
 
@@ -127,28 +128,33 @@ class Progress:
         sources = [_told(mark) for mark in stored]
         if started != told or self._state.get("sources") != sources:
             self._state.tell(sources=sources, started=told, read=None)
-        self._given, self._refused = list(marks), {}
+        # who reads need not know what was refused: it does not keep him from going on
+        self._refused = {mark.number: _without_refused(mark) for mark in marks}
+        self._given = list(marks)
         self._own = self._state.guarded(_name(part.number))
         self._note()
         return told["first"], self._next, anew
 
     def advance(self, mark: SourceMark, next_number: int, refused: Skips) -> None:
         """Note how far a source has been read by this part, and what more of it the server has refused."""
-        so_far = self._refused.setdefault(mark.number, Skips())
-        so_far.include(refused)
-        mark.skips.include(so_far)  # the caller's mark knows nothing of it yet
+        self._refused[mark.number].include(refused)
         self._marks[mark.number] = mark
         self._next = max(self._next, next_number)
         self._note()
 
     def _note(self) -> None:
-        """Write this part's progress; `StoreLockedError` if another command has begun to read the same part."""
+        """Write this part's progress."""
         assert self._own is not None
-        marks = {str(number): _told(one) for number, one in self._marks.items()}
+        marks = {str(number): _told(mark, self._refused.get(number)) for number, mark in self._marks.items()}
         self._own.replace({"turn": self._state.get("started")["turn"], "next": self._next, "marks": marks})
 
+    def check(self) -> None:
+        """`StoreLockedError` if another command has begun to read the same part."""
+        assert self._own is not None
+        self._own.check()
+
     def tell_refused(self) -> None:
-        """Add to the marks that were given to `begin` what the server has refused of them since."""
+        """Add to the marks that were given to `begin` what the server has refused of them."""
         for mark in self._given:
             mark.skips.include(self._refused.pop(mark.number, Skips()))
 
@@ -217,8 +223,18 @@ def _all_skips(marks: Sequence[SourceMark]) -> Skips:
     return skips
 
 
-def _told(mark: SourceMark) -> dict[str, Any]:
-    return asdict(mark)
+def _without_refused(mark: SourceMark) -> Skips:
+    """Take what was refused out of a mark."""
+    taken = Skips()
+    if count := mark.skips.counts.pop("refused", 0):
+        taken.counts["refused"], taken.places["refused"] = count, mark.skips.places.pop("refused")
+    return taken
+
+
+def _told(mark: SourceMark, refused: Skips | None = None) -> dict[str, Any]:
+    skips = deepcopy(mark.skips)
+    skips.include(refused or Skips())
+    return {**asdict(mark), "skips": asdict(skips)}
 
 
 def _mark(told: dict[str, Any]) -> SourceMark:

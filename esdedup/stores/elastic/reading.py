@@ -11,6 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+from elasticsearch import ApiError
 
 from esdedup.errors import StoreError
 from esdedup.pairs.groups import Numbers
@@ -197,8 +198,10 @@ class Reader:
                 return read()
             except LostAnswerError as error:
                 if not pauses.wait():
+                    cause = error.__cause__
+                    why = reason_of(cause.body) if isinstance(cause, ApiError) else cause
                     raise StoreError(
-                        f"{self._connection.address}: parts of answers are lost again and again ({error.__cause__}); "
+                        f"{self._connection.address}: parts of answers are lost again and again ({why}); "
                         "run the same command again"
                     ) from error
 

@@ -28,9 +28,13 @@ class Guarded:
         self._read()
 
     def _read(self) -> None:
-        found = self._connection.ask("GET", f"/{self._index}/_doc/{self._name}", missing=True)
+        found = self._found()
         self._version = None if found is None else (found["_seq_no"], found["_primary_term"])
         self.value = {} if found is None else found["_source"]["value"]
+
+    def _found(self) -> dict[str, Any] | None:
+        found: dict[str, Any] | None = self._connection.ask("GET", f"/{self._index}/_doc/{self._name}", missing=True)
+        return found
 
     def replace(self, value: dict[str, Any]) -> None:
         """Say this from now on; `StoreLockedError` if another writer came between."""
@@ -51,9 +55,8 @@ class Guarded:
 
     def check(self) -> None:
         """`StoreLockedError` if another writer has come between."""
-        before = self._version
-        self._read()
-        if self._version != before:
+        found = self._found()
+        if found is None or (found["_seq_no"], found["_primary_term"]) != self._version:
             raise self._locked()
 
     def _locked(self) -> StoreLockedError:

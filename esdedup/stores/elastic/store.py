@@ -112,10 +112,15 @@ class ServerStore(Store):
         return Journal(self._connection, self._state, self._names)
 
     def _show_results(self) -> None:
-        """Let the aliases name the results that the state tells of, unless this generation is still being made."""
+        """Let the aliases name the results that the state tells of, unless this generation is still being made.
+
+        What was there before, and what killed scans have left, is deleted.
+        """
         scan = self._state.get("scan")
+        shown = None if scan is None else scan["generation"]
         if self._indices.live("state") == self._generation:
-            self._indices.swap(dict.fromkeys(RESULTS, None if scan is None else scan["generation"]))
+            self._indices.swap(dict.fromkeys(RESULTS, shown))
+        generations.discard_results(self._indices, self._generation, but=shown)
 
     @contextmanager
     def _private(self) -> Iterator[Database]:
@@ -160,7 +165,8 @@ class ServerStore(Store):
             for hits in self._reader.read_all(self._names[kind], "number", Wanted(fields=(field,)), query):
                 found = np.union1d(found, integers(hits, field))
         first = self._progress.first
-        forget_documents(self._connection, self._names, found[(found - first) % part.parts == part.number - 1].tolist())
+        ours = found[(found - first) % part.parts == part.number - 1].tolist()
+        forget_documents(self._connection, self._names, ours, check=self._progress.check)
 
     def append(self, mark: SourceMark, documents: pa.Table, sentences: pa.Table, last_seen: pa.Table) -> None:
         if self._loader is None:
@@ -272,8 +278,6 @@ class ServerStore(Store):
         self._shown.keep(mirror)
         self._state.tell(scan={"generation": generation, "summary": summary})
         self._show_results()
-        # the results before, and what killed scans have left
-        generations.discard_results(self._indices, self._generation, but=generation)
 
     def state(self) -> str:
         return str(self._state.get("state"))
