@@ -130,7 +130,7 @@ def size(folder: Path) -> int:
 
 def _is_server(pid: int, folder: Path) -> bool:
     try:
-        return psutil.Process(pid).cmdline()[-2:] == [SERVER, str(folder)]
+        return bool(psutil.Process(pid).cmdline()[-2:] == [SERVER, str(folder)])
     except psutil.Error:
         return False
 
