@@ -15,6 +15,7 @@ import pytest
 
 import esdedup
 from esdedup.errors import SettingsError, SourceError, StoreError, StoreSourcesError, UsageError
+from esdedup.stores.elastic import generations
 from esdedup.stores.elastic.progress import Progress
 from tests.corpus import corpus
 from tests.pipeline.test_run import records, results, table
@@ -87,14 +88,15 @@ def documents(store: str) -> int:
     return sum(source["documents"] for source in esdedup.status(store=store)["sources"])
 
 
-def test_all_at_once(tmp_path: Path, store: str) -> None:
+@pytest.mark.parametrize("fresh", [False, True])
+def test_all_at_once(tmp_path: Path, store: str, fresh: bool) -> None:
     texts = corpus(65, 900)
+    if fresh:
+        esdedup.index(table(tmp_path / "old.tsv", records(60, 20)), store=store, **RECORDS)
     source = table(tmp_path / "a.tsv", [(f"r{number - number % 20 // 19}", text) for number, text in enumerate(texts)])
     esdedup.run(source, out=tmp_path / "whole", **RECORDS)
-    children = [
-        command("index", "a.tsv", "--store", store, "--part", part, "--unit", "record", "--min-chars", 0, cwd=tmp_path)
-        for part in PARTS
-    ]
+    how = ["--unit", "record", "--min-chars", 0, *(["--fresh"] if fresh else [])]
+    children = [command("index", "a.tsv", "--store", store, "--part", part, *how, cwd=tmp_path) for part in PARTS]
     said = [child.communicate(timeout=120) for child in children]
     assert [child.returncode for child in children] == [0, 0, 0], said
     assert sum("still to come" not in errors for _, errors in said) == 1
@@ -308,3 +310,25 @@ def test_impossible_parts(tmp_path: Path, part: Any) -> None:
     source = table(tmp_path / "a.tsv", records(71, 20))
     with pytest.raises(SettingsError, match="allowed: I/N with I from 1 to N"):
         esdedup.index(source, store="http://127.0.0.1:9/nowhere", part=part)
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_both_find_nothing_and_make_it(
+    tmp_path: Path, store: str, monkeypatch: pytest.MonkeyPatch, fresh: bool
+) -> None:
+    """The second part has made its indices, and now finds that the first was quicker."""
+    source = table(tmp_path / "a.tsv", records(72, 60))
+    if fresh:
+        esdedup.index(table(tmp_path / "old.tsv", records(60, 20)), store=store, **RECORDS)
+    make = generations._make
+
+    def made_late(*arguments: Any) -> str:
+        monkeypatch.setattr(generations, "_make", make)
+        made = make(*arguments)
+        esdedup.index(source, store=store, part="1/2", fresh=fresh, **RECORDS)
+        return made
+
+    monkeypatch.setattr(generations, "_make", made_late)
+    esdedup.index(source, store=store, part="2/2", fresh=fresh, **RECORDS)
+    status = esdedup.status(store=store)
+    assert (status["unfinished"], status["counts"]["documents"]) == (None, 60)

@@ -42,6 +42,7 @@ def _reading(urlopen: Callable[..., BaseHTTPResponse]) -> Callable[..., BaseHTTP
             for piece in response.stream(_AT_ONCE):
                 body += piece
                 if len(body) > ANSWER_BYTES:
+                    body.clear()  # the error keeps this frame
                     response.close()
                     raise TooLongError
         finally:

@@ -22,7 +22,7 @@ def open_generation(
     Raises as `esdedup.stores.elastic.store.ServerStore` says.
     """
     if fresh is not None:
-        generation = _unfinished_of(indices, fresh) or _make(indices, frozen or {}, fresh)
+        generation = _unfinished_of(indices, fresh) or _begin(indices, frozen or {}, fresh)
         return generation, _signing(indices, address, generation, frozen)
     live = indices.live("state")
     if live is None:
@@ -78,14 +78,32 @@ def unfinished_at(address: ServerAddress) -> bool:
 def _unfinished_of(indices: Indices, job: str) -> str | None:
     """The generation that the same job began; what other jobs have begun is deleted."""
     live = indices.live("state")
-    # it may be live already, and older ones not yet deleted
-    found = live if live is not None and _job(indices, live) == job else None
-    for generation in unfinished(indices):
-        if _job(indices, generation) == job:
-            found = generation
-        else:
+    if live is not None and _job(indices, live) == job:
+        return live  # the older ones are not yet deleted
+    if live is not None:
+        _end_job(indices, live)
+    begun = {generation: _job(indices, generation) for generation in unfinished(indices)}
+    claimed = indices.claimed()
+    found = claimed if begun.get(claimed or "") == job else None
+    for generation, theirs in begun.items():
+        # without a claim, another part of this job may be about to make one
+        if generation != found and (found is not None or theirs != job):
             _discard(indices, generation)
     return found
+
+
+def _begin(indices: Indices, frozen: Mapping[str, Any], job: str) -> str:
+    """Begin a new generation, or take the one that another part of the same job begins at the same time."""
+    made = _make(indices, frozen, job)
+    try:
+        indices.claim(made)
+    except StoreLockedError:
+        indices.delete(CORPUS, [made])
+        theirs = indices.claimed()
+        if theirs is None or _job(indices, theirs) != job:
+            raise
+        return theirs
+    return made
 
 
 def _discard(indices: Indices, generation: str) -> None:
@@ -102,6 +120,7 @@ def _job(indices: Indices, generation: str) -> str | None:
 
 def _end_job(indices: Indices, generation: str) -> None:
     if _job(indices, generation) is not None:
+        indices.unclaim(generation)
         index = indices.name("state", generation)
         indices.tell(index, {**indices.meta(index), "job": None})
 
@@ -110,7 +129,7 @@ def _first(indices: Indices, frozen: Mapping[str, Any]) -> str:
     """Make a store where there is none, or take the one that another command makes at the same time."""
     made = _make(indices, frozen, None)
     try:
-        indices.swap(dict.fromkeys(CORPUS, made))
+        indices.swap(dict.fromkeys(CORPUS, made), only_first=True)
     except StoreLockedError:
         indices.delete(CORPUS, [made])
         live = indices.live("state")

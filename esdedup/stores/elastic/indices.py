@@ -25,6 +25,9 @@ CORPUS = ("documents", "sentences", "state")
 
 RESULTS = ("pairs", "clusters", "members", "touched")
 
+_CLAIM = "unfinished"
+"""The alias of the generation that is being made: a server lets no two indices of an alias be written."""
+
 _STAMP = "[0-9]{8}t[0-9]{12}"
 _DEFAULT_REPLICAS = {"index.auto_expand_replicas": "0-1"}  # one where there is a second node to hold it
 
@@ -138,10 +141,10 @@ class Indices:
         """Let searches see what was written."""
         self._connection.ask("POST", f"/{','.join(names)}/_refresh")
 
-    def swap(self, generations: Mapping[str, str | None]) -> None:
+    def swap(self, generations: Mapping[str, str | None], *, only_first: bool = False) -> None:
         """Make these generations, by kind, the live ones, by one call; None: no index is live any more.
 
-        `StoreLockedError` where another command comes between.
+        `StoreLockedError` where another command comes between; with `only_first`, where any is live already.
         """
         wanted = dict(generations)
         if self._lives(wanted) == wanted:
@@ -150,7 +153,7 @@ class Indices:
         actions: list[dict[str, Any]] = []
         for kind, before in self._lives(wanted).items():
             alias, generation = self.alias(kind), wanted[kind]
-            if before not in (None, generation):
+            if before not in (None, generation) and not only_first:
                 actions.append({"remove": {"index": self.name(kind, before), "alias": alias, "must_exist": True}})
             if generation not in (None, before):  # a server lets no two indices of an alias be written
                 actions.append({"add": {"index": self.name(kind, generation), "alias": alias, "is_write_index": True}})
@@ -164,6 +167,34 @@ class Indices:
                     f"({reason_of(error.body)}); run this one again when that has ended"
                 ) from error
         self._known = None
+
+    def claim(self, generation: str) -> None:
+        """Let a new generation be the one that is being made; `StoreLockedError` where there is one already."""
+        added = {"index": self.name("state", generation), "alias": self.alias(_CLAIM)}
+        actions = [{"add": {**added, "is_write_index": True, "is_hidden": True}}]
+        try:
+            self._connection.ask("POST", "/_aliases", {"actions": actions}, heed=(400, 404, 500))
+        except ApiError as error:
+            self._known = None
+            if self.claimed() != generation:  # else it was done, and only the answer was lost
+                raise StoreLockedError(
+                    f"{self._connection.address}: another command begins to replace this store "
+                    f"({reason_of(error.body)}); run this one again when that has ended"
+                ) from error
+        self._known = None
+
+    def claimed(self) -> str | None:
+        """The generation that is being made."""
+        alias = self.alias(_CLAIM)
+        found = [index for index, told in self._all().items() if alias in told.get("aliases", {})]
+        return next((match[2] for match in map(self._names.fullmatch, found) if match is not None), None)
+
+    def unclaim(self, generation: str) -> None:
+        """End the claim of a generation that is made."""
+        if self.claimed() == generation:
+            index = self.name("state", generation)
+            self._connection.ask("DELETE", f"/{index}/_alias/{self.alias(_CLAIM)}", missing=True)
+            self._known = None
 
     def _lives(self, kinds: Iterable[str]) -> dict[str, str | None]:
         return {kind: self.live(kind) for kind in kinds}
