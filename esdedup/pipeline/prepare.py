@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import multiprocessing
 import os
 import signal
@@ -152,4 +153,6 @@ def _fast(namespaces: tuple[tuple[int, str], ...]) -> FastCleaner:
 @lru_cache(maxsize=64)
 def _reference(namespaces: tuple[tuple[int, str], ...], _thread: int) -> ReferenceCleaner:
     """One for each thread: it talks with a child process of its own."""
-    return ReferenceCleaner(Names(dict(namespaces)))
+    cleaner = ReferenceCleaner(Names(dict(namespaces)))
+    atexit.register(cleaner.close)
+    return cleaner

@@ -313,10 +313,11 @@ def test_impossible_parts(tmp_path: Path, part: Any) -> None:
 
 
 @pytest.mark.parametrize("fresh", [False, True])
+@pytest.mark.parametrize("late", [False, True])
 def test_both_find_nothing_and_make_it(
-    tmp_path: Path, store: str, monkeypatch: pytest.MonkeyPatch, fresh: bool
+    tmp_path: Path, store: str, monkeypatch: pytest.MonkeyPatch, late: bool, fresh: bool
 ) -> None:
-    """The second part has made its indices, and now finds that the first was quicker."""
+    """The second part is about to make its indices, or has made them, and now the first is quicker."""
     source = table(tmp_path / "a.tsv", records(72, 60))
     if fresh:
         esdedup.index(table(tmp_path / "old.tsv", records(60, 20)), store=store, **RECORDS)
@@ -324,9 +325,9 @@ def test_both_find_nothing_and_make_it(
 
     def made_late(*arguments: Any) -> str:
         monkeypatch.setattr(generations, "_make", make)
-        made = make(*arguments)
+        made = make(*arguments) if late else ""
         esdedup.index(source, store=store, part="1/2", fresh=fresh, **RECORDS)
-        return made
+        return made or make(*arguments)
 
     monkeypatch.setattr(generations, "_make", made_late)
     esdedup.index(source, store=store, part="2/2", fresh=fresh, **RECORDS)

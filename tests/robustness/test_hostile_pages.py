@@ -19,12 +19,13 @@ SOUND = " ".join(corpus(1, 6))
 PEAK_MIB = 1024  # what --memory is by default
 
 PEAK = """
-import resource, sys
+import sys
 from esdedup.cli import main
+from tests.memory import peak_mib
 try:
     main()
 finally:
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024, file=sys.stderr)
+    print(peak_mib(), file=sys.stderr)
 """
 
 

@@ -20,11 +20,9 @@ GROWTH_MIB = 64
 
 # commands one after another in one process, after a first that warms up: what each says, and the growth of the peak
 MEASURE = """
-import contextlib, io, json, resource, sys
+import contextlib, io, json, sys
 from esdedup.cli import main
-
-def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+from tests.memory import peak_mib
 
 answers = []
 for path in sys.argv[1:]:
@@ -33,7 +31,7 @@ for path in sys.argv[1:]:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(err):
             main(["index", path, "--store", path + ".duckdb"])
     except SystemExit as end:
-        answers.append((end.code, err.getvalue(), peak()))
+        answers.append((end.code, err.getvalue(), peak_mib()))
 print(json.dumps(answers))
 """
 

@@ -204,12 +204,13 @@ def test_long_answers_come_in_smaller_pages(
 
 
 SCAN = (
-    "import pytest, resource, sys\n"
+    "import pytest, sys\n"
+    "from tests.memory import peak_mib\n"
     "from tests.robustness.on_a_server import make_small\n"
     "from esdedup.cli import main\n"
     "make_small(pytest.MonkeyPatch())\n"
     "try: main(sys.argv[1:])\n"
-    "finally: print('peak', resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)\n"
+    "finally: print('peak', peak_mib())\n"
 )
 
 
