@@ -189,6 +189,7 @@ def _drop_before(element: etree._Element, kept: etree._Element | None, only: str
     while previous is not None:
         earlier = previous.getprevious()
         if previous is not kept and (only is None or local_name(previous) == only):
+            previous.clear()  # lxml takes out a full one in quadratic time
             parent.remove(previous)
         previous = earlier
 

@@ -202,8 +202,12 @@ class _Feed:
         for _ in range(_DEEPEST):
             if node is None or not len(node) or local_name(node) == "page":
                 return
+            last = node[-1]
+            for child in node.iterchildren():
+                if child is not last:
+                    child.clear()  # lxml takes out full ones in quadratic time
             del node[:-1]
-            node = node[-1]
+            node = last
 
     def _damaged(self, broken: etree.XMLSyntaxError | None) -> SourceError:
         fatal = [entry for entry in self._parser.feed_error_log if int(entry.level) >= _FATAL]
