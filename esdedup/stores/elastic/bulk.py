@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Event
 from types import TracebackType
 from typing import Any, NoReturn
 
@@ -47,6 +48,7 @@ class Bulk:
         self._lenient = lenient
         self._check = check
         self._threads = ThreadPoolExecutor(senders)
+        self._ended = Event()  # what is not sent yet need not be
         self._sent: deque[Future[list[bytes]]] = deque()
         self._waiting: list[bytes] = []
         self._bytes = 0
@@ -81,7 +83,7 @@ class Bulk:
     def _send(self, actions: list[bytes]) -> list[bytes]:
         """Send one body, and again what was turned away for now; what was refused for good, with its reason."""
         refused: list[bytes] = []
-        pauses = Pauses()
+        pauses = Pauses(self._ended)
         while True:
             items = self._answers(actions)
             if items is None:  # too much at once for the server, or for something before it
@@ -121,6 +123,7 @@ class Bulk:
                 b"".join(actions),
                 lines=True,
                 heed=(413,),
+                ended=self._ended,
                 require_alias="true",
                 filter_path="errors,items.*.status,items.*.error.type,items.*.error.reason",
             )
@@ -146,6 +149,7 @@ class Bulk:
             if kind is None:
                 self.finish()
         finally:
+            self._ended.set()
             self._threads.shutdown(cancel_futures=True)
 
 

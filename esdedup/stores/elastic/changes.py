@@ -49,7 +49,7 @@ class Changes:
         With `remember`, also which texts it touches. `by_place` tells of a reading in parts: then the place in the
         source says which of two documents came first, not the number.
         """
-        self._load("new", self._reader.read_all(self._names["documents"], "number", _DOCUMENT, _from(first)))
+        self._load("new", self._reader.read_all(self._names["documents"], _DOCUMENT, _from(first)))
         order = "source_number, place" if by_place else "number"
         self._db.execute(
             f"UPDATE new SET occurrence = r.n FROM (SELECT number, row_number() OVER (PARTITION BY home, key "
@@ -115,11 +115,10 @@ class Changes:
         if not held:
             return
         if held < _MANY * asked:
-            yield from self._reader.read_all(index, "number", _DOCUMENT, before)
+            yield from self._reader.read_all(index, _DOCUMENT, before)
             return
         keys = [key for (key,) in self._db.rows("SELECT DISTINCT key FROM new")]
-        for begin in range(0, len(keys), ASKED):
-            yield self._reader.read(index, [before, {"terms": {"key": keys[begin : begin + ASKED]}}], _DOCUMENT)
+        yield from self._reader.look_up(index, "key", keys, _DOCUMENT, before)
 
     def _rename_repeats(self) -> None:
         """The second document with an id, and its sentences, are called ID#2, and so on."""
@@ -129,7 +128,7 @@ class Changes:
         )
         for number, occurrence in repeats:
             index = self._names["documents"]
-            [hit] = self._reader.read(index, {"term": {"number": number}}, Wanted(source=True))
+            [[hit]] = self._reader.look_up(index, "number", [number], Wanted(source=True))
             fields = hit["_source"]
             name = f"{fields['id']}#{occurrence}"
             self._journal.put("documents", [(str(number), fields | {"occurrence": occurrence, "id": name})])
@@ -167,7 +166,7 @@ class Changes:
     def _touch_reading(self, first: int, same: Numbers, replaced: Numbers) -> int:
         self._db.execute(_MOVES)
         index, query = self._names["sentences"], _from(first << POSITION_BITS)
-        for hits in self._reader.read_all(index, "number", _HELD, query):
+        for hits in self._reader.read_all(index, _HELD, query):
             documents = integers(hits, "document_number")
             kept = ~np.isin(documents, same)
             self._note([hit for hit, keep in zip(hits, kept, strict=True) if keep], documents[kept], 1)

@@ -6,6 +6,7 @@ import random
 import time
 from collections.abc import Collection
 from importlib.metadata import version
+from threading import Event
 from typing import Any, NoReturn
 
 from elastic_transport import ConnectionTimeout, NdjsonSerializer, SerializationError, TlsError, TransportError
@@ -41,19 +42,25 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.1, 10.0
 
 
 class Pauses:
-    """Longer and longer pauses between attempts, of which no two clients make the same, for as long as it has sense."""
+    """Longer and longer pauses between attempts, of which no two clients make the same, for as long as it has sense.
 
-    def __init__(self) -> None:
-        self._begun = time.monotonic()
+    Patience is counted from the first failure. Once it has `ended`, there are no more attempts.
+    """
+
+    def __init__(self, ended: Event | None = None) -> None:
+        self._begun: float | None = None
         self._next = FIRST_PAUSE
+        self._ended = Event() if ended is None else ended
 
     def wait(self, patience: float | None = None) -> bool:
         """Wait, at most until `patience` (`PATIENCE`) is used up; whether that was in time for another attempt."""
-        if time.monotonic() + self._next > self._begun + (PATIENCE if patience is None else patience):
+        now = time.monotonic()
+        self._begun = now if self._begun is None else self._begun
+        if now + self._next > self._begun + (PATIENCE if patience is None else patience):
             return False
-        time.sleep(self._next * random.uniform(0.5, 1))
+        ended = self._ended.wait(self._next * random.uniform(0.5, 1))
         self._next = min(2 * self._next, LONGEST_PAUSE)
-        return True
+        return not ended
 
 
 class LostAnswerError(Exception):
@@ -93,17 +100,18 @@ class Connection:
         again: bool = True,
         lines: bool = False,
         heed: Collection[int] = (),
+        ended: Event | None = None,
         **parameters: Any,
     ) -> Any:
         """The answer to a request, as parsed JSON; None where nothing is there, if that may be (`missing`).
 
-        Asked again for a while where the server is busy or out of reach; not `again`: `LostAnswerError`. `lines` says
-        that the body is newline-delimited JSON. Raises `StoreError`, or the client's `ApiError` for those statuses
-        that the caller heeds.
+        Asked again for a while where the server is busy or out of reach, until it has `ended`; not `again`:
+        `LostAnswerError`. `lines` says that the body is newline-delimited JSON. Raises `StoreError`, or the client's
+        `ApiError` for those statuses that the caller heeds.
         """
         kind = "application/x-ndjson" if lines else JSON
         headers = {"accept": JSON} | ({} if body is None else {"content-type": kind})
-        pauses = Pauses()
+        pauses = Pauses(ended)
         while True:
             try:
                 answer = self._client.perform_request(method, path, params=parameters, headers=headers, body=body)

@@ -63,7 +63,7 @@ class Lookups:
         wanted = Wanted(fields=("tokens",), source=("hash", "existed"))
         touched = [
             hit
-            for hits in self._reader.read_all(self._names["touched"], "hash", wanted, {"term": {"renamed": False}})
+            for hits in self._reader.read_all(self._names["touched"], wanted, {"term": {"renamed": False}})
             for hit in hits
         ]
         held = np.array([hit["fields"]["tokens"] for hit in touched], np.int64).reshape(-1, columns)
@@ -143,13 +143,13 @@ class Lookups:
         """Rows (home, id, title, sentences) of all documents that have sentences."""
         counts: dict[str, Numbers] = {"home": np.empty(0, np.int64), "sentences": np.empty(0, np.int64)}
         field = Wanted(fields=("document_number",))
-        for hits in self._reader.read_all(self._names["sentences"], "number", field):
+        for hits in self._reader.read_all(self._names["sentences"], field):
             numbers, held = np.unique(integers(hits, "document_number"), return_counts=True)
             homes, where = np.unique(np.concatenate([counts["home"], numbers]), return_inverse=True)
             total = np.bincount(where, np.concatenate([counts["sentences"], held])).astype(np.int64)
             counts = {"home": homes, "sentences": total}
         wanted = Wanted(source=("number", "id", "title"))
-        for hits in self._reader.read_all(self._names["documents"], "number", wanted):
+        for hits in self._reader.read_all(self._names["documents"], wanted):
             numbers = np.array([hit["_source"]["number"] for hit in hits], np.int64)
             at = np.searchsorted(counts["home"], numbers)
             has = np.isin(numbers, counts["home"])

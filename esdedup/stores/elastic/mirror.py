@@ -74,11 +74,11 @@ class Mirror:
 
     def load_results(self) -> None:
         """All pairs, all clusters and their texts."""
-        for hits in self._reader.read_all(self._names["pairs"], "a_hash", _PAIR):
+        for hits in self._reader.read_all(self._names["pairs"], _PAIR):
             self.add_pairs(hits)
-        for hits in self._reader.read_all(self._names["clusters"], "hash", _CLUSTER):
+        for hits in self._reader.read_all(self._names["clusters"], _CLUSTER):
             self.add_clusters(hits)
-        for hits in self._reader.read_all(self._names["members"], "number", _MEMBER):
+        for hits in self._reader.read_all(self._names["members"], _MEMBER):
             self.add_cluster_texts(hits)
         self._each_text_once()
 
@@ -94,7 +94,7 @@ class Mirror:
         """Pairs and clusters of the texts of sentences from this number on, and all sentences that they name."""
         query = {"range": {"number": {"gte": number}}}
         found = [np.empty(0, np.uint64)]
-        for hits in self._reader.read_all(self._names["sentences"], "number", Wanted(fields=("hash",)), query):
+        for hits in self._reader.read_all(self._names["sentences"], Wanted(fields=("hash",)), query):
             found.append(hashes(integers(hits, "hash")))
         texts = np.unique(np.concatenate(found))
         for hits in self._reader.first_of_each(self._names["members"], "hash", signed(texts), _MEMBER):
@@ -126,7 +126,7 @@ class Mirror:
         """Every sentence of these texts, with the names of its document."""
         index = self._names["sentences"]
         if len(texts) * _LARGE_PART > self._reader.count(index):
-            pages: Iterable[Hits] = self._reader.read_all(index, "number", _SENTENCE)
+            pages: Iterable[Hits] = self._reader.read_all(index, _SENTENCE)
         else:
             pages = self._reader.look_up(index, "hash", signed(texts), _SENTENCE)
         for hits in pages:

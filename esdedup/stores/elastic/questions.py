@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,12 @@ import pyarrow as pa
 
 from esdedup.hashing import Hashes
 from esdedup.sentences.words import holding
+from esdedup.stores.elastic.answers import TooLongError
 from esdedup.stores.elastic.reading import PAGE, Hits, Reader, Wanted, hashes, integers
 from esdedup.stores.elastic.rows import NAMED, START_CHARS, sentence_table
 from esdedup.stores.store import SENTENCES
+
+_FIRST_ANSWER = 500  # sentences; of whole texts, more may be too long for one answer
 
 
 class Questions:
@@ -28,11 +32,12 @@ class Questions:
         should = [{"constant_score": {"filter": {"term": {"tokens": token}}}} for token in tokens]
         query = {"bool": {"should": should, "minimum_should_match": 1}}
         index = self._names["sentences"]
-        answer = self._reader.search(index, {"size": PAGE, "track_total_hits": True, "query": query, **NAMED.body()})
-        hits: Hits = answer["hits"]["hits"]
-        if answer["hits"]["total"]["value"] > len(hits):
-            hits = self._reader.read(index, query, NAMED)
-        return sentence_table(hits)
+        body = {"size": _FIRST_ANSWER, "track_total_hits": True, "query": query, **NAMED.body()}
+        with suppress(TooLongError):
+            answer = self._reader.search(index, body)["hits"]
+            if answer["total"]["value"] == len(answer["hits"]):
+                return sentence_table(answer["hits"])
+        return pa.concat_tables(sentence_table(hits) for hits in self._reader.read_all(index, NAMED, query))
 
     def starting(self, folded: str, limit: int) -> pa.Table:
         """The first `limit` sentences by (text, id) whose case-folded text begins with `folded`."""
@@ -75,7 +80,7 @@ class Questions:
     def _clusters(self, query: dict[str, Any], text: str | None) -> Hashes:
         wanted = Wanted(fields=("cluster_hash",), source=False if text is None else ("text",))
         found = [np.empty(0, np.uint64)]
-        for hits in self._reader.read_all(self._names["members"], "number", wanted, query):
+        for hits in self._reader.read_all(self._names["members"], wanted, query):
             clusters = hashes(integers(hits, "cluster_hash"))
             if text is not None:
                 texts = pa.array([hit["_source"]["text"] for hit in hits], pa.large_string())
@@ -108,7 +113,7 @@ class Questions:
         return hashes(integers(self._reader.search(self._names["clusters"], body)["hits"]["hits"], "hash"))
 
     def _cluster(self, identity: str) -> dict[str, Any] | None:
-        hits = self._reader.read(self._names["clusters"], {"term": {"id": identity}}, Wanted(source=True))
+        [hits] = self._reader.look_up(self._names["clusters"], "id", [identity], Wanted(source=True))
         return dict(hits[0]["_source"]) if hits else None
 
 

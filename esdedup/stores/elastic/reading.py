@@ -2,12 +2,15 @@
 
 A scroll cannot be asked for a page again: its answer may be lost while the cursor has moved on. So each slice is
 small, what came is compared with what the server counted, and a slice that lost something is read again whole.
+Slices are cut where the documents are: numbers are not spread evenly over what they may be.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import pairwise
+from threading import Event
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -22,11 +25,17 @@ PAGE = 10_000
 """Documents an answer: the most that a server gives."""
 
 SLICE = 50_000
-"""Documents a slice, about."""
+"""Documents a slice at most, where only columns are wanted; of texts a fifth of it."""
 
 ASKED = 4_096
 """Values a lookup."""
 
+_KEYS = {"sentences": "number", "members": "number", "documents": "number"} | {
+    "pairs": "a_hash", "clusters": "hash", "touched": "hash"
+}  # fmt: skip
+"""For each kind of index the number that its slices are cut by; only `a_hash` may stand in several documents."""
+
+_RANGES = 500  # counted by one request
 _KEEP_ALIVE = "5m"
 _READERS = 2
 
@@ -52,11 +61,12 @@ class Wanted(NamedTuple):
 
 
 class Slice(NamedTuple):
-    """Documents whose field lies from `low` up to, not including, `high`."""
+    """Documents whose key lies from `low` up to, not including, `high`."""
 
     number: int
     low: int
     high: int
+    documents: int  # as counted, give or take a few
 
 
 class Reader:
@@ -71,17 +81,20 @@ class Reader:
         answer = self._until_whole(lambda: _whole(self._connection.ask("POST", f"/{index}/_count", asked)))
         return int(answer["count"])
 
-    def search(self, index: str, body: dict[str, Any]) -> dict[str, Any]:
+    def search(self, index: str, body: dict[str, Any], ended: Event | None = None) -> dict[str, Any]:
         """One answer to a search, of which no shard is missing."""
-        return self._until_whole(lambda: _whole(self._connection.ask("POST", f"/{index}/_search", body)))
+        return self._until_whole(
+            lambda: _whole(self._connection.ask("POST", f"/{index}/_search", body, ended=ended)), ended
+        )
 
-    def slices(self, index: str, field: str, query: dict[str, Any] | None = None) -> list[Slice]:
-        """The slices of an index, or of what matches; always the same for the same documents."""
+    def slices(self, index: str, size: int = SLICE, query: dict[str, Any] | None = None) -> list[Slice]:
+        """The slices of an index, or of what matches, of `size` documents at most; the same for the same documents."""
+        key = _key(index)
         body = {
             "size": 0,
             "query": query or _ALL,
             "track_total_hits": True,
-            "aggs": {"low": {"min": {"field": field}}, "high": {"max": {"field": field}}},
+            "aggs": {"low": {"min": {"field": key}}, "high": {"max": {"field": key}}},
         }
         answer = self.search(index, body)
         count = answer["hits"]["total"]["value"]
@@ -90,40 +103,69 @@ class Reader:
         # an aggregation's numbers are rounded to 53 bits: the ends reach a little further
         low, high = (int(answer["aggregations"][end]["value"]) for end in ("low", "high"))
         low, high = max(low - 2048, -(2**63)), min(high + 2048, 2**63 - 1)
-        parts = -(-count // SLICE)
-        ends = [low + (high - low) * part // parts for part in range(parts)] + [high + 1]
-        return [Slice(part, ends[part], ends[part + 1]) for part in range(parts)]
+        ends, counts = self._cut(index, key, query, low, high + 1, count, size)
+        slices: list[Slice] = []
+        for begin, end, held in zip(ends[:-1], ends[1:], counts, strict=True):
+            if slices and slices[-1].documents + held <= size:  # small neighbours are one
+                last = slices.pop()
+                slices.append(Slice(last.number, last.low, end, last.documents + held))
+            else:
+                slices.append(Slice(len(slices), begin, end, held))
+        return slices
+
+    def _cut(
+        self, index: str, key: str, query: dict[str, Any] | None, low: int, high: int, count: int, size: int
+    ) -> tuple[list[int], list[int]]:
+        """Ends of ranges from `low` to `high` in which there are no more than `size` documents, and how many."""
+        if count <= size or high - low <= _GRAIN:
+            return [low, high], [count]
+        parts = min(2 * -(-count // size), _RANGES)
+        ends = sorted({low + (high - low) * part // parts for part in range(parts + 1)})
+        # the server takes the ends as floating-point numbers, so at large ones a count may be off by a few
+        ranges = [{"from": begin, "to": end} for begin, end in pairwise(ends)]
+        body = {
+            "size": 0,
+            "query": query or _ALL,
+            "track_total_hits": False,
+            "aggs": {"held": {"range": {"field": key, "ranges": ranges}}},
+        }
+        buckets = self.search(index, body)["aggregations"]["held"]["buckets"]
+        all_ends, counts = [low], []
+        for begin, end, bucket in zip(ends[:-1], ends[1:], buckets, strict=True):
+            inner, held = self._cut(index, key, query, begin, end, bucket["doc_count"], size)
+            all_ends += inner[1:]
+            counts += held
+        return all_ends, counts
 
     def read_slices(
-        self, index: str, field: str, wanted: Wanted, slices: Sequence[Slice], query: dict[str, Any] | None = None
+        self, index: str, wanted: Wanted, slices: Sequence[Slice], query: dict[str, Any] | None = None
     ) -> Iterator[tuple[Slice, Hits]]:
         """Every slice with its documents that match, a few slices at a time."""
         only = [] if query is None else [query]
-        large = len(slices) > 1
+        ended = Event()
         with ThreadPoolExecutor(_READERS) as threads:
             waiting: list[tuple[Slice, Future[Hits]]] = []
             left = iter(slices)
             try:
                 while True:
                     while len(waiting) < _READERS and (one := next(left, None)) is not None:
-                        waiting.append(
-                            (one, threads.submit(self.read, index, [_between(field, one), *only], wanted, large=large))
-                        )
+                        asked = [_between(_key(index), one), *only]
+                        waiting.append((one, threads.submit(self._read, index, asked, wanted, one.documents, ended)))
                     if not waiting:
                         return
                     one, future = waiting.pop(0)
                     yield one, future.result()
             finally:
+                ended.set()
                 threads.shutdown(cancel_futures=True)
 
-    def read_all(self, index: str, field: str, wanted: Wanted, query: dict[str, Any] | None = None) -> Iterator[Hits]:
+    def read_all(self, index: str, wanted: Wanted, query: dict[str, Any] | None = None) -> Iterator[Hits]:
         """Every document of an index that matches, slice by slice."""
-        first = self._first_page(index, query or _ALL, wanted)
-        if first is not None:
-            yield first
-            return
+        size = SLICE // 5 if wanted.source else SLICE
         seen, expected = 0, self.count(index, query)
-        for _, hits in self.read_slices(index, field, wanted, self.slices(index, field, query), query):
+        if not expected:
+            return
+        for _, hits in self.read_slices(index, wanted, self.slices(index, size, query), query):
             seen += len(hits)
             yield hits
         if seen != expected:
@@ -132,11 +174,30 @@ class Reader:
                 "somebody writes to it; run the same command again when that has ended"
             )
 
-    def look_up(self, index: str, field: str, values: Numbers | Sequence[Any], wanted: Wanted) -> Iterator[Hits]:
-        """The documents whose field holds one of the values, some values at a time."""
+    def look_up(
+        self,
+        index: str,
+        field: str,
+        values: Numbers | Sequence[Any],
+        wanted: Wanted,
+        query: dict[str, Any] | None = None,
+    ) -> Iterator[Hits]:
+        """The documents whose field holds one of the values (where `query` matches), some at a time."""
         listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
+        only = [] if query is None else [query]
         for begin in range(0, len(listed), ASKED):
-            yield self.read(index, {"terms": {field: listed[begin : begin + ASKED]}}, wanted)
+            yield from self.matching(index, [{"terms": {field: listed[begin : begin + ASKED]}}, *only], wanted)
+
+    def matching(self, index: str, queries: Sequence[dict[str, Any]], wanted: Wanted) -> Iterator[Hits]:
+        """The documents that match all the queries, some at a time: mostly it is one page, which needs no cursor."""
+        try:
+            found = self.search(index, _page(queries, wanted))["hits"]
+        except TooLongError:
+            found = None
+        if found is not None and found["total"]["value"] == len(found["hits"]):
+            yield found["hits"]
+        else:
+            yield from self.read_all(index, wanted, {"bool": {"filter": list(queries)}})
 
     def first_of_each(
         self,
@@ -169,30 +230,23 @@ class Reader:
                 middle = len(asked) // 2
                 waiting += [asked[middle:], asked[:middle]]
 
-    def read(self, index: str, query: Any, wanted: Wanted, *, large: bool = False) -> Hits:
-        """Every document that matches a query, or all of a list; `large`: more than a page, probably."""
-        first = None if large else self._first_page(index, query, wanted)
-        if first is not None:
-            return first
-        body = _page(query, wanted)
+    def _read(self, index: str, queries: Sequence[dict[str, Any]], wanted: Wanted, count: int, ended: Event) -> Hits:
+        """Every document that matches all the queries, `count` or so; no more attempts once it has `ended`."""
+        body = _page(queries, wanted)
         while True:
             try:
-                return self._until_whole(lambda: self._scroll(index, body))
+                if count <= PAGE // 2:  # no cursor, unless there are more by now
+                    found = self.search(index, body, ended)["hits"]
+                    if found["total"]["value"] == len(found["hits"]):
+                        return list(found["hits"])
+                return self._until_whole(lambda: self._scroll(index, body, ended), ended)
             except TooLongError:  # very long texts: fewer at once
                 if body["size"] == 1:
                     raise
-                body["size"] = max(body["size"] // 8, 1)
+                body["size"], count = max(body["size"] // 8, 1), PAGE
 
-    def _first_page(self, index: str, query: Any, wanted: Wanted) -> Hits | None:
-        """All that matches, if it is no more than a page: most lookups find less, and need no cursor."""
-        try:
-            found = self.search(index, _page(query, wanted))["hits"]
-        except TooLongError:
-            return None
-        return list(found["hits"]) if found["total"]["value"] == len(found["hits"]) else None
-
-    def _until_whole(self, read: Callable[[], T]) -> T:
-        pauses = Pauses()
+    def _until_whole(self, read: Callable[[], T], ended: Event | None = None) -> T:
+        pauses = Pauses(ended)
         while True:
             try:
                 return read()
@@ -205,8 +259,8 @@ class Reader:
                         "run the same command again"
                     ) from error
 
-    def _scroll(self, index: str, body: dict[str, Any]) -> Hits:
-        answer = self._connection.ask("POST", f"/{index}/_search", body, scroll=_KEEP_ALIVE)
+    def _scroll(self, index: str, body: dict[str, Any], ended: Event) -> Hits:
+        answer = self._connection.ask("POST", f"/{index}/_search", body, ended=ended, scroll=_KEEP_ALIVE)
         hits: Hits = []
         try:
             total = _whole(answer)["hits"]["total"]["value"]
@@ -217,7 +271,8 @@ class Reader:
                 page = _whole(answer)["hits"]["hits"]
                 hits += page
         finally:
-            self._connection.ask("DELETE", "/_search/scroll", {"scroll_id": answer["_scroll_id"]}, missing=True)
+            scroll = {"scroll_id": answer["_scroll_id"]}
+            self._connection.ask("DELETE", "/_search/scroll", scroll, missing=True, ended=ended)
         if len(hits) != total:
             raise LostAnswerError from ValueError(f"{len(hits):,} of {total:,} documents came")
         return hits
@@ -229,10 +284,16 @@ class Reader:
 
 
 _ALL: dict[str, Any] = {"match_all": {}}
+_GRAIN = 2048  # what floating-point numbers cannot tell apart near 2^63 is not cut
 
 
-def _page(query: Any, wanted: Wanted) -> dict[str, Any]:
-    body = {"size": PAGE, "query": {"bool": {"filter": query}}, "sort": ["_doc"], "track_total_hits": True}
+def _key(index: str) -> str:
+    """What the slices of an index are cut by; its name is PREFIX-KIND-DATE."""
+    return _KEYS[index.split("-")[-2]]
+
+
+def _page(queries: Sequence[dict[str, Any]], wanted: Wanted) -> dict[str, Any]:
+    body = {"size": PAGE, "query": {"bool": {"filter": list(queries)}}, "sort": ["_doc"], "track_total_hits": True}
     return body | wanted.body()
 
 

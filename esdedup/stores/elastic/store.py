@@ -90,6 +90,10 @@ class ServerStore(Store):
         self._shown = ShownResults(self._private, self._mirror)
 
     @property
+    def generation(self) -> str:
+        return self._generation
+
+    @property
     def _lookups(self) -> Lookups:
         return Lookups(self._reader, self._names)
 
@@ -162,7 +166,7 @@ class ServerStore(Store):
         found: Numbers = np.empty(0, np.int64)
         for kind, field in (("sentences", "document_number"), ("documents", "number")):
             query = {"bool": {"filter": [{"range": {field: {"gte": number}}}, *theirs]}}
-            for hits in self._reader.read_all(self._names[kind], "number", Wanted(fields=(field,)), query):
+            for hits in self._reader.read_all(self._names[kind], Wanted(fields=(field,)), query):
                 found = np.union1d(found, integers(hits, field))
         first = self._progress.first
         ours = found[(found - first) % part.parts == part.number - 1].tolist()
@@ -245,9 +249,9 @@ class ServerStore(Store):
     def signatures(self, across: str, done: Collection[int] = ()) -> Iterator[tuple[int, Signatures]]:
         index, homes, seen = self._names["sentences"], source_homes(self.sources()), 0
         schema = signatures_schema(self.signing.tokens)
-        slices = self._reader.slices(index, "number")
+        slices = self._reader.slices(index)
         left = [one for one in slices if one.number not in done]
-        for one, hits in self._reader.read_slices(index, "number", SIGNATURE, left):
+        for one, hits in self._reader.read_slices(index, SIGNATURE, left):
             seen += len(hits)
             yield one.number, signature_table(hits, schema, homes, across)
         expected = self._reader.count(index)
@@ -306,7 +310,7 @@ class ServerStore(Store):
                 affected["hash"].to_numpy(),
                 clusters,
             )
-        for hits in self._reader.read_all(self._names["touched"], "hash", Wanted(fields=("hash",))):
+        for hits in self._reader.read_all(self._names["touched"], Wanted(fields=("hash",))):
             journal.delete("touched", (str(text) for text in integers(hits, "hash").tolist()))
         journal.commit(scan={"generation": scan["generation"], "summary": summary})
 
@@ -399,7 +403,7 @@ class ServerStore(Store):
         return self._shown.memberships()
 
     def pair_hashes(self) -> Iterator[pa.RecordBatch]:
-        for hits in self._reader.read_all(self._names["pairs"], "a_hash", PAIR):
+        for hits in self._reader.read_all(self._names["pairs"], PAIR):
             yield from pair_table(hits).select(["a", "b", "jaccard"]).to_batches()
 
     def homes(self, by: str) -> Iterator[pa.RecordBatch]:

@@ -94,9 +94,7 @@ class Merger:
             self._journal.put(kind, documents(self._db))
 
     def _renamed(self) -> Hashes:
-        pages = self._reader.read_all(
-            self._names["touched"], "hash", Wanted(fields=("hash",)), {"term": {"renamed": True}}
-        )
+        pages = self._reader.read_all(self._names["touched"], Wanted(fields=("hash",)), {"term": {"renamed": True}})
         return _unique(hashes(integers(hits, "hash")) for hits in pages)
 
     def _clusters_of(self, texts: Hashes) -> Hashes:
