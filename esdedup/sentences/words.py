@@ -42,12 +42,13 @@ def joined(column: pa.LargeStringArray) -> str:
 
 
 def holding(column: pa.LargeStringArray, text: str) -> npt.NDArray[np.bool_]:
-    """Which texts hold every word of `text`, whatever the case of its letters."""
+    """Which texts hold every word of `text`, and its signs where they stand, whatever the case of its letters."""
     asked = np.unique(word_hashes(pa.array([text.lower()], pa.large_string()))[0])
-    lowered = pa.array([held.lower() for held in column.to_pylist()], pa.large_string())
-    words, offsets = word_hashes(lowered)
+    lowered = [held.lower() for held in column.to_pylist()]
+    words, offsets = word_hashes(pa.array(lowered, pa.large_string()))
     holder = np.repeat(np.arange(len(column)), np.diff(offsets))
-    mask = np.ones(len(column), np.bool_)
+    pieces = text.lower().split()
+    mask = np.array([all(piece in held for piece in pieces) for held in lowered], np.bool_)
     for word in asked:
         has = np.zeros(len(column), np.bool_)
         has[holder[words == word]] = True

@@ -46,9 +46,10 @@ def publish(indices: Indices, generation: str, results: str | None, keep: int) -
     _end_job(indices, generation)
 
 
-def discard_results(indices: Indices, corpus: str, but: str | None = None) -> None:
-    """Delete the results of a generation of the corpus, but for one generation of them."""
-    indices.delete(RESULTS, [one for one, theirs in _results(indices).items() if theirs == corpus and one != but])
+def discard_results(indices: Indices, corpus: str, *, but: str | None = None, until: str | None = None) -> None:
+    """Delete the results of a generation of the corpus, but for one generation of them; or only those before one."""
+    gone = [one for one, theirs in _results(indices).items() if theirs == corpus and one != but]
+    indices.delete(RESULTS, [one for one in gone if until is None or one < until])
 
 
 def _results(indices: Indices) -> dict[str, str | None]:

@@ -84,11 +84,12 @@ class Indices:
         """Make an index of each kind, as a new generation: its name. With `loading`, as cheap to fill as can be."""
         now = datetime.datetime.now(datetime.UTC)
         generation = now.strftime("%Y%m%dt%H%M%S%f")
+        ours = {"schema": SCHEMA_VERSION, "replicas": _asked_replicas(), **meta}
         for kind in kinds:
             index = self.name(kind, generation)
             body = {
                 "settings": {**_shape(), **(_relaxed() if loading and kind == "sentences" else {})},
-                "mappings": {**self.mapping(kind), "_meta": {"esdedup": {"schema": SCHEMA_VERSION, **meta}}},
+                "mappings": {**self.mapping(kind), "_meta": {"esdedup": ours}},
                 "aliases": {own_name(index): {"is_hidden": True}},
             }
             try:
@@ -125,11 +126,14 @@ class Indices:
             )
 
     def restore(self, generation: str) -> None:
-        """End the cheap way of loading: refresh as usual, and with copies."""
-        settings: dict[str, Any] = {"index.refresh_interval": None}
-        if _asked_replicas() is None:
-            settings |= _DEFAULT_REPLICAS
-        self._connection.ask("PUT", f"/{self.name('sentences', generation)}/_settings", settings)
+        """End the cheap way of loading: refresh as usual, and with the copies that are asked for now, or were then."""
+        index = self.name("sentences", generation)
+        asked = _asked_replicas()
+        copies = self.meta(index)["replicas"] if asked is None else asked
+        settings: dict[str, Any] = {"index.refresh_interval": None} | (_DEFAULT_REPLICAS if copies is None else {})
+        if copies is not None:
+            settings |= {"index.auto_expand_replicas": False, "index.number_of_replicas": copies}
+        self._connection.ask("PUT", f"/{index}/_settings", settings)
 
     def relax(self, generation: str) -> None:
         """Begin to load: no refresh before the end. Copies stay: they hold what is there already."""

@@ -7,10 +7,9 @@ pieces are whole, whoever opens the store to write carries them out, as often as
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import numpy as np
 import orjson
 
 from esdedup.errors import StoreError
@@ -112,16 +111,14 @@ class Journal:
 
 
 def forget_documents(
-    connection: Connection, names: dict[str, str], documents: list[int], check: Callable[[], None] | None = None
+    connection: Connection, names: dict[str, str], documents: Sequence[int], check: Callable[[], None] | None = None
 ) -> None:
     """Delete documents by number, their sentences first."""
     if not documents:
         return
     reader = Reader(connection)
     with Bulk(connection, names["sentences"], check=check) as bulk:
-        for hits in reader.look_up(
-            names["sentences"], "document_number", np.array(documents), Wanted(fields=("number",))
-        ):
+        for hits in reader.look_up(names["sentences"], "document_number", documents, Wanted(fields=("number",))):
             bulk.add(delete(str(hit["fields"]["number"][0])) for hit in hits)
     with Bulk(connection, names["documents"], check=check) as bulk:
         bulk.add(delete(str(number)) for number in documents)

@@ -46,6 +46,8 @@ class Loader:
         self._sentences = waiting.filter(pc.invert(ready)).combine_chunks()
         self._last_seen = seen.filter(pc.greater(seen["document"], last))
         rows = _dated(waiting.filter(ready).combine_chunks(), seen.filter(pc.less_equal(seen["document"], last)))
+        next_number = last + self._parts if documents.num_rows else 0
+        self._progress.announce(next_number)
         refused: list[bytes] = []
         for kind, actions in (
             ("sentences", sentence_actions(mark, self._unit, documents, rows)),
@@ -60,7 +62,7 @@ class Loader:
             path = _keep(refused, self._connection.address.prefix)
             why = orjson.loads(refused[0])["reason"]
             skips.add("refused", f"{mark.path}: refused by the server, now in {path}: {why}", len(refused))
-        self._progress.advance(mark, last + self._parts if documents.num_rows else 0, skips)
+        self._progress.advance(mark, next_number, skips)
 
 
 def _keep(refused: list[bytes], prefix: str) -> Path:

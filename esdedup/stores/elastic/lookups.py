@@ -139,6 +139,15 @@ class Lookups:
         columns = list(zip(*rows, strict=True)) or [()] * 4
         return pa.table([pa.array(column, kind) for column, kind in zip(columns, _FIRST.types, strict=True)], _FIRST)
 
+    def of_source(self, number: int, documents: Sequence[int]) -> list[int]:
+        """Which of these documents, or at least sentences of theirs, stand there as read from a source."""
+        theirs, found = {"term": {"source_number": number}}, np.empty(0, np.int64)
+        for kind, field in (("sentences", "document_number"), ("documents", "number")):
+            wanted = Wanted(fields=(field,))
+            for hits in self._reader.look_up(self._names[kind], field, documents, wanted, theirs):
+                found = np.union1d(found, integers(hits, field))
+        return found.tolist()
+
     def documents(self) -> Iterator[pa.RecordBatch]:
         """Rows (home, id, title, sentences) of all documents that have sentences."""
         counts: dict[str, Numbers] = {"home": np.empty(0, np.int64), "sentences": np.empty(0, np.int64)}

@@ -26,10 +26,12 @@ class Progress:
         self._address = address
         self._part = Part(1, 1)
         self._own: Guarded | None = None  # what is written of this part
-        self._marks: dict[int, SourceMark] = {}  # what this part has read, by number of the source
+        self._read: dict[str, dict[str, Any]] = {}  # what this part has read, by number of the source, as it is told
         self._given: list[SourceMark] = []
         self._refused: dict[int, Skips] = {}
         self._next = 0
+        self.reach = 0
+        """Behind the numbers of all documents that this part has begun to write."""
 
     def sources(self) -> list[SourceMark]:
         """Every source ever read, in that order, as far as all parts together have come."""
@@ -118,7 +120,9 @@ class Progress:
                 anew.append(mark.number)
             stored[stored.index(known)] = mark
         self._next = begun["first"] + part.number - 1 if piece is None else piece["next"]
-        self._marks = before | {mark.number: mark for mark in marks}
+        self.reach = self._next if piece is None else piece["reach"]
+        # a snapshot: the reader of a source moves its mark before what was read is written
+        self._read = {str(number): _told(mark) for number, mark in (before | {m.number: m for m in marks}).items()}
         numbers = sorted({*begun["sources"], *(mark.number for mark in marks)})
         # parts that ended before have not read a source that is new; nor has this one what it reads anew
         ended = begun["ended"] if numbers == begun["sources"] else []
@@ -135,18 +139,23 @@ class Progress:
         self._note()
         return told["first"], self._next, anew
 
+    def announce(self, reach: int) -> None:
+        """Note that documents up to this number are going to be written: a kill may leave some of them."""
+        self.reach = max(self.reach, reach)
+        self._note()
+
     def advance(self, mark: SourceMark, next_number: int, refused: Skips) -> None:
         """Note how far a source has been read by this part, and what more of it the server has refused."""
         self._refused[mark.number].include(refused)
-        self._marks[mark.number] = mark
+        self._read[str(mark.number)] = _told(mark, self._refused[mark.number])
         self._next = max(self._next, next_number)
         self._note()
 
     def _note(self) -> None:
         """Write this part's progress."""
         assert self._own is not None
-        marks = {str(number): _told(mark, self._refused.get(number)) for number, mark in self._marks.items()}
-        self._own.replace({"turn": self._state.get("started")["turn"], "next": self._next, "marks": marks})
+        turn = self._state.get("started")["turn"]
+        self._own.replace({"turn": turn, "next": self._next, "reach": self.reach, "marks": self._read})
 
     def check(self) -> None:
         """`StoreLockedError` if another command has begun to read the same part."""

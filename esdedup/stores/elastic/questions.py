@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from contextlib import suppress
+from heapq import nsmallest
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,9 @@ from esdedup.stores.elastic.answers import TooLongError
 from esdedup.stores.elastic.reading import PAGE, Hits, Reader, Wanted, hashes, integers
 from esdedup.stores.elastic.rows import NAMED, START_CHARS, sentence_table
 from esdedup.stores.store import SENTENCES
+
+_UNSPACED = re.compile("[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+"""Scripts without spaces, which everybody divides into words in his own way."""
 
 _FIRST_ANSWER = 500  # sentences; of whole texts, more may be too long for one answer
 
@@ -55,7 +59,7 @@ class Questions:
             # texts whose first characters are the same as the last one's may come in any order
             if len(page) < body["size"] or (len(found) >= limit and page[-1]["sort"][0] != _head(found, limit)):
                 break
-            body["search_after"] = page[-1]["sort"]
+            body |= {"search_after": page[-1]["sort"], "size": min(2 * body["size"], PAGE)}
         rows = [hit["_source"] for hit in found]
         rows.sort(key=lambda row: (row["text"], row["id"]))
         return sentence_table([{"_source": row} for row in rows[:limit]]) if rows else SENTENCES.empty_table()
@@ -72,8 +76,9 @@ class Questions:
         if document is not None:
             chosen = self._clusters({"term": {"document": document}}, None)
         if text is not None and text.split():
-            # the server's words are nearly ours; what it finds is looked at again
-            with_words = self._clusters({"match": {"text": {"query": text, "operator": "and"}}}, text)
+            # the server's words are nearly ours, where spaces part them; what it finds is looked at again
+            asked = {"match": {"text": {"query": text, "operator": "and", "zero_terms_query": "all"}}}
+            with_words = self._clusters({"match_all": {}} if _UNSPACED.search(text) else asked, text)
             chosen = with_words if chosen is None else np.intersect1d(chosen, with_words)
         return chosen
 
@@ -124,5 +129,4 @@ def cluster_hash(identity: str) -> Hashes:
 
 def _head(found: Hits, limit: int) -> str:
     """The beginning of the last of the first `limit` texts."""
-    heads = sorted(hit["_source"]["text"][:START_CHARS] for hit in found)
-    return str(heads[limit - 1])
+    return str(nsmallest(limit, (hit["_source"]["text"][:START_CHARS] for hit in found))[-1])

@@ -17,7 +17,6 @@ from esdedup.clustering.union import Clusters
 from esdedup.database import Database
 from esdedup.errors import StoreError
 from esdedup.pairs.collider import signatures_schema
-from esdedup.pairs.groups import Numbers
 from esdedup.settings import Part
 from esdedup.stores.elastic import generations
 from esdedup.stores.elastic.address import ServerAddress
@@ -118,13 +117,13 @@ class ServerStore(Store):
     def _show_results(self) -> None:
         """Let the aliases name the results that the state tells of, unless this generation is still being made.
 
-        What was there before, and what killed scans have left, is deleted.
+        What was there before is deleted; what is newer may be of a scan that is under way.
         """
         scan = self._state.get("scan")
         shown = None if scan is None else scan["generation"]
         if self._indices.live("state") == self._generation:
             self._indices.swap(dict.fromkeys(RESULTS, shown))
-        generations.discard_results(self._indices, self._generation, but=shown)
+        generations.discard_results(self._indices, self._generation, until=shown)
 
     @contextmanager
     def _private(self) -> Iterator[Database]:
@@ -153,24 +152,17 @@ class ServerStore(Store):
         first, next_number, anew = self._progress.begin(marks, part)
         self._indices.refresh(names["sentences"], names["documents"])
         # what a killed reading wrote behind its last mark, or of a source that has changed since
-        self._forget_from(next_number, None, part)
+        self._forget(range(next_number, self._progress.reach, part.parts))
+        own = range(first + part.number - 1, next_number, part.parts)
         for number in anew:
-            self._forget_from(first, number, part)
+            self._forget(self._lookups.of_source(number, own))
         self._indices.relax(self._generation)
         self._loader = Loader(self._connection, names, self.signing.unit, self._progress, part.parts)
         return next_number
 
-    def _forget_from(self, number: int, source: int | None, part: Part) -> None:
-        """Delete what this part has written of documents from a number on, of one source or all."""
-        theirs = [] if source is None else [{"term": {"source_number": source}}]
-        found: Numbers = np.empty(0, np.int64)
-        for kind, field in (("sentences", "document_number"), ("documents", "number")):
-            query = {"bool": {"filter": [{"range": {field: {"gte": number}}}, *theirs]}}
-            for hits in self._reader.read_all(self._names[kind], Wanted(fields=(field,)), query):
-                found = np.union1d(found, integers(hits, field))
-        first = self._progress.first
-        ours = found[(found - first) % part.parts == part.number - 1].tolist()
-        forget_documents(self._connection, self._names, ours, check=self._progress.check)
+    def _forget(self, numbers: Sequence[int]) -> None:
+        """Delete documents that this part has written."""
+        forget_documents(self._connection, self._names, numbers, check=self._progress.check)
 
     def append(self, mark: SourceMark, documents: pa.Table, sentences: pa.Table, last_seen: pa.Table) -> None:
         if self._loader is None:
@@ -282,6 +274,7 @@ class ServerStore(Store):
         self._shown.keep(mirror)
         self._state.tell(scan={"generation": generation, "summary": summary})
         self._show_results()
+        generations.discard_results(self._indices, self._generation, but=generation)  # what killed scans have left
 
     def state(self) -> str:
         return str(self._state.get("state"))
