@@ -11,7 +11,6 @@ import atexit
 import hashlib
 import os
 import shutil
-import sys
 import tempfile
 from collections.abc import Callable
 from functools import cache
@@ -19,6 +18,8 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 import numba
+
+from esdedup.folders import user_cache
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -42,26 +43,18 @@ def compiled(function: Callable[P, R]) -> Callable[P, R]:
 
 @cache
 def _cache_folder() -> str:
-    base = Path(os.environ.get("ESDEDUP_CACHE_DIR") or _user_cache())
-    folder = base / _package_state()
     try:
+        folder = Path(os.environ.get("ESDEDUP_CACHE_DIR") or user_cache() / "compiled") / _package_state()
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             return str(folder)
-    except OSError:
+    except (OSError, RuntimeError):
         # Nowhere to keep compiled code (a service account without a home): a private folder that lives
         # as long as the process, and that its workers share. A shared one in /tmp could be filled by others.
         private = tempfile.mkdtemp(prefix="esdedup-")
         os.environ["ESDEDUP_CACHE_DIR"] = private
         atexit.register(shutil.rmtree, private, ignore_errors=True)
         return private
-
-
-def _user_cache() -> Path:
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", tempfile.gettempdir())) / "esdedup" / "compiled"
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser())
-    return home / "esdedup" / "compiled"
 
 
 def _package_state() -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,34 @@ from tests.elastic import elastic_prefix, elastic_url, short_lived, three_nodes 
 # the first example may compile a kernel
 settings.register_profile("esdedup", deadline=None)
 settings.load_profile("esdedup")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "server: about stores on a server; set by itself")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if _is_of_a_server(item):
+            item.add_marker("server")
+
+
+def _is_of_a_server(item: pytest.Item) -> bool:
+    """Whether a test asks a server, also where it is run on every kind of store, or its file is about servers."""
+    varied = getattr(item, "callspec", None)
+    return (
+        "elastic_url" in getattr(item, "fixturenames", ())
+        or (varied is not None and "server" in varied.params.values())
+        or item.path.name.startswith("test_server_")
+    )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def scratch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Scans of stores on a server work in no folder of the person who tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ESDEDUP_SCRATCH", str(tmp_path_factory.mktemp("scans")))
+        yield
 
 
 @pytest.fixture(scope="session")

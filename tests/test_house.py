@@ -14,7 +14,7 @@ import esdedup
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "esdedup"
-EVERYWHERE = {"errors", "records", "settings", "compiled", "hashing", "flat", "database"}
+EVERYWHERE = {"errors", "records", "settings", "compiled", "hashing", "flat", "database", "folders"}
 ROOMS = [
     "sources", "wikitext", "sentences", "signers", "pairs", "clustering", "node", "stores", "meaning", "evaluation",
     "exports", "reports", "demo",

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from esdedup.cli.options import (
+    ADDRESSES,
     defaults_options,
     fresh_option,
     json_option,
@@ -28,7 +29,7 @@ from esdedup.settings import KEEPS
     "-o", "--out", metavar="OUTDIR", type=click.Path(path_type=Path), required=True, help="Folder for the files."
 )
 @click.option(
-    "--store", metavar="ADDRESS", help="PATH.duckdb; its results become stars.  [default: OUTDIR/store.duckdb]"
+    "--store", metavar="ADDRESS", help=f"{ADDRESSES}; its results become stars.  [default: OUTDIR/store.duckdb]"
 )
 @click.option("--keep", type=click.Choice(KEEPS), default="first", show_default=True, help="Which of a cluster stays.")
 @click.option("--annotate", is_flag=True, help="Keep all; write beside each record what would become of it.")

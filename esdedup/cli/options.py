@@ -159,8 +159,10 @@ generations_option = click.option(
     "--keep-generations", type=int, default=0, metavar="N", help="With --fresh, on a server: keep N older generations."
 )
 
+ADDRESSES = "PATH.duckdb, http(s)://HOST:PORT/PREFIX or cloud:/PREFIX"
+
 store_option = click.option(
-    "--store", metavar="ADDRESS", envvar="ESDEDUP_STORE", required=True, help="PATH.duckdb; or set ESDEDUP_STORE."
+    "--store", metavar="ADDRESS", envvar="ESDEDUP_STORE", required=True, help=f"{ADDRESSES}; or set ESDEDUP_STORE."
 )
 
 source_options = _bundle(

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from esdedup.cli.options import (
+    ADDRESSES,
     defaults_options,
     fresh_option,
     generations_option,
@@ -32,7 +33,7 @@ _OUT = click.option(
 @click.command()
 @sources_argument
 @_OUT
-@click.option("--store", metavar="ADDRESS", envvar="ESDEDUP_STORE", help="PATH.duckdb.  [default: DIR/store.duckdb]")
+@click.option("--store", metavar="ADDRESS", envvar="ESDEDUP_STORE", help=f"{ADDRESSES}.  [default: DIR/store.duckdb]")
 @fresh_option
 @generations_option
 @table_option

@@ -14,7 +14,6 @@ nor when the process is not the server of this folder.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import time
@@ -25,6 +24,7 @@ from typing import Any
 import psutil
 
 from esdedup.errors import NodeError
+from esdedup.folders import hold
 
 SERVER = "esdedup.node.server"
 """The module that is run as `python -m SERVER DATA`."""
@@ -74,7 +74,7 @@ def make(folder: Path) -> None:
 def claim(folder: Path) -> int | None:
     """Take the folder's lock: its file descriptor, or `None` if a node or another start has it."""
     until = time.monotonic() + _PATIENCE
-    while (held := _try(folder, fcntl.LOCK_EX)) is None and time.monotonic() < until:
+    while (held := hold(folder / _LOCK)) is None and time.monotonic() < until:
         time.sleep(0.05)
     if held is not None:
         (folder / PID).unlink(missing_ok=True)  # of a server that was killed
@@ -84,7 +84,7 @@ def claim(folder: Path) -> int | None:
 def is_held(folder: Path) -> bool:
     """Whether a node runs in this folder, or is being started."""
     try:
-        held = _try(folder, fcntl.LOCK_SH)
+        held = hold(folder / _LOCK, shared=True)
     except (FileNotFoundError, NotADirectoryError):
         return False
     if held is not None:
@@ -133,13 +133,3 @@ def _is_server(pid: int, folder: Path) -> bool:
         return bool(psutil.Process(pid).cmdline()[-2:] == [SERVER, str(folder)])
     except psutil.Error:
         return False
-
-
-def _try(folder: Path, kind: int) -> int | None:
-    file = os.open(folder / _LOCK, os.O_RDWR | os.O_CLOEXEC)
-    try:
-        fcntl.flock(file, kind | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(file)
-        return None
-    return file

@@ -21,6 +21,7 @@ from esdedup.pipeline.steps import (
     job_name,
     make_folder,
     open_for,
+    publish,
     read_into,
     refuse_other_sources,
     scan_if_needed,
@@ -105,7 +106,7 @@ def dedupe(
             reasons = verdicts.counts()
         counts = opened.counts()
         opened.end_job()
-        opened.publish()
+        publish(opened, fresh=fresh)
     seconds["write"] = time.perf_counter() - clock
     return {**written.finish(), "dropped": reasons, "counts": counts, "damaged": missing + damages(marks)} | {
         "seconds": {stage: round(value, 3) for stage, value in seconds.items()}

@@ -195,6 +195,8 @@ class _Writer:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if kind is not None:
+            self._store.give_up()
         self._thread.shutdown()
 
 

@@ -18,7 +18,7 @@ from esdedup.pipeline.ignoring import ignored_texts
 from esdedup.pipeline.indexing import damages, index_sources
 from esdedup.pipeline.memory import MemoryWatch
 from esdedup.pipeline.scanning import scan_store
-from esdedup.pipeline.scratch import forget_scan
+from esdedup.pipeline.scratch import forget_scan, forget_scans
 from esdedup.pipeline.updating import update_results
 from esdedup.records import Skips
 from esdedup.reports.histogram import draw_cluster_sizes
@@ -140,9 +140,16 @@ def scan_if_needed(store: Store, scanning: Scanning, resources: Resources, *, qu
     """Scan, unless the last scan was the same one and nothing has changed since; seconds by stage."""
     last = store.last_scan()
     if last is not None and last["current"] and last["scanning"] == scanning.describe():
-        forget_scan(store.address)
+        forget_scan(store)
         return {}
     return scan_store(store, scanning, resources, quiet=quiet)
+
+
+def publish(store: Store, *, fresh: bool, keep: int = 0) -> None:
+    """Let a new generation take the place of the old one, of which scans may have left something."""
+    store.publish(keep)
+    if fresh:
+        forget_scans(store.address)
 
 
 def refuse_other_sources(store: Store, marks: Sequence[SourceMark]) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 from esdedup.pipeline.indexing import damages, source_marks
 from esdedup.pipeline.memory import MemoryWatch
 from esdedup.pipeline.scanning import scan_store
-from esdedup.pipeline.scratch import forget_scan
+from esdedup.pipeline.scratch import forget_scans
 from esdedup.pipeline.steps import (
     Address,
     bring_up_to_date,
@@ -24,6 +24,7 @@ from esdedup.pipeline.steps import (
     job_name,
     make_folder,
     open_for,
+    publish,
     read_into,
     refuse_other_sources,
     require_settled,
@@ -33,7 +34,7 @@ from esdedup.pipeline.steps import (
     still_to_come,
     summarize,
 )
-from esdedup.stores.opening import discard_generation, open_store, unfinished_generation
+from esdedup.stores.opening import drop_store, open_store, unfinished_generation
 from esdedup.stores.store import STANDARD_INPUT, Store
 
 SHOWN = 20
@@ -78,7 +79,7 @@ def run(
         seconds |= scan_if_needed(opened, settings.scanning, settings.resources, quiet=quiet)
         summary = export(opened, folder, table, seconds, memory, missing)
         opened.end_job()
-        opened.publish(keep_generations)
+        publish(opened, fresh=fresh, keep=keep_generations)
         return summary
 
 
@@ -109,7 +110,7 @@ def index(
             "damaged": missing + damages(marks),
         }
         if opened.unfinished_reading() is None:  # other parts may still be missing
-            opened.publish(keep_generations)
+            publish(opened, fresh=fresh, keep=keep_generations)
         return done
 
 
@@ -204,11 +205,9 @@ def status(*, store: Address) -> dict[str, Any]:
 
 
 def drop(*, store: Address) -> None:
-    """Delete what esdedup made in `store`, and nothing else."""
-    if not discard_generation(store):  # which may be all there is
-        with open_store(store) as opened:
-            opened.drop()
-    forget_scan(str(store))
+    """Delete what esdedup made in `store`, and nothing else. On a server also what it cannot open."""
+    drop_store(store)
+    forget_scans(str(store))
 
 
 def _finish(

@@ -84,6 +84,10 @@ class EmbeddedStore(Store):
             self._about.tell("tables", [row[0] for row in self._db.rows("SELECT table_name FROM duckdb_tables()")])
             self._about.tell("job", job)
 
+    @property
+    def generation(self) -> str:
+        return "" if self._path == self._live else "fresh"
+
     def publish(self, keep: int = 0) -> None:
         if self._path != self._live:
             self._db.close()

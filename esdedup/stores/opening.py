@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from esdedup.errors import UsageError
+from esdedup.errors import StoreError, UsageError
 from esdedup.stores.duckdb import EmbeddedStore
 from esdedup.stores.duckdb_file import delete_generation, generation_beside
 from esdedup.stores.elastic.address import SCHEMES, ServerAddress
@@ -52,12 +52,32 @@ def is_on_server(address: str | Path) -> bool:
     return isinstance(address, str) and address.startswith(SCHEMES)
 
 
-def discard_generation(address: str | Path) -> bool:
-    """Delete the unfinished generation of a store that does not exist yet; whether that was all there was."""
+def drop_store(address: str | Path) -> None:
+    """Delete what esdedup made at an address, and nothing else; `StoreError` where there is nothing of it.
+
+    On a server that is every index it made there, of whatever version or shape, also of a store that is not whole.
+    """
     if is_on_server(address):
-        return False  # dropping such a store drops all its generations
+        _drop_indices(ServerAddress.parse(str(address)))
+        return
     path = Path(address)
-    return not path.exists() and delete_generation(path)
+    if path.exists() or not delete_generation(path):  # an unfinished generation may be all there is
+        with open_store(path) as opened:
+            opened.drop()
+
+
+def _drop_indices(address: ServerAddress) -> None:
+    from esdedup.stores.elastic.connection import Connection
+    from esdedup.stores.elastic.indices import CORPUS, RESULTS, Indices
+
+    connection = Connection(address)
+    try:
+        indices, kinds = Indices(connection), RESULTS + CORPUS
+        if not any(indices.generations(kind) for kind in kinds):
+            raise StoreError(f"{address}: there is no store, and nothing else that esdedup made")
+        indices.delete(kinds)
+    finally:
+        connection.close()
 
 
 def unfinished_generation(address: str) -> bool:

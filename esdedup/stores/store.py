@@ -136,6 +136,11 @@ class Store(ABC):
     address: str
     signing: Signing
 
+    @property
+    @abstractmethod
+    def generation(self) -> str:
+        """The name of what is open here among all generations at this address; empty where there is no other."""
+
     # -- loading --------------------------------------------------------------------------------------------
 
     @abstractmethod
@@ -153,6 +158,9 @@ class Store(ABC):
     @abstractmethod
     def append(self, mark: SourceMark, documents: pa.Table, sentences: pa.Table, last_seen: pa.Table) -> None:
         """Add rows (`DOCUMENT_ROWS`, `sentence_rows`, `LAST_SEEN`) and the mark's progress, all or nothing."""
+
+    def give_up(self) -> None:  # noqa: B027  (a file has nothing to wait for)
+        """Fail soon in whatever another thread is doing here, rather than wait: the caller goes."""
 
     @abstractmethod
     def settle(self) -> dict[str, int]:

@@ -76,7 +76,7 @@ def spans(stores: Stores, out: Path) -> list[tuple[int, ...]]:
         store: Any = opened
         if not stores.on_server:
             return list(store._db.rows(f"SELECT {', '.join(names)} FROM sentences WHERE document = 0 ORDER BY 1"))
-        found = store._reader.read(store._names["sentences"], {"term": {"document": "1"}}, Wanted(source=names))
+        [found] = store._reader.look_up(store._names["sentences"], "document", ["1"], Wanted(source=names))
     return sorted(tuple(hit["_source"][name] for name in names) for hit in found)
 
 

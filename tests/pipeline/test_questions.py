@@ -204,6 +204,37 @@ def test_clusters_come_in_pages(store: Store) -> None:
         next(esdedup.clusters(store=store, sort="colour"))
 
 
+TEXTS = [
+    "ภาษาไทยเป็นภาษาที่มีระดับเสียงของคำแน่นอน!",
+    "日本語 の文章。 Really!",
+    "One (two) three-four, five.",
+    "Straße: 12,5 km",
+]
+ASKED = [
+    *("!", "ภาษา", "ภาษาไทย", "日本", "本", "really!", "one two", "(two)", "two)", "three-four", "three four"),
+    *("STRASSE", "straße:", "12", "12,5", "km one"),
+]
+EXPECTED = {
+    "!": "01", "ภาษา": "0", "ภาษาไทย": "0", "日本": "1", "本": "1", "really!": "1", "one two": "2", "(two)": "2",
+    "two)": "2", "three-four": "2", "three four": "2", "STRASSE": "", "straße:": "3", "12": "", "12,5": "3",
+    "km one": "",
+}  # fmt: skip
+
+
+def test_clusters_by_odd_words(tmp_path: Path, address: str) -> None:
+    """A word is one where Unicode says so, and signs count where they are asked for."""
+    rows = [(f"r{number}", TEXTS[number // 2]) for number in range(2 * len(TEXTS))]
+    esdedup.index(table(tmp_path / "a.tsv", rows), store=address, unit="record", min_chars=0)
+    esdedup.scan(store=address)
+    found = [
+        "".join(
+            str(TEXTS.index(cluster["members"][0]["text"])) for cluster in esdedup.clusters(store=address, text=asked)
+        )
+        for asked in ASKED
+    ]
+    assert {asked: "".join(sorted(at)) for asked, at in zip(ASKED, found, strict=True)} == EXPECTED
+
+
 def test_other_questions_may_come_between_two_clusters(store: Store) -> None:
     for cluster, other in zip(esdedup.clusters(store=store), esdedup.clusters(store=store, min_size=1), strict=True):
         assert cluster == other

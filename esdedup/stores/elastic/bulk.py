@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from threading import Event
 from types import TracebackType
 from typing import Any, NoReturn
 
@@ -48,7 +47,7 @@ class Bulk:
         self._lenient = lenient
         self._check = check
         self._threads = ThreadPoolExecutor(senders)
-        self._ended = Event()  # what is not sent yet need not be
+        self._ended = connection.end()  # what is not sent yet need not be
         self._sent: deque[Future[list[bytes]]] = deque()
         self._waiting: list[bytes] = []
         self._bytes = 0

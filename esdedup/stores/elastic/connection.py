@@ -8,6 +8,7 @@ from collections.abc import Collection
 from importlib.metadata import version
 from threading import Event
 from typing import Any, NoReturn
+from weakref import WeakSet
 
 from elastic_transport import ConnectionTimeout, NdjsonSerializer, SerializationError, TlsError, TransportError
 from elasticsearch import ApiError, Elasticsearch
@@ -73,6 +74,9 @@ class Connection:
     def __init__(self, address: ServerAddress, connections: int = 8) -> None:
         self.address = address
         self._known = False  # whether Elasticsearch has answered
+        self._given_up = False
+        self._ends: WeakSet[Event] = WeakSet()
+        self._ended = self.end()
         # both spellings of the media type: the plain one, and the one that names a version
         json = {name: Json() for name in (JSON, "application/vnd.elasticsearch+json")}
         options = client_options(address)
@@ -111,7 +115,7 @@ class Connection:
         """
         kind = "application/x-ndjson" if lines else JSON
         headers = {"accept": JSON} | ({} if body is None else {"content-type": kind})
-        pauses = Pauses(ended)
+        pauses = Pauses(ended or self._ended)
         while True:
             try:
                 answer = self._client.perform_request(method, path, params=parameters, headers=headers, body=body)
@@ -137,6 +141,20 @@ class Connection:
             patience = PATIENCE if self._known or isinstance(cause, ApiError) else min(PATIENCE, FIRST_PATIENCE)
             if not pauses.wait(patience):
                 self._give_up(cause)
+
+    def end(self) -> Event:
+        """An event for `ask`, of a piece of work that may end before the others do."""
+        event = Event()
+        self._ends.add(event)
+        if self._given_up:
+            event.set()
+        return event
+
+    def give_up(self) -> None:
+        """Ask nothing again from now on, in any thread: somebody is in a hurry."""
+        self._given_up = True
+        for event in list(self._ends):
+            event.set()
 
     def close(self) -> None:
         """Let go of the connections."""

@@ -87,9 +87,12 @@ class Reader:
             lambda: _whole(self._connection.ask("POST", f"/{index}/_search", body, ended=ended)), ended
         )
 
-    def slices(self, index: str, size: int = SLICE, query: dict[str, Any] | None = None) -> list[Slice]:
-        """The slices of an index, or of what matches, of `size` documents at most; the same for the same documents."""
-        key = _key(index)
+    def slices(self, index: str, size: int | None = None, query: dict[str, Any] | None = None) -> list[Slice]:
+        """The slices of an index, or of what matches, of `size` documents at most (`SLICE`).
+
+        They are the same for the same documents.
+        """
+        key, size = _key(index), size or SLICE
         body = {
             "size": 0,
             "query": query or _ALL,
@@ -117,11 +120,12 @@ class Reader:
         self, index: str, key: str, query: dict[str, Any] | None, low: int, high: int, count: int, size: int
     ) -> tuple[list[int], list[int]]:
         """Ends of ranges from `low` to `high` in which there are no more than `size` documents, and how many."""
-        if count <= size or high - low <= _GRAIN:
+        # the server takes ends as floating-point numbers, which tell large ones apart only by so much
+        grain = 1 << max(0, max(abs(low), abs(high)).bit_length() - 53)
+        if count <= size or high - low <= grain:
             return [low, high], [count]
         parts = min(2 * -(-count // size), _RANGES)
         ends = sorted({low + (high - low) * part // parts for part in range(parts + 1)})
-        # the server takes the ends as floating-point numbers, so at large ones a count may be off by a few
         ranges = [{"from": begin, "to": end} for begin, end in pairwise(ends)]
         body = {
             "size": 0,
@@ -142,7 +146,7 @@ class Reader:
     ) -> Iterator[tuple[Slice, Hits]]:
         """Every slice with its documents that match, a few slices at a time."""
         only = [] if query is None else [query]
-        ended = Event()
+        ended = self._connection.end()
         with ThreadPoolExecutor(_READERS) as threads:
             waiting: list[tuple[Slice, Future[Hits]]] = []
             left = iter(slices)
@@ -246,7 +250,7 @@ class Reader:
                 body["size"], count = max(body["size"] // 8, 1), PAGE
 
     def _until_whole(self, read: Callable[[], T], ended: Event | None = None) -> T:
-        pauses = Pauses(ended)
+        pauses = Pauses(ended or self._connection.end())
         while True:
             try:
                 return read()
@@ -284,7 +288,6 @@ class Reader:
 
 
 _ALL: dict[str, Any] = {"match_all": {}}
-_GRAIN = 2048  # what floating-point numbers cannot tell apart near 2^63 is not cut
 
 
 def _key(index: str) -> str:

@@ -123,7 +123,8 @@ class ServerStore(Store):
         shown = None if scan is None else scan["generation"]
         if self._indices.live("state") == self._generation:
             self._indices.swap(dict.fromkeys(RESULTS, shown))
-        generations.discard_results(self._indices, self._generation, until=shown)
+        if shown is not None:
+            generations.discard_results(self._indices, self._generation, until=shown)
 
     @contextmanager
     def _private(self) -> Iterator[Database]:
@@ -168,6 +169,9 @@ class ServerStore(Store):
         if self._loader is None:
             raise StoreError(f"{self.address}: no reading has begun")
         self._loader.append(mark, documents, sentences, last_seen)
+
+    def give_up(self) -> None:
+        self._connection.give_up()
 
     def settle(self) -> dict[str, int]:
         self._progress.tell_refused()
