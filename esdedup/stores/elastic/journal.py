@@ -58,14 +58,12 @@ class Journal:
         else:
             self._state.tell(**state)
 
-    def carry_out(self) -> bool:
-        """Do what a command that was cut short has written down, if any has; whether it was."""
+    def carry_out(self) -> None:
+        """Do what a command that was cut short has written down, if any has."""
         written = self._state.get("journal")
-        if written is None:
-            return False
-        self._state.tell(journal=written)  # whoever is at it must leave it to us
-        self._carry_out(written)
-        return True
+        if written is not None:
+            self._state.tell(journal=written)  # whoever is at it must leave it to us
+            self._carry_out(written)
 
     def _carry_out(self, written: dict[str, Any]) -> None:
         for number in range(1, written["pieces"] + 1):

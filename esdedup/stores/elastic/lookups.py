@@ -10,11 +10,10 @@ import pyarrow as pa
 from esdedup.hashing import Hashes
 from esdedup.pairs.groups import Numbers
 from esdedup.stores.elastic.reading import Hits, Reader, Wanted, hashes, integers, signed
-from esdedup.stores.elastic.rows import POSITION_BITS, hash_column, in_columns
+from esdedup.stores.elastic.rows import HASH_MASK, POSITION_BITS, hash_column, in_columns
 from esdedup.stores.store import SourceMark
 
 _HASH = Wanted(fields=("hash",))
-_MASK = 2**64 - 1
 
 _PAIRS: pa.Schema = pa.schema(
     [
@@ -134,7 +133,7 @@ class Lookups:
             for hit in hits:
                 number, told = hit["fields"]["number"][0], hit["_source"]
                 rows.append(
-                    (hit["fields"]["hash"][0] & _MASK, number >> POSITION_BITS, told["position"], len(told["text"]))
+                    (hit["fields"]["hash"][0] & HASH_MASK, number >> POSITION_BITS, told["position"], len(told["text"]))
                 )
         columns = list(zip(*rows, strict=True)) or [()] * 4
         return pa.table([pa.array(column, kind) for column, kind in zip(columns, _FIRST.types, strict=True)], _FIRST)

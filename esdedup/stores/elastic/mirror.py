@@ -15,6 +15,7 @@ from esdedup.clustering.union import CLUSTER_TEXTS, CLUSTERS
 from esdedup.database import Database
 from esdedup.hashing import Hashes
 from esdedup.stores.duckdb_results import Results
+from esdedup.stores.elastic.lookups import PAIR, pair_table
 from esdedup.stores.elastic.reading import Hits, Reader, Wanted, hashes, integers, signed
 from esdedup.stores.store import SourceMark
 
@@ -40,7 +41,6 @@ _SENTENCE = Wanted(
         "hash", "source_number", "source", "document", "title", "position", "text", "revision", "timestamp", "place",
     ),
 )  # fmt: skip
-_PAIR = Wanted(source=("a_hash", "b_hash", "jaccard", "word_edit_distance", "shared_tokens"))
 _CLUSTER = Wanted(
     source=(
         "hash", "size", "distinct", "min_jaccard", "weakest_a", "weakest_b", "representative_hash", "farthest",
@@ -74,20 +74,20 @@ class Mirror:
 
     def load_results(self) -> None:
         """All pairs, all clusters and their texts."""
-        for hits in self._reader.read_all(self._names["pairs"], _PAIR):
-            self.add_pairs(hits)
+        for hits in self._reader.read_all(self._names["pairs"], PAIR):
+            self._add_pairs(hits)
         for hits in self._reader.read_all(self._names["clusters"], _CLUSTER):
-            self.add_clusters(hits)
+            self._add_clusters(hits)
         for hits in self._reader.read_all(self._names["members"], _MEMBER):
-            self.add_cluster_texts(hits)
+            self._add_cluster_texts(hits)
         self._each_text_once()
 
     def load_clusters(self, ids: Hashes) -> None:
         """These clusters and their texts, without pairs."""
         for hits in self._reader.look_up(self._names["clusters"], "hash", signed(ids), _CLUSTER):
-            self.add_clusters(hits)
+            self._add_clusters(hits)
         for hits in self._reader.look_up(self._names["members"], "cluster_hash", signed(ids), _MEMBER):
-            self.add_cluster_texts(hits)
+            self._add_cluster_texts(hits)
         self._each_text_once()
 
     def load_results_since(self, number: int) -> None:
@@ -98,18 +98,18 @@ class Mirror:
             found.append(hashes(integers(hits, "hash")))
         texts = np.unique(np.concatenate(found))
         for hits in self._reader.first_of_each(self._names["members"], "hash", signed(texts), _MEMBER):
-            self.add_cluster_texts(hits)
+            self._add_cluster_texts(hits)
         ids = self.db.arrays("SELECT DISTINCT cluster FROM cluster_texts")["cluster"]
         for hits in self._reader.look_up(self._names["clusters"], "hash", signed(ids), _CLUSTER):
-            self.add_clusters(hits)
+            self._add_clusters(hits)
         self.load_pairs_of(texts)
         self.load_sentences()
 
     def load_pairs_of(self, texts: Hashes) -> None:
         """The pairs with one of these texts."""
         for end in ("a_hash", "b_hash"):
-            for hits in self._reader.look_up(self._names["pairs"], end, signed(texts), _PAIR):
-                self.add_pairs(hits)
+            for hits in self._reader.look_up(self._names["pairs"], end, signed(texts), PAIR):
+                self._add_pairs(hits)
         self.db.execute("CREATE TABLE once AS SELECT DISTINCT * FROM pairs")
         self.db.execute("DROP TABLE pairs; ALTER TABLE once RENAME TO pairs")
 
@@ -120,9 +120,9 @@ class Mirror:
             "SELECT hash FROM cluster_texts UNION SELECT a FROM pairs UNION SELECT b FROM pairs"
         )
         texts = self.db.arrays("SELECT hash FROM wanted ORDER BY hash")["hash"]
-        self.load_sentences_of(texts)
+        self._load_sentences_of(texts)
 
-    def load_sentences_of(self, texts: Hashes) -> None:
+    def _load_sentences_of(self, texts: Hashes) -> None:
         """Every sentence of these texts, with the names of its document."""
         index = self._names["sentences"]
         if len(texts) * _LARGE_PART > self._reader.count(index):
@@ -139,23 +139,11 @@ class Mirror:
             "shown FROM sentences JOIN sources ON sources.number = source_number"
         )
 
-    def add_pairs(self, hits: Hits) -> None:
-        """Pairs as `_PAIR` has them."""
-        rows = [hit["_source"] for hit in hits]
-        if rows:
-            columns = {name: [row[name] for row in rows] for name in _PAIR_COLUMNS}
-            table = pa.table(
-                {
-                    "a": _unsigned([row["a_hash"] for row in rows]),
-                    "b": _unsigned([row["b_hash"] for row in rows]),
-                    "jaccard": pa.array(columns["jaccard"], pa.float64()),
-                    "word_edit_distance": pa.array(columns["word_edit_distance"], pa.int32()),
-                    "shared_tokens": pa.array(columns["shared_tokens"], pa.int32()),
-                }
-            )
-            self.db.insert("pairs", table)
+    def _add_pairs(self, hits: Hits) -> None:
+        if hits:
+            self.db.insert("pairs", pair_table(hits))
 
-    def add_clusters(self, hits: Hits) -> None:
+    def _add_clusters(self, hits: Hits) -> None:
         """Clusters as `_CLUSTER` has them."""
         rows = [hit["_source"] for hit in hits]
         if rows:
@@ -167,7 +155,7 @@ class Mirror:
             ]
             self.db.insert("clusters", pa.table(columns, CLUSTERS))
 
-    def add_cluster_texts(self, hits: Hits) -> None:
+    def _add_cluster_texts(self, hits: Hits) -> None:
         """Texts of clusters, from their members; a text may come more than once."""
         if hits:
             columns = [_unsigned([hit["fields"][name][0] for hit in hits]) for name in ("hash", "cluster_hash")]
@@ -193,7 +181,6 @@ class Mirror:
 
 
 _SOURCE = [("number", pa.int32()), ("name", pa.string()), ("qualified", pa.bool_())]
-_PAIR_COLUMNS = ("jaccard", "word_edit_distance", "shared_tokens")
 _CLUSTER_COLUMNS = {
     "id": "hash", "size": "size", "distinct_texts": "distinct", "min_jaccard": "min_jaccard", "weakest_a": "weakest_a",
     "weakest_b": "weakest_b", "representative": "representative_hash", "farthest": "farthest", "ignored": "ignored",

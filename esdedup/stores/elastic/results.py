@@ -11,7 +11,7 @@ from esdedup.clustering.union import Clusters
 from esdedup.database import Database
 from esdedup.stores.duckdb_results import rank_members
 from esdedup.stores.elastic.bulk import put
-from esdedup.stores.elastic.rows import POSITION_BITS
+from esdedup.stores.elastic.rows import POSITION_BITS, one_signed
 
 _ROWS = 20_000
 _NO_KIND = {"kind": None, "kind_confidence": None}
@@ -133,4 +133,4 @@ def _shown(identity: int | None) -> str | None:
 
 
 def _signed(value: int | None) -> int | None:
-    return value - 2**64 if value is not None and value >= 2**63 else value
+    return None if value is None else one_signed(value)

@@ -17,6 +17,9 @@ from esdedup.stores.elastic.bulk import put
 from esdedup.stores.elastic.reading import Hits, Wanted, hashes, integers, signed
 from esdedup.stores.store import SENTENCES, SourceMark
 
+HASH_MASK = 2**64 - 1
+"""What makes a content hash of the signed number that a server keeps it as."""
+
 START_CHARS = 64
 
 POSITION_BITS = 32
@@ -26,10 +29,9 @@ NAMED = Wanted(source=("id", "source", "document", "title", "position", "text", 
 """What a row of `SENTENCES` is made of."""
 
 
-def shown_id(mark: SourceMark, key: str, occurrence: int = 1) -> str:
+def shown_id(mark: SourceMark, key: str) -> str:
     """A document's id as results show it."""
-    name = f"{mark.name}/{key}" if mark.qualified else key
-    return name if occurrence == 1 else f"{name}#{occurrence}"
+    return f"{mark.name}/{key}" if mark.qualified else key
 
 
 def document_actions(mark: SourceMark, documents: pa.Table) -> Iterator[bytes]:
@@ -38,7 +40,7 @@ def document_actions(mark: SourceMark, documents: pa.Table) -> Iterator[bytes]:
         yield put(str(row["number"]), orjson.dumps(document(mark, row)))
 
 
-def document(mark: SourceMark, row: dict[str, Any], occurrence: int = 1) -> dict[str, Any]:
+def document(mark: SourceMark, row: dict[str, Any]) -> dict[str, Any]:
     """One document of the index `documents`."""
     return {
         "number": row["number"],
@@ -46,10 +48,10 @@ def document(mark: SourceMark, row: dict[str, Any], occurrence: int = 1) -> dict
         "source": mark.name,
         "qualified": mark.qualified,
         "key": row["key"],
-        "occurrence": occurrence,
-        "id": shown_id(mark, row["key"], occurrence),
+        "occurrence": 1,
+        "id": shown_id(mark, row["key"]),
         "title": row["title"],
-        "content": _one_signed(row["content"]),
+        "content": one_signed(row["content"]),
         "sentences": row["sentences"],
         "place": row["place"],
     }
@@ -135,7 +137,7 @@ def in_columns(tokens: Numbers) -> Numbers:
 
 def sentence_table(hits: Hits) -> pa.Table:
     """Hits of `NAMED` as rows of `SENTENCES`."""
-    rows = [{**hit["_source"], "hash": hit["_source"]["hash"] & _MASK} for hit in hits]
+    rows = [{**hit["_source"], "hash": hit["_source"]["hash"] & HASH_MASK} for hit in hits]
     return pa.Table.from_pylist(rows, SENTENCES)
 
 
@@ -168,8 +170,6 @@ def hash_column(values: Hashes) -> pa.Table:
     return pa.table({"hash": pa.array(values, pa.uint64())})
 
 
-_MASK = 2**64 - 1
-
-
-def _one_signed(value: int) -> int:
+def one_signed(value: int) -> int:
+    """A content hash as the signed number that a server keeps it as."""
     return value - 2**64 if value >= 2**63 else value

@@ -181,6 +181,7 @@ class ServerStore(Store):
         missing = self._progress.missing_parts()
         if missing:
             log.warning("this part is read; still to come: %s", ", ".join(map(str, missing)))
+            self._indices.refresh(self._names["sentences"], self._names["documents"])  # before they are counted
             return {}
         names = self._names
         self._indices.refresh(names["sentences"], names["documents"])
