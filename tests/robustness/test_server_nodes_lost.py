@@ -24,7 +24,7 @@ def is_bulk(request: Request) -> bool:
 
 
 def is_page(request: Request) -> bool:
-    return request.method == "POST" and request.path == "/_search/scroll"
+    return request.method == "POST" and request.path.endswith(("/_search", "/_search/scroll"))
 
 
 @pytest.fixture

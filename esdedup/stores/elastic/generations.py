@@ -95,11 +95,12 @@ def _unfinished_of(indices: Indices, job: str) -> str | None:
 
 def _begin(indices: Indices, frozen: Mapping[str, Any], job: str) -> str:
     """Begin a new generation, or take the one that another part of the same job begins at the same time."""
-    made = _make(indices, frozen, job)
+    made = None
     try:
+        made = _make(indices, frozen, job)
         indices.claim(made)
     except StoreLockedError:
-        indices.delete(CORPUS, [made])
+        _unmake(indices, made)
         theirs = indices.claimed()
         if theirs is None or _job(indices, theirs) != job:
             raise
@@ -128,11 +129,12 @@ def _end_job(indices: Indices, generation: str) -> None:
 
 def _first(indices: Indices, frozen: Mapping[str, Any]) -> str:
     """Make a store where there is none, or take the one that another command makes at the same time."""
-    made = _make(indices, frozen, None)
+    made = None
     try:
+        made = _make(indices, frozen, None)
         indices.swap(dict.fromkeys(CORPUS, made), only_first=True)
     except StoreLockedError:
-        indices.delete(CORPUS, [made])
+        _unmake(indices, made)
         live = indices.live("state")
         if live is None:
             raise
@@ -142,6 +144,13 @@ def _first(indices: Indices, frozen: Mapping[str, Any]) -> str:
     beginnings = {one for kind in CORPUS for one in indices.generations(kind)}
     indices.delete(CORPUS, beginnings - {made} - {one for one in whole if _job(indices, one) is not None})
     return made
+
+
+def _unmake(indices: Indices, generation: str | None) -> None:
+    """Delete a generation that was made for nothing, as somebody was quicker."""
+    indices.forget()
+    if generation is not None:
+        indices.delete(CORPUS, [generation])
 
 
 def _make(indices: Indices, frozen: Mapping[str, Any], job: str | None) -> str:

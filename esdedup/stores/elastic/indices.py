@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from elasticsearch import ApiError, BadRequestError
+from elasticsearch import ApiError, BadRequestError, NotFoundError
 
 from esdedup.errors import NotAStoreError, StoreError, StoreLockedError, UsageError
 from esdedup.stores.elastic.answers import gone, reason_of
@@ -71,9 +71,18 @@ class Indices:
     def _all(self) -> dict[str, Any]:
         """Every index whose name begins like ours, as the server tells of it; asked for once between changes."""
         if self._known is None:
-            found = self._connection.ask("GET", f"/{self._prefix}-*", filter_path="*.aliases,*.mappings")
+            try:
+                found = self._connection.ask(
+                    "GET", f"/{self._prefix}-*", heed=(404,), filter_path="*.aliases,*.mappings"
+                )
+            except NotFoundError:  # one was deleted as we asked
+                return self._all()
             self._known = dict(found)
         return self._known
+
+    def forget(self) -> None:
+        """Ask the server again what there is: somebody else has changed it."""
+        self._known = None
 
     def _told(self, index: str) -> dict[str, Any]:
         if index not in self._all():
@@ -81,7 +90,10 @@ class Indices:
         return dict(self._all()[index])
 
     def make(self, kinds: Iterable[str], meta: Mapping[str, Any], *, loading: bool = False) -> str:
-        """Make an index of each kind, as a new generation: its name. With `loading`, as cheap to fill as can be."""
+        """Make an index of each kind, as a new generation: its name. With `loading`, as cheap to fill as can be.
+
+        `StoreLockedError` where another command, which was quicker, takes it for left over and deletes it.
+        """
         now = datetime.datetime.now(datetime.UTC)
         generation = now.strftime("%Y%m%dt%H%M%S%f")
         ours = {"schema": SCHEMA_VERSION, "replicas": _asked_replicas(), **meta}
@@ -93,7 +105,12 @@ class Indices:
                 "aliases": {own_name(index): {"is_hidden": True}},
             }
             try:
-                self._connection.ask("PUT", f"/{index}", body, heed=(400,), wait_for_active_shards=1)
+                self._connection.ask("PUT", f"/{index}", body, heed=(400, 404), wait_for_active_shards=1)
+            except NotFoundError as error:
+                raise StoreLockedError(
+                    f"{self._connection.address}: another command has deleted {index} as soon as it was made; run "
+                    "this one again when that has ended"
+                ) from error
             except BadRequestError as error:
                 if error.message != "resource_already_exists_exception":  # else only the answer was lost
                     told = reason_of(error.body)
@@ -213,8 +230,11 @@ class Indices:
             if chosen is None or generation in chosen
         ]
         for some in _few(names):
-            self._connection.ask("DELETE", f"/{','.join(some)}", ignore_unavailable="true")
             self._known = None
+            try:
+                self._connection.ask("DELETE", f"/{','.join(some)}", heed=(404,), ignore_unavailable="true")
+            except NotFoundError:  # of several, one went as we asked, and then none is deleted
+                self.delete(kinds, chosen)
 
     def bytes_on_disk(self) -> int:
         """What all generations take on disk, copies included."""

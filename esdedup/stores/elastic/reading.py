@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from elasticsearch import ApiError
 
-from esdedup.errors import StoreError
+from esdedup.errors import StoreError, StoreLockedError
 from esdedup.pairs.groups import Numbers
 from esdedup.stores.elastic.answers import TooLongError, reason_of
 from esdedup.stores.elastic.connection import Connection, LostAnswerError, Pauses
@@ -173,9 +173,9 @@ class Reader:
             seen += len(hits)
             yield hits
         if seen != expected:
-            raise StoreError(
-                f"{self._connection.address}: {index} held {expected:,} documents, and {seen:,} were read: "
-                "somebody writes to it; run the same command again when that has ended"
+            raise StoreLockedError(
+                f"{self._connection.address}: another command has just changed this store ({index} held {expected:,} "
+                f"documents, and {seen:,} were read); run this one again when that has ended"
             )
 
     def look_up(

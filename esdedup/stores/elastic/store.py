@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from esdedup.clustering.union import Clusters
 from esdedup.database import Database
-from esdedup.errors import StoreError
+from esdedup.errors import StoreError, StoreLockedError
 from esdedup.pairs.collider import signatures_schema
 from esdedup.settings import Part
 from esdedup.stores.elastic import generations
@@ -253,9 +253,9 @@ class ServerStore(Store):
             yield one.number, signature_table(hits, schema, homes, across)
         expected = self._reader.count(index)
         if len(left) == len(slices) and seen != expected:
-            raise StoreError(
-                f"{self.address}: {index} holds {expected:,} sentences, and {seen:,} were read: somebody writes to it; "
-                "run the same command again when that has ended"
+            raise StoreLockedError(
+                f"{self.address}: another command has just changed this store ({index} holds {expected:,} sentences, "
+                f"and {seen:,} were read); run this one again when that has ended"
             )
 
     def signatures_of(self, across: str, hashes: pa.Table) -> pa.Table:
