@@ -24,6 +24,10 @@ class TooLongError(StoreError):
     """An answer is longer than `ANSWER_BYTES`."""
 
 
+class GoneError(StoreError):
+    """An index that is asked for is not there."""
+
+
 class Node(Urllib3HttpNode):
     """A node whose answers have an end, and no warnings: what its next version will change is no user's business."""
 

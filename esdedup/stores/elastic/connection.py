@@ -19,6 +19,7 @@ from esdedup.stores.elastic.answers import (
     ANSWER_BYTES,
     BLOCKED,
     JSON,
+    GoneError,
     Json,
     Node,
     TooLongError,
@@ -185,7 +186,7 @@ class Connection:
         if not again or not ours or is_passing(status):
             return
         if is_gone(body):
-            self._fail(gone(reason), error)
+            raise GoneError(f"{self.address}: {gone(reason)}") from error
         self._fail(f"the server refuses {request} ({status}): {reason}", error)
 
     def _raise_if_hopeless(self, error: Exception, request: str) -> None:

@@ -13,10 +13,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from elasticsearch import ApiError, BadRequestError, NotFoundError
+from elasticsearch import ApiError, BadRequestError
 
 from esdedup.errors import NotAStoreError, StoreError, StoreLockedError, UsageError
-from esdedup.stores.elastic.answers import gone, reason_of
+from esdedup.stores.elastic.answers import GoneError, gone, reason_of
 from esdedup.stores.elastic.connection import Connection
 from esdedup.stores.schemas import SCHEMA_VERSION, mapping_text
 
@@ -72,10 +72,8 @@ class Indices:
         """Every index whose name begins like ours, as the server tells of it; asked for once between changes."""
         if self._known is None:
             try:
-                found = self._connection.ask(
-                    "GET", f"/{self._prefix}-*", heed=(404,), filter_path="*.aliases,*.mappings"
-                )
-            except NotFoundError:  # one was deleted as we asked
+                found = self._connection.ask("GET", f"/{self._prefix}-*", filter_path="*.aliases,*.mappings")
+            except GoneError:  # one was deleted as we asked
                 return self._all()
             self._known = dict(found)
         return self._known
@@ -105,8 +103,8 @@ class Indices:
                 "aliases": {own_name(index): {"is_hidden": True}},
             }
             try:
-                self._connection.ask("PUT", f"/{index}", body, heed=(400, 404), wait_for_active_shards=1)
-            except NotFoundError as error:
+                self._connection.ask("PUT", f"/{index}", body, heed=(400,), wait_for_active_shards=1)
+            except GoneError as error:
                 raise StoreLockedError(
                     f"{self._connection.address}: another command has deleted {index} as soon as it was made; run "
                     "this one again when that has ended"
@@ -232,8 +230,8 @@ class Indices:
         for some in _few(names):
             self._known = None
             try:
-                self._connection.ask("DELETE", f"/{','.join(some)}", heed=(404,), ignore_unavailable="true")
-            except NotFoundError:  # of several, one went as we asked, and then none is deleted
+                self._connection.ask("DELETE", f"/{','.join(some)}", ignore_unavailable="true")
+            except GoneError:  # of several, one went as we asked, and then none is deleted
                 self.delete(kinds, chosen)
 
     def bytes_on_disk(self) -> int:
