@@ -112,6 +112,11 @@ def make_small(patch: pytest.MonkeyPatch) -> None:
         patch.setattr(f"esdedup.{name}", value)
 
 
+def is_bulk(request: Request) -> bool:
+    """Whether it writes many documents at once."""
+    return request.path.endswith("/_bulk")
+
+
 def kind(request: Request) -> str:
     """What sort of request it is: its method and what it is about, without names that differ from store to store."""
     parts = request.path.strip("/").split("/")

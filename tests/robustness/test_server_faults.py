@@ -26,7 +26,7 @@ from tests.elastic_proxy import (
     silence,
 )
 from tests.robustness.helpers import child, one_line, said
-from tests.robustness.on_a_server import Job, kind
+from tests.robustness.on_a_server import Job, is_bulk, kind
 
 pytestmark = pytest.mark.usefixtures("small")
 
@@ -43,10 +43,6 @@ WAYS: list[Action] = [
     answer(500),
     reset_before,
 ]
-
-
-def is_bulk(request: Request) -> bool:
-    return request.path.endswith("/_bulk")
 
 
 def is_page(request: Request) -> bool:

@@ -14,13 +14,9 @@ import pytest
 from esdedup.node import control
 from tests.elastic import Member, start_member, wait_for_cluster
 from tests.elastic_proxy import Action, Exchange, Proxy, Request, forward
-from tests.robustness.on_a_server import Job
+from tests.robustness.on_a_server import Job, is_bulk
 
 pytestmark = pytest.mark.usefixtures("small")
-
-
-def is_bulk(request: Request) -> bool:
-    return request.path.endswith("/_bulk")
 
 
 def is_page(request: Request) -> bool:

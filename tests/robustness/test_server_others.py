@@ -16,9 +16,9 @@ import esdedup
 from esdedup.errors import StoreError, StoreLockedError
 from esdedup.stores.elastic.store import ServerStore
 from tests.corpus import corpus
-from tests.elastic_proxy import Exchange, Proxy, Request
+from tests.elastic_proxy import Exchange, Proxy
 from tests.robustness.helpers import one_line, said
-from tests.robustness.on_a_server import HOW, REMOVED_TOO, Job, results
+from tests.robustness.on_a_server import HOW, REMOVED_TOO, Job, is_bulk, results
 
 pytestmark = pytest.mark.usefixtures("small")
 
@@ -27,10 +27,6 @@ pytestmark = pytest.mark.usefixtures("small")
 def client(elastic_url: str) -> Any:
     with Elasticsearch(elastic_url) as client:
         yield client
-
-
-def is_bulk(request: Request) -> bool:
-    return request.path.endswith("/_bulk")
 
 
 def first(do: Callable[[], Any]) -> Callable[[Exchange], None]:

@@ -141,8 +141,9 @@ class Progress:
 
     def announce(self, reach: int) -> None:
         """Note that documents up to this number are going to be written: a kill may leave some of them."""
-        self.reach = max(self.reach, reach)
-        self._note()
+        if reach > self.reach:
+            self.reach = reach
+            self._note()
 
     def advance(self, mark: SourceMark, next_number: int, refused: Skips) -> None:
         """Note how far a source has been read by this part, and what more of it the server has refused."""
