@@ -20,7 +20,12 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "server: about stores on a server; set by itself")
 
 
+LONGEST = ("test_real_data.py", "test_history.py", "test_killed.py", "test_server_nodes_lost.py")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    # a worker takes one file after another: the longest first, so that none is left alone with one
+    items.sort(key=lambda item: item.path.name not in LONGEST)
     for item in items:
         if _is_of_a_server(item):
             item.add_marker("server")

@@ -1,4 +1,4 @@
-"""The README's console blocks, run as they stand, print what they show."""
+"""The console blocks of the README and the tour, run as they stand, print what they show."""
 
 from __future__ import annotations
 
@@ -9,17 +9,14 @@ from pathlib import Path
 
 import pytest
 
-README = Path(__file__).parents[1] / "README.md"
-
-
+ROOT = Path(__file__).parents[1]
 SHOWN = "http://127.0.0.1:9200/wiki"
 
 
-@pytest.mark.parametrize("which", [1, 2])
-def test_commands_print_what_the_readme_shows(
-    tmp_path: Path, which: int, elastic_url: str, elastic_prefix: str
-) -> None:
-    block = README.read_text("utf-8").split("```console\n")[which].split("```")[0]
+@pytest.mark.parametrize("page", ["README.md", "docs/tour.md"])
+def test_commands_print_what_the_page_shows(tmp_path: Path, page: str, elastic_url: str, elastic_prefix: str) -> None:
+    _, shown = (ROOT / page).read_text("utf-8").split("```console\n")
+    block = shown.split("```")[0]
     bin_folder = tmp_path / "bin"
     bin_folder.mkdir()
     command = bin_folder / "esdedup"

@@ -23,7 +23,7 @@ from esdedup.exports.tables import export_results
 from tests.corpus import edited, sentence, template
 from tests.pipeline.conftest import Stores
 
-STEPS = int(os.environ.get("ESDEDUP_HISTORY_STEPS", "80"))
+STEPS = int(os.environ.get("ESDEDUP_HISTORY_STEPS", "60"))
 STEPS_A_HISTORY = 20
 
 
