@@ -17,8 +17,10 @@ __all__ = [
     "cluster_texts",
     "clusters",
     "dedupe",
+    "drift",
     "drop",
     "explain",
+    "fill",
     "index",
     "open_store",
     "overlap",
@@ -28,22 +30,28 @@ __all__ = [
     "similar",
     "status",
     "suggest",
+    "templates",
 ]
 
 if TYPE_CHECKING:
     from esdedup.pipeline.cleaning import dedupe
     from esdedup.pipeline.in_memory import cluster_texts
+    from esdedup.pipeline.meanings import drift, fill, templates
     from esdedup.pipeline.questions import clusters, explain, overlap, similar, suggest
     from esdedup.pipeline.verbs import add, drop, index, remove, run, scan, status
     from esdedup.settings import Settings
     from esdedup.stores.opening import open_store
 
-_HOMES = {
-    "Settings": "esdedup.settings",
-    "cluster_texts": "esdedup.pipeline.in_memory",
-    "dedupe": "esdedup.pipeline.cleaning",
-    "open_store": "esdedup.stores.opening",
-} | dict.fromkeys(("clusters", "explain", "overlap", "similar", "suggest"), "esdedup.pipeline.questions")
+_HOMES = (
+    {
+        "Settings": "esdedup.settings",
+        "cluster_texts": "esdedup.pipeline.in_memory",
+        "dedupe": "esdedup.pipeline.cleaning",
+        "open_store": "esdedup.stores.opening",
+    }
+    | dict.fromkeys(("drift", "fill", "templates"), "esdedup.pipeline.meanings")
+    | dict.fromkeys(("clusters", "explain", "overlap", "similar", "suggest"), "esdedup.pipeline.questions")
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -22,6 +22,7 @@ LINKAGES = ("single", "star")
 VERIFICATIONS = ("exact", "none")
 ACROSS = ("any", "documents", "sources")
 KEEPS = ("first", "longest", "none")
+KINDS = ("template", "identical", "copyediting", "drift", "references", "other")
 FORMATS = ("wikipedia", "tsv", "csv", "jsonl", "parquet", "text", "lines")
 REVISIONS = ("latest", "all")
 WIKITEXT_PATHS = ("fast", "reference")
@@ -121,6 +122,7 @@ class Scanning:
     across: str = "any"
     ignore: tuple[int, ...] = ()  # content hashes: clusters with one of these texts are known and wanted
     keep: str | None = None  # which texts become the centres of stars; None: the most similar to others
+    kinds: bool = True  # whether clusters are judged
 
     def __post_init__(self) -> None:
         if not isinstance(self.jaccard, int | float) or self.jaccard is True or not 0 < self.jaccard <= 1:
@@ -132,6 +134,8 @@ class Scanning:
         _choice("across", self.across, ACROSS)
         if self.keep is not None:
             _choice("keep", self.keep, KEEPS)
+        if not isinstance(self.kinds, bool):
+            raise SettingsError(f"kinds is {_shown(self.kinds)}; allowed: true, false")
         if self.verify == "none" and self.word_edit_distance is not None:
             raise SettingsError("word-edit-distance needs verify exact; it is none")
 

@@ -56,7 +56,11 @@ CREATE TABLE clusters (
     id UBIGINT, size BIGINT, distinct_texts BIGINT, min_jaccard DOUBLE, weakest_a UBIGINT, weakest_b UBIGINT,
     representative UBIGINT,
     farthest DOUBLE,                 -- least similarity of a member to the representative, where it is alarming
-    ignored BOOLEAN                  -- known and wanted: in no listing
+    ignored BOOLEAN,                 -- known and wanted: in no listing
+    kind VARCHAR,                    -- null where clusters were not judged, as the rest
+    kind_confidence DOUBLE,
+    kind_reason VARCHAR,
+    frame VARCHAR                    -- the fixed words, with named slots in braces
 );
 
 CREATE TABLE cluster_texts (hash UBIGINT, cluster UBIGINT);

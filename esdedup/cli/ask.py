@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from esdedup.cli.options import json_option, store_option, talk_options
+from esdedup.settings import KINDS
 
 _LIMIT = click.option(
     "--limit", type=click.IntRange(min=0), default=20, show_default=True, metavar="N", help="At most N rows."
@@ -86,14 +87,15 @@ def explain(a: str, b: str, store: str, as_json: bool, quiet: bool) -> None:
     metavar="N",
     help="Sentences in the cluster.",
 )
+@click.option("--kind", type=click.Choice(KINDS), help="Only clusters of this kind.")
 @click.option("--document", metavar="ID", help="Only clusters with a sentence of this document.")
 @click.option("--text", metavar="WORDS", help="Only clusters in whose texts all these words stand.")
 @click.option(
     "--sort",
-    type=click.Choice(["size", "jaccard"]),
+    type=click.Choice(["size", "jaccard", "confidence"]),
     default="size",
     show_default=True,
-    help="Largest first, or weakest edge first.",
+    help="Largest first, weakest edge first, or surest kind first.",
 )
 @_LIMIT
 @click.option("--after", metavar="CLUSTER", help="Go on behind the cluster with this id.")

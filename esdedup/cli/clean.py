@@ -20,7 +20,11 @@ from esdedup.cli.options import (
     talk_options,
 )
 from esdedup.cli.work import raise_damage, show
-from esdedup.settings import KEEPS
+from esdedup.settings import KEEPS, KINDS
+
+
+def _listed(context: click.Context, parameter: click.Parameter, value: str | None) -> list[str] | None:
+    return None if value is None else [kind.strip() for kind in value.split(",")]
 
 
 @click.command()
@@ -32,6 +36,12 @@ from esdedup.settings import KEEPS
     "--store", metavar="ADDRESS", help=f"{ADDRESSES}; its results become stars.  [default: OUTDIR/store.duckdb]"
 )
 @click.option("--keep", type=click.Choice(KEEPS), default="first", show_default=True, help="Which of a cluster stays.")
+@click.option(
+    "--kinds",
+    metavar="KIND,…",
+    callback=_listed,
+    help=f"Only clusters of these kinds: {', '.join(KINDS)}.  [default: all]",
+)
 @click.option("--annotate", is_flag=True, help="Keep all; write beside each record what would become of it.")
 @fresh_option
 @json_option

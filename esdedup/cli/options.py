@@ -223,6 +223,10 @@ scan_options = _bundle(
     click.option("--ignore", metavar="FILE", help="Texts or cluster ids that are known and wanted, a line each."),
 )
 
+kinds_option = click.option(
+    "--kinds/--no-kinds", default=None, help="Whether to say what each cluster means.  [default: kinds]"
+)
+
 resource_options = _bundle(
     click.option("--workers", type=int, metavar="N", help="Processes.  [default: one a core]"),
     click.option("--memory", metavar="SIZE", help="What all processes together may use.  [default: 1GiB]"),

@@ -28,6 +28,8 @@ _FILES = (
 def summary_text(summary: dict[str, Any], out: Path | None, store: Path | str) -> str:
     """Counts, the largest clusters, where the files are and what to type next."""
     parts = [counts_text(summary["counts"], summary["skipped"])]
+    if summary["kinds"]:
+        parts.append("Kinds: " + ", ".join(f"{kind} {count:,}" for kind, count in summary["kinds"].items()))
     largest = list(islice(esdedup.clusters(store=store, limit=_SHOWN), _SHOWN))
     if largest:
         parts.append("\n".join(["Largest clusters:", *(cluster_line(cluster) for cluster in largest)]))
@@ -46,30 +48,33 @@ def counts_text(counts: dict[str, int], skipped: dict[str, int]) -> str:
 
 
 def cluster_line(cluster: dict[str, Any]) -> str:
-    """A cluster in one line: size, weakest similarity, the beginning of its representative."""
+    """A cluster in one line: size, weakest similarity, kind, the beginning of its representative."""
     texts = {member["id"]: member["text"] for member in cluster["members"]}
     least = cluster["min_jaccard"]
-    head = f"{cluster['size']:>7,} × {'  –  ' if least is None else format(least, '.3f')}  "
+    head = (
+        f"{cluster['size']:>7,} × {'  –  ' if least is None else format(least, '.3f')}  {cluster['kind'] or '':<11}  "
+    )
     return head + shortened(texts[cluster["representative"]], _WIDTH - len(head))
 
 
 def cluster_text(cluster: dict[str, Any], members: int = 5) -> str:
-    """A cluster with its first members, each distinct text once."""
+    """A cluster with its groups of identical sentences, the largest first."""
     least = cluster["min_jaccard"]
     lines = [
         f"{cluster['id']}  {cluster['size']:,} sentences, {cluster['distinct']:,} distinct"
         + ("" if least is None else f", weakest pair {least:.3f}")
     ]
-    shown: set[str] = set()
+    if cluster["kind"] is not None:
+        lines.append(f"  {cluster['kind']} ({cluster['kind_confidence']:.2f}): {cluster['kind_reason']}")
+    groups: dict[str, list[dict[str, Any]]] = {}
     for member in cluster["members"]:
-        if member["text"] in shown:
-            continue
-        shown.add(member["text"])
-        lines.append(f"  {_where(member)}  {shortened(member['text'], 240)}")
-        if len(shown) == members:
-            break
-    if cluster["distinct"] > len(shown):
-        lines.append(f"  … {cluster['distinct'] - len(shown):,} more")
+        groups.setdefault(member["text"], []).append(member)
+    largest = sorted(groups.values(), key=len, reverse=True)[:members]
+    for group in largest:
+        copies = f" and {len(group) - 1:,} more" if len(group) > 1 else ""
+        lines.append(f"  {_where(group[0])}{copies}  {shortened(group[0]['text'], 240)}")
+    if len(groups) > len(largest):
+        lines.append(f"  … {len(groups) - len(largest):,} more")
     return "\n".join(lines)
 
 

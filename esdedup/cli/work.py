@@ -13,6 +13,7 @@ from esdedup.cli.options import (
     fresh_option,
     generations_option,
     json_option,
+    kinds_option,
     part_option,
     resource_options,
     scan_options,
@@ -41,6 +42,7 @@ _OUT = click.option(
 @source_options
 @signing_options
 @scan_options
+@kinds_option
 @resource_options
 @defaults_options
 @talk_options
@@ -97,6 +99,7 @@ def index(sources: tuple[str, ...], as_json: bool, **options: Any) -> None:
 @table_option
 @json_option
 @scan_options
+@kinds_option
 @resource_options
 @defaults_options
 @talk_options
@@ -126,6 +129,7 @@ def scan(as_json: bool, **options: Any) -> None:
 @source_options
 @signing_options
 @scan_options
+@kinds_option
 @resource_options
 @defaults_options
 @talk_options

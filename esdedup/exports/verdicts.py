@@ -5,7 +5,7 @@ Clusters are stars around the text to keep, so whatever is dropped has been veri
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from operator import itemgetter
@@ -20,8 +20,8 @@ from esdedup.stores.store import Store
 _ORDERS = {"first": "(0, document, position)", "longest": "(-length, document, position)"}
 _HOMES = {"any": "NULL", "documents": "document", "sources": "source"}
 _TABLES = """
-CREATE TABLE members (hash UBIGINT, cluster UBIGINT, source INTEGER, mark INTEGER, document INTEGER, place BIGINT,
-    position INTEGER, id VARCHAR, length INTEGER);
+CREATE TABLE members (hash UBIGINT, cluster UBIGINT, kind VARCHAR, source INTEGER, mark INTEGER, document INTEGER,
+    place BIGINT, position INTEGER, id VARCHAR, length INTEGER);
 CREATE TABLE pairs (a UBIGINT, b UBIGINT, jaccard DOUBLE);
 """
 
@@ -62,10 +62,11 @@ class Verdicts:
 
 
 @contextmanager
-def judge(store: Store, keep: str, across: str) -> Iterator[Verdicts]:
+def judge(store: Store, keep: str, across: str, kinds: Sequence[str] | None = None) -> Iterator[Verdicts]:
     """Judge all clusters that are not ignored. `keep`: `first` as read, `longest`, or `none` of each cluster.
 
-    With `across`, sentences of the same document (or source) as the kept one stay.
+    With `kinds`, clusters of other kinds stay whole. With `across`, sentences of the same document (or source) as the
+    kept one stay.
     """
     with private_database() as db:
         db.execute(_TABLES)
@@ -73,6 +74,8 @@ def judge(store: Store, keep: str, across: str) -> Iterator[Verdicts]:
             for batch in batches:
                 db.insert(table, pa.Table.from_batches([batch]))
         db.execute("DELETE FROM members WHERE cluster IS NULL")  # beside the stars of others: these stay
+        if kinds is not None:
+            db.execute("DELETE FROM members WHERE NOT list_contains(?, coalesce(kind, ''))", [list(kinds)])
         order = _ORDERS["first" if keep == "none" else keep]
         db.execute(
             f"CREATE TABLE centres AS SELECT cluster, arg_min({{'hash': hash, 'id': id, 'home': {_HOMES[across]}}}, "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from esdedup.exports.verdicts import Verdicts, judge
 from esdedup.pipeline.indexing import damages, source_marks
 from esdedup.pipeline.steps import (
     Address,
+    check_choice,
     find_sources,
     job_name,
     make_folder,
@@ -27,6 +29,7 @@ from esdedup.pipeline.steps import (
     scan_if_needed,
     settings_of,
 )
+from esdedup.settings import KINDS
 from esdedup.sources.discover import Source
 from esdedup.stores.store import Store
 
@@ -40,6 +43,7 @@ def dedupe(
     out: Address,
     store: Address | None = None,
     keep: str = "first",
+    kinds: Sequence[str] | None = None,
     annotate: bool = False,
     fresh: bool = False,
     keep_going: bool = False,
@@ -52,7 +56,8 @@ def dedupe(
     `none`. Sentences are taken out of the texts that they stand in; a document of which nothing is left is left
     out. Wiki dumps become JSON Lines of cleaned documents. drops.jsonl names each dropped sentence, its cluster,
     the one kept, the reason and the Jaccard similarity. Linkage is `star`, around the texts to keep. `annotate`
-    keeps all, and writes beside each record what would become of it. With `across="sources"` duplicates within one
+    keeps all, and writes beside each record what would become of it. With `kinds`, clusters of other kinds stay as
+    they are: a training corpus may keep its template sentences. With `across="sources"` duplicates within one
     source stay: is anything of a test set in the training set?
 
     The same command finishes a killed job, and writes no file twice. Counts of documents and sentences written and
@@ -65,7 +70,10 @@ def dedupe(
     if options.get("limit") is not None:
         raise UsageError("limit: dedupe writes whole sources; leave it out")
     settings = settings_of(options)
-    settings = replace(settings, scanning=replace(settings.scanning, linkage="star", keep=keep))
+    for kind in kinds or ():
+        check_choice("kinds", kind, KINDS)
+    scanning = replace(settings.scanning, linkage="star", keep=keep, kinds=kinds is not None)
+    settings = replace(settings, scanning=scanning)
     folder = Path(out)
     found, missing = find_sources(sources, settings.reading, keep_going)
     for source in found:
@@ -87,8 +95,8 @@ def dedupe(
         seconds |= scan_if_needed(opened, settings.scanning, settings.resources, quiet=quiet)
         clock = time.perf_counter()
         numbers = {(mark.name, mark.path): mark.number for mark in opened.sources()}
-        written = _Written(folder / _DONE, json.dumps([opened.state(), asdict(settings.scanning), annotate]))
-        with judge(opened, keep, settings.scanning.across) as verdicts:
+        written = _Written(folder / _DONE, json.dumps([opened.state(), asdict(scanning), annotate, kinds]))
+        with judge(opened, keep, scanning.across, kinds) as verdicts:
             for source, mark in zip(found, marks, strict=True):
                 if not written.has(mark.path):
                     done = rewrite_source(

@@ -13,16 +13,16 @@ from typing import Any
 
 import pyarrow as pa
 
-from esdedup.errors import StoreError, UsageError
+from esdedup.errors import StoreError
 from esdedup.exports.overlap import Overlap, overlaps
 from esdedup.pairs.compare import compare, diff_words
 from esdedup.pairs.verify import HOT_LIMIT
-from esdedup.pipeline.steps import Address, check_count, require_settled
+from esdedup.pipeline.steps import Address, check_choice, check_count, require_settled
 from esdedup.sentences.segment import segment
-from esdedup.settings import Scanning, Signing, available_cores
+from esdedup.settings import KINDS, Scanning, Signing, available_cores
 from esdedup.signers.bands import Signer
 from esdedup.stores.opening import open_store
-from esdedup.stores.store import Store
+from esdedup.stores.store import ORDERS, ClusterQuery, Store
 
 _NAMES = ("id", "source", "document", "title", "position", "text", "revision", "timestamp")
 
@@ -123,27 +123,32 @@ def clusters(
     *,
     store: Address | Store,
     min_size: int = 2,
+    kind: str | None = None,
     document: str | None = None,
     text: str | None = None,
     sort: str = "size",
     limit: int | None = None,
     after: str | None = None,
 ) -> Iterator[dict[str, Any]]:
-    """Clusters with their members: those with `document`, or whose texts hold all words of `text`.
+    """Clusters with their members: those of one `kind`, with `document`, or whose texts hold all words of `text`.
 
-    Largest first, or those with the weakest edge (`sort="jaccard"`). `after` is the id of a cluster behind which to
-    go on.
+    Largest first, or those with the weakest edge (`sort="jaccard"`) or the surest kind (`sort="confidence"`). `after`
+    is the id of a cluster behind which to go on.
     """
     check_count("min_size", min_size)
     check_count("limit", limit)
-    if sort not in ("size", "jaccard"):
-        raise UsageError(f"sort is {sort!r}; allowed: size, jaccard")
-    filters = {name: value and _storable(value) for name, value in (("document", document), ("text", text))}
+    check_choice("sort", sort, ORDERS)
+    if kind is not None:
+        check_choice("kind", kind, KINDS)
+    document, text = (value and _storable(value) for value in (document, text))
+    wanted = ClusterQuery(min_size, kind, document, text, sort, limit, after)
 
     def rows() -> Iterator[dict[str, Any]]:
         with _opened(store) as opened:
             _require_scan(opened)
-            yield from opened.cluster_rows(min_size=min_size, sort=sort, limit=limit, after=after, **filters)
+            if kind is not None:
+                _require_kinds(opened)
+            yield from opened.cluster_rows(wanted)
 
     return rows()
 
@@ -185,6 +190,11 @@ def _require_scan(store: Store) -> None:
     if last is None or not last["current"]:
         why = "not scanned yet" if last is None else "documents came or went since the last scan"
         raise StoreError(f"{store.address}: {why}; run esdedup scan --store {store.address}")
+
+
+def _require_kinds(store: Store) -> None:
+    if not Scanning.described(store.last_scanning() or {}).kinds:
+        raise StoreError(f"{store.address}: scanned without kinds; run esdedup scan --kinds --store {store.address}")
 
 
 def _threshold(store: Store) -> float:

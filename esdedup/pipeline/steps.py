@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -165,10 +165,15 @@ def refuse_other_sources(store: Store, marks: Sequence[SourceMark]) -> bool:
     return same
 
 
+def check_choice(name: str, value: str, allowed: Iterable[str]) -> None:
+    """`UsageError` for a value that is not one of the allowed ones."""
+    if value not in allowed:
+        raise UsageError(f"{name} is {value!r}; allowed: {', '.join(allowed)}")
+
+
 def check_table(table: str) -> None:
     """`UsageError` for a form of tables that there is not."""
-    if table not in ("jsonl", "parquet"):
-        raise UsageError(f"table is {table!r}; allowed: jsonl, parquet")
+    check_choice("table", table, ("jsonl", "parquet"))
 
 
 def check_count(name: str, count: int | None) -> None:
@@ -239,7 +244,7 @@ def summarize(store: Store, seconds: dict[str, float], memory: MemoryWatch, miss
         "verified": scanned.get("scanning", {}).get("verify") == "exact",
         "counts": store.counts() | scanned.get("counts", {}),
         "cluster_sizes": {str(size): count for size, count in store.cluster_sizes().items()},
-        "kinds": {},
+        "kinds": store.kinds() if scanned else {},
         "skipped": dict(sorted(skipped.items())),
         "damaged": missing + damages(marks),
         "far_reaching_clusters": scanned.get("far_reaching_clusters", 0),

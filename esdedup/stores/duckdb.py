@@ -21,9 +21,20 @@ from esdedup.stores import duckdb_file as files
 from esdedup.stores import duckdb_questions as questions
 from esdedup.stores.duckdb_changes import register_functions, remove_documents, settle_reading, sort_lookups
 from esdedup.stores.duckdb_marks import read_marks, save_mark
+from esdedup.stores.duckdb_meanings import with_meanings
 from esdedup.stores.duckdb_results import Results
+from esdedup.stores.meanings import Judge
 from esdedup.stores.schemas import SCHEMA_VERSION, check_same, mapping_text
-from esdedup.stores.store import ALL, STANDARD_INPUT, ReadingMark, Signatures, SourceMark, Store
+from esdedup.stores.store import (
+    ALL,
+    ALL_CLUSTERS,
+    STANDARD_INPUT,
+    ClusterQuery,
+    ReadingMark,
+    Signatures,
+    SourceMark,
+    Store,
+)
 
 WHOLE_SCAN_FROM = 0.25
 """The share of texts that have changed from which on scanning all again is quicker than working them in."""
@@ -238,13 +249,15 @@ class EmbeddedStore(Store):
             "SELECT hash, any_value(text) AS text FROM sentences SEMI JOIN wanted USING (hash) GROUP BY hash"
         )
 
-    def replace_results(self, pairs: Iterator[pa.RecordBatch], clusters: Clusters, summary: dict[str, Any]) -> None:
+    def replace_results(
+        self, pairs: Iterator[pa.RecordBatch], clusters: Clusters, summary: dict[str, Any], judge: Judge | None = None
+    ) -> None:
         with self._transaction():
             for table in ("pairs", "clusters", "cluster_texts"):
                 self._db.execute(f"DELETE FROM {table}")
             for batch in pairs:
                 self._db.insert("pairs", pa.Table.from_batches([batch]))
-            self._save_clusters(clusters, summary)
+            self._save_clusters(clusters, summary, judge)
         self._db.execute("CHECKPOINT")
 
     def state(self) -> str:
@@ -279,7 +292,13 @@ class EmbeddedStore(Store):
         return self._db.table("SELECT DISTINCT hash FROM net ORDER BY hash"), pairs
 
     def merge_results(
-        self, outdated: pa.Table, pairs: pa.Table, affected: pa.Table, clusters: Clusters, summary: dict[str, Any]
+        self,
+        outdated: pa.Table,
+        pairs: pa.Table,
+        affected: pa.Table,
+        clusters: Clusters,
+        summary: dict[str, Any],
+        judge: Judge | None = None,
     ) -> None:
         self._db.create("outdated_texts", outdated, temporary=True)
         self._db.create("affected", affected, temporary=True)
@@ -291,11 +310,11 @@ class EmbeddedStore(Store):
                 "DELETE FROM clusters WHERE id IN (SELECT cluster FROM cluster_texts SEMI JOIN affected USING (hash))"
             )
             self._db.execute("DELETE FROM cluster_texts WHERE hash IN (SELECT hash FROM affected)")
-            self._save_clusters(clusters, summary)
+            self._save_clusters(clusters, summary, judge)
         self._db.execute("CHECKPOINT")
 
-    def _save_clusters(self, clusters: Clusters, summary: dict[str, Any]) -> None:
-        self._db.insert("clusters", clusters.clusters)
+    def _save_clusters(self, clusters: Clusters, summary: dict[str, Any], judge: Judge | None) -> None:
+        self._db.insert("clusters", with_meanings(self._db, clusters, judge))
         self._db.insert("cluster_texts", clusters.texts)
         self._about.tell("scan", summary)
         self._db.execute("DELETE FROM touched")
@@ -342,17 +361,11 @@ class EmbeddedStore(Store):
     def pair_rows(self) -> Iterator[pa.RecordBatch]:
         return self._results.pair_rows()
 
-    def cluster_rows(
-        self,
-        *,
-        min_size: int = 2,
-        document: str | None = None,
-        text: str | None = None,
-        sort: str = "size",
-        limit: int | None = None,
-        after: str | None = None,
-    ) -> Iterator[dict[str, Any]]:
-        return self._results.cluster_rows(min_size, document, text, sort, limit, after)
+    def cluster_rows(self, wanted: ClusterQuery = ALL_CLUSTERS) -> Iterator[dict[str, Any]]:
+        return self._results.cluster_rows(wanted)
+
+    def kinds(self) -> dict[str, int]:
+        return self._results.kinds()
 
     def cluster_sizes(self) -> dict[int, int]:
         return dict(self._db.rows("SELECT size, count(*) FROM clusters WHERE NOT ignored GROUP BY size ORDER BY size"))

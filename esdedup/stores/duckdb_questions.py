@@ -188,11 +188,12 @@ def memberships(db: Database, unit: str) -> Iterator[pa.RecordBatch]:
     """Every sentence of every cluster that is not ignored, of `MEMBERSHIPS`."""
     batches = db.batches(
         f"""
-        SELECT s.hash, c.cluster, h.home AS source, d.source AS mark, s.document, d.place, s.position,
+        SELECT s.hash, c.cluster, k.kind, h.home AS source, d.source AS mark, s.document, d.place, s.position,
             {sentence_id(unit)} AS id, length(s.text)::INTEGER AS length
         FROM sentences s JOIN ({_HEEDED_TEXTS}) c USING (hash)
         JOIN named n ON n.number = s.document JOIN documents d ON d.number = s.document
         JOIN ({SOURCE_HOMES}) h ON h.number = d.source
+        LEFT JOIN clusters k ON k.id = c.cluster
         """
     )
     return (batch.cast(MEMBERSHIPS) for batch in batches)

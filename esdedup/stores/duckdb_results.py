@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -14,11 +15,10 @@ import pyarrow as pa
 from esdedup.database import Database
 from esdedup.errors import UsageError
 from esdedup.sentences.words import holding
+from esdedup.stores.store import ALL_CLUSTERS, ORDERS, ClusterQuery
 
-KINDLESS = {"kind": None, "kind_confidence": None, "kind_reason": None}
 _PAGE = 20_000  # sentences
 _FEW = 100  # clusters
-_ORDERS = {"size": "size DESC, id", "jaccard": "min_jaccard, id"}  # the weakest edge first
 
 
 def sentence_id(unit: str) -> str:
@@ -86,31 +86,40 @@ class Results:
             """
         )
 
-    def cluster_rows(
-        self, min_size: int, document: str | None, text: str | None, sort: str, limit: int | None, after: str | None
-    ) -> Iterator[dict[str, Any]]:
+    def kinds(self) -> dict[str, int]:
+        """How many clusters there are of each kind, by name, without what is ignored."""
+        of_each = (
+            "SELECT kind, count(*) FROM clusters WHERE NOT ignored AND kind IS NOT NULL GROUP BY kind ORDER BY kind"
+        )
+        return dict(self._db.rows(of_each))
+
+    def cluster_rows(self, wanted: ClusterQuery) -> Iterator[dict[str, Any]]:
         """Clusters in order, with members by (source, document, position), as the contract writes them."""
-        order = _ORDERS[sort]
-        wanted, values = ["NOT ignored", "size >= ?"], [min_size]  # type: tuple[list[str], list[Any]]
-        if document is not None:
-            wanted.append(_WITH.format("document IN (SELECT number FROM named WHERE id = ?)"))
-            values.append(document)
-        if text is not None and text.split():
-            self._find_texts(text)
-            wanted.append("id IN (SELECT cluster FROM cluster_texts SEMI JOIN texts_found USING (hash))")
-        if after is not None:
-            wanted.append(self._behind(order, after))
-        most = "" if limit is None else f"LIMIT {int(limit)}"
+        column, direction = ORDERS[wanted.sort]
+        order = f"{column} {direction} NULLS LAST, id"
+        holds, values = ["NOT ignored", "size >= ?"], [wanted.min_size]  # type: tuple[list[str], list[Any]]
+        if wanted.kind is not None:
+            holds.append("kind = ?")
+            values.append(wanted.kind)
+        if wanted.document is not None:
+            holds.append(_WITH.format("document IN (SELECT number FROM named WHERE id = ?)"))
+            values.append(wanted.document)
+        if wanted.text is not None and wanted.text.split():
+            self._find_texts(wanted.text)
+            holds.append("id IN (SELECT cluster FROM cluster_texts SEMI JOIN texts_found USING (hash))")
+        if wanted.after is not None:
+            holds.append(self._behind(column, direction, wanted.after))
+        most = "" if wanted.limit is None else f"LIMIT {int(wanted.limit)}"
         # tables of this call alone: other questions may come between two pages
         self._calls += 1
         chosen, members = f"chosen{self._calls}", "members"
         self._db.execute(
             f"CREATE TEMP TABLE {chosen} AS SELECT *, (sum(size) OVER (ORDER BY rank) // {_PAGE})::BIGINT AS page "
             f"FROM (SELECT *, row_number() OVER (ORDER BY {order}) AS rank FROM clusters "
-            f"WHERE {' AND '.join(wanted)} ORDER BY rank {most})",
+            f"WHERE {' AND '.join(holds)} ORDER BY rank {most})",
             values,
         )
-        if min_size > 2 or document is not None or text is not None or limit is not None or after is not None:
+        if wanted != replace(ALL_CLUSTERS, sort=wanted.sort):
             members = f"members{self._calls}"
             rank_members(self._db, self._unit, members, f"SELECT hash FROM cluster_texts JOIN {chosen} ON id = cluster")
         else:
@@ -147,21 +156,16 @@ class Results:
             rank_members(self._db, self._unit, "members", _TEXTS)
             self._ranked = True
 
-    def _behind(self, order: str, after: str) -> str:
+    def _behind(self, column: str, direction: str, after: str) -> str:
         """The condition for what comes behind the cluster `after`."""
         number = int(after, 16) if re.fullmatch(r"[0-9a-f]{16}", after) else -1
-        row = self._db.row("SELECT size, min_jaccard FROM clusters WHERE id = ?::HUGEINT", [number])
+        row = self._db.row(f"SELECT {column} FROM clusters WHERE id = ?::HUGEINT", [number])
         if not row:
             raise UsageError(f"--after {after}: no cluster has this id; give the id that the page before ended with")
-        size, least = row
-        if order == _ORDERS["size"]:
-            return f"(size < {size} OR (size = {size} AND id > {number}::UBIGINT))"
-        if least is None:  # nothing was verified: these come last, by id
-            return f"(min_jaccard IS NULL AND id > {number}::UBIGINT)"
-        return (
-            f"(min_jaccard IS NULL OR min_jaccard > {least!r}::DOUBLE "
-            f"OR (min_jaccard = {least!r}::DOUBLE AND id > {number}::UBIGINT))"
-        )
+        if row[0] is None:  # these come last, by id
+            return f"({column} IS NULL AND id > {number}::UBIGINT)"
+        value, beyond = f"{row[0]!r}::DOUBLE", "<" if direction == "desc" else ">"
+        return f"({column} IS NULL OR {column} {beyond} {value} OR ({column} = {value} AND id > {number}::UBIGINT))"
 
 
 _TEXTS = "SELECT hash FROM cluster_texts UNION SELECT a FROM pairs UNION SELECT b FROM pairs"
@@ -182,7 +186,7 @@ def _cluster(rows: list[dict[str, Any]]) -> dict[str, Any]:
         "id": f"{cluster['id']:016x}",
         "size": cluster["size"],
         "distinct": cluster["distinct_texts"],
-        **KINDLESS,
+        **{name: cluster[name] for name in ("kind", "kind_confidence", "kind_reason")},
         "min_jaccard": None if least is None else round(least, 6),
         "weakest": sorted(weakest, key=str.encode) if all(weakest) else None,
         "representative": firsts[cluster["representative"]],

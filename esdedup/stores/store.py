@@ -18,6 +18,7 @@ import pyarrow as pa
 from esdedup.clustering.union import Clusters
 from esdedup.records import Skips
 from esdedup.settings import Part, Signing
+from esdedup.stores.meanings import Judge
 
 DOCUMENT_ROWS: pa.Schema = pa.schema(
     [
@@ -76,6 +77,7 @@ MEMBERSHIPS: pa.Schema = pa.schema(
     [
         ("hash", pa.uint64()),
         ("cluster", pa.uint64()),  # null for a text that has pairs, all of whose partners are in other stars
+        ("kind", pa.string()),  # of the cluster
         ("source", pa.int32()),  # number: sources of one name share one
         ("mark", pa.int32()),  # number of the source's mark: one file
         ("document", pa.int32()),
@@ -85,6 +87,25 @@ MEMBERSHIPS: pa.Schema = pa.schema(
         ("length", pa.int32()),  # characters
     ]
 )
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterQuery:
+    """Which clusters are asked for."""
+
+    min_size: int = 2
+    kind: str | None = None
+    document: str | None = None  # with a sentence of the document with this id
+    text: str | None = None  # in whose texts all these words stand
+    sort: str = "size"  # largest first; `jaccard`: weakest edge first; `confidence`: surest kind first
+    limit: int | None = None
+    after: str | None = None  # the id of the cluster behind which to go on
+
+
+ALL_CLUSTERS = ClusterQuery()
+
+ORDERS = {"size": ("size", "desc"), "jaccard": ("min_jaccard", "asc"), "confidence": ("kind_confidence", "desc")}
+"""The field by which each order goes, and its direction; then by id."""
 
 Signatures: TypeAlias = pa.Table | pa.RecordBatchReader
 
@@ -219,10 +240,13 @@ class Store(ABC):
         """Rows (hash, text) for a table with column `hash`: each once, in any order."""
 
     @abstractmethod
-    def replace_results(self, pairs: Iterator[pa.RecordBatch], clusters: Clusters, summary: dict[str, Any]) -> None:
+    def replace_results(
+        self, pairs: Iterator[pa.RecordBatch], clusters: Clusters, summary: dict[str, Any], judge: Judge | None = None
+    ) -> None:
         """Put the results of a scan in the place of the old ones, all or nothing.
 
-        Pairs have columns a, b (content hashes), jaccard, word_edit_distance, shared_tokens.
+        Pairs have columns a, b (content hashes), jaccard, word_edit_distance, shared_tokens. Without a judge, clusters
+        have no kind.
         """
 
     @abstractmethod
@@ -248,7 +272,13 @@ class Store(ABC):
 
     @abstractmethod
     def merge_results(
-        self, outdated: pa.Table, pairs: pa.Table, affected: pa.Table, clusters: Clusters, summary: dict[str, Any]
+        self,
+        outdated: pa.Table,
+        pairs: pa.Table,
+        affected: pa.Table,
+        clusters: Clusters,
+        summary: dict[str, Any],
+        judge: Judge | None = None,
     ) -> None:
         """Replace the pairs of the texts `outdated` and the clusters of the texts `affected`, all or nothing.
 
@@ -281,20 +311,12 @@ class Store(ABC):
         """The pairs as the contract names them: a, b (sentence ids, a < b), jaccard, …, by (a, b)."""
 
     @abstractmethod
-    def cluster_rows(
-        self,
-        *,
-        min_size: int = 2,
-        document: str | None = None,
-        text: str | None = None,
-        sort: str = "size",
-        limit: int | None = None,
-        after: str | None = None,
-    ) -> Iterator[dict[str, Any]]:
-        """Clusters with their members, in the contract's fields, largest first or by weakest edge (`jaccard`).
+    def cluster_rows(self, wanted: ClusterQuery = ALL_CLUSTERS) -> Iterator[dict[str, Any]]:
+        """Clusters with their members, in the contract's fields and the order that is wanted."""
 
-        `after` is the id of the cluster behind which to go on.
-        """
+    @abstractmethod
+    def kinds(self) -> dict[str, int]:
+        """How many clusters there are of each kind, without what is ignored."""
 
     @abstractmethod
     def cluster_sizes(self) -> dict[int, int]:

@@ -11,26 +11,29 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from esdedup.clustering.union import CLUSTER_TEXTS, CLUSTERS
+from esdedup.clustering.union import CLUSTER_TEXTS, CLUSTERS, Clusters
 from esdedup.database import Database
 from esdedup.hashing import Hashes
+from esdedup.stores.duckdb_meanings import with_meanings
 from esdedup.stores.duckdb_results import Results
 from esdedup.stores.elastic.lookups import PAIR, pair_table
 from esdedup.stores.elastic.reading import Hits, Reader, Wanted, hashes, integers, signed
+from esdedup.stores.meanings import MEANINGS, Judge
 from esdedup.stores.store import SourceMark
 
 _TABLES = """
 CREATE TABLE sources (number INTEGER, name VARCHAR, qualified BOOLEAN);
 CREATE TABLE sentences (
     hash UBIGINT, document BIGINT, source_number INTEGER, source VARCHAR, shown VARCHAR, title VARCHAR,
-    position INTEGER, text VARCHAR, revision BIGINT, timestamp VARCHAR, place BIGINT
+    position INTEGER, text VARCHAR, revision BIGINT, timestamp VARCHAR, last_revision BIGINT, place BIGINT
 );
 CREATE TABLE documents (number BIGINT, source INTEGER, place BIGINT);
 CREATE TABLE named (number BIGINT, source VARCHAR, title VARCHAR, numeral UBIGINT, id VARCHAR);
 CREATE TABLE pairs (a UBIGINT, b UBIGINT, jaccard DOUBLE, word_edit_distance INTEGER, shared_tokens INTEGER);
 CREATE TABLE clusters (
     id UBIGINT, size BIGINT, distinct_texts BIGINT, min_jaccard DOUBLE, weakest_a UBIGINT, weakest_b UBIGINT,
-    representative UBIGINT, farthest DOUBLE, ignored BOOLEAN
+    representative UBIGINT, farthest DOUBLE, ignored BOOLEAN, kind VARCHAR, kind_confidence DOUBLE,
+    kind_reason VARCHAR, frame VARCHAR
 );
 CREATE TABLE cluster_texts (hash UBIGINT, cluster UBIGINT);
 """
@@ -38,13 +41,14 @@ CREATE TABLE cluster_texts (hash UBIGINT, cluster UBIGINT);
 _SENTENCE = Wanted(
     fields=("document_number",),
     source=(
-        "hash", "source_number", "source", "document", "title", "position", "text", "revision", "timestamp", "place",
+        "hash", "source_number", "source", "document", "title", "position", "text", "revision", "timestamp",
+        "last_revision", "place",
     ),
 )  # fmt: skip
 _CLUSTER = Wanted(
     source=(
         "hash", "size", "distinct", "min_jaccard", "weakest_a", "weakest_b", "representative_hash", "farthest",
-        "ignored",
+        "ignored", *MEANINGS.names,
     ),
 )  # fmt: skip
 _MEMBER = Wanted(fields=("hash", "cluster_hash"))
@@ -113,6 +117,12 @@ class Mirror:
         self.db.execute("CREATE TABLE once AS SELECT DISTINCT * FROM pairs")
         self.db.execute("DROP TABLE pairs; ALTER TABLE once RENAME TO pairs")
 
+    def insert_clusters(self, clusters: Clusters, judge: Judge | None) -> None:
+        """New clusters, judged, and every sentence that pairs and clusters name."""
+        self.db.insert("cluster_texts", clusters.texts)
+        self.load_sentences()
+        self.db.insert("clusters", with_meanings(self.db, clusters, judge))
+
     def load_sentences(self) -> None:
         """Every sentence of a text that stands in a pair or a cluster, with the names of its document."""
         self.db.execute(
@@ -151,9 +161,9 @@ class Mirror:
                 _unsigned([row[_CLUSTER_COLUMNS[name]] for row in rows])
                 if name in _HASHES
                 else pa.array([row[_CLUSTER_COLUMNS[name]] for row in rows], kind)
-                for name, kind in zip(CLUSTERS.names, CLUSTERS.types, strict=True)
+                for name, kind in zip(_JUDGED.names, _JUDGED.types, strict=True)
             ]
-            self.db.insert("clusters", pa.table(columns, CLUSTERS))
+            self.db.insert("clusters", pa.table(columns, _JUDGED))
 
     def _add_cluster_texts(self, hits: Hits) -> None:
         """Texts of clusters, from their members; a text may come more than once."""
@@ -184,7 +194,8 @@ _SOURCE = [("number", pa.int32()), ("name", pa.string()), ("qualified", pa.bool_
 _CLUSTER_COLUMNS = {
     "id": "hash", "size": "size", "distinct_texts": "distinct", "min_jaccard": "min_jaccard", "weakest_a": "weakest_a",
     "weakest_b": "weakest_b", "representative": "representative_hash", "farthest": "farthest", "ignored": "ignored",
-}  # fmt: skip
+} | {name: name for name in MEANINGS.names}  # fmt: skip
+_JUDGED: pa.Schema = pa.schema([*CLUSTERS, *MEANINGS])
 _HASHES = ("id", "weakest_a", "weakest_b", "representative")
 _SENTENCES: list[tuple[str, pa.DataType]] = [
     ("hash", pa.uint64()),
@@ -197,6 +208,7 @@ _SENTENCES: list[tuple[str, pa.DataType]] = [
     ("text", pa.large_string()),
     ("revision", pa.int64()),
     ("timestamp", pa.string()),
+    ("last_revision", pa.int64()),
     ("place", pa.int64()),
 ]
 _TOLD = {name: "document" if name == "shown" else name for name, _ in _SENTENCES if name not in ("hash", "document")}

@@ -16,7 +16,7 @@ from esdedup.sentences.words import holding
 from esdedup.stores.elastic.answers import TooLongError
 from esdedup.stores.elastic.reading import PAGE, Hits, Reader, Wanted, hashes, integers
 from esdedup.stores.elastic.rows import NAMED, START_CHARS, sentence_table
-from esdedup.stores.store import SENTENCES
+from esdedup.stores.store import ORDERS, SENTENCES, ClusterQuery
 
 _UNSPACED = re.compile("[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 """Scripts without spaces, which everybody divides into words in his own way."""
@@ -93,28 +93,31 @@ class Questions:
             found.append(clusters)
         return np.unique(np.concatenate(found))
 
-    def cluster_page(self, min_size: int, sort: str, limit: int, after: str | None) -> Hashes | None:
-        """The first `limit` clusters that are not ignored, behind `after`; None where all must be looked through."""
-        begin = None if after is None else self._cluster(after)
-        if not 0 < limit <= PAGE or (after is not None and begin is None):
+    def clusters_of(self, kind: str) -> Hashes:
+        """The clusters of one kind."""
+        pages = self._reader.read_all(self._names["clusters"], Wanted(fields=("hash",)), {"term": {"kind": kind}})
+        return np.concatenate([np.empty(0, np.uint64), *(hashes(integers(hits, "hash")) for hits in pages)])
+
+    def cluster_page(self, wanted: ClusterQuery) -> Hashes | None:
+        """The first clusters that are not ignored, by size and kind alone; None where all must be looked through."""
+        begin = None if wanted.after is None else self._cluster(wanted.after)
+        if wanted.limit is None or not 0 < wanted.limit <= PAGE or (wanted.after is not None and begin is None):
             return None
-        orders: dict[str, list[Any]] = {
-            "size": [{"size": "desc"}, {"id": "asc"}],
-            "jaccard": [{"min_jaccard": {"order": "asc", "missing": "_last"}}, {"id": "asc"}],
-        }
-        chosen = [{"term": {"ignored": False}}, {"range": {"size": {"gte": min_size}}}]
+        field, direction = ORDERS[wanted.sort]
+        chosen: list[dict[str, Any]] = [{"term": {"ignored": False}}, {"range": {"size": {"gte": wanted.min_size}}}]
+        if wanted.kind is not None:
+            chosen.append({"term": {"kind": wanted.kind}})
         body: dict[str, Any] = {
-            "size": limit,
+            "size": wanted.limit,
             "query": {"bool": {"filter": chosen}},
-            "sort": orders[sort],
+            "sort": [{field: {"order": direction, "missing": "_last"}}, {"id": "asc"}],
             "track_total_hits": False,
             **Wanted(fields=("hash",)).body(),
         }
         if begin is not None:
-            least = begin["size" if sort == "size" else "min_jaccard"]
-            if least is None:  # nothing was verified: these come last
+            if begin[field] is None:  # these come last
                 return None
-            body["search_after"] = [least, after]
+            body["search_after"] = [begin[field], wanted.after]
         return hashes(integers(self._reader.search(self._names["clusters"], body)["hits"]["hits"], "hash"))
 
     def _cluster(self, identity: str) -> dict[str, Any] | None:

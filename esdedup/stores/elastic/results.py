@@ -7,14 +7,13 @@ from typing import Any
 
 import orjson
 
-from esdedup.clustering.union import Clusters
 from esdedup.database import Database
 from esdedup.stores.duckdb_results import rank_members
 from esdedup.stores.elastic.bulk import put
 from esdedup.stores.elastic.rows import POSITION_BITS, one_signed
+from esdedup.stores.meanings import MEANINGS
 
 _ROWS = 20_000
-_NO_KIND = {"kind": None, "kind_confidence": None}
 
 Named = tuple[str, dict[str, Any]]
 """A document with its id."""
@@ -23,12 +22,6 @@ Named = tuple[str, dict[str, Any]]
 def actions(documents: Iterator[Named]) -> Iterator[bytes]:
     """Documents as bulk actions."""
     return (put(identity, orjson.dumps(document)) for identity, document in documents)
-
-
-def insert_clusters(db: Database, clusters: Clusters) -> None:
-    """Put clusters into the tables of a mirror."""
-    db.insert("clusters", clusters.clusters)
-    db.insert("cluster_texts", clusters.texts)
 
 
 def rank(db: Database, unit: str) -> None:
@@ -83,7 +76,7 @@ def cluster_documents(db: Database) -> Iterator[Named]:
                     "id": _shown(row["id"]),
                     "size": row["size"],
                     "distinct": row["distinct_texts"],
-                    **_NO_KIND,
+                    **{name: row[name] for name in MEANINGS.names},
                     "min_jaccard": row["min_jaccard"],
                     "weakest": weakest,
                     "representative": row["face"],
@@ -103,7 +96,8 @@ def member_documents(db: Database) -> Iterator[Named]:
     rows = db.stream(
         """
         SELECT m.*, k.id AS cluster, k.size, k.distinct_texts AS distinct, k.min_jaccard, k.ignored,
-            m.hash = k.representative AND m.turn = 1 AS representative, d.source AS source_number, d.place
+            k.kind, k.kind_confidence, m.hash = k.representative AND m.turn = 1 AS representative,
+            d.source AS source_number, d.place
         FROM members m JOIN cluster_texts c USING (hash) JOIN clusters k ON k.id = c.cluster
         JOIN documents d ON d.number = m.number
         """,
@@ -118,7 +112,6 @@ def member_documents(db: Database) -> Iterator[Named]:
                 str(number),
                 {
                     **row,
-                    **_NO_KIND,
                     "cluster": _shown(row["cluster"]),
                     "cluster_hash": _signed(row["cluster"]),
                     "hash": _signed(row["hash"]),

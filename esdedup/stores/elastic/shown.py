@@ -14,6 +14,7 @@ from esdedup.stores import duckdb_questions
 from esdedup.stores.elastic.mirror import Mirror
 from esdedup.stores.elastic.questions import Questions, cluster_hash
 from esdedup.stores.elastic.rows import POSITION_BITS
+from esdedup.stores.store import ClusterQuery
 
 OpenDatabase = Callable[[], AbstractContextManager[Database]]
 
@@ -45,28 +46,21 @@ class ShownResults:
         """As `esdedup.stores.store.Store.pair_rows`."""
         yield from self._everything().results.pair_rows()
 
-    def cluster_rows(
-        self,
-        questions: Questions,
-        min_size: int,
-        document: str | None,
-        text: str | None,
-        sort: str,
-        limit: int | None,
-        after: str | None,
-    ) -> Iterator[dict[str, Any]]:
+    def cluster_rows(self, questions: Questions, wanted: ClusterQuery) -> Iterator[dict[str, Any]]:
         """As `esdedup.stores.store.Store.cluster_rows`; where only some are asked for, only those are loaded."""
-        chosen = questions.clusters_with(document, text)
-        if chosen is None and limit is not None:
-            chosen = questions.cluster_page(min_size, sort, limit, after)
+        chosen = questions.clusters_with(wanted.document, wanted.text)
+        if chosen is None and wanted.limit is not None:
+            chosen = questions.cluster_page(wanted)
+        if chosen is None and wanted.kind is not None:
+            chosen = questions.clusters_of(wanted.kind)
         if chosen is None:
-            yield from self._everything().results.cluster_rows(min_size, document, text, sort, limit, after)
+            yield from self._everything().results.cluster_rows(wanted)
             return
         with self._opened() as db:
             mirror = self._mirror(db)
-            mirror.load_clusters(chosen if after is None else np.union1d(chosen, cluster_hash(after)))
+            mirror.load_clusters(chosen if wanted.after is None else np.union1d(chosen, cluster_hash(wanted.after)))
             mirror.load_sentences()
-            yield from mirror.results.cluster_rows(min_size, document, text, sort, limit, after)
+            yield from mirror.results.cluster_rows(wanted)
 
     def memberships(self) -> Iterator[pa.RecordBatch]:
         """As `esdedup.stores.store.Store.memberships`."""

@@ -37,8 +37,9 @@ from esdedup.stores.elastic.rows import (
 )
 from esdedup.stores.elastic.shown import ShownResults
 from esdedup.stores.elastic.state import State
-from esdedup.stores.elastic.writing import Merger, result_counts, write_results
-from esdedup.stores.store import ALL, ReadingMark, Signatures, SourceMark, Store
+from esdedup.stores.elastic.writing import Merger, clusters_by, result_counts, write_results
+from esdedup.stores.meanings import Judge
+from esdedup.stores.store import ALL, ALL_CLUSTERS, ClusterQuery, ReadingMark, Signatures, SourceMark, Store
 
 log = logging.getLogger("esdedup")
 
@@ -273,9 +274,11 @@ class ServerStore(Store):
             found = np.array([row["hash"] for row in rows], np.int64).view(np.uint64)
             yield pa.record_batch({"hash": found, "text": pa.array([row["text"] for row in rows], pa.large_string())})
 
-    def replace_results(self, pairs: Iterator[pa.RecordBatch], clusters: Clusters, summary: dict[str, Any]) -> None:
+    def replace_results(
+        self, pairs: Iterator[pa.RecordBatch], clusters: Clusters, summary: dict[str, Any], judge: Judge | None = None
+    ) -> None:
         mirror = self._shown.begin()
-        generation = write_results(self._connection, self._indices, self._generation, mirror, pairs, clusters)
+        generation = write_results(self._connection, self._indices, self._generation, mirror, pairs, clusters, judge)
         self._shown.keep(mirror)
         self._state.tell(scan={"generation": generation, "summary": summary})
         self._show_results()
@@ -294,7 +297,13 @@ class ServerStore(Store):
         return self._lookups.hanging_together(hashes["hash"].to_numpy())
 
     def merge_results(
-        self, outdated: pa.Table, pairs: pa.Table, affected: pa.Table, clusters: Clusters, summary: dict[str, Any]
+        self,
+        outdated: pa.Table,
+        pairs: pa.Table,
+        affected: pa.Table,
+        clusters: Clusters,
+        summary: dict[str, Any],
+        judge: Judge | None = None,
     ) -> None:
         self._shown.forget()
         journal, scan = self._journal(), self._state.get("scan")
@@ -307,6 +316,7 @@ class ServerStore(Store):
                 pairs,
                 affected["hash"].to_numpy(),
                 clusters,
+                judge,
             )
         for hits in self._reader.read_all(self._names["touched"], Wanted(fields=("hash",))):
             journal.delete("touched", (str(text) for text in integers(hits, "hash").tolist()))
@@ -357,28 +367,17 @@ class ServerStore(Store):
     def pair_rows(self) -> Iterator[pa.RecordBatch]:
         return self._shown.pair_rows()
 
-    def cluster_rows(
-        self,
-        *,
-        min_size: int = 2,
-        document: str | None = None,
-        text: str | None = None,
-        sort: str = "size",
-        limit: int | None = None,
-        after: str | None = None,
-    ) -> Iterator[dict[str, Any]]:
-        return self._shown.cluster_rows(self._questions, min_size, document, text, sort, limit, after)
+    def cluster_rows(self, wanted: ClusterQuery = ALL_CLUSTERS) -> Iterator[dict[str, Any]]:
+        return self._shown.cluster_rows(self._questions, wanted)
 
     def cluster_sizes(self) -> dict[int, int]:
-        body = {
-            "size": 0,
-            "query": {"term": {"ignored": False}},
-            "aggs": {"sizes": {"terms": {"field": "size", "size": 65_535, "order": {"_key": "asc"}}}},
-        }
-        if self._state.get("scan") is None:
-            return {}
-        buckets = self._reader.search(self._names["clusters"], body)["aggregations"]["sizes"]["buckets"]
-        return {int(bucket["key"]): int(bucket["doc_count"]) for bucket in buckets}
+        return {int(size): count for size, count in self._clusters_by("size")}
+
+    def kinds(self) -> dict[str, int]:
+        return {str(kind): count for kind, count in self._clusters_by("kind")}
+
+    def _clusters_by(self, field: str) -> list[tuple[Any, int]]:
+        return [] if self._state.get("scan") is None else clusters_by(self._reader, self._names["clusters"], field)
 
     def disk_bytes(self) -> int:
         return self._indices.bytes_on_disk()

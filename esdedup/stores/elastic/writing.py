@@ -18,6 +18,7 @@ from esdedup.stores.elastic.indices import RESULTS, Indices
 from esdedup.stores.elastic.journal import Journal
 from esdedup.stores.elastic.mirror import Mirror
 from esdedup.stores.elastic.reading import Reader, Wanted, hashes, integers, signed
+from esdedup.stores.meanings import Judge
 from esdedup.stores.store import SourceMark
 
 _DOCUMENTS = {
@@ -34,12 +35,12 @@ def write_results(
     mirror: Mirror,
     pairs: Iterable[pa.RecordBatch],
     clusters: Clusters,
+    judge: Judge | None,
 ) -> str:
     """Write pairs and clusters of a generation of the corpus into new indices, which no alias names yet: theirs."""
     for batch in pairs:
         mirror.db.insert("pairs", pa.Table.from_batches([batch]))
-    results.insert_clusters(mirror.db, clusters)
-    mirror.load_sentences()
+    mirror.insert_clusters(clusters, judge)
     results.rank(mirror.db, mirror.unit)
     generation = indices.make(RESULTS, {"corpus": corpus})
     for kind, documents in _DOCUMENTS.items():
@@ -66,6 +67,7 @@ class Merger:
         pairs: pa.Table,
         affected: Hashes,
         clusters: Clusters,
+        judge: Judge | None,
     ) -> None:
         """Write down what `esdedup.stores.store.Store.merge_results` does.
 
@@ -76,7 +78,6 @@ class Merger:
         # clusters as they are now, whose names must be looked up again
         others = np.setdiff1d(self._clusters_of(renamed), self._clusters_of(affected))
         mirror.load_clusters(others)
-        results.insert_clusters(self._db, clusters)
         theirs = np.unique(np.concatenate([affected, renamed, outdated]))
         mirror.load_pairs_of(theirs)
         before = self._pairs()
@@ -85,7 +86,7 @@ class Merger:
             "DELETE FROM pairs WHERE a IN (SELECT hash FROM outdated_texts) OR b IN (SELECT hash FROM outdated_texts)"
         )
         self._db.insert("pairs", pairs)
-        mirror.load_sentences()
+        mirror.insert_clusters(clusters, judge)
         results.rank(self._db, unit)
         gone = before - self._pairs()
         self._journal.delete("pairs", (results.pair_identity(*pair) for pair in sorted(gone)))
@@ -134,3 +135,14 @@ def result_counts(reader: Reader, names: dict[str, str]) -> dict[str, Any]:
         "far": clusters["aggregations"]["far"]["value"],
         "ignored": reader.count(names["clusters"], {"term": {"ignored": True}}),
     }
+
+
+def clusters_by(reader: Reader, index: str, field: str) -> list[tuple[Any, int]]:
+    """How many clusters there are with each value of a field, in its order, without what is ignored."""
+    body = {
+        "size": 0,
+        "query": {"term": {"ignored": False}},
+        "aggs": {"values": {"terms": {"field": field, "size": 65_535, "order": {"_key": "asc"}}}},
+    }
+    buckets = reader.search(index, body)["aggregations"]["values"]["buckets"]
+    return [(bucket["key"], int(bucket["doc_count"])) for bucket in buckets]

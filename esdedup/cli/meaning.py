@@ -1,0 +1,115 @@
+"""`drift`, `templates`, `fill`: the commands about what clusters mean."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from esdedup.cli.options import json_option, store_option, talk_options
+
+_SHOWN = 20
+_LIMIT = click.option(
+    "--limit",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help=f"At most N of them.  [default: {_SHOWN} as text, all in other forms]",
+)
+_DOCUMENT = click.option("--document", metavar="ID", help="Only clusters with a sentence of this document.")
+
+
+@click.command()
+@store_option
+@click.option("--since", metavar="DATE", help="Only where a page that says so was edited since then.")
+@_DOCUMENT
+@click.option("--review", type=click.Choice(["wikitext", "markdown"]), help="Print a list for a talk page.")
+@_LIMIT
+@json_option
+@talk_options
+def drift(review: str | None, as_json: bool, quiet: bool, **options: Any) -> None:
+    """List contradictions: sentences that say the same of one subject, with another fact; the surest first.
+
+    Nothing is ever edited: after each dump, --since names what a person may look at. A sentence is as old as the
+    last edit of its page, or with --revisions all as the edit that brought it.
+
+    \b
+    Example:
+      esdedup drift --store found/store.duckdb --since 2026-11-01 --review wikitext
+    """
+    import esdedup
+    from esdedup.cli.show_meaning import drift_text
+    from esdedup.exports import reviews
+    from esdedup.exports.tables import compact_json
+
+    if options["limit"] is None and review is None and not as_json:
+        options["limit"] = _SHOWN
+    rows = esdedup.drift(**options)
+    if review is not None:
+        click.echo(getattr(reviews, review)(rows), nl=False)
+    elif as_json:
+        for row in rows:
+            click.echo(compact_json(row))
+    else:
+        click.echo(drift_text(rows))
+
+
+@click.command()
+@store_option
+@click.option(
+    "--min-subjects", type=click.IntRange(min=2), default=3, show_default=True, metavar="N", help="Distinct texts."
+)
+@_DOCUMENT
+@click.option("--out", metavar="DIR", type=click.Path(path_type=Path), help="Write each table to DIR.")
+@click.option(
+    "--table", type=click.Choice(["csv", "parquet"]), default="csv", show_default=True, help="Form of the tables."
+)
+@_LIMIT
+@json_option
+@talk_options
+def templates(out: Path | None, table: str, as_json: bool, quiet: bool, **options: Any) -> None:
+    """List templates: the frame of each cluster, and what fills its slots as a table.
+
+    Cells stand as they do in the sentences: let a spreadsheet import them as text, for one may begin like a formula.
+
+    \b
+    Example:
+      esdedup templates --store found/store.duckdb --out tables
+    """
+    import esdedup
+    from esdedup.cli.show_meaning import template_text
+    from esdedup.exports.tables import compact_json
+    from esdedup.exports.template_tables import write_tables
+
+    if options["limit"] is None and out is None and not as_json:
+        options["limit"] = _SHOWN
+    found = esdedup.templates(**options)
+    if out is not None:
+        for path in write_tables(found, out, table):
+            click.echo(f"wrote {path}")
+        return
+    for template in found:
+        click.echo(compact_json(_told(template)) if as_json else template_text(template))
+
+
+@click.command()
+@click.argument("frame")
+@click.argument("table", type=click.Path(path_type=Path))
+@talk_options
+def fill(frame: str, table: Path, quiet: bool) -> None:
+    """Write the sentences of FRAME and TABLE: a CSV file whose columns are called as the slots in braces.
+
+    \b
+    Example:
+      esdedup fill "In {year} {name} had {number} people." towns.csv
+    """
+    import esdedup
+
+    for sentence in esdedup.fill(frame, table):
+        click.echo(sentence)
+
+
+def _told(template: Any) -> dict[str, Any]:
+    """A table as JSON: its slots as objects."""
+    told: dict[str, Any] = template._asdict()
+    return {**told, "columns": [column._asdict() for column in template.columns]}

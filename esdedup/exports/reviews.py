@@ -1,0 +1,67 @@
+"""Contradictions as a list that an editor can post on a talk page. Nothing is ever edited by itself."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+_NO_TITLE = re.compile(r"[\[\]{}|<>#~\n]|^\s*$")
+"""What no title on a wiki has."""
+
+_SHOWN = 5
+"""Sentences of one value that are named."""
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~&@:$])")
+
+
+def wikitext(rows: Sequence[dict[str, Any]]) -> str:
+    """The list in wikitext: titles are links, texts are not markup."""
+
+    def quoted(text: str) -> str:
+        return f"<nowiki>{html.escape(_one_line(text), quote=False)}</nowiki>"
+
+    def linked(title: str) -> str:
+        return quoted(title) if _NO_TITLE.search(title) else f"[[:{_one_line(title)}]]"
+
+    lines = ["== Statements that differ ==", ""] if rows else ["No statements differ."]
+    for row in rows:
+        lines.append(f"* {quoted(row['frame'])} ({row['slot']}, confidence {row['confidence']:.2f})")
+        for place, value in enumerate(row["values"]):
+            lines.append(f"** {quoted(value['value'])}{_told(row, place)}: {_who(value, linked, quoted)}")
+    return "\n".join(lines) + "\n"
+
+
+def markdown(rows: Sequence[dict[str, Any]]) -> str:
+    """The list in Markdown, every sign as itself."""
+
+    def quoted(text: str) -> str:
+        return _MARKDOWN.sub(r"\\\1", _one_line(text))
+
+    lines = ["## Statements that differ", ""] if rows else ["No statements differ."]
+    for row in rows:
+        lines.append(f"- [ ] {quoted(row['frame'])} ({row['slot']}, confidence {row['confidence']:.2f})")
+        for place, value in enumerate(row["values"]):
+            lines.append(f"  - **{quoted(value['value'])}**{_told(row, place)}: {_who(value, quoted, quoted)}")
+    return "\n".join(lines) + "\n"
+
+
+def _told(row: dict[str, Any], place: int) -> str:
+    notes = [name for name, at in (("most say so", row["majority"]), ("the newest", row["newest"])) if at == place]
+    return f" ({', '.join(notes)})" if notes else ""
+
+
+def _who(value: dict[str, Any], linked: Callable[[str], str], quoted: Callable[[str], str]) -> str:
+    named = []
+    for sentence in value["sentences"][:_SHOWN]:
+        where = linked(sentence["title"]) if sentence["title"] else quoted(sentence["document"])
+        when = [
+            quoted(str(sentence[name])) for name in ("source", "revision", "timestamp") if sentence[name] is not None
+        ]
+        named.append(f"{where} ({', '.join(when)})")
+    more = value["count"] - len(named)
+    return "; ".join(named) + (f"; {more:,} more" if more > 0 else "")
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

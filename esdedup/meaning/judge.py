@@ -1,0 +1,65 @@
+"""Clusters with their texts and places in, what they mean out: kind, confidence, reason and frame."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from esdedup.hashing import Hashes
+from esdedup.meaning.align import align
+from esdedup.meaning.differences import differences
+from esdedup.meaning.kinds import RULES, judge
+from esdedup.meaning.looks import looks
+from esdedup.meaning.slots import frame_of
+from esdedup.meaning.subjects import Places, subjects
+from esdedup.meaning.words import split_words
+from esdedup.stores.meanings import MEANINGS, PLACES
+
+_FRAMED = 20
+"""Texts whose fillers tell the types of slots."""
+
+
+def judge_clusters(members: pa.Table) -> pa.Table:
+    """What each cluster of a table of `esdedup.stores.meanings.MEMBERS` means.
+
+    One row of id and `esdedup.stores.meanings.MEANINGS` a cluster, in order.
+    """
+    cluster: Hashes = members["cluster"].to_numpy()
+    first = np.flatnonzero(np.concatenate(([True], cluster[1:] != cluster[:-1]))) if len(cluster) else cluster
+    bounds = np.append(first, len(cluster)).astype(np.int64)
+    centres = np.flatnonzero(members["representative"].to_numpy()).astype(np.int64)
+    words = split_words(_combined(members["text"]))
+    alignment = align(words, bounds, centres)
+    named, homes, since, till = (_matrix(members[name]) for name in ("named", "homes", "since", "till"))
+    places = Places(split_words(_combined(members["titles"])), named, homes, since, till)
+    decided = judge(
+        differences(words, bounds, centres, alignment),
+        looks(words, bounds, centres, alignment),
+        subjects(words, bounds, centres, alignment, places),
+    )
+    slots, starts, titles = alignment.slots.tolist(), bounds.tolist(), members["titles"].to_pylist()
+    frames = [
+        frame_of(
+            words,
+            range(starts[place], min(starts[place + 1], starts[place] + _FRAMED)),
+            centre,
+            alignment,
+            range(slots[place], slots[place + 1]),
+            titles[starts[place] : min(starts[place + 1], starts[place] + _FRAMED)],
+        ).text()
+        for place, centre in enumerate(centres.tolist())
+    ]
+    told: list[Any] = [[getattr(RULES[rule], name) for rule in decided] for name in ("kind", "confidence", "reason")]
+    columns = [cluster[first], *told, frames]
+    return pa.table(columns, schema=pa.schema([("id", pa.uint64()), *MEANINGS]))
+
+
+def _combined(column: pa.ChunkedArray) -> pa.LargeStringArray:
+    return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+
+
+def _matrix(column: pa.ChunkedArray) -> Any:
+    """A column of lists of `PLACES` numbers each; shape (n, PLACES)."""
+    return np.asarray(_combined(column).flatten()).reshape(-1, PLACES)

@@ -1,0 +1,243 @@
+"""What stands in a slot: numbers with their units, dates, names, words; and whether two of them tell the same.
+
+A number may be read in more ways than one (`1.234` is 1234 in German); two values differ only if no reading of one is
+a reading of the other, in any unit that both can be turned into, or a rounding of it.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from typing import NamedTuple
+
+NUMBER, QUANTITY, DATE, NAME, WORDS, NOTHING = "number", "quantity", "date", "name", "words", "nothing"
+
+_UP_TO_TWENTY = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen twenty"
+)
+_MONTH_NAMES = "january february march april may june july august september october november december"
+_WORD_NUMBERS = {word: value for value, word in enumerate(_UP_TO_TWENTY.split())} | {
+    "thirty": 30,
+    "forty": 40,
+    "fifty": 50,
+    "sixty": 60,
+    "seventy": 70,
+    "eighty": 80,
+    "ninety": 90,
+    "dozen": 12,
+}
+_SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
+_MONTHS = {
+    name[:length]: number for number, name in enumerate(_MONTH_NAMES.split(), 1) for length in (3, len(name))
+} | {"sept": 9}
+
+_LENGTH, _AREA, _MASS, _VOLUME, _TIME, _SHARE = "length", "area", "mass", "volume", "time", "share"
+_SPEED, _MONEY, _CALENDAR = "speed", "money", "calendar"
+_CURRENCIES = "$€£¥₹₽"
+_UNITS = {
+    unit: (dimension, factor)
+    for dimension, factor, names in (
+        (_LENGTH, 1e-3, "mm millimetre millimetres millimeter millimeters"),
+        (_LENGTH, 1e-2, "cm centimetre centimetres centimeter centimeters"),
+        (_LENGTH, 1.0, "m metre metres meter meters"),
+        (_LENGTH, 1e3, "km kilometre kilometres kilometer kilometers"),
+        (_LENGTH, 0.0254, "in inch inches"),
+        (_LENGTH, 0.3048, "ft foot feet"),
+        (_LENGTH, 0.9144, "yd yard yards"),
+        (_LENGTH, 1609.344, "mi mile miles"),
+        (_AREA, 1e6, "km² km2 sq_km square_kilometres square_kilometers"),
+        (_AREA, 2589988.110336, "mi² mi2 sq_mi square_miles"),
+        (_AREA, 1e4, "ha hectare hectares"),
+        (_AREA, 4046.8564224, "acre acres"),
+        (_MASS, 1e-3, "g gram grams gramme grammes"),
+        (_MASS, 1.0, "kg kilogram kilograms kilogramme kilogrammes"),
+        (_MASS, 1e3, "t tonne tonnes"),
+        (_MASS, 0.45359237, "lb lbs pound pounds"),
+        (_MASS, 0.028349523125, "oz ounce ounces"),
+        (_VOLUME, 1e-3, "ml millilitre millilitres milliliter milliliters"),
+        (_VOLUME, 1.0, "l litre litres liter liters"),
+        (_VOLUME, 3.785411784, "gal gallon gallons"),
+        (_TIME, 1.0, "s sec second seconds"),
+        (_TIME, 60.0, "min minute minutes"),
+        (_TIME, 3600.0, "h hr hour hours"),
+        (_TIME, 86400.0, "day days"),
+        (_TIME, 604800.0, "week weeks"),
+        (_SHARE, 1.0, "% percent per_cent"),
+        (_SPEED, 1.0, "km/h kph"),
+        (_SPEED, 1.609344, "mph"),
+        (_SPEED, 3.6, "m/s"),
+        (_CALENDAR, 1.0, "month months"),
+        (_CALENDAR, 12.0, "year years"),
+    )
+    for unit in names.split()
+} | dict.fromkeys(_CURRENCIES, (_MONEY, 1.0))
+_UNCLEAR = {"in", "second", "t", "min"}
+"""Units that are also other words: behind a number they are none, unless they change with it."""
+
+_ROUNDED = 0.05
+"""A rounded number is off by this share of it at most."""
+
+_LONGEST = 20
+"""Longer numbers are names: of accounts, of parts."""
+
+_NUMBER = re.compile(r"[+\-−]?\d+(?:[.,'’٫٬]\d+)*")
+_SPACED = re.compile(r"(?<!\d)\d{1,3}(?:\s\d{3})+(?!\d)")
+_YEAR = re.compile(r"1\d{3}|20\d{2}")
+_DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th)?")
+_ISO = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
+
+
+class Value(NamedTuple):
+    """A value as it stands, its type, and for numbers their readings with their last digit's worth."""
+
+    text: str
+    type: str
+    readings: tuple[tuple[float, float], ...] = ()
+    unit: str | None = None
+    date: tuple[int | None, int | None, int | None] = (None, None, None)  # year, month, day
+
+
+def read_value(text: str, before: str = "", behind: str = "") -> Value:
+    """The value of a slot's filler, which stands between the words `before` and `behind`."""
+    words = _SPACED.sub(lambda match: re.sub(r"\s", "", match[0]), text).replace("%", " % ").split()
+    if not words:
+        return Value(text, NOTHING)
+    date = _read_date(text, before, behind)
+    if date is not None:
+        year, month, day = date
+        alone = year is not None and month is None and day is None
+        return Value(text, DATE, ((float(year or 0), 1.0),) if alone else (), date=date)
+    quantity = _read_quantity(words, behind)
+    if quantity is not None:
+        readings, unit = quantity
+        return Value(text, NUMBER if unit is None else QUANTITY, readings, unit)
+    if any(word[:1].isupper() for word in words):
+        return Value(text, NAME)
+    return Value(text, WORDS)
+
+
+def same_value(one: Value, two: Value) -> bool:
+    """Whether two values may both be true of one thing; values of different types may not, unless one is nothing."""
+    if NOTHING in (one.type, two.type):
+        return True
+    if one.type == two.type == DATE:
+        return all(a is None or b is None or a == b for a, b in zip(one.date, two.date, strict=True))
+    if one.readings and two.readings:
+        (dimension, factor), (other, scale) = (_UNITS.get(value.unit or "", ("", 1.0)) for value in (one, two))
+        if dimension == other == _MONEY and one.unit != two.unit:
+            return True  # nobody knows the rate
+        if dimension and other and dimension != other:
+            return False
+        return any(
+            _rounds_to(a * factor, digit * factor, b * scale, last * scale)
+            for a, digit in one.readings
+            for b, last in two.readings
+        )
+    return _folded(one.text) == _folded(two.text)
+
+
+def difference(one: Value, two: Value) -> float | None:
+    """The second number less the first, in the first one's unit; None where these are no numbers."""
+    if not one.readings or not two.readings:
+        return None
+    (dimension, factor), (other, scale) = (_UNITS.get(value.unit or "", ("", 1.0)) for value in (one, two))
+    ratio = scale / factor if dimension == other else 1.0
+    return two.readings[0][0] * ratio - one.readings[0][0]
+
+
+def _rounds_to(a: float, digit: float, b: float, last: float) -> bool:
+    """Whether two numbers are equal, or the one with the coarser last digit is the other one rounded."""
+    apart = abs(a - b)
+    return apart <= 1e-9 * max(abs(a), abs(b)) or (
+        apart <= max(digit, last) / 2 * (1 + 1e-9) and apart <= _ROUNDED * max(abs(a), abs(b))
+    )
+
+
+def _folded(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.casefold()))
+
+
+def _read_date(text: str, before: str, behind: str) -> tuple[int | None, int | None, int | None] | None:
+    """Year, month and day as far as they are told; None where it is no date."""
+    iso = _ISO.fullmatch(text.strip())
+    if iso:
+        return _if_real(int(iso[1]), int(iso[2]), int(iso[3]))
+    year = month = day = None
+    words = re.findall(r"\w+", text)
+    for word in words:
+        if _YEAR.fullmatch(word) and year is None:
+            year = int(word)
+        elif word.lower() in _MONTHS and word[0].isupper() and month is None:
+            month = _MONTHS[word.lower()]
+        elif (match := _DAY.fullmatch(word)) and 1 <= int(match[1]) <= 31 and day is None:
+            day = int(match[1])
+        else:
+            return None
+    near = any(word.lower() in _MONTHS and word[:1].isupper() for word in (before, behind))
+    return _if_real(year, month, day) if year or month or (day and near) else None
+
+
+def _if_real(year: int | None, month: int | None, day: int | None) -> tuple[int | None, int | None, int | None] | None:
+    """The date, unless no calendar has it."""
+    try:
+        datetime.date(year or 2000, month or 1, day or 1)
+    except ValueError:
+        return None
+    return year, month, day
+
+
+def _read_quantity(words: list[str], behind: str) -> tuple[tuple[tuple[float, float], ...], str | None] | None:
+    """The readings of a number with its last digit's worth, and its unit; None where these words are no number."""
+    if len(words) == 1 and words[0].lower() in _SCALES:
+        return ((_SCALES[words[0].lower()], 1.0),), None
+    readings = _read_number(words[0])
+    if readings is None:
+        return None
+    rest = [_bare(word) for word in words[1:]]
+    scaled = bool(rest) and rest[0] in _SCALES
+    if scaled:
+        scale = _SCALES[rest.pop(0)]
+        readings = tuple((value * scale, digit * scale) for value, digit in readings)
+    beside = rest or [word for word in [_bare(behind)] if word not in _UNCLEAR]
+    joined = "_".join(beside[:2])
+    unit = joined if joined in _UNITS else beside[0] if beside and beside[0] in _UNITS else None
+    if rest and unit is None:
+        return None
+    sign = words[0].lstrip('+-−("')[:1]
+    return readings, sign if unit is None and sign in tuple(_CURRENCIES) else unit
+
+
+def _bare(word: str) -> str:
+    return word.strip(".,;:()").lower()
+
+
+def _read_number(word: str) -> tuple[tuple[float, float], ...] | None:
+    bare = word.strip('$€£¥.,;:()"').rstrip("+")
+    if bare.lower() in _WORD_NUMBERS:
+        return ((float(_WORD_NUMBERS[bare.lower()]), 1.0),)
+    if not _NUMBER.fullmatch(bare) or len(bare) > _LONGEST:
+        return None
+    sign = -1.0 if bare[0] in "-−" else 1.0
+    parts = re.split(r"[^\d]", bare.lstrip("+-−"))
+    signs = re.findall(r"[^\d]", bare.lstrip("+-−"))
+    whole = "".join(parts)
+    if not signs:
+        return ((sign * float(whole), 1.0 if _YEAR.fullmatch(whole) else _last_digit(whole)),)
+    readings = []
+    grouped = all(len(part) == 3 for part in parts[1:]) and 1 <= len(parts[0]) <= 3 and parts[0] != "0"
+    indian = len(parts[-1]) == 3 and all(len(part) == 2 for part in parts[1:-1]) and set(signs) == {","}
+    if (grouped or indian) and len(set(signs)) == 1:
+        readings.append((sign * float(whole), _last_digit(whole)))
+    # a comma before three digits parts thousands wherever it may; a point may part decimals
+    decimal = signs[-1] in ".٫" or (signs[-1] == "," and len(parts[-1]) != 3)
+    if decimal and signs.count(signs[-1]) == 1:
+        places = len(parts[-1])
+        readings.append((sign * float(f"{''.join(parts[:-1])}.{parts[-1]}"), 10.0**-places))
+    return tuple(readings) or None
+
+
+def _last_digit(whole: str) -> float:
+    """What the last digit is worth that was not rounded away: two zeros at the end or more may be rounding."""
+    zeros = len(whole) - len(whole.rstrip("0"))
+    return float(10**zeros) if 2 <= zeros < len(whole) else 1.0

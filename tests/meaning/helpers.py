@@ -1,0 +1,47 @@
+"""Clusters out of plain lists of texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from zlib import crc32
+
+import numpy as np
+import pyarrow as pa
+
+from esdedup.meaning.align import align
+from esdedup.meaning.judge import judge_clusters
+from esdedup.meaning.slots import Frame, frame_of
+from esdedup.meaning.words import split_words
+from esdedup.stores.meanings import MEMBERS, PLACES
+
+Text = str | tuple[str, str]
+"""A text, or one with the title of its document."""
+
+
+def judged(*clusters: Sequence[Text]) -> pa.Table:
+    """What each cluster means; its first text is the representative. Documents are told apart by their titles."""
+    rows = []
+    for number, cluster in enumerate(clusters):
+        for place, told in enumerate(cluster):
+            text, title = told if isinstance(told, tuple) else (told, f"T{number}x{place}")
+            name = crc32(title.encode()) + 1
+            rows.append(
+                {
+                    "cluster": number,
+                    "representative": place == 0,
+                    "text": text,
+                    "titles": title,
+                    "named": [name, *[0] * (PLACES - 1)],
+                    "homes": [name, *[0] * (PLACES - 1)],
+                    "since": [0] * PLACES,
+                    "till": [0] * PLACES,
+                }
+            )
+    return judge_clusters(pa.Table.from_pylist(rows, MEMBERS))
+
+
+def framed(texts: Sequence[str], titles: Sequence[str] = ()) -> Frame:
+    """The frame of one cluster, whose first text is the representative."""
+    words = split_words(pa.array(texts, pa.large_string()))
+    alignment = align(words, np.array([0, len(texts)]), np.array([0]))
+    return frame_of(words, range(len(texts)), 0, alignment, range(int(alignment.slots[1])), titles)

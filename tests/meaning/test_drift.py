@@ -1,0 +1,57 @@
+"""Contradictions in one cluster: whatever the order of its members, and however many they are."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from esdedup.meaning.drift import contradictions
+from tests.meaning.helpers import framed
+
+
+def cluster(texts: Sequence[str]) -> dict[str, Any]:
+    members = [
+        {"id": f"{n}:0", "source": "s", "document": str(n), "title": None, "revision": None, "timestamp": f"20{n:06}",
+         "text": text} for n, text in enumerate(texts)
+    ]  # fmt: skip
+    return {"id": "0" * 16, "kind": "drift", "kind_confidence": 0.8, "members": members}
+
+
+def found(texts: Sequence[str]) -> list[dict[str, Any]]:
+    return contradictions(cluster(texts), framed(texts), texts)
+
+
+def test_order_changes_no_value() -> None:
+    counts = ("20,000", "20,900", "19,100", "35", "thirty-six", "35.0")
+    texts = [f"The old city counts {count} people." for count in counts]
+    source, answers = random.Random(1), set()
+    for _ in range(6):
+        source.shuffle(texts)
+        [row] = found(texts)
+        answers.add(tuple((value["value"], value["count"]) for value in row["values"]))
+    assert len(answers) == 1
+
+
+def test_very_many_values_take_bounded_time() -> None:
+    texts = [f"The old city counts {count} people." for count in range(100_001, 104_001)]
+    began = time.perf_counter()
+    [row] = found(texts)
+    assert time.perf_counter() - began < 30
+    assert row["newest"] is None or row["values"][row["newest"]]
+
+
+def test_what_one_side_negates_is_told() -> None:
+    [row] = found(["The bridge was built in stone.", "The bridge was not built in stone."])
+    assert sorted(value["value"] for value in row["values"]) == ["", "not"]
+
+
+def test_the_date_may_explain_it() -> None:
+    apart = found(["The rate was 5% in May 2014 there.", "The rate was 6% in June 2015 there."])
+    alone = found(["The rate was 5% in May 2014 there.", "The rate was 6% in May 2014 there."])
+    assert max(row["confidence"] for row in apart) < alone[0]["confidence"]
+
+
+def test_rounding_and_omission_are_no_contradictions() -> None:
+    assert found(["It has 1,234 seats in all.", "It has 1,200 seats in all.", "It has seats in all."]) == []
