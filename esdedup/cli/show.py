@@ -72,7 +72,7 @@ def cluster_text(cluster: dict[str, Any], members: int = 5) -> str:
     largest = sorted(groups.values(), key=len, reverse=True)[:members]
     for group in largest:
         copies = f" and {len(group) - 1:,} more" if len(group) > 1 else ""
-        lines.append(f"  {_where(group[0])}{copies}  {shortened(group[0]['text'], 240)}")
+        lines.append(f"  {where(group[0])}{copies}  {shortened(group[0]['text'], 240)}")
     if len(groups) > len(largest):
         lines.append(f"  … {len(groups) - len(largest):,} more")
     return "\n".join(lines)
@@ -121,7 +121,7 @@ def similar_text(rows: Sequence[dict[str, Any]]) -> str:
             f"{row['jaccard']:>8.3f} {row['containment']:>10.3f} {row['shared_tokens']:>7} "
             f"{row['word_edit_distance']:>12}"
         )
-        lines.append(f"{'*' if row['match'] else ' '} {scores}  {_where(row)}  {shortened(row['text'], _WIDTH)}")
+        lines.append(f"{'*' if row['match'] else ' '} {scores}  {where(row)}  {shortened(row['text'], _WIDTH)}")
     return "\n".join([*lines, "* a match"])
 
 
@@ -129,7 +129,7 @@ def suggest_text(rows: Sequence[dict[str, Any]]) -> str:
     """One line a sentence."""
     if not rows:
         return "nothing begins like this"
-    return "\n".join(f"{_where(row)}  {shortened(row['text'], _WIDTH)}" for row in rows)
+    return "\n".join(f"{where(row)}  {shortened(row['text'], _WIDTH)}" for row in rows)
 
 
 def explain_text(found: dict[str, Any]) -> str:
@@ -138,8 +138,8 @@ def explain_text(found: dict[str, Any]) -> str:
     most = "" if limits["word_edit_distance"] is None else f" (at most {limits['word_edit_distance']})"
     return "\n".join(
         [
-            f"A  {_where(found['a'])}",
-            f"B  {_where(found['b'])}",
+            f"A  {where(found['a'])}",
+            f"B  {where(found['b'])}",
             f"tokens shared       {found['shared_tokens']} of {found['tokens']} "
             f"(texts this similar share one with probability {found['chance']:.3f})",
             f"Jaccard             {found['jaccard']:.6f} (at least {limits['jaccard']})",
@@ -180,7 +180,8 @@ def overlap_text(found: Overlap) -> str:
     return "\n".join(lines)
 
 
-def _where(row: dict[str, Any]) -> str:
+def where(row: dict[str, Any]) -> str:
+    """A sentence's id, and the title of its document."""
     return printable(row["id"] + (f" [{row['title']}]" if row["title"] else ""))
 
 

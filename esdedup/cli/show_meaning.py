@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from esdedup.cli.show import printable, shortened
+from esdedup.cli.show import printable, shortened, where
 from esdedup.meaning.templates import Table
 
 _WIDTH = 160
@@ -25,11 +25,10 @@ def drift_text(rows: Sequence[dict[str, Any]]) -> str:
         for place, value in enumerate(row["values"][:_VALUES]):
             notes = [name for name, at in (("majority", row["majority"]), ("newest", row["newest"])) if at == place]
             first = value["sentences"][0]
-            where = first["id"] + (f" [{first['title']}]" if first["title"] else "")
             more = f" and {value['count'] - 1:,} more" if value["count"] > 1 else ""
             when = f", {first['timestamp']}" if first["timestamp"] else ""
             told = f" ({', '.join(notes)})" if notes else ""
-            lines.append(f"      {shortened(value['value'], 60)}{told}  {printable(where)}{when}{more}")
+            lines.append(f"      {shortened(value['value'], 60)}{told}  {where(first)}{when}{more}")
         if len(row["values"]) > _VALUES:
             lines.append(f"      … {len(row['values']) - _VALUES:,} more values")
     return "\n".join(lines)

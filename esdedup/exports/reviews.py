@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+_Spelled = Callable[[str], str]
+
 _NO_TITLE = re.compile(r"[\[\]{}|<>#~\n]|^\s*$")
 """What no title on a wiki has."""
 
@@ -24,12 +26,7 @@ def wikitext(rows: Sequence[dict[str, Any]]) -> str:
     def linked(title: str) -> str:
         return quoted(title) if _NO_TITLE.search(title) else f"[[:{_one_line(title)}]]"
 
-    lines = ["== Statements that differ ==", ""] if rows else ["No statements differ."]
-    for row in rows:
-        lines.append(f"* {quoted(row['frame'])} ({row['slot']}, confidence {row['confidence']:.2f})")
-        for place, value in enumerate(row["values"]):
-            lines.append(f"** {quoted(value['value'])}{_told(row, place)}: {_who(value, linked, quoted)}")
-    return "\n".join(lines) + "\n"
+    return _listed(rows, "== {} ==", "* {}", "** {}", quoted, linked)
 
 
 def markdown(rows: Sequence[dict[str, Any]]) -> str:
@@ -38,11 +35,21 @@ def markdown(rows: Sequence[dict[str, Any]]) -> str:
     def quoted(text: str) -> str:
         return _MARKDOWN.sub(r"\\\1", _one_line(text))
 
-    lines = ["## Statements that differ", ""] if rows else ["No statements differ."]
+    return _listed(rows, "## {}", "- [ ] {}", "  - **{}**", quoted, quoted)
+
+
+def _listed(
+    rows: Sequence[dict[str, Any]], heading: str, item: str, below: str, quoted: _Spelled, linked: _Spelled
+) -> str:
+    """The list, in the spelling of `heading`, `item` and `below`."""
+    if not rows:
+        return "No statements differ.\n"
+    lines = [heading.format("Statements that differ"), ""]
     for row in rows:
-        lines.append(f"- [ ] {quoted(row['frame'])} ({row['slot']}, confidence {row['confidence']:.2f})")
+        lines.append(f"{item.format(quoted(row['frame']))} ({row['slot']}, confidence {row['confidence']:.2f})")
         for place, value in enumerate(row["values"]):
-            lines.append(f"  - **{quoted(value['value'])}**{_told(row, place)}: {_who(value, quoted, quoted)}")
+            told = below.format(quoted(value["value"])) + _told(row, place)
+            lines.append(f"{told}: {_who(value, linked, quoted)}")
     return "\n".join(lines) + "\n"
 
 
@@ -51,7 +58,7 @@ def _told(row: dict[str, Any], place: int) -> str:
     return f" ({', '.join(notes)})" if notes else ""
 
 
-def _who(value: dict[str, Any], linked: Callable[[str], str], quoted: Callable[[str], str]) -> str:
+def _who(value: dict[str, Any], linked: _Spelled, quoted: _Spelled) -> str:
     named = []
     for sentence in value["sentences"][:_SHOWN]:
         where = linked(sentence["title"]) if sentence["title"] else quoted(sentence["document"])

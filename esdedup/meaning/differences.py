@@ -7,6 +7,8 @@ is a *swap*.
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from esdedup.compiled import compiled
@@ -54,13 +56,12 @@ _NO_NAMES = (
 )
 
 
-def differences(words: Words, clusters: Offsets, centres: Numbers, alignment: Alignment) -> Measures:
-    """The differences in m clusters, as `align` takes them; shape (m, len(DIFFERENCES))."""
+def differences(words: Words, form: Classes, clusters: Offsets, centres: Numbers, alignment: Alignment) -> Measures:
+    """The differences in m clusters, as `align` takes them, with `facts` as forms; shape (m, len(DIFFERENCES))."""
     out = np.zeros((len(centres), len(DIFFERENCES)), np.float64)
-    form, negative = facts(words), is_one_of(words, _NEGATIVES)
     _compare_all(
-        words.hash, form, form != SIGN, negative, words.data, words.begin, words.end, clusters, centres,
-        alignment.slots, alignment.fillers, alignment.first, alignment.last, out,
+        words.hash, form, form != SIGN, is_one_of(words, _NEGATIVES), words.data, words.begin, words.end,
+        clusters, centres, alignment.slots, alignment.fillers, alignment.first, alignment.last, out,
     )  # fmt: skip
     return out
 
@@ -78,7 +79,12 @@ def facts(words: Words) -> Classes:
 
 def is_one_of(words: Words, listed: str) -> Flags:
     """Which words stand in a list of words, whatever their case."""
-    return np.isin(words.hash, split_words(text_column([listed])).hash)
+    return np.isin(words.hash, _hashes(listed))
+
+
+@cache
+def _hashes(listed: str) -> Hashes:
+    return split_words(text_column([listed])).hash
 
 
 @compiled

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
+import numpy as np
+
 from esdedup.meaning.slots import SUBJECT, Frame, Slot
 from esdedup.meaning.values import (
     DATE,
@@ -19,6 +21,7 @@ from esdedup.meaning.values import (
     read_value,
     same_value,
 )
+from esdedup.pairs.components import roots, unite
 
 _TRUST = {NUMBER: 0.95, QUANTITY: 0.95, DATE: 0.9, NAME: 0.6, WORDS: 0.3}
 """How often another value of this type is another fact."""
@@ -56,7 +59,7 @@ def contradictions(
         if len(groups) > 1:
             differing[slot.name] = (slot, values, groups)
     dated = any(slot.type == DATE for slot, _, _ in differing.values())
-    found = []
+    found, told = [], frame.text()
     for slot, values, groups in differing.values():
         rows = [_told(values, group, sentences) for group in groups]
         rows.sort(key=lambda row: (-row["count"], row["value"]))
@@ -65,7 +68,7 @@ def contradictions(
         found.append(
             {
                 "cluster": cluster["id"],
-                "frame": frame.text(),
+                "frame": told,
                 "slot": slot.name,
                 "type": slot.type,
                 "majority": 0 if 2 * rows[0]["count"] > sum(row["count"] for row in rows) else None,
@@ -111,21 +114,17 @@ def _by_value(values: Mapping[int, Value], counts: Mapping[int, int]) -> list[li
         if value.type != NOTHING or negated:
             by_text.setdefault(value.text, []).append(place)
     commonest = sorted(by_text, key=lambda text: (-sum(counts[place] for place in by_text[text]), text))[:_MOST_VALUES]
-    parent = list(range(len(commonest)))
-    for one, two in combinations(range(len(commonest)), 2):
-        if same_value(values[by_text[commonest[one]][0]], values[by_text[commonest[two]][0]]) and not negated:
-            low, high = sorted((_root(parent, one), _root(parent, two)))
-            parent[high] = low
+    alike = [
+        (one, two)
+        for one, two in combinations(range(len(commonest)), 2)
+        if not negated and same_value(values[by_text[commonest[one]][0]], values[by_text[commonest[two]][0]])
+    ]
+    parent = np.arange(len(commonest), dtype=np.int32)
+    unite(parent, *np.array(alike, np.int64).reshape(-1, 2).T)
     groups: dict[int, list[int]] = {}
-    for at, text in enumerate(commonest):
-        groups.setdefault(_root(parent, at), []).extend(by_text[text])
+    for text, root in zip(commonest, roots(parent, np.arange(len(commonest))).tolist(), strict=True):
+        groups.setdefault(root, []).extend(by_text[text])
     return list(groups.values())
-
-
-def _root(parent: list[int], at: int) -> int:
-    while parent[at] != at:
-        at = parent[at]
-    return at
 
 
 def _told(

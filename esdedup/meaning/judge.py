@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from esdedup.hashing import Hashes
 from esdedup.meaning.align import align
-from esdedup.meaning.differences import differences
+from esdedup.meaning.differences import differences, facts
 from esdedup.meaning.kinds import RULES, judge
 from esdedup.meaning.looks import looks
 from esdedup.meaning.slots import frame_of
@@ -30,36 +30,26 @@ def judge_clusters(members: pa.Table) -> pa.Table:
     first = np.flatnonzero(np.concatenate(([True], cluster[1:] != cluster[:-1]))) if len(cluster) else cluster
     bounds = np.append(first, len(cluster)).astype(np.int64)
     centres = np.flatnonzero(members["representative"].to_numpy()).astype(np.int64)
-    words = split_words(_combined(members["text"]))
-    alignment = align(words, bounds, centres)
+    words = split_words(members["text"].combine_chunks())
+    form, alignment = facts(words), align(words, bounds, centres)
     named, homes, since, till = (_matrix(members[name]) for name in ("named", "homes", "since", "till"))
-    places = Places(split_words(_combined(members["titles"])), named, homes, since, till)
+    places = Places(split_words(members["titles"].combine_chunks()), named, homes, since, till)
     decided = judge(
-        differences(words, bounds, centres, alignment),
-        looks(words, bounds, centres, alignment),
+        differences(words, form, bounds, centres, alignment),
+        looks(words, form, bounds, centres, alignment),
         subjects(words, bounds, centres, alignment, places),
     )
-    slots, starts, titles = alignment.slots.tolist(), bounds.tolist(), members["titles"].to_pylist()
-    frames = [
-        frame_of(
-            words,
-            range(starts[place], min(starts[place + 1], starts[place] + _FRAMED)),
-            centre,
-            alignment,
-            range(slots[place], slots[place + 1]),
-            titles[starts[place] : min(starts[place + 1], starts[place] + _FRAMED)],
-        ).text()
-        for place, centre in enumerate(centres.tolist())
-    ]
+    slots, titles = alignment.slots.tolist(), members["titles"].to_pylist()
+    frames = []
+    for place, centre in enumerate(centres.tolist()):
+        texts = range(*bounds[place : place + 2].tolist())[:_FRAMED]
+        told_of = titles[texts.start : texts.stop]
+        frames.append(frame_of(words, texts, centre, alignment, range(*slots[place : place + 2]), told_of).text())
     told: list[Any] = [[getattr(RULES[rule], name) for rule in decided] for name in ("kind", "confidence", "reason")]
     columns = [cluster[first], *told, frames]
     return pa.table(columns, schema=pa.schema([("id", pa.uint64()), *MEANINGS]))
 
 
-def _combined(column: pa.ChunkedArray) -> pa.LargeStringArray:
-    return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
-
-
 def _matrix(column: pa.ChunkedArray) -> Any:
     """A column of lists of `PLACES` numbers each; shape (n, PLACES)."""
-    return np.asarray(_combined(column).flatten()).reshape(-1, PLACES)
+    return np.asarray(column.combine_chunks().flatten()).reshape(-1, PLACES)

@@ -1,7 +1,7 @@
 """What a cluster is, by a list of rules: the first that holds gives the kind, the reason and the confidence.
 
 The kinds are those of Weissman et al. 2014, section 4.1. A rule's confidence is the share of hand-labelled clusters
-that it was right about, one right and one wrong added (`scripts/bench meaning` prints the counts).
+of the design half (scripts/benchmarks/kinds.tsv) that it was right about, one right and one wrong added.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from esdedup.hashing import Offsets
 from esdedup.meaning.align import Alignment
-from esdedup.meaning.differences import facts, is_one_of
+from esdedup.meaning.differences import is_one_of
 from esdedup.meaning.words import NAME, NUMBER, PLAIN, SIGN, Classes, Measures, Words
 from esdedup.pairs.groups import Flags, Numbers
 
@@ -34,8 +34,8 @@ _LIST_SIGNS = np.array([ord(sign) for sign in "|·•∙‧※■□▪▫"])
 _YEAR_DIGITS = 4
 
 
-def looks(words: Words, clusters: Offsets, centres: Numbers, alignment: Alignment) -> Measures:
-    """What the representatives of m clusters look like, as `align` takes them; shape (m, len(LOOKS))."""
+def looks(words: Words, facts: Classes, clusters: Offsets, centres: Numbers, alignment: Alignment) -> Measures:
+    """What the representatives of m clusters look like, as `differences` takes them; shape (m, len(LOOKS))."""
     if not len(words.begin):
         return np.zeros((len(centres), len(LOOKS)), np.float64)
     low, high = words.offsets[centres], words.offsets[centres + 1]
@@ -51,7 +51,7 @@ def looks(words: Words, clusters: Offsets, centres: Numbers, alignment: Alignmen
         ends = np.isin(words.sign[behind], [ord(sign) for sign in signs]) & (np.diff(words.offsets) > 0)
         return np.asarray(np.add.reduceat(ends, clusters[:-1], dtype=np.int64))
 
-    form = facts(words)[at]
+    form = facts[at]
     spoken, fixed = form != SIGN, ~alignment.slotted[at] & (form != SIGN)
     total = np.maximum(count(spoken), 1)
     filled = high > low
@@ -59,6 +59,7 @@ def looks(words: Words, clusters: Offsets, centres: Numbers, alignment: Alignmen
     ends = np.isin(words.sign[last], [ord(sign) for sign in '.!?":'])
     begins_apart = np.zeros(len(centres), np.bool_)
     begins_apart[filled] = alignment.slotted[first[filled]]
+    unfinished = ending(",:;")
     parted = np.isin(words.sign[at], _LIST_SIGNS) & ~spoken
     return np.column_stack(
         [
@@ -70,7 +71,7 @@ def looks(words: Words, clusters: Offsets, centres: Numbers, alignment: Alignmen
             10 * count(_citing(words, at, form)) / total,
             _has_imprint(words, high).astype(np.float64),
             10 * count(parted) / total + (ending(";") > 0),
-            (ending(",:;") > 0) & (ending(",:;") < np.diff(clusters)),
+            (unfinished > 0) & (unfinished < np.diff(clusters)),
             filled & (words.form[first] != PLAIN) & ends,
         ]
     )

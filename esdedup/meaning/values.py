@@ -124,7 +124,7 @@ def same_value(one: Value, two: Value) -> bool:
     if one.type == two.type == DATE:
         return all(a is None or b is None or a == b for a, b in zip(one.date, two.date, strict=True))
     if one.readings and two.readings:
-        (dimension, factor), (other, scale) = (_UNITS.get(value.unit or "", ("", 1.0)) for value in (one, two))
+        (dimension, factor), (other, scale) = _dimension(one), _dimension(two)
         if dimension == other == _MONEY and one.unit != two.unit:
             return True  # nobody knows the rate
         if dimension and other and dimension != other:
@@ -141,9 +141,14 @@ def difference(one: Value, two: Value) -> float | None:
     """The second number less the first, in the first one's unit; None where these are no numbers."""
     if not one.readings or not two.readings:
         return None
-    (dimension, factor), (other, scale) = (_UNITS.get(value.unit or "", ("", 1.0)) for value in (one, two))
+    (dimension, factor), (other, scale) = _dimension(one), _dimension(two)
     ratio = scale / factor if dimension == other else 1.0
     return two.readings[0][0] * ratio - one.readings[0][0]
+
+
+def _dimension(value: Value) -> tuple[str, float]:
+    """What the unit of a value measures, and its factor; no dimension without a unit."""
+    return _UNITS.get(value.unit or "", ("", 1.0))
 
 
 def _rounds_to(a: float, digit: float, b: float, last: float) -> bool:
@@ -195,8 +200,7 @@ def _read_quantity(words: list[str], behind: str) -> tuple[tuple[tuple[float, fl
     if readings is None:
         return None
     rest = [_bare(word) for word in words[1:]]
-    scaled = bool(rest) and rest[0] in _SCALES
-    if scaled:
+    if rest and rest[0] in _SCALES:
         scale = _SCALES[rest.pop(0)]
         readings = tuple((value * scale, digit * scale) for value, digit in readings)
     beside = rest or [word for word in [_bare(behind)] if word not in _UNCLEAR]

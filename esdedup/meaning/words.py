@@ -19,7 +19,7 @@ from esdedup.compiled import compiled
 from esdedup.flat import text_buffers
 from esdedup.hashing import Bytes, Hashes, Offsets, mix
 from esdedup.pairs.groups import Numbers
-from esdedup.sentences.shingles import code_points
+from esdedup.sentences.shingles import code_points, longest
 
 PLAIN, NAME, NUMBER, SIGN = 0, 1, 2, 3
 """Forms: a word without capitals; one with a capital or a digit inside; one that begins with a digit; a sign."""
@@ -117,11 +117,9 @@ def _split(
     bounds: Offsets,
 ) -> int:
     """Write the words of all texts into the columns, and where those of each text begin and end into `bounds`."""
-    longest = 0
-    for text in range(len(offsets) - 1):
-        longest = max(longest, offsets[text + 1] - offsets[text])
-    units = np.empty(longest, np.uint64)
-    places = np.empty(longest + 1, np.int64)
+    most = longest(offsets)
+    units = np.empty(most, np.uint64)
+    places = np.empty(most + 1, np.int64)
     count = 0
     for text in range(len(offsets) - 1):
         size = code_points(data, offsets[text], offsets[text + 1], units)
