@@ -22,6 +22,7 @@ __all__ = [
     "explain",
     "fill",
     "index",
+    "lineage",
     "open_store",
     "overlap",
     "remove",
@@ -36,7 +37,7 @@ __all__ = [
 if TYPE_CHECKING:
     from esdedup.pipeline.cleaning import dedupe
     from esdedup.pipeline.in_memory import cluster_texts
-    from esdedup.pipeline.meanings import drift, fill, templates
+    from esdedup.pipeline.meanings import drift, fill, lineage, templates
     from esdedup.pipeline.questions import clusters, explain, overlap, similar, suggest
     from esdedup.pipeline.verbs import add, drop, index, remove, run, scan, status
     from esdedup.settings import Settings
@@ -49,7 +50,7 @@ _HOMES = (
         "dedupe": "esdedup.pipeline.cleaning",
         "open_store": "esdedup.stores.opening",
     }
-    | dict.fromkeys(("drift", "fill", "templates"), "esdedup.pipeline.meanings")
+    | dict.fromkeys(("drift", "fill", "lineage", "templates"), "esdedup.pipeline.meanings")
     | dict.fromkeys(("clusters", "explain", "overlap", "similar", "suggest"), "esdedup.pipeline.questions")
 )
 

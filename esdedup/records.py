@@ -13,6 +13,7 @@ DOCUMENTS: pa.Schema = pa.schema(
         ("text", pa.large_string()),  # wikitext or plain text
         ("revision", pa.int64()),  # null where the source has none
         ("timestamp", pa.string()),  # ISO 8601 as the source writes it, or null
+        ("contributor", pa.string()),  # name or address of who saved the revision; null where hidden or unknown
         ("place", pa.int64()),  # ordinal of the raw record in the source, from 1
     ]
 )

@@ -185,6 +185,7 @@ class Reading:
     namespaces: tuple[int, ...] = (0,)
     revisions: str = "latest"
     wikitext: str = "fast"
+    contributors: bool = True
     source_name: str | None = None
     limit: int | None = None
     part: str | None = None

@@ -30,11 +30,13 @@ CREATE TABLE sentences (
     tokens BIGINT[{tokens}] NOT NULL,
     revision BIGINT,                 -- first revision that has the sentence, and the last one
     timestamp VARCHAR,
+    contributor VARCHAR,             -- who saved it: a name, or an address
     last_revision BIGINT,
-    last_timestamp VARCHAR
+    last_timestamp VARCHAR,
+    last_contributor VARCHAR
 );
 
-CREATE TABLE last_seen (document INTEGER, position INTEGER, revision BIGINT, timestamp VARCHAR);
+CREATE TABLE last_seen (document INTEGER, position INTEGER, revision BIGINT, timestamp VARCHAR, contributor VARCHAR);
 
 CREATE TABLE skipped (source INTEGER NOT NULL, reason VARCHAR NOT NULL, count BIGINT NOT NULL, places VARCHAR[]);
 

@@ -26,6 +26,7 @@ _HOMES = {
     "drift": "meaning",
     "templates": "meaning",
     "fill": "meaning",
+    "lineage": "meaning",
     "dedupe": "clean",
     "demo": "demo",
     "node": "node",

@@ -93,6 +93,36 @@ def templates(out: Path | None, table: str, as_json: bool, quiet: bool, **option
 
 
 @click.command()
+@store_option
+@_DOCUMENT
+@click.option("--graphml", metavar="FILE", type=click.Path(path_type=Path), help="Also write the trees as a graph.")
+@_LIMIT
+@json_option
+@talk_options
+def lineage(graphml: Path | None, as_json: bool, quiet: bool, **options: Any) -> None:
+    """Say who said it first: each cluster that was copied from page to page, as a tree.
+
+    Each sentence stands under the most similar one that stood somewhere before it. Index dumps with full history
+    (--revisions all) for the times of edits; others know the last edit of each page only.
+
+    \b
+    Example:
+      esdedup lineage --store found/store.duckdb --graphml copies.graphml
+    """
+    import esdedup
+    from esdedup.cli.show_meaning import lineage_text
+    from esdedup.exports.graphs import write_graphml
+    from esdedup.exports.tables import compact_json
+
+    if options["limit"] is None and graphml is None and not as_json:
+        options["limit"] = _SHOWN
+    found = esdedup.lineage(**options)
+    if graphml is not None:
+        write_graphml(found["trees"], graphml)
+    click.echo(compact_json(found) if as_json else lineage_text(found))
+
+
+@click.command()
 @click.argument("frame")
 @click.argument("table", type=click.Path(path_type=Path))
 @talk_options

@@ -172,6 +172,9 @@ source_options = _bundle(
     click.option("--id-column", metavar="COLUMN", help="Name, dotted path or number from 1; or line."),
     click.option("--title-column", metavar="COLUMN", help="Likewise."),
     click.option("--text-column", metavar="COLUMN", help="Likewise."),
+    click.option(
+        "--contributors/--no-contributors", default=None, help="Keep who wrote what.  [default: contributors]"
+    ),
     click.option("--namespaces", metavar="N,N…", callback=_numbers, help="Namespaces of a wiki to read.  [default: 0]"),
     click.option("--revisions", type=click.Choice(REVISIONS),
                  help="With all, a sentence is kept once a page, with its first and last revision."

@@ -12,6 +12,7 @@ _WIDTH = 160
 _VALUES = 6
 _ROWS = 4
 _CELL = 24
+_DEEPEST = 12
 
 
 def drift_text(rows: Sequence[dict[str, Any]]) -> str:
@@ -48,3 +49,33 @@ def template_text(table: Table) -> str:
     if len(table.sentences) > _ROWS:
         lines.append(f"    … {len(table.sentences) - _ROWS:,} more")
     return "\n".join(lines)
+
+
+def lineage_text(found: dict[str, Any]) -> str:
+    """Each tree with the earliest sentence first, what came from it below; then who made the copies."""
+    lines = []
+    for tree in found["trees"]:
+        lines.append(f"{tree['cluster']}  {tree['copies']:,} copies from page to page")
+        below: dict[str | None, list[dict[str, Any]]] = {}
+        for member in tree["members"]:
+            below.setdefault(member["parent"], []).append(member)
+        left = [(member, 0) for member in reversed(below.get(None, []))]
+        while left:
+            member, depth = left.pop()
+            lines.append("  " * (1 + min(depth, _DEEPEST)) + _appearance(member))
+            left += [(child, depth + 1) for child in reversed(below.get(member["id"], []))]
+    if not lines:
+        lines.append("nothing was copied from page to page")
+    lines.append("copies added by: " + ", ".join(f"{editor} {count:,}" for editor, count in found["editors"].items()))
+    if found["undated"]:
+        lines.append(f"left out: {found['undated']:,} sentences without a time")
+    return "\n".join(lines)
+
+
+def _appearance(member: dict[str, Any]) -> str:
+    where = member["id"] + (f" [{member['title']}]" if member["title"] else "")
+    who = f"{member['contributor'] or 'unknown'} ({member['editor']})"
+    told = f"{member['timestamp']}  {printable(where)}, {printable(who)}"
+    if member["parent"] is None:
+        return told
+    return f"{told}, {'copied' if member['copy'] else 'edited'}, {member['edits'] or 0} words apart"

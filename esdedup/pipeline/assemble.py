@@ -16,6 +16,7 @@ from esdedup.pipeline.prepare import Prepared, Recipe
 from esdedup.stores.store import DOCUMENT_ROWS, LAST_SEEN, SourceMark, sentence_rows
 
 _FOLD = 0x9E3779B97F4A7C15
+_TOLD_OF_REVISIONS = ("revision", "timestamp", "contributor")
 
 
 @dataclass(slots=True)
@@ -34,8 +35,17 @@ class _Page:
     kept: list[Numbers] = field(default_factory=list)  # positions that the store has
     revisions: list[int | None] = field(default_factory=list)
     timestamps: list[str | None] = field(default_factory=list)
+    contributors: list[str | None] = field(default_factory=list)
     short: int = 0
     long: int = 0
+
+    def told_of(self, ordinals: Numbers) -> list[pa.Array]:
+        """Revisions, timestamps and contributors of revisions by their ordinals."""
+        return [
+            pa.array([self.revisions[ordinal] for ordinal in ordinals], pa.int64()),
+            pa.array([self.timestamps[ordinal] for ordinal in ordinals], pa.string()),
+            pa.array([self.contributors[ordinal] for ordinal in ordinals], pa.string()),
+        ]
 
 
 Rows = tuple[pa.Table, pa.Table, pa.Table]
@@ -143,10 +153,8 @@ class Assembler:
         self._count(int(prepared.short.sum()), int((~prepared.kept & ~prepared.short).sum()))
         at = prepared.row[prepared.kept]
         taken = pa.array(at)
-        revision, timestamp = batch["revision"].take(taken), batch["timestamp"].take(taken)
-        self._append_sentences(
-            numbers[at], positions[prepared.kept], prepared, np.ones(len(at), np.bool_), revision, timestamp
-        )
+        when = [batch[name].take(taken) for name in _TOLD_OF_REVISIONS]
+        self._append_sentences(numbers[at], positions[prepared.kept], prepared, np.ones(len(at), np.bool_), when)
 
     def _document_rows(
         self, numbers: Numbers, keys: pa.Array, titles: pa.Array, contents: Hashes, units: Numbers, places: pa.Array
@@ -160,10 +168,12 @@ class Assembler:
         return pa.record_batch(arrays, DOCUMENT_ROWS)
 
     def _append_sentences(
-        self, documents: Numbers, positions: Numbers, prepared: Prepared, chosen: Flags,
-        revision: pa.Array, timestamp: pa.Array,
-    ) -> None:  # fmt: skip
-        """Rows for the kept units that `chosen` marks; the other columns are of the chosen ones alone."""
+        self, documents: Numbers, positions: Numbers, prepared: Prepared, chosen: Flags, when: Sequence[pa.Array]
+    ) -> None:
+        """Rows for the kept units that `chosen` marks; the other columns are of the chosen ones alone.
+
+        `when` has their revisions, timestamps and contributors.
+        """
         mask = pa.array(chosen)
         tokens = pa.FixedSizeListArray.from_arrays(
             pa.array(prepared.tokens[chosen].reshape(-1)), self._recipe.signing.tokens
@@ -174,10 +184,8 @@ class Assembler:
             pa.array(prepared.hash[prepared.kept][chosen]),
             prepared.texts.filter(mask),
             tokens,
-            revision,
-            timestamp,
-            revision,
-            timestamp,
+            *when,
+            *when,
         ]
         self._sentences.append(pa.record_batch(arrays, self._schema))
 
@@ -190,7 +198,7 @@ class Assembler:
 
     def _add_revisions(self, batch: pa.RecordBatch, prepared: Prepared) -> None:
         keys = batch["id"].to_pylist()
-        revisions, timestamps = batch["revision"].to_pylist(), batch["timestamp"].to_pylist()
+        revisions, timestamps, contributors = (batch[name].to_pylist() for name in _TOLD_OF_REVISIONS)
         kept_before = np.concatenate(([0], np.cumsum(prepared.kept)))
         begin = 0
         while begin < len(keys):
@@ -207,6 +215,7 @@ class Assembler:
             shift = len(page.revisions) - begin  # from a batch row to the ordinal of a revision of the page
             page.revisions += revisions[begin:end]
             page.timestamps += timestamps[begin:end]
+            page.contributors += contributors[begin:end]
             for content in prepared.contents[begin:end]:
                 page.content = (page.content * _FOLD + int(content)) % 2**64
             first, last = np.searchsorted(prepared.row, [begin, end])
@@ -239,10 +248,8 @@ class Assembler:
         stored = positions[kept & new]
         if len(stored):
             page.kept.append(stored)
-            revision = pa.array([page.revisions[ordinal] for ordinal in page.first[stored]], pa.int64())
-            timestamp = pa.array([page.timestamps[ordinal] for ordinal in page.first[stored]], pa.string())
             numbers = np.full(len(stored), page.number)
-            self._append_sentences(numbers, stored, prepared, chosen, revision, timestamp)
+            self._append_sentences(numbers, stored, prepared, chosen, page.told_of(page.first[stored]))
 
     def _end_page(self, page: _Page) -> None:
         self._mark.documents += 1
@@ -262,8 +269,7 @@ class Assembler:
         rows = [
             pa.array(np.full(len(later), page.number, np.int32)),
             pa.array(later, pa.int32()),
-            pa.array([page.revisions[ordinal] for ordinal in page.last[later]], pa.int64()),
-            pa.array([page.timestamps[ordinal] for ordinal in page.last[later]], pa.string()),
+            *page.told_of(page.last[later]),
         ]
         self._last_seen.append(pa.record_batch(rows, LAST_SEEN))
 

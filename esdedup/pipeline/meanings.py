@@ -14,10 +14,11 @@ import pyarrow as pa
 from esdedup.errors import SourceError, UsageError
 from esdedup.meaning.align import align
 from esdedup.meaning.drift import contradictions, of_one_subject
+from esdedup.meaning.lineage import trace
 from esdedup.meaning.slots import Frame, frame_of
 from esdedup.meaning.templates import Table, table_of, write
 from esdedup.meaning.words import split_words
-from esdedup.pipeline.questions import clusters
+from esdedup.pipeline.questions import clusters, opened_results
 from esdedup.pipeline.steps import Address, check_count
 from esdedup.stores.store import Store
 
@@ -61,6 +62,23 @@ def templates(
         if cluster["distinct"] >= min_subjects:
             limit = None if limit is None else limit - 1
             yield table_of(cluster, *_framed(cluster))
+
+
+def lineage(*, store: Address | Store, document: str | None = None, limit: int | None = None) -> dict[str, Any]:
+    """Who said it first: `trees`, one a cluster with a copy from page to page, most copies first; `editors`, how many
+    copies each kind of editor has added; and `undated`, how many sentences have no time.
+
+    In a tree each member's parent is the most similar sentence that stood somewhere before it. Read from dumps with
+    full history (`revisions="all"`) these are the times of edits, from others those of each page's last edit.
+    """
+    check_count("limit", limit)
+    with opened_results(store) as opened, trace(opened) as traced:
+        trees = [tree for tree in traced.trees() if document is None or _holds(tree, document)][:limit]
+        return {"trees": trees, "editors": traced.editors(), "undated": traced.undated()}
+
+
+def _holds(tree: dict[str, Any], document: str) -> bool:
+    return any(member["id"].rpartition(":")[0] == document or member["id"] == document for member in tree["members"])
 
 
 def fill(frame: str, table: Address) -> Iterator[str]:

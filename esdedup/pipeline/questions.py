@@ -144,8 +144,7 @@ def clusters(
     wanted = ClusterQuery(min_size, kind, document, text, sort, limit, after)
 
     def rows() -> Iterator[dict[str, Any]]:
-        with _opened(store) as opened:
-            _require_scan(opened)
+        with opened_results(store) as opened:
             if kind is not None:
                 _require_kinds(opened)
             yield from opened.cluster_rows(wanted)
@@ -162,8 +161,7 @@ def overlap(
     of one document.
     """
     check_count("limit", limit)
-    with _opened(store) as opened:
-        _require_scan(opened)
+    with opened_results(store) as opened:
         return overlaps(opened, by, document and _storable(document), limit)
 
 
@@ -182,6 +180,14 @@ def _opened(store: Address | Store) -> Iterator[Store]:
         return
     with open_store(store, threads=available_cores(), read_only=True) as opened:
         require_settled(opened)
+        yield opened
+
+
+@contextmanager
+def opened_results(store: Address | Store) -> Iterator[Store]:
+    """As `_opened`, and `StoreError` where nothing was scanned, or something has changed since."""
+    with _opened(store) as opened:
+        _require_scan(opened)
         yield opened
 
 

@@ -14,7 +14,7 @@ from esdedup.records import DOCUMENTS
 MAX_ROWS = 4096
 MAX_BYTES = 2 * 2**20
 
-Row = tuple[str, str | None, str, int | None, str | None, int]
+Row = tuple[str, str | None, str, int | None, str | None, str | None, int]
 """One document in the order of the `DOCUMENTS` columns."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -64,6 +64,7 @@ def from_columns(
         pa.array(texts, pa.large_string()),
         pa.nulls(rows, pa.int64()),
         pa.nulls(rows, pa.string()),
+        pa.nulls(rows, pa.string()),
         pa.array(numbers, pa.int64()),
     ]
     return cut(pa.RecordBatch.from_arrays(columns, schema=DOCUMENTS))
@@ -92,13 +93,14 @@ def _encode(text: str) -> bytes:
 
 
 def _batch(rows: list[Row], texts: list[bytes]) -> pa.RecordBatch:
-    ids, titles, _, revisions, timestamps, places = zip(*rows, strict=True)
+    ids, titles, _, revisions, timestamps, contributors, places = zip(*rows, strict=True)
     columns = [
         _strings(ids),
         _strings(titles),
         pa.array(texts, pa.large_binary()).cast(pa.large_string()),
         pa.array(revisions, pa.int64()),
         _strings(timestamps),
+        _strings(contributors),
         pa.array(places, pa.int64()),
     ]
     return pa.RecordBatch.from_arrays(columns, schema=DOCUMENTS)

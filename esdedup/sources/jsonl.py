@@ -50,7 +50,7 @@ def _rows(blocks: Iterable[Block], reading: Reading, skips: Skips) -> Iterator[R
                 skips.add("no_id", f"line {number}")
                 continue
             title = _name(_value(record, title_path))
-            yield identifier, title and replace_surrogates(title), text, None, None, number
+            yield identifier, title and replace_surrogates(title), text, None, None, None, number
 
 
 def _value(record: dict[str, Any], path: str) -> object:

@@ -92,6 +92,7 @@ class ParquetReader:
             text,
             pa.nulls(rows, pa.int64()),
             pa.nulls(rows, pa.string()),
+            pa.nulls(rows, pa.string()),
             pa.array(np.arange(first, first + rows), pa.int64()),
         ]
         return pa.RecordBatch.from_arrays(arrays, schema=DOCUMENTS).filter(kept)

@@ -37,7 +37,7 @@ def _text(identifier: str, pieces: Iterator[bytes], skips: Skips) -> Iterator[Ro
     if not text or text.isspace():
         skips.add("no_text", identifier)
         return
-    yield identifier, None, text, None, None, 1
+    yield identifier, None, text, None, None, None, 1
 
 
 def read_lines(blocks: Iterable[Block], skips: Skips) -> Iterator[pa.RecordBatch]:

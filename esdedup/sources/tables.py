@@ -142,7 +142,7 @@ def _csv_rows(blocks: Iterable[Block], label: str, reading: Reading, skips: Skip
         if not (_is_utf8(text) and _is_utf8(identifier) and _is_utf8(title)):
             skips.add("bad_utf8", f"line {number}")
             continue
-        yield identifier, None if chosen.title is None else title, text, None, None, number
+        yield identifier, None if chosen.title is None else title, text, None, None, None, number
 
 
 def csv_records(lines: CsvLines, separator: str, skips: Skips) -> Iterator[tuple[int, list[str]]]:

@@ -38,6 +38,7 @@ class WikipediaReader:
         self._limit = limit
         self._wanted = frozenset(reading.namespaces)
         self._all = reading.revisions == "all"
+        self._contributors = reading.contributors
         self._skips = skips
         self._namespaces = namespaces
         self._titles = Titles(namespaces)
@@ -139,6 +140,7 @@ class WikipediaReader:
     def _row(self, page: _Page, element: etree._Element) -> Row | None:
         revision: int | None = None
         timestamp: str | None = None
+        contributor: str | None = None
         model = _WIKITEXT
         text = ""
         for child in element:
@@ -149,6 +151,8 @@ class WikipediaReader:
                 timestamp = (child.text or "").strip() or None
             elif name == "id":
                 revision = _integer(child.text)
+            elif name == "contributor" and self._contributors:
+                contributor = _contributor(child)
             elif name == "model":
                 model = (child.text or "").strip() or _WIKITEXT
         if model != _WIKITEXT:
@@ -158,7 +162,7 @@ class WikipediaReader:
         elif is_redirect(text):
             reason = "redirect"
         else:
-            return page.id, page.title, text, revision, timestamp, self.pages + 1
+            return page.id, page.title, text, revision, timestamp, contributor, self.pages + 1
         self._skips.add(reason, f"{page.title} (revision {revision})" if self._all else page.title)
         return None
 
@@ -192,6 +196,14 @@ def _drop_before(element: etree._Element, kept: etree._Element | None, only: str
             previous.clear()  # lxml takes out a full one in quadratic time
             parent.remove(previous)
         previous = earlier
+
+
+def _contributor(element: etree._Element) -> str | None:
+    """The name of a person with an account, or the address of one without; None where it is hidden."""
+    for child in element:
+        if local_name(child) in ("username", "ip"):
+            return (child.text or "").strip() or None
+    return None
 
 
 def _integer(text: str | None) -> int | None:

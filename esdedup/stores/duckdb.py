@@ -345,14 +345,8 @@ class EmbeddedStore(Store):
         far = self._db.count("SELECT count(*) FROM clusters WHERE farthest IS NOT NULL AND NOT ignored")
         current = self._about.get("overtaken") is None and not self._db.count("SELECT count(*) FROM touched")
         ignored = self._db.count("SELECT count(*) FROM clusters WHERE ignored")
-        counts = {**scanned["counts"], **self._results.counts()}
-        return {
-            **scanned,
-            "counts": counts,
-            "far_reaching_clusters": far,
-            "ignored_clusters": ignored,
-            "current": current,
-        }
+        told = {"far_reaching_clusters": far, "ignored_clusters": ignored, "current": current}
+        return {**scanned, "counts": {**scanned["counts"], **self._results.counts()}, **told}
 
     def last_scanning(self) -> dict[str, Any] | None:
         told = self._about.get("scan")
@@ -391,7 +385,10 @@ class EmbeddedStore(Store):
         return questions.memberships(self._db, self.signing.unit)
 
     def pair_hashes(self) -> Iterator[pa.RecordBatch]:
-        return self._db.batches("SELECT a, b, jaccard FROM pairs")
+        return self._db.batches("SELECT a, b, jaccard, word_edit_distance FROM pairs")
+
+    def appearances(self) -> Iterator[pa.RecordBatch]:
+        return questions.appearances(self._db, self.signing.unit)
 
     def homes(self, by: str) -> Iterator[pa.RecordBatch]:
         return questions.homes(self._db, by)

@@ -18,6 +18,7 @@ from esdedup.stores.duckdb_file import About
 START_CHARS = 64
 _KEY_BYTES = 8
 _PADDING = "\0" * _KEY_BYTES
+_DATES = ("revision", "timestamp", "contributor", "last_revision", "last_timestamp", "last_contributor")
 _SAME = "SELECT new FROM outdated WHERE same"
 _REPLACED = "SELECT old FROM outdated WHERE NOT same"
 
@@ -68,7 +69,8 @@ def settle_reading(db: Database, first: int, *, remember: bool) -> dict[str, int
         )
         _touch(db)
     db.execute(
-        "UPDATE sentences SET last_revision = l.revision, last_timestamp = l.timestamp FROM last_seen l "
+        "UPDATE sentences SET last_revision = l.revision, last_timestamp = l.timestamp, "
+        "last_contributor = l.contributor FROM last_seen l "
         "WHERE sentences.document = l.document AND sentences.position = l.position"
     )
     db.execute("DELETE FROM last_seen")
@@ -77,14 +79,12 @@ def settle_reading(db: Database, first: int, *, remember: bool) -> dict[str, int
     replaced = db.count("SELECT count(*) FROM outdated WHERE NOT same")
     unchanged = db.count("SELECT count(*) FROM outdated WHERE same")
     if unchanged:
+        takes = ", ".join(f"{name} = n.{name}" for name in _DATES)
+        differs = " OR ".join(f"sentences.{name} IS DISTINCT FROM n.{name}" for name in _DATES)
         db.execute(
-            "UPDATE sentences SET revision = n.revision, timestamp = n.timestamp, last_revision = n.last_revision, "
-            "last_timestamp = n.last_timestamp FROM (SELECT s.* REPLACE (o.old AS document) FROM sentences s "
+            f"UPDATE sentences SET {takes} FROM (SELECT s.* REPLACE (o.old AS document) FROM sentences s "
             "JOIN outdated o ON s.document = o.new WHERE o.same) n WHERE sentences.document = n.document AND "
-            "sentences.position = n.position AND (sentences.revision IS DISTINCT FROM n.revision OR "
-            "sentences.timestamp IS DISTINCT FROM n.timestamp OR "
-            "sentences.last_revision IS DISTINCT FROM n.last_revision OR "
-            "sentences.last_timestamp IS DISTINCT FROM n.last_timestamp)"
+            f"sentences.position = n.position AND ({differs})"
         )
         db.execute(f"DELETE FROM sentences WHERE document IN ({_SAME})")
         db.execute(f"DELETE FROM documents WHERE number IN ({_SAME})")

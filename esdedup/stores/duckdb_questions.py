@@ -13,7 +13,7 @@ from esdedup.hashing import Hashes
 from esdedup.pairs.groups import Numbers
 from esdedup.stores.duckdb_changes import START_CHARS, start_keys
 from esdedup.stores.duckdb_results import rank_members, sentence_id
-from esdedup.stores.store import MEMBERSHIPS, SENTENCES
+from esdedup.stores.store import APPEARANCES, MEMBERSHIPS, SENTENCES
 
 SOURCE_HOMES = "SELECT number, min(number) OVER (PARTITION BY name, qualified) AS home, name FROM sources"
 """Files of one folder share their source's name: together they are one home."""
@@ -197,6 +197,18 @@ def memberships(db: Database, unit: str) -> Iterator[pa.RecordBatch]:
         """
     )
     return (batch.cast(MEMBERSHIPS) for batch in batches)
+
+
+def appearances(db: Database, unit: str) -> Iterator[pa.RecordBatch]:
+    """Every sentence of every cluster that is not ignored, of `APPEARANCES`."""
+    batches = db.batches(
+        f"""
+        SELECT c.cluster, s.hash, s.document, {sentence_id(unit)} AS id, n.title, s.revision, s.timestamp, s.contributor
+        FROM sentences s JOIN cluster_texts c USING (hash) JOIN clusters k ON k.id = c.cluster AND NOT k.ignored
+        JOIN named n ON n.number = s.document
+        """
+    )
+    return (batch.cast(APPEARANCES) for batch in batches)
 
 
 def homes(db: Database, by: str) -> Iterator[pa.RecordBatch]:

@@ -38,6 +38,7 @@ LAST_SEEN: pa.Schema = pa.schema(
         ("position", pa.int32()),
         ("revision", pa.int64()),
         ("timestamp", pa.string()),
+        ("contributor", pa.string()),
     ]
 )
 
@@ -53,8 +54,10 @@ def sentence_rows(tokens: int) -> pa.Schema:
             ("tokens", pa.list_(pa.int64(), tokens)),
             ("revision", pa.int64()),
             ("timestamp", pa.string()),
+            ("contributor", pa.string()),
             ("last_revision", pa.int64()),
             ("last_timestamp", pa.string()),
+            ("last_contributor", pa.string()),
         ]
     )
 
@@ -85,6 +88,20 @@ MEMBERSHIPS: pa.Schema = pa.schema(
         ("position", pa.int32()),
         ("id", pa.string()),
         ("length", pa.int32()),  # characters
+    ]
+)
+
+
+APPEARANCES: pa.Schema = pa.schema(
+    [
+        ("cluster", pa.uint64()),
+        ("hash", pa.uint64()),
+        ("document", pa.int32()),
+        ("id", pa.string()),
+        ("title", pa.string()),
+        ("revision", pa.int64()),  # the first one of its page that has the sentence, as the next two
+        ("timestamp", pa.string()),
+        ("contributor", pa.string()),
     ]
 )
 
@@ -350,7 +367,11 @@ class Store(ABC):
 
     @abstractmethod
     def pair_hashes(self) -> Iterator[pa.RecordBatch]:
-        """Rows (a, b, jaccard): the texts of each pair."""
+        """Rows (a, b, jaccard, word_edit_distance): the texts of each pair."""
+
+    @abstractmethod
+    def appearances(self) -> Iterator[pa.RecordBatch]:
+        """Every sentence of every cluster that is not ignored, of `APPEARANCES`."""
 
     @abstractmethod
     def homes(self, by: str) -> Iterator[pa.RecordBatch]:

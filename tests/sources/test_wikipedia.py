@@ -42,6 +42,7 @@ def test_every_schema(tmp_path: Path, version: str | None) -> None:
             "text": "caf\u00e9 & <tea>",
             "revision": 11,
             "timestamp": "2020-01-01T00:00:00Z",
+            "contributor": "A",
             "place": 1,
         }
     ]

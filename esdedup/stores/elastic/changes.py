@@ -19,7 +19,7 @@ from esdedup.stores.elastic.rows import POSITION_BITS, WHOLE_SENTENCE, in_column
 
 _DOCUMENT = Wanted(source=("number", "source_number", "source", "qualified", "key", "occurrence", "content", "place"))
 _HELD = Wanted(fields=("number", "document_number", "hash", "tokens"))
-_TIMES = ("revision", "timestamp", "last_revision", "last_timestamp")
+_TIMES = ("revision", "timestamp", "contributor", "last_revision", "last_timestamp", "last_contributor")
 _DATED = Wanted(fields=("number", "document_number"), source=_TIMES)
 _MANY = 8
 """Looking old documents up by name is quicker than reading all where there are so many times more of them."""

@@ -89,7 +89,7 @@ def _dated(sentences: pa.Table, last_seen: pa.Table) -> pa.Table:
     mask = np.zeros(len(keys), np.bool_)
     mask[at] = True
     values = last_seen.take(pa.array(np.argsort(at)))
-    for name in ("revision", "timestamp"):
+    for name in ("revision", "timestamp", "contributor"):
         where = sentences.schema.get_field_index(f"last_{name}")
         old = sentences[f"last_{name}"].combine_chunks()
         new = pc.replace_with_mask(old, pa.array(mask), values[name].combine_chunks())

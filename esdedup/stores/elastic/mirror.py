@@ -25,7 +25,8 @@ _TABLES = """
 CREATE TABLE sources (number INTEGER, name VARCHAR, qualified BOOLEAN);
 CREATE TABLE sentences (
     hash UBIGINT, document BIGINT, source_number INTEGER, source VARCHAR, shown VARCHAR, title VARCHAR,
-    position INTEGER, text VARCHAR, revision BIGINT, timestamp VARCHAR, last_revision BIGINT, place BIGINT
+    position INTEGER, text VARCHAR, revision BIGINT, timestamp VARCHAR, contributor VARCHAR,
+    last_revision BIGINT, place BIGINT
 );
 CREATE TABLE documents (number BIGINT, source INTEGER, place BIGINT);
 CREATE TABLE named (number BIGINT, source VARCHAR, title VARCHAR, numeral UBIGINT, id VARCHAR);
@@ -42,7 +43,7 @@ _SENTENCE = Wanted(
     fields=("document_number",),
     source=(
         "hash", "source_number", "source", "document", "title", "position", "text", "revision", "timestamp",
-        "last_revision", "place",
+        "contributor", "last_revision", "place",
     ),
 )  # fmt: skip
 _CLUSTER = Wanted(
@@ -208,6 +209,7 @@ _SENTENCES: list[tuple[str, pa.DataType]] = [
     ("text", pa.large_string()),
     ("revision", pa.int64()),
     ("timestamp", pa.string()),
+    ("contributor", pa.string()),
     ("last_revision", pa.int64()),
     ("place", pa.int64()),
 ]

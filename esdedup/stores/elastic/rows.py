@@ -104,7 +104,7 @@ def sentence_actions(mark: SourceMark, unit: str, documents: pa.Table, sentences
         yield b'{"index":{"_id":"%d"}}\n%b\n' % (number, dumps(fields))
 
 
-_TIMES = ("revision", "timestamp", "last_revision", "last_timestamp")
+_TIMES = ("revision", "timestamp", "contributor", "last_revision", "last_timestamp", "last_contributor")
 
 
 def beginnings(text: str) -> dict[str, Any]:

@@ -67,6 +67,11 @@ class ShownResults:
         mirror = self._everything()
         yield from duckdb_questions.memberships(mirror.db, mirror.unit)
 
+    def appearances(self) -> Iterator[pa.RecordBatch]:
+        """As `esdedup.stores.store.Store.appearances`."""
+        mirror = self._everything()
+        yield from duckdb_questions.appearances(mirror.db, mirror.unit)
+
     def new_matches(self, first: int, limit: int) -> tuple[int, list[dict[str, Any]]]:
         """As `esdedup.stores.store.Store.new_matches`."""
         with self._opened() as db:

@@ -401,7 +401,10 @@ class ServerStore(Store):
 
     def pair_hashes(self) -> Iterator[pa.RecordBatch]:
         for hits in self._reader.read_all(self._names["pairs"], PAIR):
-            yield from pair_table(hits).select(["a", "b", "jaccard"]).to_batches()
+            yield from pair_table(hits).select(["a", "b", "jaccard", "word_edit_distance"]).to_batches()
+
+    def appearances(self) -> Iterator[pa.RecordBatch]:
+        return self._shown.appearances()
 
     def homes(self, by: str) -> Iterator[pa.RecordBatch]:
         yield from (self._lookups.documents() if by == "documents" else self._lookups.sources(self.sources()))

@@ -1,0 +1,48 @@
+"""Trees of copies as a graph in GraphML, for tools that draw and measure graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from lxml import etree
+
+from esdedup.exports.files import whole_file
+
+_NODES = {"title": "string", "timestamp": "string", "contributor": "string", "editor": "string", "cluster": "string"}
+_EDGES = {"jaccard": "double", "edits": "int", "copy": "boolean"}
+
+
+def write_graphml(trees: Sequence[dict[str, Any]], path: Path) -> None:
+    """Write the members of all trees as nodes, and an edge from each parent to what came from it."""
+    with whole_file(path) as part, etree.xmlfile(str(part), encoding="utf-8") as out:
+        out.write_declaration()
+        with out.element("graphml", xmlns="http://graphml.graphdrawing.org/xmlns"):
+            for of, fields in (("node", _NODES), ("edge", _EDGES)):
+                for name, kind in fields.items():
+                    out.write(etree.Element("key", {"id": name, "for": of, "attr.name": name, "attr.type": kind}))
+            with out.element("graph", edgedefault="directed"):
+                for tree in trees:
+                    for member in tree["members"]:
+                        out.write(
+                            _with_data("node", {"id": member["id"]}, member | {"cluster": tree["cluster"]}, _NODES)
+                        )
+                    for member in tree["members"]:
+                        if member["parent"] is not None:
+                            ends = {"source": member["parent"], "target": member["id"]}
+                            out.write(_with_data("edge", ends, member, _EDGES))
+
+
+def _with_data(tag: str, attributes: dict[str, str], told: dict[str, Any], fields: dict[str, str]) -> etree._Element:
+    element = etree.Element(tag, {name: _clean(value) for name, value in attributes.items()})
+    for name in fields:
+        if told[name] is not None:
+            data = etree.SubElement(element, "data", key=name)
+            data.text = _clean(str(told[name]).lower() if isinstance(told[name], bool) else str(told[name]))
+    return element
+
+
+def _clean(text: str) -> str:
+    """The text without what XML cannot carry."""
+    return "".join(sign if sign.isprintable() else " " for sign in text)

@@ -1,0 +1,29 @@
+"""Who edits: people with an account, people without one, programs."""
+
+from __future__ import annotations
+
+import re
+from ipaddress import ip_address
+
+REGISTERED, ANONYMOUS, BOT, HIDDEN = EDITORS = ("registered", "anonymous", "bot", "hidden")
+
+_BOT = re.compile(r"bot\b|\bbot", re.IGNORECASE)
+_TEMPORARY = re.compile(r"~\d{4}-\d")
+"""What wikis call people without an account since 2024."""
+
+
+def editor_kind(contributor: str | None) -> str:
+    """The kind of an editor by name or address: a dump says of no one that it is a program, only its name does."""
+    if not contributor:
+        return HIDDEN
+    if _TEMPORARY.match(contributor) or _is_address(contributor):
+        return ANONYMOUS
+    return BOT if _BOT.search(contributor) else REGISTERED
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name.replace("xxx", "0"))  # early dumps hide the last part
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,168 @@
+"""Who said it first: planted copies come back as trees, on both stores."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+import pytest
+from lxml import etree
+
+import esdedup
+from esdedup.errors import StoreError
+from esdedup.exports.graphs import write_graphml
+from esdedup.meaning.editors import editor_kind
+from tests.corpus import edited, sentence
+from tests.pipeline.conftest import RunJob, Stores
+from tests.pipeline.test_run import results
+
+Saved = tuple[str, str | None, list[str]]  # time stamp, contributor, sentences
+
+
+def history(path: Path, pages: dict[str, list[Saved]]) -> Path:
+    parts = ['<mediawiki version="0.11"><siteinfo><namespaces><namespace key="0"/></namespaces></siteinfo>']
+    number = 0
+    for page, (title, saved) in enumerate(pages.items(), 1):
+        parts.append(f"<page><title>{escape(title)}</title><ns>0</ns><id>{page}</id>")
+        for stamp, who, sentences in saved:
+            number += 1
+            kind = "ip" if who and who[0].isdigit() else "username"
+            named = (
+                f"<contributor><{kind}>{escape(who)}</{kind}></contributor>"
+                if who
+                else '<contributor deleted="deleted"/>'
+            )
+            text = escape("\n\n".join(sentences))
+            parts.append(
+                f"<revision><id>{number}</id><timestamp>{stamp}</timestamp>{named}<text>{text}</text></revision>"
+            )
+        parts.append("</page>")
+    path.write_text("".join([*parts, "</mediawiki>"]), "utf-8")
+    return path
+
+
+def moment(day: int) -> str:
+    return f"20{10 + day // 360:02}-{1 + day // 30 % 12:02}-{1 + day % 30:02}T00:00:00Z"
+
+
+def planted(families: int) -> tuple[dict[str, list[Saved]], dict[str, str | None]]:
+    """Pages whose sentences were copied from one to the next; and of each page's copy the page it came from."""
+    source = random.Random(11)
+    pages: dict[str, list[Saved]] = {}
+    parents: dict[str, str | None] = {}
+    for family in range(families):
+        text = sentence(source, 30)
+        stood = [(f"F{family}p0", text, 0)]
+        parents[stood[0][0]] = None
+        for copy in range(1, source.randint(2, 5)):
+            origin, old, day = source.choice(stood)
+            name = f"F{family}p{copy}"
+            stood.append((name, edited(source, old, 1), day + source.randint(1, 40)))
+            parents[name] = origin
+        for name, text, day in stood:
+            before, own = (moment(0), "First", [sentence(source, 25)]), sentence(source, 25)
+            with_copy = (moment(day + 1), source.choice(["Ann", "10.0.0.7", "CopyBot", None]), [own, text])
+            # a vandal takes it out, and somebody puts it back
+            taken = (moment(day + 200), "192.168.1.1", [own])
+            back = (moment(day + 201), "Ann", [own, text])
+            pages[name] = [before, with_copy, taken, back]
+    return pages, parents
+
+
+def test_planted_copies_come_back(tmp_path: Path, run: RunJob, stores: Stores) -> None:
+    pages, parents = planted(30)
+    run(history(tmp_path / "wiki.xml", pages), out=tmp_path / "out", revisions="all", jaccard=0.6, rows=2, bands=20)
+    found = esdedup.lineage(store=stores.at(tmp_path / "out"))
+    edges = {
+        member["title"]: next((one["title"] for one in tree["members"] if one["id"] == member["parent"]), None)
+        for tree in found["trees"]
+        for member in tree["members"]
+    }
+    wanted = {name: origin for name, origin in parents.items() if origin is not None}
+    right = sum(edges.get(name) == origin for name, origin in wanted.items())
+    assert right >= 0.95 * len(wanted), (right, len(wanted))
+    assert sum(found["editors"].values()) == sum(tree["copies"] for tree in found["trees"]) == len(wanted)
+    assert found["undated"] == 0
+    for tree in found["trees"]:
+        for member in tree["members"]:
+            assert member["timestamp"] < moment(190)  # putting it back is no copy
+            assert (member["depth"] == 0) == (member["parent"] is None)
+            assert member["errors"] >= (member["edits"] or 0)
+
+
+def test_editors() -> None:
+    kinds = {"Ann": "registered", "10.0.0.7": "anonymous", "2001:db8::1": "anonymous", "~2025-1234-5": "anonymous"}
+    kinds |= {"CopyBot": "bot", "bot of Ann": "bot", "Abbott": "registered", "151.24.190.xxx": "anonymous"}
+    assert {name: editor_kind(name) for name in kinds} == kinds
+    assert editor_kind(None) == editor_kind("") == "hidden"
+
+
+def test_who_is_kept_and_may_be_left_out(tmp_path: Path, run: RunJob, stores: Stores) -> None:
+    pages, _ = planted(3)
+    wiki = history(tmp_path / "wiki.xml", pages)
+    options = {"revisions": "all", "jaccard": 0.6, "rows": 2, "bands": 20}
+    run(wiki, out=tmp_path / "with", **options)
+    run(wiki, out=tmp_path / "without", contributors=False, **options)
+    assert results(tmp_path / "with") == results(tmp_path / "without")
+    named = {
+        member["contributor"]
+        for tree in esdedup.lineage(store=stores.at(tmp_path / "with"))["trees"]
+        for member in tree["members"]
+    }
+    assert named & {"Ann", "10.0.0.7", "CopyBot"}
+    unnamed = esdedup.lineage(store=stores.at(tmp_path / "without"))
+    assert {member["contributor"] for tree in unnamed["trees"] for member in tree["members"]} == {None}
+    assert set(unnamed["editors"]) == {"registered", "anonymous", "bot", "hidden"}
+
+
+def test_plain_dumps_at_their_grain(tmp_path: Path, run: RunJob, stores: Stores) -> None:
+    pages, _ = planted(3)
+    run(history(tmp_path / "wiki.xml", pages), out=tmp_path / "out", jaccard=0.6, rows=2, bands=20)
+    assert esdedup.lineage(store=stores.at(tmp_path / "out"))["trees"]
+
+
+def test_one_page_in_two_dumps_is_no_copy(tmp_path: Path, run: RunJob, stores: Stores) -> None:
+    pages, _ = planted(2)
+    for name, day in (("old", 0), ("new", 300)):
+        dated = {
+            title: [(moment(300 + day + number), "Ann", saved[-1][2])]
+            for number, (title, saved) in enumerate(pages.items())
+        }
+        history(tmp_path / f"{name}.xml", dated)
+    run(tmp_path / "old.xml", tmp_path / "new.xml", out=tmp_path / "out", jaccard=0.6, rows=2, bands=20)
+    found = esdedup.lineage(store=stores.at(tmp_path / "out"))
+    members = {member["id"]: member for tree in found["trees"] for member in tree["members"]}
+    assert members
+    for member in members.values():
+        if member["id"].startswith("new/"):
+            assert members[member["parent"]]["title"] == member["title"]
+            assert not member["copy"]
+
+
+def test_without_times(tmp_path: Path, run: RunJob, stores: Stores) -> None:
+    text = sentence(random.Random(1), 30)
+    (tmp_path / "a.tsv").write_text(f"1\t{text}\n2\t{text}\n")
+    run(tmp_path / "a.tsv", out=tmp_path / "out")
+    found = esdedup.lineage(store=stores.at(tmp_path / "out"))
+    assert (found["trees"], found["undated"]) == ([], 2)
+
+
+def test_an_unscanned_store(tmp_path: Path) -> None:
+    text = sentence(random.Random(1), 30)
+    (tmp_path / "a.tsv").write_text(f"1\t{text}\n2\t{text}\n")
+    esdedup.index(tmp_path / "a.tsv", store=tmp_path / "s.duckdb")
+    with pytest.raises(StoreError, match="scan"):
+        esdedup.lineage(store=tmp_path / "s.duckdb")
+
+
+def test_graphs(tmp_path: Path) -> None:
+    member = {"title": 'a<b>&"', "timestamp": "2020", "contributor": None, "editor": "hidden", "jaccard": None,
+              "edits": None, "copy": False, "parent": None, "id": "1:0"}  # fmt: skip
+    child = {**member, "id": "2:0", "parent": "1:0", "jaccard": 0.9, "edits": 2, "copy": True, "contributor": "x\x00y"}
+    write_graphml([{"cluster": "c", "copies": 1, "members": [member, child]}], tmp_path / "g.graphml")
+    root = etree.parse(str(tmp_path / "g.graphml")).getroot()
+    tags = [etree.QName(element).localname for element in root.iter()]
+    assert (tags.count("node"), tags.count("edge")) == (2, 1)
+    assert json.dumps([data.text for data in root.iter("{*}data")]).count("a<b>&") == 2
