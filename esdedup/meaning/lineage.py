@@ -41,11 +41,15 @@ CREATE TABLE parents AS
     SELECT child, arg_max({'parent': parent, 'jaccard': jaccard, 'edits': edits},
         {'jaccard': jaccard, 'same_page': same_page, 'turn': -parent}) AS found
     FROM (
+        -- of all that stand with one text, the first and the first of the same page are enough
         SELECT c.turn AS child, p.turn AS parent, s.jaccard, s.edits, p.page = c.page AS same_page
-        FROM turns c JOIN alike s USING (hash)
-        JOIN (SELECT * FROM firsts UNION SELECT * FROM firsts_of_page) p ON p.hash = s.other AND p.cluster = c.cluster
+        FROM turns c JOIN alike s USING (hash) JOIN firsts p ON p.hash = s.other AND p.cluster = c.cluster
         WHERE p.timestamp < c.timestamp
-            OR (p.timestamp = c.timestamp AND p.page = c.page AND p.revision < c.revision)
+        UNION ALL
+        SELECT c.turn, p.turn, s.jaccard, s.edits, true
+        FROM turns c JOIN alike s USING (hash)
+        JOIN firsts_of_page p ON p.hash = s.other AND p.page = c.page AND p.cluster = c.cluster
+        WHERE p.timestamp < c.timestamp OR (p.timestamp = c.timestamp AND p.revision < c.revision)
     ) GROUP BY child;
 """
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -73,8 +74,8 @@ def lineage(*, store: Address | Store, document: str | None = None, limit: int |
     """
     check_count("limit", limit)
     with opened_results(store) as opened, trace(opened) as traced:
-        trees = [tree for tree in traced.trees() if document is None or _holds(tree, document)][:limit]
-        return {"trees": trees, "editors": traced.editors(), "undated": traced.undated()}
+        trees = (tree for tree in traced.trees() if document is None or _holds(tree, document))
+        return {"trees": list(islice(trees, limit)), "editors": traced.editors(), "undated": traced.undated()}
 
 
 def _holds(tree: dict[str, Any], document: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import time
 from pathlib import Path
 from xml.sax.saxutils import escape
 
@@ -139,6 +140,17 @@ def test_one_page_in_two_dumps_is_no_copy(tmp_path: Path, run: RunJob, stores: S
         if member["id"].startswith("new/"):
             assert members[member["parent"]]["title"] == member["title"]
             assert not member["copy"]
+
+
+def test_one_text_on_very_many_pages(tmp_path: Path) -> None:
+    text = sentence(random.Random(5), 30)
+    pages: dict[str, list[Saved]] = {f"P{number}": [(moment(number), "Ann", [text])] for number in range(6_000)}
+    esdedup.run(history(tmp_path / "wiki.xml", pages), out=tmp_path / "out")
+    began = time.perf_counter()
+    [tree] = esdedup.lineage(store=tmp_path / "out" / "store.duckdb")["trees"]
+    assert time.perf_counter() - began < 30  # a second is usual; all with all would be 18 million pairs
+    first = tree["members"][0]["id"]
+    assert {member["parent"] for member in tree["members"]} == {None, first}
 
 
 def test_without_times(tmp_path: Path, run: RunJob, stores: Stores) -> None:
