@@ -62,10 +62,21 @@ CREATE TABLE clusters (
     kind VARCHAR,                    -- null where clusters were not judged, as the rest
     kind_confidence DOUBLE,
     kind_reason VARCHAR,
-    frame VARCHAR                    -- the fixed words, with named slots in braces
+    frame VARCHAR,                   -- the fixed words, with named slots in braces
+    contradictions INTEGER,          -- slots in which its sentences state different facts of one subject
+    contradiction DOUBLE,            -- confidence of the surest of them; null without one
+    copies INTEGER                   -- sentences that came from another page; null where no order is known
 );
 
 CREATE TABLE cluster_texts (hash UBIGINT, cluster UBIGINT);
+
+-- Of a sentence of a cluster, the most similar one that stood somewhere before it.
+CREATE TABLE origins (
+    cluster UBIGINT, document INTEGER, position INTEGER, parent_document INTEGER, parent_position INTEGER,
+    jaccard DOUBLE,
+    edits INTEGER,                   -- word edit distance
+    copied BOOLEAN                   -- from another page
+);
 
 CREATE VIEW named AS
 SELECT d.number, s.name AS source, d.title,

@@ -78,4 +78,4 @@ def _appearance(member: dict[str, Any]) -> str:
     told = f"{member['timestamp']}  {printable(where)}, {printable(who)}"
     if member["parent"] is None:
         return told
-    return f"{told}, {'copied' if member['copy'] else 'edited'}, {member['edits'] or 0} words apart"
+    return f"{told}, {'copied' if member['copied'] else 'edited'}, {member['edits'] or 0} words apart"

@@ -11,7 +11,7 @@ from lxml import etree
 from esdedup.exports.files import whole_file
 
 _NODES = {"title": "string", "timestamp": "string", "contributor": "string", "editor": "string", "cluster": "string"}
-_EDGES = {"jaccard": "double", "edits": "int", "copy": "boolean"}
+_EDGES = {"jaccard": "double", "edits": "int", "copied": "boolean"}
 
 
 def write_graphml(trees: Sequence[dict[str, Any]], path: Path) -> None:

@@ -22,7 +22,7 @@ _HOMES = {"any": "NULL", "documents": "document", "sources": "source"}
 _TABLES = """
 CREATE TABLE members (hash UBIGINT, cluster UBIGINT, kind VARCHAR, source INTEGER, mark INTEGER, document INTEGER,
     place BIGINT, position INTEGER, id VARCHAR, length INTEGER);
-CREATE TABLE pairs (a UBIGINT, b UBIGINT, jaccard DOUBLE, word_edit_distance INTEGER);
+CREATE TABLE pairs (a UBIGINT, b UBIGINT, jaccard DOUBLE);
 """
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from esdedup.meaning.frames import framed
 from esdedup.meaning.slots import SUBJECT, Frame, Slot
 from esdedup.meaning.values import (
     DATE,
@@ -37,20 +38,32 @@ _MOST_SENTENCES = 20
 _NEGATIVES = {"not", "never", "no", "cannot", "without"}
 
 
-def contradictions(
-    cluster: dict[str, Any], frame: Frame, texts: Sequence[str], places: Sequence[int] | None = None
-) -> list[dict[str, Any]]:
-    """The contradictions in one cluster as the contract writes it, whose distinct texts fill the frame in this order.
+def contradictions(cluster: dict[str, Any]) -> list[dict[str, Any]]:
+    """The contradictions in one cluster of the kind drift or template, as the contract writes it.
 
-    With `places`, only among these of the texts. Each has the cluster's id, the frame, the slot with its type,
-    `values` (text, count, the first sentences that say so, first and last time), the `majority` and the `newest`
-    value as places among them (null where there is none), the `difference` of the two commonest values if they are
-    numbers, and a `confidence`.
+    Sentences of a template contradict each other where they name the same subject. Each contradiction has the
+    cluster's id, the frame, the slot with its type, `values` (text, count, the first sentences that say so, first and
+    last time), the `majority` and the `newest` value as places among them (null where there is none), the
+    `difference` of the two commonest values if they are numbers, and a `confidence`.
     """
+    frame, texts = framed(cluster)
+    if cluster["kind"] != "template":
+        return list(_among(cluster, frame, texts, range(len(texts))))
+    return [row for places in _of_one_subject(cluster, frame, texts) for row in _among(cluster, frame, texts, places)]
+
+
+def confidences(cluster: dict[str, Any]) -> list[float]:
+    """The confidence of each contradiction in such a cluster."""
+    return [row["confidence"] for row in contradictions(cluster)]
+
+
+def _among(
+    cluster: dict[str, Any], frame: Frame, texts: Sequence[str], places: Sequence[int]
+) -> Iterator[dict[str, Any]]:
+    """The contradictions among the texts at these places, which fill the frame in this order."""
     said: dict[str, list[dict[str, Any]]] = {}
     for member in cluster["members"]:
         said.setdefault(member["text"], []).append(member)
-    places = range(len(texts)) if places is None else places
     sentences = {place: said[texts[place]] for place in places}
     differing = {}
     for slot in frame.slots:
@@ -59,29 +72,26 @@ def contradictions(
         if len(groups) > 1:
             differing[slot.name] = (slot, values, groups)
     dated = any(slot.type == DATE for slot, _, _ in differing.values())
-    found, told = [], frame.text()
+    told = frame.text()
     for slot, values, groups in differing.values():
         rows = [_told(values, group, sentences) for group in groups]
         rows.sort(key=lambda row: (-row["count"], row["value"]))
         first, second = (read_value(row["value"], slot.before, slot.behind) for row in rows[:2])
         times = [row["last"] or "" for row in rows]
-        found.append(
-            {
-                "cluster": cluster["id"],
-                "frame": told,
-                "slot": slot.name,
-                "type": slot.type,
-                "majority": 0 if 2 * rows[0]["count"] > sum(row["count"] for row in rows) else None,
-                "newest": times.index(max(times)) if max(times) and times.count(max(times)) == 1 else None,
-                "difference": difference(first, second),
-                "confidence": round(_confidence(cluster, slot, len(differing), dated), 3),
-                "values": rows,
-            }
-        )
-    return found
+        yield {
+            "cluster": cluster["id"],
+            "frame": told,
+            "slot": slot.name,
+            "type": slot.type,
+            "majority": 0 if 2 * rows[0]["count"] > sum(row["count"] for row in rows) else None,
+            "newest": times.index(max(times)) if max(times) and times.count(max(times)) == 1 else None,
+            "difference": difference(first, second),
+            "confidence": round(_confidence(cluster, slot, len(differing), dated), 3),
+            "values": rows,
+        }
 
 
-def of_one_subject(cluster: dict[str, Any], frame: Frame, texts: Sequence[str]) -> Iterator[list[int]]:
+def _of_one_subject(cluster: dict[str, Any], frame: Frame, texts: Sequence[str]) -> Iterator[list[int]]:
     """The texts of a template that name the same subject, where there are two or more.
 
     Not where titles tell them apart: then the frame has more than one subject.

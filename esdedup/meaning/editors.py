@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Mapping
 from ipaddress import ip_address
 
 REGISTERED, ANONYMOUS, BOT, HIDDEN = EDITORS = ("registered", "anonymous", "bot", "hidden")
@@ -19,6 +21,14 @@ def editor_kind(contributor: str | None) -> str:
     if _TEMPORARY.match(contributor) or _is_address(contributor):
         return ANONYMOUS
     return BOT if _BOT.search(contributor) else REGISTERED
+
+
+def editors(counts: Mapping[str | None, int]) -> dict[str, int]:
+    """Counts by contributor as counts by kind of editor."""
+    kinds = Counter(dict.fromkeys(EDITORS, 0))
+    for contributor, count in counts.items():
+        kinds[editor_kind(contributor)] += count
+    return dict(kinds)
 
 
 def _is_address(name: str) -> bool:

@@ -10,12 +10,13 @@ import pyarrow as pa
 from esdedup.hashing import Hashes
 from esdedup.meaning.align import align
 from esdedup.meaning.differences import differences, facts
+from esdedup.meaning.drift import confidences
 from esdedup.meaning.kinds import RULES, judge
 from esdedup.meaning.looks import looks
 from esdedup.meaning.slots import frame_of
 from esdedup.meaning.subjects import Places, subjects
 from esdedup.meaning.words import split_words
-from esdedup.stores.meanings import MEANINGS, PLACES
+from esdedup.stores.meanings import MEANINGS, PLACES, Judge
 
 _FRAMED = 20
 """Texts whose fillers tell the types of slots."""
@@ -53,3 +54,7 @@ def judge_clusters(members: pa.Table) -> pa.Table:
 def _matrix(column: pa.ChunkedArray) -> Any:
     """A column of lists of `PLACES` numbers each; shape (n, PLACES)."""
     return np.asarray(column.combine_chunks().flatten()).reshape(-1, PLACES)
+
+
+JUDGE = Judge(judge_clusters, confidences)
+"""What a store asks."""

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from esdedup.errors import UsageError
-from esdedup.meaning.slots import Frame, Slot
+from esdedup.meaning.frames import framed
+from esdedup.meaning.slots import Slot
 from esdedup.meaning.values import DATE, Value
 
 _MOSTLY = 0.9
@@ -36,8 +37,9 @@ class Table(NamedTuple):
     fits: tuple[bool, ...]  # whether frame and cells make the sentence again
 
 
-def table_of(cluster: dict[str, Any], frame: Frame, texts: Sequence[str]) -> Table:
-    """The table of one cluster as the contract writes it, whose distinct texts fill the frame in this order."""
+def table_of(cluster: dict[str, Any]) -> Table:
+    """The table of one cluster as the contract writes it."""
+    frame, texts = framed(cluster)
     place = {text: at for at, text in enumerate(texts)}
     rows = [place[member["text"]] for member in cluster["members"]]
     told, columns = frame.text(), [_column(slot) for slot in frame.slots]

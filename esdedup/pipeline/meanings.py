@@ -5,23 +5,17 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
-
 from esdedup.errors import SourceError, UsageError
-from esdedup.meaning.align import align
-from esdedup.meaning.drift import contradictions, of_one_subject
-from esdedup.meaning.lineage import trace
-from esdedup.meaning.slots import Frame, frame_of
+from esdedup.meaning.drift import contradictions
+from esdedup.meaning.editors import editors
+from esdedup.meaning.lineage import descended
 from esdedup.meaning.templates import Table, table_of, write
-from esdedup.meaning.words import split_words
-from esdedup.pipeline.questions import clusters, opened_results
+from esdedup.pipeline.questions import clusters, opened_kinds
 from esdedup.pipeline.steps import Address, check_count
-from esdedup.stores.store import Store
+from esdedup.stores.store import ClusterQuery, Store
 
 LEAST_SUBJECTS = 3
 
@@ -38,15 +32,14 @@ def drift(
     """
     check_count("limit", limit)
     begin = _date(since)
-    found: list[dict[str, Any]] = []
-    for cluster in clusters(store=store, kind="drift", document=document):
-        found += contradictions(cluster, *_framed(cluster))
-    for cluster in clusters(store=store, kind="template", document=document):
-        frame, texts = _framed(cluster)
-        for places in of_one_subject(cluster, frame, texts):
-            found += contradictions(cluster, frame, texts, places)
-    if begin is not None:
-        found = [row for row in found if any((value["first"] or "") >= begin for value in row["values"])]
+    wanted = ClusterQuery(having="contradictions", document=document, sort="contradiction")
+    with opened_kinds(store) as opened:
+        found = [
+            row
+            for cluster in opened.cluster_rows(wanted)
+            for row in contradictions(cluster)
+            if begin is None or any((value["first"] or "") >= begin for value in row["values"])
+        ]
     found.sort(key=lambda row: (-row["confidence"], row["cluster"], row["slot"]))
     return found if limit is None else found[:limit]
 
@@ -62,24 +55,22 @@ def templates(
             return
         if cluster["distinct"] >= min_subjects:
             limit = None if limit is None else limit - 1
-            yield table_of(cluster, *_framed(cluster))
+            yield table_of(cluster)
 
 
 def lineage(*, store: Address | Store, document: str | None = None, limit: int | None = None) -> dict[str, Any]:
     """Who said it first: `trees`, one a cluster with a copy from page to page, most copies first; `editors`, how many
     copies each kind of editor has added; and `undated`, how many sentences have no time.
 
-    In a tree each member's parent is the most similar sentence that stood somewhere before it. Read from dumps with
-    full history (`revisions="all"`) these are the times of edits, from others those of each page's last edit.
+    In a tree each member's parent is the most similar sentence that is known to have stood somewhere before it. Dumps
+    with full history (`revisions="all"`) know the edit that brought a sentence; two plain ones of different dates know
+    what had come to a page in between.
     """
     check_count("limit", limit)
-    with opened_results(store) as opened, trace(opened) as traced:
-        trees = (tree for tree in traced.trees() if document is None or _holds(tree, document))
-        return {"trees": list(islice(trees, limit)), "editors": traced.editors(), "undated": traced.undated()}
-
-
-def _holds(tree: dict[str, Any], document: str) -> bool:
-    return any(member["id"].rpartition(":")[0] == document or member["id"] == document for member in tree["members"])
+    with opened_kinds(store) as opened:
+        trees = [descended(tree) for tree in opened.trees(ClusterQuery(document=document, sort="copies", limit=limit))]
+        copiers, undated = opened.copiers()
+    return {"trees": trees, "editors": editors(copiers), "undated": undated}
 
 
 def fill(frame: str, table: Address) -> Iterator[str]:
@@ -91,20 +82,6 @@ def fill(frame: str, table: Address) -> Iterator[str]:
                 yield write(frame, {name: value or "" for name, value in row.items() if isinstance(name, str)})
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise SourceError(f"{path}: {error}; give a CSV file in UTF-8 with a line of column names") from error
-
-
-def _framed(cluster: dict[str, Any]) -> tuple[Frame, list[str]]:
-    """The frame of a cluster and its distinct texts, in the order in which they fill it."""
-    titles: dict[str, str] = {}
-    for member in cluster["members"]:
-        titles.setdefault(member["text"], member["title"] or member["document"])
-    texts = list(titles)
-    face = next(member["text"] for member in cluster["members"] if member["id"] == cluster["representative"])
-    centre = texts.index(face)
-    words = split_words(pa.array(texts, pa.large_string()))
-    alignment = align(words, np.array([0, len(texts)]), np.array([centre]))
-    slots = range(int(alignment.slots[1]))
-    return frame_of(words, range(len(texts)), centre, alignment, slots, list(titles.values())), texts
 
 
 def _date(text: str | None) -> str | None:

@@ -132,8 +132,8 @@ def clusters(
 ) -> Iterator[dict[str, Any]]:
     """Clusters with their members: those of one `kind`, with `document`, or whose texts hold all words of `text`.
 
-    Largest first, or those with the weakest edge (`sort="jaccard"`) or the surest kind (`sort="confidence"`). `after`
-    is the id of a cluster behind which to go on.
+    Largest first, or by `sort` those with the weakest edge (`jaccard`), the surest kind (`confidence`), the surest
+    contradiction or most copies from page to page. `after` is the id of a cluster behind which to go on.
     """
     check_count("min_size", min_size)
     check_count("limit", limit)
@@ -141,12 +141,10 @@ def clusters(
     if kind is not None:
         check_choice("kind", kind, KINDS)
     document, text = (value and _storable(value) for value in (document, text))
-    wanted = ClusterQuery(min_size, kind, document, text, sort, limit, after)
+    wanted = ClusterQuery(min_size, kind, document, text, sort=sort, limit=limit, after=after)
 
     def rows() -> Iterator[dict[str, Any]]:
-        with opened_results(store) as opened:
-            if kind is not None:
-                _require_kinds(opened)
+        with _opened_results(store) if kind is None else opened_kinds(store) as opened:
             yield from opened.cluster_rows(wanted)
 
     return rows()
@@ -161,7 +159,7 @@ def overlap(
     of one document.
     """
     check_count("limit", limit)
-    with opened_results(store) as opened:
+    with _opened_results(store) as opened:
         return overlaps(opened, by, document and _storable(document), limit)
 
 
@@ -184,10 +182,21 @@ def _opened(store: Address | Store) -> Iterator[Store]:
 
 
 @contextmanager
-def opened_results(store: Address | Store) -> Iterator[Store]:
+def _opened_results(store: Address | Store) -> Iterator[Store]:
     """As `_opened`, and `StoreError` where nothing was scanned, or something has changed since."""
     with _opened(store) as opened:
         _require_scan(opened)
+        yield opened
+
+
+@contextmanager
+def opened_kinds(store: Address | Store) -> Iterator[Store]:
+    """As `_opened_results`, and `StoreError` where clusters were not judged."""
+    with _opened_results(store) as opened:
+        if not Scanning.described(opened.last_scanning() or {}).kinds:
+            raise StoreError(
+                f"{opened.address}: scanned without kinds; run esdedup scan --kinds --store {opened.address}"
+            )
         yield opened
 
 
@@ -196,11 +205,6 @@ def _require_scan(store: Store) -> None:
     if last is None or not last["current"]:
         why = "not scanned yet" if last is None else "documents came or went since the last scan"
         raise StoreError(f"{store.address}: {why}; run esdedup scan --store {store.address}")
-
-
-def _require_kinds(store: Store) -> None:
-    if not Scanning.described(store.last_scanning() or {}).kinds:
-        raise StoreError(f"{store.address}: scanned without kinds; run esdedup scan --kinds --store {store.address}")
 
 
 def _threshold(store: Store) -> float:

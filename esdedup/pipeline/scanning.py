@@ -13,7 +13,7 @@ from esdedup.clustering.reach import far_members
 from esdedup.clustering.union import Clusters, find_clusters
 from esdedup.database import Database
 from esdedup.hashing import Hashes
-from esdedup.meaning.judge import judge_clusters
+from esdedup.meaning.judge import JUDGE
 from esdedup.pairs.collider import Collided, Collider
 from esdedup.pairs.groups import Numbers
 from esdedup.pipeline.progress import Bar
@@ -54,7 +54,7 @@ def scan_store(store: Store, scanning: Scanning, resources: Resources, *, quiet:
             },
             "hot_tokens": found.hot_tokens,
         }
-        store.replace_results(named_pairs(scratch), clusters, summary, judge_clusters if scanning.kinds else None)
+        store.replace_results(named_pairs(scratch), clusters, summary, JUDGE if scanning.kinds else None)
         seconds["save"] = time.perf_counter() - clock
     return seconds
 

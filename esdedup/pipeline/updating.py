@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from esdedup.database import Database
 from esdedup.hashing import Hashes
-from esdedup.meaning.judge import judge_clusters
+from esdedup.meaning.judge import JUDGE
 from esdedup.pairs.collider import collapse, token_matrix
 from esdedup.pairs.groups import Numbers
 from esdedup.pipeline.scanning import cluster_pairs, find_pairs, named_pairs, new_collider, warn_of_hot_tokens
@@ -75,7 +75,7 @@ def update_results(
             },
             "hot_tokens": scanned["hot_tokens"] + changes.hot_tokens,
         }
-        judge = judge_clusters if scanning.kinds else None
+        judge = JUDGE if scanning.kinds else None
         store.merge_results(_column(outdated), pairs, affected, clusters, summary, judge)
     return {"update": time.perf_counter() - clock}
 

@@ -20,8 +20,9 @@ from esdedup.settings import HASH_SCHEME, Part, Signing, freeze
 from esdedup.stores import duckdb_file as files
 from esdedup.stores import duckdb_questions as questions
 from esdedup.stores.duckdb_changes import register_functions, remove_documents, settle_reading, sort_lookups
+from esdedup.stores.duckdb_lineage import EmbeddedCalendar
 from esdedup.stores.duckdb_marks import read_marks, save_mark
-from esdedup.stores.duckdb_meanings import with_meanings
+from esdedup.stores.duckdb_meanings import insert_clusters
 from esdedup.stores.duckdb_results import Results
 from esdedup.stores.meanings import Judge
 from esdedup.stores.schemas import SCHEMA_VERSION, check_same, mapping_text
@@ -253,7 +254,7 @@ class EmbeddedStore(Store):
         self, pairs: Iterator[pa.RecordBatch], clusters: Clusters, summary: dict[str, Any], judge: Judge | None = None
     ) -> None:
         with self._transaction():
-            for table in ("pairs", "clusters", "cluster_texts"):
+            for table in ("pairs", "clusters", "cluster_texts", "origins"):
                 self._db.execute(f"DELETE FROM {table}")
             for batch in pairs:
                 self._db.insert("pairs", pa.Table.from_batches([batch]))
@@ -303,19 +304,17 @@ class EmbeddedStore(Store):
         self._db.create("outdated_texts", outdated, temporary=True)
         self._db.create("affected", affected, temporary=True)
         theirs = "SELECT hash FROM outdated_texts"
+        old = "SELECT cluster FROM cluster_texts SEMI JOIN affected USING (hash)"
         with self._transaction():
             self._db.execute(f"DELETE FROM pairs WHERE a IN ({theirs}) OR b IN ({theirs})")
             self._db.insert("pairs", pairs)
-            self._db.execute(
-                "DELETE FROM clusters WHERE id IN (SELECT cluster FROM cluster_texts SEMI JOIN affected USING (hash))"
-            )
+            self._db.execute(f"DELETE FROM clusters WHERE id IN ({old}); DELETE FROM origins WHERE cluster IN ({old})")
             self._db.execute("DELETE FROM cluster_texts WHERE hash IN (SELECT hash FROM affected)")
             self._save_clusters(clusters, summary, judge)
         self._db.execute("CHECKPOINT")
 
     def _save_clusters(self, clusters: Clusters, summary: dict[str, Any], judge: Judge | None) -> None:
-        self._db.insert("clusters", with_meanings(self._db, clusters, judge))
-        self._db.insert("cluster_texts", clusters.texts)
+        insert_clusters(self._db, self._results, clusters, judge, EmbeddedCalendar(self._db))
         self._about.tell("scan", summary)
         self._db.execute("DELETE FROM touched")
         self._about.forget("overtaken")
@@ -385,10 +384,13 @@ class EmbeddedStore(Store):
         return questions.memberships(self._db, self.signing.unit)
 
     def pair_hashes(self) -> Iterator[pa.RecordBatch]:
-        return self._db.batches("SELECT a, b, jaccard, word_edit_distance FROM pairs")
+        return self._db.batches("SELECT a, b, jaccard FROM pairs")
 
-    def appearances(self) -> Iterator[pa.RecordBatch]:
-        return questions.appearances(self._db, self.signing.unit)
+    def trees(self, wanted: ClusterQuery) -> Iterator[dict[str, Any]]:
+        return self._results.trees(wanted)
+
+    def copiers(self) -> tuple[dict[str | None, int], int]:
+        return questions.copiers(self._db)
 
     def homes(self, by: str) -> Iterator[pa.RecordBatch]:
         return questions.homes(self._db, by)

@@ -1,23 +1,55 @@
 """What clusters mean, asked of a judge for some clusters at a time, out of the tables that both stores have.
 
-Sentences and the names of their documents must be there already; results are not yet.
+Sentences and the names of their documents must be there already, and pairs.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import pyarrow as pa
 
 from esdedup.clustering.union import Clusters
 from esdedup.database import Database
-from esdedup.stores.meanings import IDENTICAL, MEANINGS, MEMBERS, MOST_TEXTS, PLACES, Judge
+from esdedup.stores.duckdb_lineage import Calendar, trace
+from esdedup.stores.duckdb_results import Results
+from esdedup.stores.meanings import CONTRADICTING, FOUND, IDENTICAL, MEANINGS, MEMBERS, MOST_TEXTS, PLACES, Judge
 
 _TEXTS = 20_000  # at a time
+_CLUSTERS = 10_000
 
 
-def with_meanings(db: Database, clusters: Clusters, judge: Judge | None) -> pa.Table:
-    """The table of clusters, with the columns of `MEANINGS` where there is a judge."""
+def insert_clusters(
+    db: Database, results: Results, clusters: Clusters, judge: Judge | None, calendar: Calendar
+) -> None:
+    """Add clusters; with a judge also their kinds, contradictions and origins."""
+    db.insert("cluster_texts", clusters.texts)
     if judge is None:
-        return clusters.clusters
+        db.insert("clusters", clusters.clusters)
+        return
+    db.insert("clusters", _with_kinds(db, clusters, judge))
+    ids = clusters.clusters.select(["id"])
+    for table in _contradictions(results, ids, judge):
+        db.create("found", table, temporary=True)
+        told = ", ".join(f"{name} = f.{name}" for name in FOUND.names[:2])
+        db.execute(f"UPDATE clusters SET {told} FROM found f WHERE clusters.id = f.id; DROP TABLE found")
+    trace(db, ids, calendar)
+
+
+def _contradictions(results: Results, ids: pa.Table, judge: Judge) -> Iterator[pa.Table]:
+    """How many contradictions there are in each of these clusters, and how sure the surest is."""
+    schema = pa.schema([("id", pa.uint64()), *list(FOUND)[:2]])
+    for begin in range(0, ids.num_rows, _CLUSTERS):
+        rows = []
+        for cluster in results.some_clusters(ids.slice(begin, _CLUSTERS), CONTRADICTING):
+            found = judge.contradictions(cluster)
+            rows.append((int(cluster["id"], 16), len(found), max(found, default=None)))
+        columns = list(zip(*rows, strict=True)) or [()] * len(schema)
+        yield pa.table([pa.array(column, kind) for column, kind in zip(columns, schema.types, strict=True)], schema)
+
+
+def _with_kinds(db: Database, clusters: Clusters, judge: Judge) -> pa.Table:
+    """The table of clusters with the columns of `MEANINGS`."""
     db.create("unjudged", clusters.clusters, temporary=True)
     db.create("unjudged_texts", clusters.texts, temporary=True)
     db.execute(
@@ -33,7 +65,7 @@ def with_meanings(db: Database, clusters: Clusters, judge: Judge | None) -> pa.T
     )
     told = [pa.schema([("id", pa.uint64()), *MEANINGS]).empty_table()]
     for (page,) in db.rows("SELECT DISTINCT page FROM looked_at ORDER BY page"):
-        told.append(judge(db.table(_MEMBERS_OF_PAGE, [page]).cast(MEMBERS)))
+        told.append(judge.kinds(db.table(_MEMBERS_OF_PAGE, [page]).cast(MEMBERS)))
     db.create("judged", pa.concat_tables(told), temporary=True)
     alike = [f"coalesce(j.{name}, ?) AS {name}" for name in MEANINGS.names]
     rows = db.table(

@@ -13,7 +13,7 @@ from esdedup.hashing import Hashes
 from esdedup.pairs.groups import Numbers
 from esdedup.stores.duckdb_changes import START_CHARS, start_keys
 from esdedup.stores.duckdb_results import rank_members, sentence_id
-from esdedup.stores.store import APPEARANCES, MEMBERSHIPS, SENTENCES
+from esdedup.stores.store import MEMBERSHIPS, SENTENCES
 
 SOURCE_HOMES = "SELECT number, min(number) OVER (PARTITION BY name, qualified) AS home, name FROM sources"
 """Files of one folder share their source's name: together they are one home."""
@@ -199,16 +199,17 @@ def memberships(db: Database, unit: str) -> Iterator[pa.RecordBatch]:
     return (batch.cast(MEMBERSHIPS) for batch in batches)
 
 
-def appearances(db: Database, unit: str) -> Iterator[pa.RecordBatch]:
-    """Every sentence of every cluster that is not ignored, of `APPEARANCES`."""
-    batches = db.batches(
-        f"""
-        SELECT c.cluster, s.hash, s.document, {sentence_id(unit)} AS id, n.title, s.revision, s.timestamp, s.contributor
-        FROM sentences s JOIN cluster_texts c USING (hash) JOIN clusters k ON k.id = c.cluster AND NOT k.ignored
-        JOIN named n ON n.number = s.document
-        """
+def copiers(db: Database) -> tuple[dict[str | None, int], int]:
+    """How many copies from page to page each contributor has added; and sentences of clusters without a time."""
+    copies = db.rows(
+        "SELECT s.contributor, count(*) FROM origins o JOIN clusters k ON k.id = o.cluster AND NOT k.ignored "
+        "JOIN sentences s USING (document, position) WHERE o.copied GROUP BY s.contributor"
     )
-    return (batch.cast(APPEARANCES) for batch in batches)
+    undated = db.count(
+        "SELECT count(*) FROM sentences SEMI JOIN (SELECT hash FROM cluster_texts JOIN clusters ON id = cluster "
+        "WHERE NOT ignored) USING (hash) WHERE timestamp IS NULL"
+    )
+    return dict(copies), undated
 
 
 def homes(db: Database, by: str) -> Iterator[pa.RecordBatch]:

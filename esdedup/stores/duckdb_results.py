@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import groupby
@@ -47,7 +47,7 @@ def rank_members(db: Database, unit: str, table: str, wanted: str, *, few: bool 
             FROM (SELECT * FROM {chosen}) s JOIN named n ON n.number = s.document
         )
         SELECT c.hash, c.id, c.source, c.named AS document, c.title, c.position, c.text, c.revision, c.timestamp,
-            c.document AS number, coalesce(list_position(f.two, c.key), 3) AS turn
+            c.contributor, c.document AS number, coalesce(list_position(f.two, c.key), 3) AS turn
         FROM chosen c JOIN (SELECT hash, min(key, 2) AS two FROM chosen GROUP BY hash) f USING (hash)
         """
     )
@@ -95,12 +95,34 @@ class Results:
 
     def cluster_rows(self, wanted: ClusterQuery) -> Iterator[dict[str, Any]]:
         """Clusters in order, with members by (source, document, position), as the contract writes them."""
+        order, holds, values = self._conditions(wanted)
+        few = wanted != replace(ALL_CLUSTERS, sort=wanted.sort)
+        for rows in self._groups(order, holds, values, wanted.limit, few):
+            yield _cluster(rows)
+
+    def some_clusters(self, ids: pa.Table, kinds: Sequence[str]) -> Iterator[dict[str, Any]]:
+        """Those of the clusters in column `id` that are of these kinds, ignored ones too, in any order."""
+        self._db.create("some_clusters", ids, temporary=True)
+        holds = ["id IN (SELECT id FROM some_clusters)", "kind IN (SELECT unnest(?))"]
+        for rows in self._groups("id", holds, [list(kinds)], None, True):
+            yield _cluster(rows)
+
+    def trees(self, wanted: ClusterQuery) -> Iterator[dict[str, Any]]:
+        """As `esdedup.stores.store.Store.trees`."""
+        order, holds, values = self._conditions(replace(wanted, having="copies"))
+        for rows in self._groups(order, holds, values, wanted.limit, True, _WITH_PARENTS):
+            yield _tree(rows)
+
+    def _conditions(self, wanted: ClusterQuery) -> tuple[str, list[str], list[Any]]:
+        """How the clusters that are wanted are ordered, the conditions for them, and the values in these."""
         column, direction = ORDERS[wanted.sort]
         order = f"{column} {direction} NULLS LAST, id"
         holds, values = ["NOT ignored", "size >= ?"], [wanted.min_size]  # type: tuple[list[str], list[Any]]
         if wanted.kind is not None:
             holds.append("kind = ?")
             values.append(wanted.kind)
+        if wanted.having is not None:
+            holds.append(f"{wanted.having} > 0")
         if wanted.document is not None:
             holds.append(_WITH.format("document IN (SELECT number FROM named WHERE id = ?)"))
             values.append(wanted.document)
@@ -109,7 +131,13 @@ class Results:
             holds.append("id IN (SELECT cluster FROM cluster_texts SEMI JOIN texts_found USING (hash))")
         if wanted.after is not None:
             holds.append(self._behind(column, direction, wanted.after))
-        most = "" if wanted.limit is None else f"LIMIT {int(wanted.limit)}"
+        return order, holds, values
+
+    def _groups(
+        self, order: str, holds: list[str], values: list[Any], limit: int | None, few: bool, more: str = ""
+    ) -> Iterator[list[dict[str, Any]]]:
+        """The rows of the members of each cluster, joined with `more`; unless `few` are wanted, all names are kept."""
+        most = "" if limit is None else f"LIMIT {int(limit)}"
         # tables of this call alone: other questions may come between two pages
         self._calls += 1
         chosen, members = f"chosen{self._calls}", "members"
@@ -119,7 +147,7 @@ class Results:
             f"WHERE {' AND '.join(holds)} ORDER BY rank {most})",
             values,
         )
-        if wanted != replace(ALL_CLUSTERS, sort=wanted.sort):
+        if few:
             members = f"members{self._calls}"
             rank_members(self._db, self._unit, members, f"SELECT hash FROM cluster_texts JOIN {chosen} ON id = cluster")
         else:
@@ -127,13 +155,13 @@ class Results:
         try:
             for (page,) in self._db.rows(f"SELECT DISTINCT page FROM {chosen} ORDER BY page"):
                 rows = self._db.table(
-                    f"SELECT k.*, m.* EXCLUDE (id, number), m.id AS sentence FROM {members} m "
-                    f"JOIN cluster_texts c USING (hash) JOIN {chosen} k ON k.id = c.cluster WHERE k.page = ? "
-                    "ORDER BY k.rank, m.source, m.document, m.position",
+                    f"SELECT k.*, m.* EXCLUDE (id, number), m.id AS sentence, {'o.*' if more else ''} FROM {members} m "
+                    f"JOIN cluster_texts c USING (hash) JOIN {chosen} k ON k.id = c.cluster {more.format(members)} "
+                    "WHERE k.page = ? ORDER BY k.rank, m.source, m.document, m.position",
                     [page],
                 )
                 for _, held in groupby(rows.to_pylist(), lambda row: row["rank"]):
-                    yield _cluster(list(held))
+                    yield list(held)
         finally:
             with suppress(duckdb.Error):  # where the store was closed meanwhile, its tables are gone
                 self._db.execute(f"DROP TABLE {chosen}")
@@ -171,6 +199,10 @@ class Results:
 _TEXTS = "SELECT hash FROM cluster_texts UNION SELECT a FROM pairs UNION SELECT b FROM pairs"
 _IGNORED_TEXTS = "SELECT hash FROM cluster_texts JOIN clusters ON id = cluster WHERE ignored"
 _HEEDED = f"a NOT IN ({_IGNORED_TEXTS}) AND b NOT IN ({_IGNORED_TEXTS})"
+_WITH_PARENTS = """LEFT JOIN (
+    SELECT o.document AS number, o.position AS place, p.id AS parent, o.jaccard, o.edits, o.copied
+    FROM origins o JOIN {} p ON p.number = o.parent_document AND p.position = o.parent_position
+) o ON o.number = m.number AND o.place = m.position"""
 _WITH = "id IN (SELECT cluster FROM cluster_texts SEMI JOIN (SELECT hash FROM sentences WHERE {}) USING (hash))"
 
 
@@ -198,4 +230,16 @@ def _cluster(rows: list[dict[str, Any]]) -> dict[str, Any]:
             }
             for row in rows
         ],
+    }
+
+
+def _tree(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """A cluster that was copied from page to page, its members in the order of time."""
+    names = ("title", "timestamp", "contributor", "parent", "jaccard", "edits", "copied")
+    dated = [row for row in rows if row["timestamp"] is not None]
+    dated.sort(key=lambda row: (row["timestamp"], row["revision"] or 0, row["sentence"].encode()))
+    return {
+        "cluster": f"{rows[0]['id']:016x}",
+        "copies": rows[0]["copies"],
+        "members": [{"id": row["sentence"], **{name: row[name] for name in names}} for row in dated],
     }

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -38,5 +39,23 @@ MEANINGS: pa.Schema = pa.schema(
 IDENTICAL = ("identical", 1.0, "all its sentences are the same", None)
 """The meaning of a cluster of one text, about which no judge is asked."""
 
-Judge = Callable[[pa.Table], pa.Table]
-"""From a table of `MEMBERS`, one of id and `MEANINGS`: one row a cluster."""
+FOUND: pa.Schema = pa.schema(
+    [
+        ("contradictions", pa.int32()),
+        ("contradiction", pa.float64()),  # confidence of the surest; null without one
+        ("copies", pa.int32()),  # from page to page; null where no order is known
+    ]
+)
+"""What is found in clusters that are judged already."""
+
+CONTRADICTING = ("drift", "template")
+"""The kinds that may hold contradictions."""
+
+
+class Judge(NamedTuple):
+    """Says what clusters mean."""
+
+    kinds: Callable[[pa.Table], pa.Table]
+    """From a table of `MEMBERS`, one of id and `MEANINGS`: one row a cluster."""
+    contradictions: Callable[[dict[str, Any]], Sequence[float]]
+    """The confidence of each contradiction in a cluster as the contract writes it."""

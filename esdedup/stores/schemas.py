@@ -7,7 +7,7 @@ from pathlib import Path
 from esdedup.errors import StoreSettingsError, StoreVersionError
 from esdedup.settings import HASH_SCHEME, Signing
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 
 def mapping_text(name: str) -> str:

@@ -92,20 +92,6 @@ MEMBERSHIPS: pa.Schema = pa.schema(
 )
 
 
-APPEARANCES: pa.Schema = pa.schema(
-    [
-        ("cluster", pa.uint64()),
-        ("hash", pa.uint64()),
-        ("document", pa.int32()),
-        ("id", pa.string()),
-        ("title", pa.string()),
-        ("revision", pa.int64()),  # the first one of its page that has the sentence, as the next two
-        ("timestamp", pa.string()),
-        ("contributor", pa.string()),
-    ]
-)
-
-
 @dataclass(frozen=True, slots=True)
 class ClusterQuery:
     """Which clusters are asked for."""
@@ -114,20 +100,31 @@ class ClusterQuery:
     kind: str | None = None
     document: str | None = None  # with a sentence of the document with this id
     text: str | None = None  # in whose texts all these words stand
-    sort: str = "size"  # largest first; `jaccard`: weakest edge first; `confidence`: surest kind first
+    having: str | None = None  # `contradictions` or `copies`: with at least one
+    sort: str = "size"  # one of `ORDERS`
     limit: int | None = None
     after: str | None = None  # the id of the cluster behind which to go on
 
 
 ALL_CLUSTERS = ClusterQuery()
 
-ORDERS = {"size": ("size", "desc"), "jaccard": ("min_jaccard", "asc"), "confidence": ("kind_confidence", "desc")}
-"""The field by which each order goes, and its direction; then by id."""
+ORDERS = {
+    "size": ("size", "desc"),
+    "jaccard": ("min_jaccard", "asc"),
+    "confidence": ("kind_confidence", "desc"),
+    "contradiction": ("contradiction", "desc"),
+    "copies": ("copies", "desc"),
+}
+"""The field by which each order goes, and its direction; then by id. So: largest first, weakest edge first, surest
+kind first, surest contradiction first, most copies first."""
 
 Signatures: TypeAlias = pa.Table | pa.RecordBatchReader
 
 ALL = Part(1, 1)
 """The only part of a reading."""
+
+WITH_HISTORY = "'revisions': 'all'"
+"""What the fingerprint of a source holds that was read with all revisions."""
 
 STANDARD_INPUT = "-"
 """The path of the source that can only be read once: a reading of it is never gone on with, but begun anew."""
@@ -367,11 +364,20 @@ class Store(ABC):
 
     @abstractmethod
     def pair_hashes(self) -> Iterator[pa.RecordBatch]:
-        """Rows (a, b, jaccard, word_edit_distance): the texts of each pair."""
+        """Rows (a, b, jaccard): the texts of each pair."""
 
     @abstractmethod
-    def appearances(self) -> Iterator[pa.RecordBatch]:
-        """Every sentence of every cluster that is not ignored, of `APPEARANCES`."""
+    def trees(self, wanted: ClusterQuery) -> Iterator[dict[str, Any]]:
+        """Clusters with a copy from page to page: `cluster` (id), `copies` and `members` in the order of time.
+
+        Members that have a time: id, title, timestamp, contributor, parent (id of the most similar sentence that is
+        known to have stood before, or null), jaccard, edits (words that differ from it), copied (whether it
+        stands in another page).
+        """
+
+    @abstractmethod
+    def copiers(self) -> tuple[dict[str | None, int], int]:
+        """How many copies from page to page each contributor has added; and sentences of clusters without a time."""
 
     @abstractmethod
     def homes(self, by: str) -> Iterator[pa.RecordBatch]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -146,6 +147,15 @@ class Lookups:
             for hits in self._reader.look_up(self._names[kind], field, documents, wanted, theirs):
                 found = np.union1d(found, integers(hits, field))
         return found.tolist()
+
+    def copiers(self) -> tuple[dict[str | None, int], int]:
+        """As `Store.copiers`."""
+        heeded, index = {"term": {"ignored": False}}, self._names["members"]
+        copies = {"bool": {"filter": [heeded, {"term": {"copied": True}}]}}
+        pages = self._reader.read_all(index, Wanted(source=("contributor",)), copies)
+        counts = Counter(hit["_source"]["contributor"] for hits in pages for hit in hits)
+        undated = {"bool": {"filter": [heeded], "must_not": [{"exists": {"field": "timestamp"}}]}}
+        return counts, self._reader.count(index, undated)
 
     def documents(self) -> Iterator[pa.RecordBatch]:
         """Rows (home, id, title, sentences) of all documents that have sentences."""

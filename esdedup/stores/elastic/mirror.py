@@ -14,11 +14,13 @@ import pyarrow as pa
 from esdedup.clustering.union import CLUSTER_TEXTS, CLUSTERS, Clusters
 from esdedup.database import Database
 from esdedup.hashing import Hashes
-from esdedup.stores.duckdb_meanings import with_meanings
+from esdedup.stores.duckdb_meanings import insert_clusters
 from esdedup.stores.duckdb_results import Results
+from esdedup.stores.elastic.calendar import Calendar
 from esdedup.stores.elastic.lookups import PAIR, pair_table
 from esdedup.stores.elastic.reading import Hits, Reader, Wanted, hashes, integers, signed
-from esdedup.stores.meanings import MEANINGS, Judge
+from esdedup.stores.elastic.rows import POSITION_BITS
+from esdedup.stores.meanings import FOUND, MEANINGS, Judge
 from esdedup.stores.store import SourceMark
 
 _TABLES = """
@@ -34,9 +36,13 @@ CREATE TABLE pairs (a UBIGINT, b UBIGINT, jaccard DOUBLE, word_edit_distance INT
 CREATE TABLE clusters (
     id UBIGINT, size BIGINT, distinct_texts BIGINT, min_jaccard DOUBLE, weakest_a UBIGINT, weakest_b UBIGINT,
     representative UBIGINT, farthest DOUBLE, ignored BOOLEAN, kind VARCHAR, kind_confidence DOUBLE,
-    kind_reason VARCHAR, frame VARCHAR
+    kind_reason VARCHAR, frame VARCHAR, contradictions INTEGER, contradiction DOUBLE, copies INTEGER
 );
 CREATE TABLE cluster_texts (hash UBIGINT, cluster UBIGINT);
+CREATE TABLE origins (
+    cluster UBIGINT, document BIGINT, position BIGINT, parent_document BIGINT, parent_position BIGINT,
+    jaccard DOUBLE, edits INTEGER, copied BOOLEAN
+);
 """
 
 _SENTENCE = Wanted(
@@ -49,10 +55,13 @@ _SENTENCE = Wanted(
 _CLUSTER = Wanted(
     source=(
         "hash", "size", "distinct", "min_jaccard", "weakest_a", "weakest_b", "representative_hash", "farthest",
-        "ignored", *MEANINGS.names,
+        "ignored", *MEANINGS.names, *FOUND.names,
     ),
 )  # fmt: skip
 _MEMBER = Wanted(fields=("hash", "cluster_hash"))
+_ORIGIN = Wanted(source=("number", "cluster_hash", "parent_number", "parent_jaccard", "edits", "copied"))
+
+_HAS_PARENT = {"exists": {"field": "copied"}}
 
 _LARGE_PART = 4
 """Where more than one text in so many is wanted, reading all sentences is quicker than asking for them."""
@@ -69,6 +78,7 @@ class Mirror:
         self.unit = unit
         self._reader = reader
         self._names = names
+        self._marks = marks
         self.db.execute(_TABLES)
         rows = {
             "number": [mark.number for mark in marks],
@@ -86,6 +96,8 @@ class Mirror:
         for hits in self._reader.read_all(self._names["members"], _MEMBER):
             self._add_cluster_texts(hits)
         self._each_text_once()
+        for hits in self._reader.read_all(self._names["members"], _ORIGIN, _HAS_PARENT):
+            self._add_origins(hits)
 
     def load_clusters(self, ids: Hashes) -> None:
         """These clusters and their texts, without pairs."""
@@ -94,6 +106,8 @@ class Mirror:
         for hits in self._reader.look_up(self._names["members"], "cluster_hash", signed(ids), _MEMBER):
             self._add_cluster_texts(hits)
         self._each_text_once()
+        for hits in self._reader.look_up(self._names["members"], "cluster_hash", signed(ids), _ORIGIN, _HAS_PARENT):
+            self._add_origins(hits)
 
     def load_results_since(self, number: int) -> None:
         """Pairs and clusters of the texts of sentences from this number on, and all sentences that they name."""
@@ -120,18 +134,16 @@ class Mirror:
 
     def insert_clusters(self, clusters: Clusters, judge: Judge | None) -> None:
         """New clusters, judged, and every sentence that pairs and clusters name."""
-        self.db.insert("cluster_texts", clusters.texts)
-        self.load_sentences()
-        self.db.insert("clusters", with_meanings(self.db, clusters, judge))
+        self.load_sentences(clusters.texts["hash"].to_numpy())
+        insert_clusters(self.db, self.results, clusters, judge, Calendar(self._reader, self._names, self._marks))
 
-    def load_sentences(self) -> None:
-        """Every sentence of a text that stands in a pair or a cluster, with the names of its document."""
-        self.db.execute(
-            "CREATE OR REPLACE TEMP TABLE wanted AS "
-            "SELECT hash FROM cluster_texts UNION SELECT a FROM pairs UNION SELECT b FROM pairs"
-        )
-        texts = self.db.arrays("SELECT hash FROM wanted ORDER BY hash")["hash"]
-        self._load_sentences_of(texts)
+    def load_sentences(self, more: Hashes | None = None) -> None:
+        """Every sentence of a text that stands in a pair or a cluster, or is asked for besides, with the names of its
+        document."""
+        texts = self.db.arrays(
+            "SELECT hash FROM cluster_texts UNION SELECT a FROM pairs UNION SELECT b FROM pairs ORDER BY hash"
+        )["hash"]
+        self._load_sentences_of(texts if more is None else np.union1d(texts, more))
 
     def _load_sentences_of(self, texts: Hashes) -> None:
         """Every sentence of these texts, with the names of its document."""
@@ -186,17 +198,30 @@ class Mirror:
             table = pa.table([pa.array(columns[name], kind) for name, kind in _SENTENCES], pa.schema(_SENTENCES))
             self.db.insert("sentences", table)
 
+    def _add_origins(self, hits: Hits) -> None:
+        if not hits:
+            return
+        rows = [hit["_source"] for hit in hits]
+        columns: dict[str, Any] = {name: [row[told] for row in rows] for name, told in _ORIGIN_COLUMNS.items()}
+        columns["cluster"] = _unsigned([row["cluster_hash"] for row in rows])
+        for name in ("number", "parent_number"):
+            numbers, before = np.array([row[name] for row in rows], np.int64), name.removesuffix("number")
+            columns[f"{before}document"] = numbers >> POSITION_BITS
+            columns[f"{before}position"] = numbers & (1 << POSITION_BITS) - 1
+        self.db.insert("origins", pa.table(columns))
+
     def _each_text_once(self) -> None:
         self.db.execute("CREATE TABLE once AS SELECT DISTINCT hash, cluster FROM cluster_texts")
         self.db.execute("DROP TABLE cluster_texts; ALTER TABLE once RENAME TO cluster_texts")
 
 
 _SOURCE = [("number", pa.int32()), ("name", pa.string()), ("qualified", pa.bool_())]
+_ORIGIN_COLUMNS = {"jaccard": "parent_jaccard", "edits": "edits", "copied": "copied"}
 _CLUSTER_COLUMNS = {
     "id": "hash", "size": "size", "distinct_texts": "distinct", "min_jaccard": "min_jaccard", "weakest_a": "weakest_a",
     "weakest_b": "weakest_b", "representative": "representative_hash", "farthest": "farthest", "ignored": "ignored",
-} | {name: name for name in MEANINGS.names}  # fmt: skip
-_JUDGED: pa.Schema = pa.schema([*CLUSTERS, *MEANINGS])
+} | {name: name for name in (*MEANINGS.names, *FOUND.names)}  # fmt: skip
+_JUDGED: pa.Schema = pa.schema([*CLUSTERS, *MEANINGS, *FOUND])
 _HASHES = ("id", "weakest_a", "weakest_b", "representative")
 _SENTENCES: list[tuple[str, pa.DataType]] = [
     ("hash", pa.uint64()),

@@ -93,9 +93,10 @@ class Questions:
             found.append(clusters)
         return np.unique(np.concatenate(found))
 
-    def clusters_of(self, kind: str) -> Hashes:
-        """The clusters of one kind."""
-        pages = self._reader.read_all(self._names["clusters"], Wanted(fields=("hash",)), {"term": {"kind": kind}})
+    def clusters_of(self, wanted: ClusterQuery) -> Hashes:
+        """The clusters of the kind that is wanted, with what they must have."""
+        query = {"bool": {"filter": _filters(wanted)}}
+        pages = self._reader.read_all(self._names["clusters"], Wanted(fields=("hash",)), query)
         return np.concatenate([np.empty(0, np.uint64), *(hashes(integers(hits, "hash")) for hits in pages)])
 
     def cluster_page(self, wanted: ClusterQuery) -> Hashes | None:
@@ -104,12 +105,9 @@ class Questions:
         if wanted.limit is None or not 0 < wanted.limit <= PAGE or (wanted.after is not None and begin is None):
             return None
         field, direction = ORDERS[wanted.sort]
-        chosen: list[dict[str, Any]] = [{"term": {"ignored": False}}, {"range": {"size": {"gte": wanted.min_size}}}]
-        if wanted.kind is not None:
-            chosen.append({"term": {"kind": wanted.kind}})
         body: dict[str, Any] = {
             "size": wanted.limit,
-            "query": {"bool": {"filter": chosen}},
+            "query": {"bool": {"filter": _filters(wanted)}},
             "sort": [{field: {"order": direction, "missing": "_last"}}, {"id": "asc"}],
             "track_total_hits": False,
             **Wanted(fields=("hash",)).body(),
@@ -123,6 +121,16 @@ class Questions:
     def _cluster(self, identity: str) -> dict[str, Any] | None:
         [hits] = self._reader.look_up(self._names["clusters"], "id", [identity], Wanted(source=True))
         return dict(hits[0]["_source"]) if hits else None
+
+
+def _filters(wanted: ClusterQuery) -> list[dict[str, Any]]:
+    """What single fields of a cluster must say."""
+    filters: list[dict[str, Any]] = [{"term": {"ignored": False}}, {"range": {"size": {"gte": wanted.min_size}}}]
+    if wanted.kind is not None:
+        filters.append({"term": {"kind": wanted.kind}})
+    if wanted.having is not None:
+        filters.append({"range": {wanted.having: {"gt": 0}}})
+    return filters
 
 
 def cluster_hash(identity: str) -> Hashes:

@@ -11,7 +11,7 @@ from esdedup.database import Database
 from esdedup.stores.duckdb_results import rank_members
 from esdedup.stores.elastic.bulk import put
 from esdedup.stores.elastic.rows import POSITION_BITS, one_signed
-from esdedup.stores.meanings import MEANINGS
+from esdedup.stores.meanings import FOUND, MEANINGS
 
 _ROWS = 20_000
 
@@ -76,7 +76,7 @@ def cluster_documents(db: Database) -> Iterator[Named]:
                     "id": _shown(row["id"]),
                     "size": row["size"],
                     "distinct": row["distinct_texts"],
-                    **{name: row[name] for name in MEANINGS.names},
+                    **{name: row[name] for name in (*MEANINGS.names, *FOUND.names)},
                     "min_jaccard": row["min_jaccard"],
                     "weakest": weakest,
                     "representative": row["face"],
@@ -97,15 +97,18 @@ def member_documents(db: Database) -> Iterator[Named]:
         """
         SELECT m.*, k.id AS cluster, k.size, k.distinct_texts AS distinct, k.min_jaccard, k.ignored,
             k.kind, k.kind_confidence, m.hash = k.representative AND m.turn = 1 AS representative,
-            d.source AS source_number, d.place
+            d.source AS source_number, d.place, p.id AS parent, o.jaccard AS parent_jaccard, o.edits, o.copied,
+            o.parent_document, o.parent_position
         FROM members m JOIN cluster_texts c USING (hash) JOIN clusters k ON k.id = c.cluster
         JOIN documents d ON d.number = m.number
+        LEFT JOIN origins o ON o.document = m.number AND o.position = m.position
+        LEFT JOIN members p ON p.number = o.parent_document AND p.position = o.parent_position
         """,
         rows=_ROWS,
     )
     for batch in rows:
         for row in batch.to_pylist():
-            document = row.pop("number")
+            document, above, place = (row.pop(name) for name in ("number", "parent_document", "parent_position"))
             del row["turn"]
             number = document << POSITION_BITS | row["position"]
             yield (
@@ -117,6 +120,7 @@ def member_documents(db: Database) -> Iterator[Named]:
                     "hash": _signed(row["hash"]),
                     "number": number,
                     "document_number": document,
+                    "parent_number": None if above is None else above << POSITION_BITS | place,
                 },
             )
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -48,29 +49,35 @@ class ShownResults:
 
     def cluster_rows(self, questions: Questions, wanted: ClusterQuery) -> Iterator[dict[str, Any]]:
         """As `esdedup.stores.store.Store.cluster_rows`; where only some are asked for, only those are loaded."""
+        with self._holding(questions, wanted) as mirror:
+            yield from mirror.results.cluster_rows(wanted)
+
+    def trees(self, questions: Questions, wanted: ClusterQuery) -> Iterator[dict[str, Any]]:
+        """As `esdedup.stores.store.Store.trees`; where only some are asked for, only those are loaded."""
+        with self._holding(questions, replace(wanted, having="copies")) as mirror:
+            yield from mirror.results.trees(wanted)
+
+    @contextmanager
+    def _holding(self, questions: Questions, wanted: ClusterQuery) -> Iterator[Mirror]:
+        """A mirror that has the clusters that are wanted, at least."""
         chosen = questions.clusters_with(wanted.document, wanted.text)
         if chosen is None and wanted.limit is not None:
             chosen = questions.cluster_page(wanted)
-        if chosen is None and wanted.kind is not None:
-            chosen = questions.clusters_of(wanted.kind)
+        if chosen is None and (wanted.kind is not None or wanted.having is not None):
+            chosen = questions.clusters_of(wanted)
         if chosen is None:
-            yield from self._everything().results.cluster_rows(wanted)
+            yield self._everything()
             return
         with self._opened() as db:
             mirror = self._mirror(db)
             mirror.load_clusters(chosen if wanted.after is None else np.union1d(chosen, cluster_hash(wanted.after)))
             mirror.load_sentences()
-            yield from mirror.results.cluster_rows(wanted)
+            yield mirror
 
     def memberships(self) -> Iterator[pa.RecordBatch]:
         """As `esdedup.stores.store.Store.memberships`."""
         mirror = self._everything()
         yield from duckdb_questions.memberships(mirror.db, mirror.unit)
-
-    def appearances(self) -> Iterator[pa.RecordBatch]:
-        """As `esdedup.stores.store.Store.appearances`."""
-        mirror = self._everything()
-        yield from duckdb_questions.appearances(mirror.db, mirror.unit)
 
     def new_matches(self, first: int, limit: int) -> tuple[int, list[dict[str, Any]]]:
         """As `esdedup.stores.store.Store.new_matches`."""

@@ -309,15 +309,8 @@ class ServerStore(Store):
         journal, scan = self._journal(), self._state.get("scan")
         with self._private() as db:
             merger = Merger(self._reader, self._names, journal, db)
-            merger.merge(
-                self.sources(),
-                self.signing.unit,
-                outdated["hash"].to_numpy(),
-                pairs,
-                affected["hash"].to_numpy(),
-                clusters,
-                judge,
-            )
+            changed, hung = (texts["hash"].to_numpy() for texts in (outdated, affected))
+            merger.merge(self.sources(), self.signing.unit, changed, pairs, hung, clusters, judge)
         for hits in self._reader.read_all(self._names["touched"], Wanted(fields=("hash",))):
             journal.delete("touched", (str(text) for text in integers(hits, "hash").tolist()))
         journal.commit(scan={"generation": scan["generation"], "summary": summary})
@@ -401,10 +394,13 @@ class ServerStore(Store):
 
     def pair_hashes(self) -> Iterator[pa.RecordBatch]:
         for hits in self._reader.read_all(self._names["pairs"], PAIR):
-            yield from pair_table(hits).select(["a", "b", "jaccard", "word_edit_distance"]).to_batches()
+            yield from pair_table(hits).select(["a", "b", "jaccard"]).to_batches()
 
-    def appearances(self) -> Iterator[pa.RecordBatch]:
-        return self._shown.appearances()
+    def trees(self, wanted: ClusterQuery) -> Iterator[dict[str, Any]]:
+        return self._shown.trees(self._questions, wanted)
+
+    def copiers(self) -> tuple[dict[str | None, int], int]:
+        return self._lookups.copiers()
 
     def homes(self, by: str) -> Iterator[pa.RecordBatch]:
         yield from (self._lookups.documents() if by == "documents" else self._lookups.sources(self.sources()))
