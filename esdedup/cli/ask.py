@@ -92,11 +92,12 @@ def explain(a: str, b: str, store: str, as_json: bool, quiet: bool) -> None:
 @click.option("--text", metavar="WORDS", help="Only clusters in whose texts all these words stand.")
 @click.option(
     "--sort",
-    type=click.Choice(["size", "jaccard", "confidence"]),
+    type=click.Choice(["size", "jaccard", "confidence", "contradiction", "copies"]),
     default="size",
     show_default=True,
-    help="Largest first, weakest edge first, or surest kind first.",
+    help="Largest first, weakest edge, surest kind, surest contradiction, or most copies from page to page.",
 )
+@click.option("--since", metavar="RUN", help="Only what is new, grown or gone since the results in the folder RUN.")
 @_LIMIT
 @click.option("--after", metavar="CLUSTER", help="Go on behind the cluster with this id.")
 @json_option

@@ -63,6 +63,7 @@ def cluster_text(cluster: dict[str, Any], members: int = 5) -> str:
     lines = [
         f"{cluster['id']}  {cluster['size']:,} sentences, {cluster['distinct']:,} distinct"
         + ("" if least is None else f", weakest pair {least:.3f}")
+        + _changed(cluster)
     ]
     if cluster["kind"] is not None:
         lines.append(f"  {cluster['kind']} ({cluster['kind_confidence']:.2f}): {cluster['kind_reason']}")
@@ -76,6 +77,12 @@ def cluster_text(cluster: dict[str, Any], members: int = 5) -> str:
     if len(groups) > len(largest):
         lines.append(f"  … {len(groups) - len(largest):,} more")
     return "\n".join(lines)
+
+
+def _changed(cluster: dict[str, Any]) -> str:
+    """What has become of a cluster, where that was asked."""
+    change = cluster.get("change", "")
+    return f", grown from {cluster['before']:,}" if change == "grown" else change and f", {change}"
 
 
 def added_text(summary: dict[str, Any]) -> str:

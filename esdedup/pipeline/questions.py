@@ -9,11 +9,14 @@ import math
 import unicodedata
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from esdedup.errors import StoreError
+from esdedup.errors import StoreError, UsageError
+from esdedup.exports.changes import changes
 from esdedup.exports.overlap import Overlap, overlaps
 from esdedup.pairs.compare import compare, diff_words
 from esdedup.pairs.verify import HOT_LIMIT
@@ -126,6 +129,7 @@ def clusters(
     kind: str | None = None,
     document: str | None = None,
     text: str | None = None,
+    since: Path | str | None = None,
     sort: str = "size",
     limit: int | None = None,
     after: str | None = None,
@@ -133,7 +137,9 @@ def clusters(
     """Clusters with their members: those of one `kind`, with `document`, or whose texts hold all words of `text`.
 
     Largest first, or by `sort` those with the weakest edge (`jaccard`), the surest kind (`confidence`), the surest
-    contradiction or most copies from page to page. `after` is the id of a cluster behind which to go on.
+    contradiction or most copies from page to page. With `since`, the folder of an earlier run's results, only what is
+    new, grown or gone, each with its `change` and how many sentences with its texts were clustered `before`. `after`
+    is the id of a cluster behind which to go on.
     """
     check_count("min_size", min_size)
     check_count("limit", limit)
@@ -141,11 +147,17 @@ def clusters(
     if kind is not None:
         check_choice("kind", kind, KINDS)
     document, text = (value and _storable(value) for value in (document, text))
-    wanted = ClusterQuery(min_size, kind, document, text, sort=sort, limit=limit, after=after)
+    if since is not None and after is not None:
+        raise UsageError("since lists everything at once; leave after out")
+    most = limit if since is None else None
+    wanted = ClusterQuery(min_size, kind, document, text, sort=sort, limit=most, after=after)
 
     def rows() -> Iterator[dict[str, Any]]:
         with _opened_results(store) if kind is None else opened_kinds(store) as opened:
-            yield from opened.cluster_rows(wanted)
+            if since is None:
+                yield from opened.cluster_rows(wanted)
+            else:
+                yield from islice(changes(opened, Path(since), wanted), limit)
 
     return rows()
 
