@@ -29,10 +29,11 @@ _LOOSE_SHARE = 0.15
 
 @dataclass(frozen=True, slots=True)
 class Plant:
-    """Sentences that belong together: `members` are places of articles in the district, and texts."""
+    """Sentences that belong together: `members` are places of articles in the district, texts, and what fills the
+    slots of a template."""
 
     kind: str
-    members: tuple[tuple[int, str], ...]
+    members: tuple[tuple[int, str, tuple[str, ...]], ...]
 
 
 class Planter:
@@ -71,7 +72,8 @@ class Planter:
         else:
             fixed = ["", " had ", f" men in the {self._maker.phrase()} of {person}; "]
         changed = _longest(slots[0]) + sum(_longest(slot) + _REACH for slot in slots[1:])
-        return self._plant("template", articles, _filled([*fixed[:-1], self._grown(fixed[-1], changed, loose)], slots))
+        texts = _filled([*fixed[:-1], self._grown(fixed[-1], changed, loose)], slots)
+        return Plant("template", tuple(zip(articles, texts, zip(*slots, strict=True), strict=True)))
 
     def _identical(self) -> Plant:
         """The same sentence, word for word."""
@@ -149,7 +151,7 @@ class Planter:
     # -- what they share ------------------------------------------------------------------------------------------
 
     def _plant(self, kind: str, articles: Sequence[int], texts: Sequence[str]) -> Plant:
-        return Plant(kind, tuple(zip(articles, texts, strict=True)))
+        return Plant(kind, tuple((article, text, ()) for article, text in zip(articles, texts, strict=True)))
 
     def _articles(self, count: int) -> list[int]:
         return self._random.sample(range(len(self._titles)), count)

@@ -111,7 +111,7 @@ class _District:
         self._plants = Planter(random.Random(f"{seed} {first} plants"), self._titles).plan()
         self._planted: list[list[tuple[str, str]]] = [[] for _ in range(DISTRICT)]
         for plant in self._plants:
-            for article, text in plant.members:
+            for article, text, _ in plant.members:
                 self._planted[article].append((plant.kind, text))
 
     def truth(self) -> Iterator[str]:
@@ -119,8 +119,8 @@ class _District:
         number = self._first // DISTRICT * len(self._plants)
         for place, plant in enumerate(self._plants):
             members = [
-                {"document": str(page_id(self._first + article)), "text": text}
-                for article, text in sorted(plant.members)
+                {"document": str(page_id(self._first + article)), "text": text} | ({"cells": cells} if cells else {})
+                for article, text, cells in sorted(plant.members)
                 if article < self._count
             ]
             if len(members) > 1:

@@ -28,6 +28,8 @@ _TRUST = {NUMBER: 0.95, QUANTITY: 0.95, DATE: 0.9, NAME: 0.6, WORDS: 0.3}
 """How often another value of this type is another fact."""
 
 _OF_A_TEMPLATE = 0.5
+_OF_TWO_PAGES = 0.5
+_OF_TWO_DATES = 0.5
 
 _MOST_VALUES = 200
 """Values of one slot that are compared, the commonest."""
@@ -86,7 +88,7 @@ def _among(
             "majority": 0 if 2 * rows[0]["count"] > sum(row["count"] for row in rows) else None,
             "newest": times.index(max(times)) if max(times) and times.count(max(times)) == 1 else None,
             "difference": difference(first, second),
-            "confidence": round(_confidence(cluster, slot, len(differing), dated), 3),
+            "confidence": round(_confidence(cluster, slot, rows, len(differing), dated), 3),
             "values": rows,
         }
 
@@ -156,11 +158,16 @@ def _told(
     }
 
 
-def _confidence(cluster: dict[str, Any], slot: Slot, differing: int, dated: bool) -> float:
-    """The kind's confidence; less for words than for figures, where much else differs, and where a date does.
+def _confidence(
+    cluster: dict[str, Any], slot: Slot, rows: Sequence[dict[str, Any]], differing: int, dated: bool
+) -> float:
+    """The kind's confidence; less for words than for figures, where much else differs, and for two pages or dates.
 
-    What was so in one year may be otherwise in the next. That a template is one says nothing of its rows.
+    One page speaks of one subject, two may speak of two; and what was so in one year may be otherwise in the next.
+    That a template is one says nothing of its rows.
     """
     trust = _TRUST.get(slot.type, 0.3) * 0.9 ** (differing - 1)
+    pages = [{one["title"] or one["document"] for one in row["sentences"]} for row in rows[:2]]
     kind = cluster["kind_confidence"] if cluster["kind"] == "drift" else _OF_A_TEMPLATE
-    return float(kind) * trust * (0.5 if dated and differing > 1 else 1.0)
+    of_two_pages = _OF_TWO_PAGES if pages[0].isdisjoint(pages[1]) else 1.0
+    return float(kind) * trust * of_two_pages * (_OF_TWO_DATES if dated and differing > 1 else 1.0)

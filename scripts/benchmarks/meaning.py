@@ -21,6 +21,8 @@ from esdedup.hashing import content_hashes
 from esdedup.pipeline import scanning
 from esdedup.settings import KINDS
 from scripts.benchmarks.bench import Bench
+from scripts.benchmarks.contradictions import contradiction_rows
+from scripts.benchmarks.lineage import lineage_rows
 from scripts.benchmarks.rows import Row, at_least, at_most
 
 LABELS = Path(__file__).with_name("kinds.tsv")
@@ -51,7 +53,8 @@ def measure(bench: Bench) -> list[Row]:
     with LABELS.open(encoding="utf-8", newline="") as lines:
         labels = list(csv.DictReader(lines, delimiter="\t"))
     rows = _agreement(labels) + _against_labels(labels, judged) + _against_plants(bench, folder)
-    return rows + _speed(bench, folder)
+    rows += contradiction_rows(_CORPORA, folder) + _tables(folder)
+    return rows + lineage_rows(bench, folder) + _speed(bench, folder)
 
 
 def _run(data: Path, corpus: str, folder: Path) -> dict[int, str]:
@@ -153,13 +156,40 @@ def _against_plants(bench: Bench, folder: Path) -> list[Row]:
     return rows
 
 
+def _tables(folder: Path) -> list[Row]:
+    """The tables of planted templates, against what their slots were filled with."""
+    planted = {}
+    with (folder / "planted.truth.jsonl").open(encoding="utf-8") as lines:
+        for plant in map(json.loads, lines):
+            planted |= {member["text"]: member["cells"] for member in plant["members"] if "cells" in member}
+    store = folder / "planted" / "store.duckdb"
+    texts = {
+        member["id"]: member["text"]
+        for cluster in esdedup.clusters(store=store, kind="template")
+        for member in cluster["members"]
+    }
+    tables, slots, cells = 0, 0, [0, 0]
+    for table in esdedup.templates(store=store):
+        rows = list(zip(*(column.cells for column in table.columns), strict=True))
+        wanted = [planted.get(texts[sentence["id"]]) for sentence in table.sentences]
+        tables += 1
+        slots += all(row is not None and len(row) == len(table.columns) for row in wanted)
+        for row, truth in zip(rows, wanted, strict=True):
+            cells[0] += sum(cell == told for cell, told in zip(row, truth or (), strict=False))
+            cells[1] += max(len(row), len(truth or ()))
+    return [
+        at_least(f"planted, {tables} template tables: those with the slots that were planted", slots / tables, "", 1),
+        at_least(f"planted, {cells[1]:,} cells of these tables: right", cells[0] / cells[1], "", 1),
+    ]
+
+
 def _speed(bench: Bench, folder: Path) -> list[Row]:
     """What judging costs: clusters of more than one text each second on one core, and its share of a run."""
-    judging, judge = [0.0, 0.0], scanning.judge_clusters
+    judging, judge = [0.0, 0.0], scanning.JUDGE
 
     def timed(members: pa.Table) -> pa.Table:
         began = time.process_time()
-        told = judge(members)
+        told = judge.kinds(members)
         judging[0] += time.process_time() - began
         judging[1] += told.num_rows
         return told
@@ -170,17 +200,17 @@ def _speed(bench: Bench, folder: Path) -> list[Row]:
         took = {}
         for kinds in (True, False):
             judging[:] = [0.0, 0.0]
-            scanning.judge_clusters = timed
+            scanning.JUDGE = judge._replace(kinds=timed)
             try:
                 sources = [bench.data / name for name in names]
                 summary = esdedup.run(*sources, out=folder / "timed", fresh=True, kinds=kinds, **options)
                 took[kinds] = summary["seconds"]
             finally:
-                scanning.judge_clusters = judge
+                scanning.JUDGE = judge
             if kinds:
                 speeds.append(judging[1] / judging[0])
         shares.append((took[True]["save"] - took[False]["save"]) / sum(took[True].values()))
     return [
         at_least("judging, clusters of more than one text", median(speeds), "clusters/s", 4_000),
-        at_most("judging, share of run on debian-descriptions", median(shares), "", 0.3),
+        at_most("kinds, contradictions and origins, share of run on debian-descriptions", median(shares), "", 0.3),
     ]

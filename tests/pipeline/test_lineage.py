@@ -7,7 +7,6 @@ import random
 import time
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import escape
 
 import pytest
 from lxml import etree
@@ -16,66 +15,22 @@ import esdedup
 from esdedup.errors import StoreError
 from esdedup.exports.graphs import write_graphml
 from esdedup.meaning.editors import editor_kind
+from scripts.benchmarks.history import Saved, moment, planted, write_history
 from tests.corpus import edited, sentence
 from tests.pipeline.conftest import RunJob, Stores
 from tests.pipeline.test_run import results
 
-Saved = tuple[str, str | None, list[str]]  # time stamp, contributor, sentences
-
-
-def history(path: Path, pages: dict[str, list[Saved]]) -> Path:
-    parts = ['<mediawiki version="0.11"><siteinfo><namespaces><namespace key="0"/></namespaces></siteinfo>']
-    number = 0
-    for page, (title, saved) in enumerate(pages.items(), 1):
-        parts.append(f"<page><title>{escape(title)}</title><ns>0</ns><id>{page}</id>")
-        for stamp, who, sentences in saved:
-            number += 1
-            kind = "ip" if who and who[0].isdigit() else "username"
-            named = (
-                f"<contributor><{kind}>{escape(who)}</{kind}></contributor>"
-                if who
-                else '<contributor deleted="deleted"/>'
-            )
-            text = escape("\n\n".join(sentences))
-            parts.append(
-                f"<revision><id>{number}</id><timestamp>{stamp}</timestamp>{named}<text>{text}</text></revision>"
-            )
-        parts.append("</page>")
-    path.write_text("".join([*parts, "</mediawiki>"]), "utf-8")
-    return path
-
-
-def moment(day: int) -> str:
-    return f"20{10 + day // 360:02}-{1 + day // 30 % 12:02}-{1 + day % 30:02}T00:00:00Z"
-
-
-def planted(families: int) -> tuple[dict[str, list[Saved]], dict[str, str | None]]:
-    """Pages whose sentences were copied from one to the next; and of each page's copy the page it came from."""
-    source = random.Random(11)
-    pages: dict[str, list[Saved]] = {}
-    parents: dict[str, str | None] = {}
-    for family in range(families):
-        text = sentence(source, 30)
-        stood = [(f"F{family}p0", text, 0)]
-        parents[stood[0][0]] = None
-        for copy in range(1, source.randint(2, 5)):
-            origin, old, day = source.choice(stood)
-            name = f"F{family}p{copy}"
-            stood.append((name, edited(source, old, 1), day + source.randint(1, 40)))
-            parents[name] = origin
-        for name, text, day in stood:
-            before, own = (moment(0), "First", [sentence(source, 25)]), sentence(source, 25)
-            with_copy = (moment(day + 1), source.choice(["Ann", "10.0.0.7", "CopyBot", None]), [own, text])
-            # a vandal takes it out, and somebody puts it back
-            taken = (moment(day + 200), "192.168.1.1", [own])
-            back = (moment(day + 201), "Ann", [own, text])
-            pages[name] = [before, with_copy, taken, back]
-    return pages, parents
-
 
 def test_planted_copies_come_back(tmp_path: Path, run: RunJob, stores: Stores) -> None:
-    pages, parents = planted(30)
-    run(history(tmp_path / "wiki.xml", pages), out=tmp_path / "out", revisions="all", jaccard=0.6, rows=2, bands=20)
+    pages, parents = planted(30, 11)
+    run(
+        write_history(tmp_path / "wiki.xml", pages),
+        out=tmp_path / "out",
+        revisions="all",
+        jaccard=0.6,
+        rows=2,
+        bands=20,
+    )
     found = esdedup.lineage(store=stores.at(tmp_path / "out"))
     edges = {
         member["title"]: next((one["title"] for one in tree["members"] if one["id"] == member["parent"]), None)
@@ -102,8 +57,8 @@ def test_editors() -> None:
 
 
 def test_who_is_kept_and_may_be_left_out(tmp_path: Path, run: RunJob, stores: Stores) -> None:
-    pages, _ = planted(3)
-    wiki = history(tmp_path / "wiki.xml", pages)
+    pages, _ = planted(3, 11)
+    wiki = write_history(tmp_path / "wiki.xml", pages)
     options = {"revisions": "all", "jaccard": 0.6, "rows": 2, "bands": 20}
     run(wiki, out=tmp_path / "with", **options)
     run(wiki, out=tmp_path / "without", contributors=False, **options)
@@ -122,7 +77,7 @@ def test_who_is_kept_and_may_be_left_out(tmp_path: Path, run: RunJob, stores: St
 def plain(path: Path, day: int, pages: dict[str, list[str]]) -> Path:
     """A dump without history, made on this day: each page was last edited so many days before it."""
     ages = {title: len(pages) - number for number, title in enumerate(pages, 1)}
-    return history(path, {title: [(moment(day - ages[title]), "Ann", texts)] for title, texts in pages.items()})
+    return write_history(path, {title: [(moment(day - ages[title]), "Ann", texts)] for title, texts in pages.items()})
 
 
 def test_plain_dumps_tell_what_came_in_between(tmp_path: Path, run: RunJob, stores: Stores) -> None:
@@ -146,13 +101,13 @@ def test_plain_dumps_tell_what_came_in_between(tmp_path: Path, run: RunJob, stor
 
 
 def test_a_tree_grows(tmp_path: Path, run: RunJob, stores: Stores) -> None:
-    pages, _ = planted(12)
+    pages, _ = planted(12, 11)
     titles = sorted(pages)
     options: Any = {"revisions": "all", "jaccard": 0.6, "rows": 2, "bands": 20}
     some = {title: pages[title] for title in titles[::2]}
     rest = {title: pages[title] for title in titles[1::2]}
-    run(history(tmp_path / "some.xml", some), out=tmp_path / "grown", source_name="wiki", **options)
-    history(tmp_path / "rest.xml", rest)
+    run(write_history(tmp_path / "some.xml", some), out=tmp_path / "grown", source_name="wiki", **options)
+    write_history(tmp_path / "rest.xml", rest)
     esdedup.add(tmp_path / "rest.xml", store=stores.at(tmp_path / "grown"), source_name="more", revisions="all")
     run(tmp_path / "some.xml", out=tmp_path / "whole", source_name="wiki", **options)
     esdedup.index(tmp_path / "rest.xml", store=stores.at(tmp_path / "whole"), source_name="more", revisions="all")
@@ -166,7 +121,7 @@ def test_one_text_on_very_many_pages(tmp_path: Path) -> None:
     text = sentence(random.Random(5), 30)
     pages: dict[str, list[Saved]] = {f"P{number}": [(moment(number), "Ann", [text])] for number in range(6_000)}
     began = time.perf_counter()
-    esdedup.run(history(tmp_path / "wiki.xml", pages), out=tmp_path / "out", revisions="all")
+    esdedup.run(write_history(tmp_path / "wiki.xml", pages), out=tmp_path / "out", revisions="all")
     [tree] = esdedup.lineage(store=tmp_path / "out" / "store.duckdb")["trees"]
     assert time.perf_counter() - began < 60  # seconds are usual; all with all would be 18 million pairs
     first = tree["members"][0]["id"]
