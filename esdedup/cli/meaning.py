@@ -117,9 +117,11 @@ def lineage(graphml: Path | None, as_json: bool, quiet: bool, **options: Any) ->
     if options["limit"] is None and graphml is None and not as_json:
         options["limit"] = _SHOWN
     found = esdedup.lineage(**options)
+    click.echo(compact_json(found) if as_json else lineage_text(found))
     if graphml is not None:
         write_graphml(found["trees"], graphml)
-    click.echo(compact_json(found) if as_json else lineage_text(found))
+        if not as_json:
+            click.echo(f"wrote {graphml}")
 
 
 @click.command()

@@ -13,6 +13,7 @@ _VALUES = 6
 _ROWS = 4
 _CELL = 24
 _DEEPEST = 12
+_MEMBERS = 20
 
 
 def drift_text(rows: Sequence[dict[str, Any]]) -> str:
@@ -55,15 +56,20 @@ def lineage_text(found: dict[str, Any]) -> str:
     """Each tree with the earliest sentence first, what came from it below; then who made the copies."""
     lines = []
     for tree in found["trees"]:
-        lines.append(f"{tree['cluster']}  {tree['copies']:,} copies from page to page")
+        copies = "1 copy" if tree["copies"] == 1 else f"{tree['copies']:,} copies"
+        lines.append(f"{tree['cluster']}  {copies}: {shortened(tree['members'][0]['text'], _WIDTH)}")
         below: dict[str | None, list[dict[str, Any]]] = {}
         for member in tree["members"]:
             below.setdefault(member["parent"], []).append(member)
         left = [(member, 0) for member in reversed(below.get(None, []))]
-        while left:
+        shown = 0
+        while left and shown < _MEMBERS:
             member, depth = left.pop()
+            shown += 1
             lines.append("  " * (1 + min(depth, _DEEPEST)) + _appearance(member))
             left += [(child, depth + 1) for child in reversed(below.get(member["id"], []))]
+        if shown < len(tree["members"]):
+            lines.append(f"  … {len(tree['members']) - shown:,} more")
     if not lines:
         lines.append("nothing was copied from page to page")
     lines.append("copies added by: " + ", ".join(f"{editor} {count:,}" for editor, count in found["editors"].items()))
@@ -78,4 +84,5 @@ def _appearance(member: dict[str, Any]) -> str:
     told = f"{member['timestamp']}  {printable(where)}, {printable(who)}"
     if member["parent"] is None:
         return told
-    return f"{told}, {'copied' if member['copied'] else 'edited'}, {member['edits'] or 0} words apart"
+    apart = {0: "the same words", 1: "1 word apart"}.get(member["edits"] or 0, f"{member['edits']} words apart")
+    return f"{told}, {'copied' if member['copied'] else 'kept or edited'}, {apart}"

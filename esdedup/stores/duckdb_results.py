@@ -235,7 +235,7 @@ def _cluster(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _tree(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """A cluster that was copied from page to page, its members in the order of time."""
-    names = ("title", "timestamp", "contributor", "parent", "jaccard", "edits", "copied")
+    names = ("title", "text", "timestamp", "contributor", "parent", "jaccard", "edits", "copied")
     dated = [row for row in rows if row["timestamp"] is not None]
     dated.sort(key=lambda row: (row["timestamp"], row["revision"] or 0, row["sentence"].encode()))
     return {
