@@ -85,4 +85,5 @@ def _appearance(member: dict[str, Any]) -> str:
     if member["parent"] is None:
         return told
     apart = {0: "the same words", 1: "1 word apart"}.get(member["edits"] or 0, f"{member['edits']} words apart")
-    return f"{told}, {'copied' if member['copied'] else 'kept or edited'}, {apart}"
+    what = "copied" if member["copied"] else "edited" if member["edits"] else "kept"
+    return f"{told}, {what}, {apart}"

@@ -370,8 +370,8 @@ class Store(ABC):
     def trees(self, wanted: ClusterQuery) -> Iterator[dict[str, Any]]:
         """Clusters with a copy from page to page: `cluster` (id), `copies` and `members` in the order of time.
 
-        Members that have a time: id, title, text, timestamp, contributor, parent (id of the most similar sentence that is
-        known to have stood before, or null), jaccard, edits (words that differ from it), copied (whether it
+        Members that have a time: id, title, text, timestamp, contributor, parent (id of the most similar sentence
+        that is known to have stood before, or null), jaccard, edits (words that differ from it), copied (whether that
         stands in another page).
         """
 

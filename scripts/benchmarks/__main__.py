@@ -21,7 +21,7 @@ TOPICS = {
     "dump": "dump to clusters, against decompressing alone (takes long: 300 MB)",
     "memory": "peak memory and growth (takes long: 1 GB of history, 5 million sentences, 3 GB of disk)",
     "everyday": "adding to a store of a million sentences, and asking it (takes minutes)",
-    "meaning": "kinds, contradictions, tables and lineage, against what people said and what was planted (1 GB of history)",
+    "meaning": "kinds, contradictions, tables, lineage, against people and plants (1 GB of history)",
     "elasticsearch": "the store on a server, with a node of this machine (takes long)",
     "startup": "--help, and compiled code kept between runs",
 }
