@@ -5,6 +5,7 @@ CREATE TABLE sources (
     number INTEGER PRIMARY KEY,
     name VARCHAR NOT NULL,
     qualified BOOLEAN NOT NULL,      -- document ids are NAME/ID
+    history BOOLEAN NOT NULL,        -- read with all revisions: it is known who added a sentence, and when
     path VARCHAR NOT NULL,
     fingerprint VARCHAR NOT NULL,    -- size and time of the file, and how it was read
     documents BIGINT NOT NULL,       -- read so far: where an unfinished job goes on
@@ -79,7 +80,7 @@ CREATE TABLE origins (
 );
 
 CREATE VIEW named AS
-SELECT d.number, s.name AS source, d.title,
+SELECT d.number, s.name AS source, s.history, d.title,
     try_cast(d.key AS UBIGINT) AS numeral,  -- ids that are numbers come first, in their order
     CASE WHEN s.qualified THEN s.name || '/' ELSE '' END || d.key
         || CASE WHEN d.occurrence > 1 THEN '#' || d.occurrence ELSE '' END AS id

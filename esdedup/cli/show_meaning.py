@@ -72,7 +72,10 @@ def lineage_text(found: dict[str, Any]) -> str:
             lines.append(f"  … {len(tree['members']) - shown:,} more")
     if not lines:
         lines.append("nothing was copied from page to page")
-    lines.append("copies added by: " + ", ".join(f"{editor} {count:,}" for editor, count in found["editors"].items()))
+    lines.append(
+        "copies in the whole store, added by: "
+        + ", ".join(f"{editor} {count:,}" for editor, count in found["editors"].items())
+    )
     if found["undated"]:
         lines.append(f"left out: {found['undated']:,} sentences without a time")
     return "\n".join(lines)
@@ -81,9 +84,10 @@ def lineage_text(found: dict[str, Any]) -> str:
 def _appearance(member: dict[str, Any]) -> str:
     where = member["id"] + (f" [{member['title']}]" if member["title"] else "")
     who = f"{member['contributor'] or 'unknown'} ({member['editor']})"
-    told = f"{member['timestamp']}  {printable(where)}, {printable(who)}"
+    told = f"{printable(member['timestamp'])}  {printable(where)}, {printable(who)}"
     if member["parent"] is None:
         return told
-    apart = {0: "the same words", 1: "1 word apart"}.get(member["edits"] or 0, f"{member['edits']} words apart")
-    what = "copied" if member["copied"] else "edited" if member["edits"] else "kept"
+    edits = member["edits"]
+    apart = {None: "not compared", 0: "the same words", 1: "1 word apart"}.get(edits, f"{edits} words apart")
+    what = "copied" if member["copied"] else "kept" if edits == 0 else "edited"
     return f"{told}, {what}, {apart}"

@@ -16,6 +16,7 @@ from esdedup.errors import SourceError
 from esdedup.flat import text_buffers, text_column
 from esdedup.hashing import content_hashes
 from esdedup.sentences.words import holding
+from esdedup.settings import Scanning
 from esdedup.stores.store import ClusterQuery, Store
 
 NEW, GROWN, GONE = "new", "grown", "gone"
@@ -23,15 +24,19 @@ NEW, GROWN, GONE = "new", "grown", "gone"
 _SENTENCES = 10_000  # at a time
 _CLUSTERS = 1_000
 
+_CLUSTER = {"id", "size", "distinct", "kind", "kind_confidence", "kind_reason", "min_jaccard", "members"}
+_MEMBER = {"id", "document", "title", "text"}
+
 # texts tell one cluster in another: ids of sentences change with the pages around them
 _COMPARE = """
 CREATE TABLE held AS SELECT cluster, hash, count(*) AS copies FROM members WHERE cluster IS NOT NULL GROUP BY ALL;
 CREATE TABLE changed AS
     SELECT cluster, sum(coalesce(b.copies, 0))::BIGINT AS before
-    FROM held h LEFT JOIN (SELECT hash, sum(copies) AS copies FROM earlier GROUP BY hash) b USING (hash)
-    GROUP BY cluster HAVING bool_or(h.copies > coalesce(b.copies, 0)) ORDER BY cluster;
+    FROM held h LEFT JOIN (SELECT hash, sum(copies) AS copies, min(place) AS place FROM earlier GROUP BY hash) b
+        USING (hash)
+    GROUP BY cluster HAVING bool_or(h.copies > coalesce(b.copies, 0)) OR min(b.place) <> max(b.place) ORDER BY cluster;
 CREATE TABLE gone AS
-    SELECT place FROM earlier LEFT JOIN (SELECT DISTINCT hash FROM held) h USING (hash)
+    SELECT place FROM earlier LEFT JOIN (SELECT hash FROM held UNION SELECT hash FROM wanted) h USING (hash)
     GROUP BY place HAVING count(h.hash) = 0 ORDER BY place;
 """
 
@@ -40,8 +45,8 @@ def changes(store: Store, run: Path, wanted: ClusterQuery) -> Iterator[dict[str,
     """The clusters that are wanted and not as they were in the results of a run, its folder or its file of clusters.
 
     Each with `change` and `before`, how many sentences with its texts stood in clusters then: `new` ones and `grown`
-    ones, which have a sentence more, in the order that is wanted; then the `gone` ones, as they were: no text of theirs
-    stands in a cluster any more. `SourceError` where there are no such results.
+    ones, which have a sentence more or are several in one, in the order that is wanted; then the `gone` ones, as they
+    were: no text of theirs stands in a cluster any more. `SourceError` where there are no such results.
     """
     path = _clusters_file(run)
     with private_database() as db:
@@ -51,6 +56,8 @@ def changes(store: Store, run: Path, wanted: ClusterQuery) -> Iterator[dict[str,
         )
         for table in _texts(path):
             db.insert("earlier", table)
+        ignored = Scanning.described(store.last_scanning() or {}).ignore  # not gone: known and wanted
+        db.create("wanted", pa.table({"hash": pa.array(ignored, pa.uint64())}))
         for batch in store.memberships():
             db.insert("members", pa.Table.from_batches([batch]).select(["hash", "cluster"]))
         db.execute(_COMPARE)
@@ -113,11 +120,15 @@ def _read(path: Path) -> Iterator[dict[str, Any]]:
     number = 0
     try:
         for row in _rows(path):
-            if not isinstance(row["size"], int) or not all(isinstance(one["text"], str) for one in row["members"]):
+            if not isinstance(row, dict) or not row.keys() >= _CLUSTER or not isinstance(row["size"], int):
+                raise TypeError
+            if not row["members"] or not all(one.keys() >= _MEMBER for one in row["members"]):
+                raise TypeError
+            if not all(isinstance(one["text"], str) for one in row["members"]):
                 raise TypeError
             yield row
             number += 1
-    except (KeyError, TypeError, orjson.JSONDecodeError) as error:
+    except (AttributeError, TypeError, orjson.JSONDecodeError) as error:
         raise SourceError(f"{path}: record {number + 1} is no cluster; {again}") from error
     except (OSError, pa.ArrowException) as error:
         raise SourceError(f"{path}: {error}; {again}") from error

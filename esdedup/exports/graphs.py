@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,8 @@ from lxml import etree
 
 from esdedup.exports.files import whole_file
 
-_NODES = {"title": "string", "timestamp": "string", "contributor": "string", "editor": "string", "cluster": "string"}
+_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NODES = dict.fromkeys(("sentence", "title", "text", "timestamp", "contributor", "editor", "cluster"), "string")
 _EDGES = {"jaccard": "double", "edits": "int", "copied": "boolean"}
 
 
@@ -23,19 +26,21 @@ def write_graphml(trees: Sequence[dict[str, Any]], path: Path) -> None:
                 for name, kind in fields.items():
                     out.write(etree.Element("key", {"id": name, "for": of, "attr.name": name, "attr.type": kind}))
             with out.element("graph", edgedefault="directed"):
+                number = count()
                 for tree in trees:
+                    names: dict[str, str] = {}
                     for member in tree["members"]:
-                        out.write(
-                            _with_data("node", {"id": member["id"]}, member | {"cluster": tree["cluster"]}, _NODES)
-                        )
+                        names[member["id"]] = f"n{next(number)}"
+                        told = member | {"sentence": member["id"], "cluster": tree["cluster"]}
+                        out.write(_with_data("node", {"id": names[member["id"]]}, told, _NODES))
                     for member in tree["members"]:
-                        if member["parent"] is not None:
-                            ends = {"source": member["parent"], "target": member["id"]}
+                        if member["parent"] in names:
+                            ends = {"source": names[member["parent"]], "target": names[member["id"]]}
                             out.write(_with_data("edge", ends, member, _EDGES))
 
 
 def _with_data(tag: str, attributes: dict[str, str], told: dict[str, Any], fields: dict[str, str]) -> etree._Element:
-    element = etree.Element(tag, {name: _clean(value) for name, value in attributes.items()})
+    element = etree.Element(tag, attributes)
     for name in fields:
         if told[name] is not None:
             data = etree.SubElement(element, "data", key=name)
@@ -45,4 +50,4 @@ def _with_data(tag: str, attributes: dict[str, str], told: dict[str, Any], field
 
 def _clean(text: str) -> str:
     """The text without what XML cannot carry."""
-    return "".join(sign if sign.isprintable() else " " for sign in text)
+    return _NO_XML.sub("\ufffd", text)

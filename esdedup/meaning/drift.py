@@ -49,9 +49,13 @@ def contradictions(cluster: dict[str, Any]) -> list[dict[str, Any]]:
     `difference` of the two commonest values if they are numbers, and a `confidence`.
     """
     frame, texts = framed(cluster)
-    if cluster["kind"] != "template":
-        return list(_among(cluster, frame, texts, range(len(texts))))
-    return [row for places in _of_one_subject(cluster, frame, texts) for row in _among(cluster, frame, texts, places)]
+    said: dict[str, list[dict[str, Any]]] = {}
+    for member in cluster["members"]:
+        said.setdefault(member["text"], []).append(member)
+    members = [said[text] for text in texts]
+    groups = _of_one_subject(frame, members) if cluster["kind"] == "template" else [range(len(texts))]
+    told = frame.text()
+    return [row | {"frame": told} for places in groups for row in _among(cluster, frame, members, places)]
 
 
 def confidences(cluster: dict[str, Any]) -> list[float]:
@@ -60,13 +64,10 @@ def confidences(cluster: dict[str, Any]) -> list[float]:
 
 
 def _among(
-    cluster: dict[str, Any], frame: Frame, texts: Sequence[str], places: Sequence[int]
+    cluster: dict[str, Any], frame: Frame, members: Sequence[Sequence[dict[str, Any]]], places: Sequence[int]
 ) -> Iterator[dict[str, Any]]:
-    """The contradictions among the texts at these places, which fill the frame in this order."""
-    said: dict[str, list[dict[str, Any]]] = {}
-    for member in cluster["members"]:
-        said.setdefault(member["text"], []).append(member)
-    sentences = {place: said[texts[place]] for place in places}
+    """The contradictions among the texts at these places, which fill the frame in the order of their `members`."""
+    sentences = {place: members[place] for place in places}
     differing = {}
     for slot in frame.slots:
         values = {place: slot.value(place) for place in places}
@@ -74,26 +75,26 @@ def _among(
         if len(groups) > 1:
             differing[slot.name] = (slot, values, groups)
     dated = any(slot.type == DATE for slot, _, _ in differing.values())
-    told = frame.text()
     for slot, values, groups in differing.values():
+        groups.sort(key=lambda group: -sum(len(sentences[place]) for place in group))
+        pages = [{_page(one) for place in group for one in sentences[place]} for group in groups[:2]]
         rows = [_told(values, group, sentences) for group in groups]
         rows.sort(key=lambda row: (-row["count"], row["value"]))
         first, second = (read_value(row["value"], slot.before, slot.behind) for row in rows[:2])
         times = [row["last"] or "" for row in rows]
         yield {
             "cluster": cluster["id"],
-            "frame": told,
             "slot": slot.name,
             "type": slot.type,
             "majority": 0 if 2 * rows[0]["count"] > sum(row["count"] for row in rows) else None,
             "newest": times.index(max(times)) if max(times) and times.count(max(times)) == 1 else None,
             "difference": difference(first, second),
-            "confidence": round(_confidence(cluster, slot, rows, len(differing), dated), 3),
+            "confidence": round(_confidence(cluster, slot, len(differing), dated, pages[0].isdisjoint(pages[1])), 3),
             "values": rows,
         }
 
 
-def _of_one_subject(cluster: dict[str, Any], frame: Frame, texts: Sequence[str]) -> Iterator[list[int]]:
+def _of_one_subject(frame: Frame, members: Sequence[Sequence[dict[str, Any]]]) -> Iterator[list[int]]:
     """The texts of a template that name the same subject, where there are two or more.
 
     Not where titles tell them apart: then the frame has more than one subject.
@@ -102,17 +103,20 @@ def _of_one_subject(cluster: dict[str, Any], frame: Frame, texts: Sequence[str])
     others = [slot for slot in frame.slots if slot not in subjects]
     if not subjects:
         return
-    titles = {member["text"]: (member["title"] or member["document"]).casefold() for member in cluster["members"]}
     places: dict[tuple[str, ...], list[int]] = {}
-    for place in range(len(texts)):
+    for place in range(len(members)):
         named = tuple(" ".join(slot.fillers[place].casefold().split()) for slot in subjects)
         places.setdefault(named, []).append(place)
     for named, some in places.items():
         told = [slot.fillers[place].strip().casefold() for slot in others for place in some]
-        where = [titles[texts[place]] for _ in others for place in some]
+        where = [_page(members[place][-1]).casefold() for _ in others for place in some]
         in_title = sum(bool(text) and text in title for text, title in zip(told, where, strict=True))
         if any(named) and len(some) > 1 and 2 * in_title < len(some):
             yield some
+
+
+def _page(member: dict[str, Any]) -> str:
+    return str(member["title"] or member["document"])
 
 
 def _by_value(values: Mapping[int, Value], counts: Mapping[int, int]) -> list[list[int]]:
@@ -158,16 +162,13 @@ def _told(
     }
 
 
-def _confidence(
-    cluster: dict[str, Any], slot: Slot, rows: Sequence[dict[str, Any]], differing: int, dated: bool
-) -> float:
+def _confidence(cluster: dict[str, Any], slot: Slot, differing: int, dated: bool, two_pages: bool) -> float:
     """The kind's confidence; less for words than for figures, where much else differs, and for two pages or dates.
 
     One page speaks of one subject, two may speak of two; and what was so in one year may be otherwise in the next.
     That a template is one says nothing of its rows.
     """
     trust = _TRUST.get(slot.type, 0.3) * 0.9 ** (differing - 1)
-    pages = [{one["title"] or one["document"] for one in row["sentences"]} for row in rows[:2]]
     kind = cluster["kind_confidence"] if cluster["kind"] == "drift" else _OF_A_TEMPLATE
-    of_two_pages = _OF_TWO_PAGES if pages[0].isdisjoint(pages[1]) else 1.0
-    return float(kind) * trust * of_two_pages * (_OF_TWO_DATES if dated and differing > 1 else 1.0)
+    of_two_dates = _OF_TWO_DATES if dated and differing > 1 else 1.0
+    return float(kind) * trust * (_OF_TWO_PAGES if two_pages else 1.0) * of_two_dates

@@ -9,7 +9,9 @@ from ipaddress import ip_address
 
 REGISTERED, ANONYMOUS, BOT, HIDDEN = EDITORS = ("registered", "anonymous", "bot", "hidden")
 
-_BOT = re.compile(r"bot\b|\bbot", re.IGNORECASE)
+_BOT = re.compile(r"Bot(?![a-z])|(?i:(?<![a-z])bot(?![a-z])|bot\d*$)")
+_NO_BOT = re.compile(r"(ab|ca|tal|tur)bot$", re.IGNORECASE)
+"""Names of people that end as those of programs do."""
 _TEMPORARY = re.compile(r"~\d{4}-\d")
 """What wikis call people without an account since 2024."""
 
@@ -20,7 +22,7 @@ def editor_kind(contributor: str | None) -> str:
         return HIDDEN
     if _TEMPORARY.match(contributor) or _is_address(contributor):
         return ANONYMOUS
-    return BOT if _BOT.search(contributor) else REGISTERED
+    return BOT if _BOT.search(contributor) and not _NO_BOT.search(contributor) else REGISTERED
 
 
 def editors(counts: Mapping[str | None, int]) -> dict[str, int]:

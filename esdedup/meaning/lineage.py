@@ -14,14 +14,15 @@ def descended(tree: dict[str, Any]) -> dict[str, Any]:
     edited on the way from there.
     """
     below: dict[str | None, list[dict[str, Any]]] = {}
+    known = {member["id"] for member in tree["members"]}
     for member in tree["members"]:
-        below.setdefault(member["parent"], []).append(member)
+        below.setdefault(member["parent"] if member["parent"] in known else None, []).append(member)
     told: dict[str, dict[str, Any]] = {}
     left = [(member, 0, 0) for member in below.get(None, [])]
     while left:
         member, depth, errors = left.pop()
         jaccard = None if member["jaccard"] is None else round(member["jaccard"], 6)
-        known = {"jaccard": jaccard, "editor": editor_kind(member["contributor"]), "depth": depth, "errors": errors}
-        told[member["id"]] = member | known
+        more = {"jaccard": jaccard, "editor": editor_kind(member["contributor"]), "depth": depth, "errors": errors}
+        told[member["id"]] = member | more
         left += [(child, depth + 1, errors + (child["edits"] or 0)) for child in below.get(member["id"], [])]
     return tree | {"members": [told[member["id"]] for member in tree["members"]]}

@@ -46,6 +46,7 @@ def source_marks(sources: Sequence[Source], reading: Reading) -> list[SourceMark
     """What the store remembers of each source: enough to tell whether it is the same one again."""
     # the text files of a folder share its name and are one source to the reader
     qualified = len({source.name for source in sources}) > 1 or reading.source_name is not None
+    history = reading.revisions == "all"
     how = {name: value for name, value in asdict(reading).items() if name not in ("source_name", "part")}
     marks = []
     for source in sources:
@@ -56,7 +57,7 @@ def source_marks(sources: Sequence[Source], reading: Reading) -> list[SourceMark
             # a name that is no UTF-8 is kept as it can be shown
             path = os.fsencode(source.path.resolve()).decode("utf-8", "backslashreplace")
             state = f"{stat.st_size} bytes, changed at {stat.st_mtime_ns}"
-        marks.append(SourceMark(source.name, path, f"{state}, read with {how}", qualified))
+        marks.append(SourceMark(source.name, path, f"{state}, read with {how}", qualified, history))
     return marks
 
 

@@ -13,7 +13,7 @@ from esdedup.meaning.drift import contradictions
 from esdedup.meaning.editors import editors
 from esdedup.meaning.lineage import descended
 from esdedup.meaning.templates import Table, table_of, write
-from esdedup.pipeline.questions import clusters, opened_kinds
+from esdedup.pipeline.questions import clusters, opened_kinds, storable
 from esdedup.pipeline.steps import Address, check_count
 from esdedup.stores.store import ClusterQuery, Store
 
@@ -32,7 +32,7 @@ def drift(
     """
     check_count("limit", limit)
     begin = _date(since)
-    wanted = ClusterQuery(having="contradictions", document=document, sort="contradiction")
+    wanted = ClusterQuery(having="contradictions", document=document and storable(document), sort="contradiction")
     with opened_kinds(store) as opened:
         found = [
             row
@@ -59,16 +59,18 @@ def templates(
 
 
 def lineage(*, store: Address | Store, document: str | None = None, limit: int | None = None) -> dict[str, Any]:
-    """Who said it first: `trees`, one a cluster with a copy from page to page, most copies first; `editors`, how many
-    copies each kind of editor has added; and `undated`, how many sentences have no time.
+    """Who said it first: `trees`, one a cluster with a copy from page to page, most copies first; of the whole store
+    also `editors`, how many copies each kind of editor has added, and `undated`, how many clustered sentences have no
+    time.
 
     In a tree each member's parent is the most similar sentence that is known to have stood somewhere before it. Dumps
     with full history (`revisions="all"`) know the edit that brought a sentence; two plain ones of different dates know
-    what had come to a page in between.
+    what had come to a page in between, but not who brought it.
     """
     check_count("limit", limit)
     with opened_kinds(store) as opened:
-        trees = [descended(tree) for tree in opened.trees(ClusterQuery(document=document, sort="copies", limit=limit))]
+        wanted = ClusterQuery(document=document and storable(document), sort="copies", limit=limit)
+        trees = [descended(tree) for tree in opened.trees(wanted) if tree["members"]]
         copiers, undated = opened.copiers()
     return {"trees": trees, "editors": editors(copiers), "undated": undated}
 

@@ -72,7 +72,7 @@ def suggest(prefix: str, *, store: Address | Store, limit: int = 20) -> list[dic
     """Sentences that begin with `prefix`, whatever the case of its letters, by (text, id): the first `limit`."""
     check_count("limit", limit)
     with _opened(store) as opened:
-        folded = " ".join(unicodedata.normalize("NFC", _storable(prefix)).split()).casefold()
+        folded = " ".join(unicodedata.normalize("NFC", storable(prefix)).split()).casefold()
         if not folded:
             return []
         rows = opened.sentences_starting(folded + " " * prefix[-1:].isspace(), limit).to_pylist()
@@ -89,7 +89,7 @@ def explain(a: str, b: str, *, store: Address | Store) -> dict[str, Any]:
     with _opened(store) as opened:
         rows = {}
         for identity in (a, b):
-            row = opened.sentence(_storable(identity))
+            row = opened.sentence(storable(identity))
             if row is None:
                 raise StoreError(
                     f"{opened.address}: no sentence {identity}; it was never read, or left out as too short or too long"
@@ -146,7 +146,7 @@ def clusters(
     check_choice("sort", sort, ORDERS)
     if kind is not None:
         check_choice("kind", kind, KINDS)
-    document, text = (value and _storable(value) for value in (document, text))
+    document, text = (value and storable(value) for value in (document, text))
     if since is not None and after is not None:
         raise UsageError("since lists everything at once; leave after out")
     most = limit if since is None else None
@@ -172,10 +172,10 @@ def overlap(
     """
     check_count("limit", limit)
     with _opened_results(store) as opened:
-        return overlaps(opened, by, document and _storable(document), limit)
+        return overlaps(opened, by, document and storable(document), limit)
 
 
-def _storable(text: str) -> str:
+def storable(text: str) -> str:
     """The text without what UTF-8 cannot carry: nothing of that is in any store."""
     return text.encode("utf-8", "replace").decode()
 
@@ -226,7 +226,7 @@ def _threshold(store: Store) -> float:
 
 def _one_unit(text: str, signing: Signing) -> str:
     """The text as a sentence is stored: in Unicode NFC, white space collapsed."""
-    units = segment([_storable(text)], "record", signing.lang).texts
+    units = segment([storable(text)], "record", signing.lang).texts
     return str(units[0].as_py()) if len(units) else ""
 
 

@@ -19,6 +19,8 @@ START_CHARS = 64
 _KEY_BYTES = 8
 _PADDING = "\0" * _KEY_BYTES
 _DATES = ("revision", "timestamp", "contributor", "last_revision", "last_timestamp", "last_contributor")
+_DATED_TEXTS = "SELECT hash FROM cluster_texts JOIN clusters ON id = cluster WHERE copies IS NOT NULL"
+"""Texts of clusters in which it is known what came first."""
 _SAME = "SELECT new FROM outdated WHERE same"
 _REPLACED = "SELECT old FROM outdated WHERE NOT same"
 
@@ -64,6 +66,12 @@ def settle_reading(db: Database, first: int, *, remember: bool) -> dict[str, int
                     UNION ALL
                     SELECT hash, o.new, -1 FROM sentences s JOIN outdated o ON s.document = o.old WHERE NOT o.same
                 ) GROUP BY hash, document HAVING sum(copies) <> 0
+                    -- what stays may hang under another number, or begin at another time
+                    OR (count(*) > 1 AND hash IN ({_DATED_TEXTS}))
+                UNION ALL
+                SELECT n.hash, n.document FROM sentences n JOIN outdated o ON o.new = n.document AND o.same
+                JOIN sentences s ON s.document = o.old AND s.position = n.position
+                WHERE n.hash IN ({_DATED_TEXTS}) AND ({_other_dates("s", "n")})
             )
             """
         )
@@ -80,11 +88,10 @@ def settle_reading(db: Database, first: int, *, remember: bool) -> dict[str, int
     unchanged = db.count("SELECT count(*) FROM outdated WHERE same")
     if unchanged:
         takes = ", ".join(f"{name} = n.{name}" for name in _DATES)
-        differs = " OR ".join(f"sentences.{name} IS DISTINCT FROM n.{name}" for name in _DATES)
         db.execute(
             f"UPDATE sentences SET {takes} FROM (SELECT s.* REPLACE (o.old AS document) FROM sentences s "
             "JOIN outdated o ON s.document = o.new WHERE o.same) n WHERE sentences.document = n.document AND "
-            f"sentences.position = n.position AND ({differs})"
+            f"sentences.position = n.position AND ({_other_dates('sentences', 'n')})"
         )
         db.execute(f"DELETE FROM sentences WHERE document IN ({_SAME})")
         db.execute(f"DELETE FROM documents WHERE number IN ({_SAME})")
@@ -114,6 +121,11 @@ def remove_documents(db: Database, ids: Sequence[str], *, remember: bool) -> tup
         _touch(db)
     _delete_documents(db, "SELECT number FROM leaving")
     return db.count("SELECT count(*) FROM leaving"), unknown
+
+
+def _other_dates(one: str, two: str) -> str:
+    """SQL for whether two sentences are dated otherwise."""
+    return " OR ".join(f"{one}.{name} IS DISTINCT FROM {two}.{name}" for name in _DATES)
 
 
 def sort_lookups(db: Database, about: About) -> None:

@@ -15,7 +15,6 @@ from typing import Protocol
 import pyarrow as pa
 
 from esdedup.database import Database
-from esdedup.stores.store import WITH_HISTORY
 
 DUMPS: pa.Schema = pa.schema([("source", pa.int32()), ("history", pa.bool_()), ("as_of", pa.string())])
 """Sources whose sentences have times: whether read with all revisions, and the time of the last edit in each."""
@@ -44,17 +43,23 @@ class EmbeddedCalendar:
         if not self._db.rows("SELECT 1 FROM sentences WHERE timestamp IS NOT NULL LIMIT 1"):
             return DUMPS.empty_table()
         return self._db.table(
-            "SELECT w.number AS source, any_value(contains(w.fingerprint, ?)) AS history, "
-            "max(greatest(s.timestamp, s.last_timestamp)) AS as_of FROM sentences s "
+            "SELECT w.number AS source, any_value(w.history) AS history, "
+            f"max(greatest({moment('s.timestamp')}, {moment('s.last_timestamp')})) AS as_of FROM sentences s "
             "JOIN documents d ON d.number = s.document JOIN sources w ON w.number = d.source "
-            "WHERE s.timestamp IS NOT NULL GROUP BY w.number",
-            [WITH_HISTORY],
+            "GROUP BY w.number HAVING as_of IS NOT NULL",
         ).cast(DUMPS)
 
     def pages(self, titles: pa.Table) -> pa.Table:
         """As `Calendar.pages`."""
         self._db.create("titles", titles, temporary=True)
-        return self._db.table("SELECT DISTINCT source, title FROM documents SEMI JOIN titles USING (title)").cast(PAGES)
+        found = self._db.table("SELECT DISTINCT source, title FROM documents SEMI JOIN titles USING (title)")
+        self._db.execute("DROP TABLE titles")
+        return found.cast(PAGES)
+
+
+def moment(timestamp: str) -> str:
+    """SQL for a time stamp as dumps write it; null for anything else."""
+    return f"CASE WHEN try_strptime({timestamp}, '%Y-%m-%dT%H:%M:%SZ') IS NOT NULL THEN {timestamp} END"
 
 
 def trace(db: Database, clusters: pa.Table, calendar: Calendar) -> None:
@@ -70,22 +75,30 @@ def trace(db: Database, clusters: pa.Table, calendar: Calendar) -> None:
     db.execute(_TURNS)
     titles = db.table("SELECT DISTINCT title FROM turns WHERE NOT history AND title <> ''")
     db.create("pages", calendar.pages(titles), temporary=True)
-    db.execute(_PARENTS)
-    for table in ("traced", "dumps", "pages", "turns", "known", "alike", "firsts", "firsts_of_page", "parents"):
+    db.execute(_FIRSTS)
+    db.execute(_ALIKE.format(alike="SELECT DISTINCT hash, hash AS other, 1.0 AS jaccard, 0 AS edits FROM turns"))
+    # of the rest, those that something alike came before: nothing is more alike than the same words
+    db.execute("DELETE FROM turns WHERE turn IN (SELECT child FROM parents)")
+    db.execute(_ALIKE.format(alike=_PAIRS))
+    db.execute(_ORIGINS)
+    for table in ("traced", "dumps", "pages", "turns", "everyone", "known", "firsts", "firsts_of_page", "parents"):
         db.execute(f"DROP TABLE {table}")
 
 
-# `since`: up to then the page is known not to have had it; `moment`: the state of the page in which it was seen
-_TURNS = """
+# `moment`: the state of the page in which it was seen
+_TURNS = f"""
 CREATE OR REPLACE TEMP TABLE turns AS
 SELECT row_number() OVER (ORDER BY timestamp, moment, revision, id, position) - 1 AS turn, *
 FROM (SELECT c.cluster, s.hash, s.document, s.position, s.timestamp, s.revision, w.history, w.as_of, n.id, n.title,
     CASE WHEN w.history THEN s.timestamp ELSE w.as_of END AS moment, coalesce(nullif(n.title, ''), n.id) AS page
 FROM sentences s JOIN cluster_texts c USING (hash) JOIN traced k ON k.id = c.cluster
 JOIN documents d ON d.number = s.document JOIN named n ON n.number = s.document JOIN dumps w ON w.source = d.source
-WHERE s.timestamp IS NOT NULL)
+WHERE {moment("s.timestamp")} IS NOT NULL)
 """
-_PARENTS = """
+# of all that stand with one text, the first and the first of each page are enough; `since`: up to then the page is
+# known not to have had it
+_FIRSTS = """
+CREATE OR REPLACE TEMP TABLE everyone AS SELECT turn, cluster, document, position FROM turns;
 CREATE OR REPLACE TEMP TABLE firsts AS
     SELECT * FROM turns SEMI JOIN (SELECT min(turn) AS turn FROM turns GROUP BY cluster, hash) USING (turn);
 CREATE OR REPLACE TEMP TABLE firsts_of_page AS
@@ -95,31 +108,38 @@ CREATE OR REPLACE TEMP TABLE known AS
     SELECT f.turn, max(w.as_of) AS since
     FROM firsts_of_page f JOIN pages p USING (title) JOIN dumps w USING (source)
     WHERE NOT f.history AND w.as_of < f.as_of GROUP BY f.turn;
-CREATE OR REPLACE TEMP TABLE alike AS
-    WITH texts AS (SELECT DISTINCT hash FROM turns), near AS (SELECT * FROM pairs WHERE a IN (SELECT hash FROM texts))
-    SELECT a AS hash, b AS other, coalesce(jaccard, 0) AS jaccard, word_edit_distance AS edits FROM near
-    UNION ALL SELECT b, a, coalesce(jaccard, 0), word_edit_distance FROM near
-    UNION ALL SELECT hash, hash, 1, 0 FROM texts;
-CREATE OR REPLACE TEMP TABLE parents AS
-    SELECT child, arg_max({'parent': parent, 'jaccard': jaccard, 'edits': edits, 'copied': copied},
-        {'jaccard': jaccard, 'same_page': NOT copied, 'turn': -parent}) AS found
-    FROM (
-        -- of all that stand with one text, the first and the first of the same page are enough
-        SELECT c.turn AS child, p.turn AS parent, s.jaccard, s.edits, true AS copied
-        FROM turns c JOIN alike s USING (hash) JOIN firsts p ON p.hash = s.other AND p.cluster = c.cluster
-        LEFT JOIN known k ON k.turn = c.turn
-        WHERE p.turn < c.turn AND p.page <> c.page
-            AND CASE WHEN c.history THEN p.timestamp < c.timestamp ELSE p.timestamp <= k.since END
-        UNION ALL
-        SELECT c.turn, p.turn, s.jaccard, s.edits, false
-        FROM turns c JOIN alike s USING (hash)
-        JOIN firsts_of_page p ON p.hash = s.other AND p.page = c.page AND p.cluster = c.cluster
-        WHERE p.turn < c.turn AND (p.moment < c.moment
-            OR (p.history AND c.history AND p.moment = c.moment AND p.revision < c.revision))
-    ) GROUP BY child;
+CREATE OR REPLACE TEMP TABLE parents (
+    child BIGINT, found STRUCT(parent BIGINT, jaccard DOUBLE, edits INTEGER, copied BOOLEAN)
+);
+"""
+_PAIRS = """
+SELECT a AS hash, b AS other, jaccard, word_edit_distance AS edits FROM pairs WHERE a IN (SELECT hash FROM turns)
+UNION ALL SELECT b, a, jaccard, word_edit_distance FROM pairs WHERE b IN (SELECT hash FROM turns)
+"""
+_ALIKE = """
+INSERT INTO parents
+SELECT child, arg_max({{'parent': parent, 'jaccard': jaccard, 'edits': edits, 'copied': copied}},
+    {{'jaccard': coalesce(jaccard, 0), 'same_page': NOT copied, 'turn': -parent}})
+FROM (
+    WITH alike AS ({alike})
+    SELECT c.turn AS child, p.turn AS parent, s.jaccard, s.edits, true AS copied
+    FROM turns c JOIN alike s USING (hash) JOIN firsts p ON p.hash = s.other AND p.cluster = c.cluster
+    LEFT JOIN known k ON k.turn = c.turn
+    WHERE p.turn < c.turn AND p.page <> c.page
+        AND CASE WHEN c.history THEN p.timestamp < c.timestamp ELSE p.timestamp <= k.since END
+    UNION ALL
+    SELECT c.turn, p.turn, s.jaccard, s.edits, false
+    FROM turns c JOIN alike s USING (hash)
+    JOIN firsts_of_page p ON p.hash = s.other AND p.page = c.page AND p.cluster = c.cluster
+    -- one revision that stands in two dumps is the same one; of one edit, no sentence comes before the other
+    WHERE p.turn < c.turn AND (p.moment < c.moment OR (p.moment = c.moment
+        AND (p.revision < c.revision OR (p.document <> c.document AND p.hash = c.hash))))
+) GROUP BY child
+"""
+_ORIGINS = """
 INSERT INTO origins
     SELECT c.cluster, c.document, c.position, p.document, p.position, found.jaccard, found.edits, found.copied
-    FROM parents JOIN turns c ON c.turn = child JOIN turns p ON p.turn = found.parent;
+    FROM parents JOIN everyone c ON c.turn = child JOIN everyone p ON p.turn = found.parent;
 UPDATE clusters SET copies = coalesce(o.copies, 0)
     FROM traced t LEFT JOIN (SELECT cluster, count_if(copied) AS copies FROM origins GROUP BY cluster) o
     ON o.cluster = t.id WHERE clusters.id = t.id;

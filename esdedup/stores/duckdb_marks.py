@@ -10,8 +10,8 @@ from esdedup.stores.store import SourceMark
 def read_marks(db: Database) -> list[SourceMark]:
     """Every source ever read into the store, in that order."""
     marks = []
-    for number, name, qualified, path, fingerprint, documents, finished in db.rows(
-        "SELECT number, name, qualified, path, fingerprint, documents, finished FROM sources ORDER BY number"
+    for number, name, qualified, history, path, fingerprint, documents, finished in db.rows(
+        "SELECT number, name, qualified, history, path, fingerprint, documents, finished FROM sources ORDER BY number"
     ):
         skips = Skips()
         for reason, count, places in db.rows(
@@ -20,14 +20,14 @@ def read_marks(db: Database) -> list[SourceMark]:
             skips.counts[reason] = count
             if places:
                 skips.places[reason] = places
-        marks.append(SourceMark(name, path, fingerprint, qualified, number, documents, finished, skips))
+        marks.append(SourceMark(name, path, fingerprint, qualified, history, number, documents, finished, skips))
     return marks
 
 
 def save_mark(db: Database, mark: SourceMark) -> None:
     """Put the mark in the place of what was told of its source before."""
-    told = [mark.number, mark.name, mark.qualified, mark.path, mark.fingerprint, mark.documents, mark.finished]
-    db.execute("INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?, ?, ?, ?)", told)
+    told = [mark.number, mark.name, mark.qualified, mark.history, mark.path, mark.fingerprint, mark.documents]
+    db.execute("INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [*told, mark.finished])
     db.execute("DELETE FROM skipped WHERE source = ?", [mark.number])
     for reason, count in mark.skips.counts.items():
         places = mark.skips.places.get(reason, [])

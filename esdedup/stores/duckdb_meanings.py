@@ -8,12 +8,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from esdedup.clustering.union import Clusters
 from esdedup.database import Database
 from esdedup.stores.duckdb_lineage import Calendar, trace
 from esdedup.stores.duckdb_results import Results
-from esdedup.stores.meanings import CONTRADICTING, FOUND, IDENTICAL, MEANINGS, MEMBERS, MOST_TEXTS, PLACES, Judge
+from esdedup.stores.meanings import (
+    CONTRADICTING,
+    CONTRADICTIONS,
+    IDENTICAL,
+    MEANINGS,
+    MEMBERS,
+    MOST_TEXTS,
+    PLACES,
+    Judge,
+)
 
 _TEXTS = 20_000  # at a time
 _CLUSTERS = 10_000
@@ -27,21 +37,22 @@ def insert_clusters(
     if judge is None:
         db.insert("clusters", clusters.clusters)
         return
-    db.insert("clusters", _with_kinds(db, clusters, judge))
-    ids = clusters.clusters.select(["id"])
-    for table in _contradictions(results, ids, judge):
-        db.create("found", table, temporary=True)
-        told = ", ".join(f"{name} = f.{name}" for name in FOUND.names[:2])
+    table = _with_kinds(db, clusters, judge)
+    db.insert("clusters", table)
+    contradicting = table.filter(pc.is_in(table["kind"], pa.array(CONTRADICTING))).select(["id"])
+    for found in _contradictions(results, contradicting, judge):
+        db.create("found", found, temporary=True)
+        told = ", ".join(f"{name} = f.{name}" for name in CONTRADICTIONS.names)
         db.execute(f"UPDATE clusters SET {told} FROM found f WHERE clusters.id = f.id; DROP TABLE found")
-    trace(db, ids, calendar)
+    trace(db, table.select(["id"]), calendar)
 
 
 def _contradictions(results: Results, ids: pa.Table, judge: Judge) -> Iterator[pa.Table]:
     """How many contradictions there are in each of these clusters, and how sure the surest is."""
-    schema = pa.schema([("id", pa.uint64()), *list(FOUND)[:2]])
+    schema = pa.schema([("id", pa.uint64()), *CONTRADICTIONS])
     for begin in range(0, ids.num_rows, _CLUSTERS):
         rows = []
-        for cluster in results.some_clusters(ids.slice(begin, _CLUSTERS), CONTRADICTING):
+        for cluster in results.some_clusters(ids.slice(begin, _CLUSTERS)):
             found = judge.contradictions(cluster)
             rows.append((int(cluster["id"], 16), len(found), max(found, default=None)))
         columns = list(zip(*rows, strict=True)) or [()] * len(schema)

@@ -12,6 +12,7 @@ from esdedup.database import Database
 from esdedup.hashing import Hashes
 from esdedup.pairs.groups import Numbers
 from esdedup.stores.duckdb_changes import START_CHARS, start_keys
+from esdedup.stores.duckdb_lineage import moment
 from esdedup.stores.duckdb_results import rank_members, sentence_id
 from esdedup.stores.store import MEMBERSHIPS, SENTENCES
 
@@ -202,12 +203,13 @@ def memberships(db: Database, unit: str) -> Iterator[pa.RecordBatch]:
 def copiers(db: Database) -> tuple[dict[str | None, int], int]:
     """How many copies from page to page each contributor has added; and sentences of clusters without a time."""
     copies = db.rows(
-        "SELECT s.contributor, count(*) FROM origins o JOIN clusters k ON k.id = o.cluster AND NOT k.ignored "
-        "JOIN sentences s USING (document, position) WHERE o.copied GROUP BY s.contributor"
+        "SELECT CASE WHEN n.history THEN s.contributor END AS who, count(*) FROM origins o "
+        "JOIN clusters k ON k.id = o.cluster AND NOT k.ignored JOIN sentences s USING (document, position) "
+        "JOIN named n ON n.number = s.document WHERE o.copied GROUP BY who"
     )
     undated = db.count(
         "SELECT count(*) FROM sentences SEMI JOIN (SELECT hash FROM cluster_texts JOIN clusters ON id = cluster "
-        "WHERE NOT ignored) USING (hash) WHERE timestamp IS NULL"
+        f"WHERE NOT ignored) USING (hash) WHERE {moment('timestamp')} IS NULL"
     )
     return dict(copies), undated
 

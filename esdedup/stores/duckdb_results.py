@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from itertools import groupby
@@ -42,12 +42,13 @@ def rank_members(db: Database, unit: str, table: str, wanted: str, *, few: bool 
         f"""
         CREATE OR REPLACE TEMP TABLE {table} AS
         WITH chosen AS (
-            SELECT s.*, n.source, n.id AS named, n.title, {sentence_id(unit)} AS id,
+            SELECT s.*, n.source, n.id AS named, n.title, CASE WHEN n.history THEN s.contributor END AS who,
+                {sentence_id(unit)} AS id,
                 {{'source': n.source, 'numeral': n.numeral, 'id': n.id, 'position': s.position}} AS key
             FROM (SELECT * FROM {chosen}) s JOIN named n ON n.number = s.document
         )
         SELECT c.hash, c.id, c.source, c.named AS document, c.title, c.position, c.text, c.revision, c.timestamp,
-            c.contributor, c.document AS number, coalesce(list_position(f.two, c.key), 3) AS turn
+            c.who AS contributor, c.document AS number, coalesce(list_position(f.two, c.key), 3) AS turn
         FROM chosen c JOIN (SELECT hash, min(key, 2) AS two FROM chosen GROUP BY hash) f USING (hash)
         """
     )
@@ -100,12 +101,12 @@ class Results:
         for rows in self._groups(order, holds, values, wanted.limit, few):
             yield _cluster(rows)
 
-    def some_clusters(self, ids: pa.Table, kinds: Sequence[str]) -> Iterator[dict[str, Any]]:
-        """Those of the clusters in column `id` that are of these kinds, ignored ones too, in any order."""
+    def some_clusters(self, ids: pa.Table) -> Iterator[dict[str, Any]]:
+        """The clusters in column `id`, ignored ones too, in any order."""
         self._db.create("some_clusters", ids, temporary=True)
-        holds = ["id IN (SELECT id FROM some_clusters)", "kind IN (SELECT unnest(?))"]
-        for rows in self._groups("id", holds, [list(kinds)], None, True):
+        for rows in self._groups("id", ["id IN (SELECT id FROM some_clusters)"], [], None, True):
             yield _cluster(rows)
+        self._db.execute("DROP TABLE some_clusters")
 
     def trees(self, wanted: ClusterQuery) -> Iterator[dict[str, Any]]:
         """As `esdedup.stores.store.Store.trees`."""
@@ -237,7 +238,9 @@ def _tree(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """A cluster that was copied from page to page, its members in the order of time."""
     names = ("title", "text", "timestamp", "contributor", "parent", "jaccard", "edits", "copied")
     dated = [row for row in rows if row["timestamp"] is not None]
-    dated.sort(key=lambda row: (row["timestamp"], row["revision"] or 0, row["sentence"].encode()))
+    dated.sort(
+        key=lambda row: (row["timestamp"], row["revision"] or 0, row["parent"] is not None, row["sentence"].encode())
+    )
     return {
         "cluster": f"{rows[0]['id']:016x}",
         "copies": rows[0]["copies"],

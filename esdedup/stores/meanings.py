@@ -39,13 +39,13 @@ MEANINGS: pa.Schema = pa.schema(
 IDENTICAL = ("identical", 1.0, "all its sentences are the same", None)
 """The meaning of a cluster of one text, about which no judge is asked."""
 
-FOUND: pa.Schema = pa.schema(
+CONTRADICTIONS: pa.Schema = pa.schema(
     [
         ("contradictions", pa.int32()),
         ("contradiction", pa.float64()),  # confidence of the surest; null without one
-        ("copies", pa.int32()),  # from page to page; null where no order is known
     ]
 )
+FOUND: pa.Schema = pa.schema([*CONTRADICTIONS, ("copies", pa.int32())])  # null where no order is known
 """What is found in clusters that are judged already."""
 
 CONTRADICTING = ("drift", "template")

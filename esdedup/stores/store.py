@@ -123,9 +123,6 @@ Signatures: TypeAlias = pa.Table | pa.RecordBatchReader
 ALL = Part(1, 1)
 """The only part of a reading."""
 
-WITH_HISTORY = "'revisions': 'all'"
-"""What the fingerprint of a source holds that was read with all revisions."""
-
 STANDARD_INPUT = "-"
 """The path of the source that can only be read once: a reading of it is never gone on with, but begun anew."""
 
@@ -138,6 +135,7 @@ class SourceMark:
     path: str
     fingerprint: str
     qualified: bool
+    history: bool = False  # read with all revisions
     number: int = -1
     documents: int = 0
     finished: bool = False

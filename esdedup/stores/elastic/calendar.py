@@ -8,14 +8,14 @@ import pyarrow as pa
 
 from esdedup.stores.duckdb_lineage import DUMPS, PAGES
 from esdedup.stores.elastic.reading import Reader, Wanted
-from esdedup.stores.store import WITH_HISTORY, SourceMark
+from esdedup.stores.store import SourceMark
 
 _MOST_SOURCES = 65_535
 _TIME = {"format": "yyyy-MM-dd'T'HH:mm:ss'Z'"}
 """As dumps write times."""
 
 
-class Calendar:
+class ServerCalendar:
     """Of the sources `marks`, whose sentences and documents are in the indices `names`."""
 
     def __init__(self, reader: Reader, names: dict[str, str], marks: Sequence[SourceMark]) -> None:
@@ -28,7 +28,7 @@ class Calendar:
         latest = {name: {"max": {"field": name, **_TIME}} for name in ("timestamp", "last_timestamp")}
         terms = {"terms": {"field": "source_number", "size": _MOST_SOURCES}, "aggs": latest}
         body = {"size": 0, "query": {"exists": {"field": "timestamp"}}, "aggs": {"sources": terms}}
-        history = {mark.number: WITH_HISTORY in mark.fingerprint for mark in self._marks}
+        history = {mark.number: mark.history for mark in self._marks}
         rows = [
             (bucket["key"], history[bucket["key"]], max(bucket[name].get("value_as_string", "") for name in latest))
             for bucket in self._reader.search(self._names["sentences"], body)["aggregations"]["sources"]["buckets"]

@@ -67,7 +67,8 @@ class Changes:
         same, replaced = (self._numbers(f"SELECT {end} FROM outdated WHERE {which}") for end, which in _ENDS)
         touched = self._touch_reading(first, same, replaced) if remember else 0
         self._rename_repeats()
-        self._date_again(same)
+        redated = self._date_again(same)
+        touched += self._touch_dated(redated) if remember else 0
         self._journal.forget(same.tolist())
         self._journal.forget(replaced.tolist())
         new = self._db.count("SELECT count(*) FROM new") - len(same) - len(replaced)
@@ -138,11 +139,15 @@ class Changes:
                     renamed = whole | {"id": identity, "document": name}
                     self._journal.put("sentences", [(str(whole["number"]), renamed)])
 
-    def _date_again(self, same: Numbers) -> None:
-        """Documents that are unchanged may have been read from other revisions: the old sentences take their dates."""
+    def _date_again(self, same: Numbers) -> list[int]:
+        """Documents that are unchanged may have been read from other revisions: the old sentences take their dates.
+
+        Their numbers.
+        """
+        redated: list[int] = []
         index = self._names["sentences"]
         if not len(same) or not self._reader.count(index, {"exists": {"field": "revision"}}):
-            return
+            return redated
         olds = dict(self._db.rows("SELECT new, old FROM outdated WHERE same"))
         for begin in range(0, len(same), ASKED):
             asked = same[begin : begin + ASKED].tolist()
@@ -157,9 +162,11 @@ class Changes:
                 for hit in hits
             }
             changed = [number for number, dates in now.items() if then.get(number, dates) != dates]
+            redated += changed
             for hits in self._reader.look_up(index, "number", changed, WHOLE_SENTENCE):
                 for whole in map(whole_sentence, hits):
                     self._journal.put("sentences", [(str(whole["number"]), whole | now[whole["number"]])])
+        return redated
 
     # -- texts ----------------------------------------------------------------------------------------------
 
@@ -218,15 +225,36 @@ class Changes:
             for hits in self._reader.look_up(self._names["touched"], "hash", texts, wanted)
             for hit in hits
         }
+        # what stays may hang under another number: where it came from is worked out again
+        dated = self._dated(moved["hash"].filter(moved["renamed"]).to_numpy())
         for text, renamed, tokens in zip(
             texts.tolist(), moved["renamed"].to_pylist(), moved["tokens"].to_pylist(), strict=True
         ):
+            renamed = renamed and text not in dated
             old = noted.get(text)
             existed = text in known if old is None else old["existed"]
             renamed = renamed and (old is None or old["renamed"])
             told = {"hash": text, "existed": existed, "renamed": renamed, "tokens": tokens}
             self._journal.put("touched", [(str(text), told)])
         return len(texts)
+
+    def _touch_dated(self, sentences: list[int]) -> int:
+        """Write down the texts of sentences that begin at another time now, where that matters; how many they are."""
+        texts: dict[int, list[int]] = {}
+        for hits in self._reader.look_up(self._names["sentences"], "number", sentences, _HELD):
+            texts |= {hit["fields"]["hash"][0]: hit["fields"]["tokens"] for hit in hits}
+        dated = self._dated(np.array(sorted(texts), np.int64))
+        for text in sorted(dated):
+            tokens = in_columns(np.array([texts[text]], np.int64))[0].tolist()
+            told = {"hash": text, "existed": True, "renamed": False, "tokens": tokens}
+            self._journal.put("touched", [(str(text), told)])
+        return len(dated)
+
+    def _dated(self, texts: Numbers) -> set[int]:
+        """Those of these texts that stand in clusters in which it is known what came first."""
+        wanted, known = Wanted(fields=("hash",)), {"exists": {"field": "copies"}}
+        pages = self._reader.first_of_each(self._names["members"], "hash", texts, wanted, query=known)
+        return {text for hits in pages for text in integers(hits, "hash").tolist()}
 
     def _numbers(self, query: str) -> Numbers:
         return np.array([row[0] for row in self._db.rows(query)], np.int64)

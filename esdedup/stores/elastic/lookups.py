@@ -154,9 +154,7 @@ class Lookups:
         copies = {"bool": {"filter": [heeded, {"term": {"copied": True}}]}}
         pages = self._reader.read_all(index, Wanted(source=("contributor",)), copies)
         counts = Counter(hit["_source"]["contributor"] for hits in pages for hit in hits)
-        # a time that is no date, as of a 30th of February, is a time all the same
-        dated = [{"exists": {"field": "timestamp"}}, {"term": {"_ignored": "timestamp"}}]
-        undated = {"bool": {"filter": [heeded], "must_not": dated}}
+        undated = {"bool": {"filter": [heeded], "must_not": [{"exists": {"field": "timestamp"}}]}}
         return counts, self._reader.count(index, undated)
 
     def documents(self) -> Iterator[pa.RecordBatch]:

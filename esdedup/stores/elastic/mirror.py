@@ -16,7 +16,7 @@ from esdedup.database import Database
 from esdedup.hashing import Hashes
 from esdedup.stores.duckdb_meanings import insert_clusters
 from esdedup.stores.duckdb_results import Results
-from esdedup.stores.elastic.calendar import Calendar
+from esdedup.stores.elastic.calendar import ServerCalendar
 from esdedup.stores.elastic.lookups import PAIR, pair_table
 from esdedup.stores.elastic.reading import Hits, Reader, Wanted, hashes, integers, signed
 from esdedup.stores.elastic.rows import POSITION_BITS
@@ -24,14 +24,16 @@ from esdedup.stores.meanings import FOUND, MEANINGS, Judge
 from esdedup.stores.store import SourceMark
 
 _TABLES = """
-CREATE TABLE sources (number INTEGER, name VARCHAR, qualified BOOLEAN);
+CREATE TABLE sources (number INTEGER, name VARCHAR, qualified BOOLEAN, history BOOLEAN);
 CREATE TABLE sentences (
     hash UBIGINT, document BIGINT, source_number INTEGER, source VARCHAR, shown VARCHAR, title VARCHAR,
     position INTEGER, text VARCHAR, revision BIGINT, timestamp VARCHAR, contributor VARCHAR,
     last_revision BIGINT, place BIGINT
 );
 CREATE TABLE documents (number BIGINT, source INTEGER, place BIGINT);
-CREATE TABLE named (number BIGINT, source VARCHAR, title VARCHAR, numeral UBIGINT, id VARCHAR);
+CREATE TABLE named (
+    number BIGINT, source VARCHAR, history BOOLEAN, title VARCHAR, numeral UBIGINT, id VARCHAR
+);
 CREATE TABLE pairs (a UBIGINT, b UBIGINT, jaccard DOUBLE, word_edit_distance INTEGER, shared_tokens INTEGER);
 CREATE TABLE clusters (
     id UBIGINT, size BIGINT, distinct_texts BIGINT, min_jaccard DOUBLE, weakest_a UBIGINT, weakest_b UBIGINT,
@@ -84,6 +86,7 @@ class Mirror:
             "number": [mark.number for mark in marks],
             "name": [mark.name for mark in marks],
             "qualified": [mark.qualified for mark in marks],
+            "history": [mark.history for mark in marks],
         }
         self.db.insert("sources", pa.table(rows, pa.schema(_SOURCE)))
 
@@ -135,7 +138,7 @@ class Mirror:
     def insert_clusters(self, clusters: Clusters, judge: Judge | None) -> None:
         """New clusters, judged, and every sentence that pairs and clusters name."""
         self.load_sentences(clusters.texts["hash"].to_numpy())
-        insert_clusters(self.db, self.results, clusters, judge, Calendar(self._reader, self._names, self._marks))
+        insert_clusters(self.db, self.results, clusters, judge, ServerCalendar(self._reader, self._names, self._marks))
 
     def load_sentences(self, more: Hashes | None = None) -> None:
         """Every sentence of a text that stands in a pair or a cluster, or is asked for besides, with the names of its
@@ -157,7 +160,7 @@ class Mirror:
         self.db.execute("INSERT INTO documents SELECT DISTINCT document, source_number, place FROM sentences")
         self.db.execute(
             # ids that are numbers count as such: without what their source and their repetition adds
-            "INSERT INTO named SELECT DISTINCT document, source, title, try_cast(regexp_replace("
+            "INSERT INTO named SELECT DISTINCT document, source, history, title, try_cast(regexp_replace("
             "CASE WHEN qualified THEN substr(shown, length(name) + 2) ELSE shown END, '#[0-9]+$', '') AS UBIGINT), "
             "shown FROM sentences JOIN sources ON sources.number = source_number"
         )
@@ -215,7 +218,7 @@ class Mirror:
         self.db.execute("DROP TABLE cluster_texts; ALTER TABLE once RENAME TO cluster_texts")
 
 
-_SOURCE = [("number", pa.int32()), ("name", pa.string()), ("qualified", pa.bool_())]
+_SOURCE = [("number", pa.int32()), ("name", pa.string()), ("qualified", pa.bool_()), ("history", pa.bool_())]
 _ORIGIN_COLUMNS = {"jaccard": "parent_jaccard", "edits": "edits", "copied": "copied"}
 _CLUSTER_COLUMNS = {
     "id": "hash", "size": "size", "distinct_texts": "distinct", "min_jaccard": "min_jaccard", "weakest_a": "weakest_a",

@@ -96,7 +96,7 @@ def member_documents(db: Database) -> Iterator[Named]:
     rows = db.stream(
         """
         SELECT m.*, k.id AS cluster, k.size, k.distinct_texts AS distinct, k.min_jaccard, k.ignored,
-            k.kind, k.kind_confidence, m.hash = k.representative AND m.turn = 1 AS representative,
+            k.kind, k.kind_confidence, k.copies, m.hash = k.representative AND m.turn = 1 AS representative,
             d.source AS source_number, d.place, p.id AS parent, o.jaccard AS parent_jaccard, o.edits, o.copied,
             o.parent_document, o.parent_position
         FROM members m JOIN cluster_texts c USING (hash) JOIN clusters k ON k.id = c.cluster
