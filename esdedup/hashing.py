@@ -60,8 +60,9 @@ def _merge(result: np.uint64, lane: np.uint64) -> np.uint64:
 @compiled
 def _word(data: Bytes, at: int, size: int) -> np.uint64:
     word = np.uint64(0)
+    first = np.uint64(at)  # an index that cannot be negative is not checked for it, and the bytes are loaded at once
     for index in range(size):
-        word |= np.uint64(data[at + index]) << np.uint64(8 * index)
+        word |= np.uint64(data[first + np.uint64(index)]) << np.uint64(8 * index)
     return word
 
 

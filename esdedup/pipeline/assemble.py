@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from esdedup.hashing import Hashes
 from esdedup.pairs.groups import Flags, Numbers
+from esdedup.pipeline.news import News
 from esdedup.pipeline.prepare import Prepared, Recipe
 from esdedup.stores.store import DOCUMENT_ROWS, LAST_SEEN, SourceMark, sentence_rows
 
@@ -31,13 +32,24 @@ class _Page:
     hashes: Hashes = field(default_factory=lambda: np.empty(0, np.uint64))  # sorted
     positions: Numbers = field(default_factory=lambda: np.empty(0, np.int64))  # in the order of `hashes`
     first: Numbers = field(default_factory=lambda: np.empty(0, np.int64))  # by position: ordinal of a revision
-    last: Numbers = field(default_factory=lambda: np.empty(0, np.int64))
+    seen: Numbers = field(default_factory=lambda: np.empty(0, np.int64))  # by block: ordinal of the last revision
+    # a sentence at places[i][j] stands in the block within[i][j]
+    places: list[Numbers] = field(default_factory=list)
+    within: list[Numbers] = field(default_factory=list)
+    unparsable: dict[int, str] = field(default_factory=dict)  # blocks, and why
     kept: list[Numbers] = field(default_factory=list)  # positions that the store has
     revisions: list[int | None] = field(default_factory=list)
     timestamps: list[str | None] = field(default_factory=list)
     contributors: list[str | None] = field(default_factory=list)
     short: int = 0
     long: int = 0
+
+    def last(self) -> Numbers:
+        """By position: the ordinal of the last revision that has the sentence."""
+        last = self.first.copy()
+        if self.places:
+            np.maximum.at(last, np.concatenate(self.places), self.seen[np.concatenate(self.within)])
+        return last
 
     def told_of(self, ordinals: Numbers) -> list[pa.Array]:
         """Revisions, timestamps and contributors of revisions by their ordinals."""
@@ -78,19 +90,15 @@ class Assembler:
         self.pending_bytes = self.pending_rows = 0
         self.sentences = 0
 
-    def add(self, batch: pa.RecordBatch, prepared: Prepared) -> None:
-        """Take in one batch, in reading order."""
-        for row, reason in prepared.unparsable:
-            self._mark.skips.add(
-                "unparsable_page", f"{batch['title'][row].as_py() or batch['id'][row].as_py()}: {reason}"
-            )
+    def add(self, batch: pa.RecordBatch, news: News, prepared: Prepared) -> None:
+        """Take in one batch, its news, and what was made of these, in reading order."""
         self.pending_bytes += prepared.texts.nbytes + prepared.tokens.nbytes
         self.pending_rows += len(prepared.texts)
         self.sentences += len(prepared.texts)
         if self._recipe.merge_revisions:
-            self._add_revisions(batch, prepared)
+            self._add_revisions(batch, news, prepared)
         else:
-            self._add_documents(batch, prepared)
+            self._add_documents(batch, news, prepared)
         self._boundaries.append(
             _Boundary(_rows(self._documents), _rows(self._sentences), _rows(self._last_seen), deepcopy(self._mark))
         )
@@ -137,21 +145,23 @@ class Assembler:
 
     # -- documents with one text ----------------------------------------------------------------------------
 
-    def _add_documents(self, batch: pa.RecordBatch, prepared: Prepared) -> None:
+    def _add_documents(self, batch: pa.RecordBatch, news: News, prepared: Prepared) -> None:
+        for row, reason in prepared.unparsable:
+            self._skip_unparsable(batch, row, reason)
         rows = batch.num_rows
         numbers = self._next + self._step * np.arange(rows)
         self._next += self._step * rows
         self._mark.documents += rows
-        units = np.bincount(prepared.row, minlength=rows)
+        units = np.bincount(prepared.text, minlength=rows)
         starts = np.cumsum(units) - units
-        positions = np.arange(len(prepared.row)) - starts[prepared.row]
+        positions = np.arange(len(prepared.text)) - starts[prepared.text]
         self._documents.append(
             self._document_rows(
-                numbers, batch["id"], batch["title"], prepared.contents, units.astype(np.int32), batch["place"]
+                numbers, batch["id"], batch["title"], news.contents, units.astype(np.int32), batch["place"]
             )
         )
         self._count(int(prepared.short.sum()), int((~prepared.kept & ~prepared.short).sum()))
-        at = prepared.row[prepared.kept]
+        at = prepared.text[prepared.kept]
         taken = pa.array(at)
         when = [batch[name].take(taken) for name in _TOLD_OF_REVISIONS]
         self._append_sentences(numbers[at], positions[prepared.kept], prepared, np.ones(len(at), np.bool_), when)
@@ -189,6 +199,10 @@ class Assembler:
         ]
         self._sentences.append(pa.record_batch(arrays, self._schema))
 
+    def _skip_unparsable(self, batch: pa.RecordBatch, row: int, reason: str) -> None:
+        page = batch["title"][row].as_py() or batch["id"][row].as_py()
+        self._mark.skips.add("unparsable_page", f"{page}: {reason}")
+
     def _count(self, short: int, long: int) -> None:
         for reason, count in (("too_short", short), ("too_long", long)):
             if count:
@@ -196,7 +210,7 @@ class Assembler:
 
     # -- pages with many revisions --------------------------------------------------------------------------
 
-    def _add_revisions(self, batch: pa.RecordBatch, prepared: Prepared) -> None:
+    def _add_revisions(self, batch: pa.RecordBatch, news: News, prepared: Prepared) -> None:
         keys = batch["id"].to_pylist()
         revisions, timestamps, contributors = (batch[name].to_pylist() for name in _TOLD_OF_REVISIONS)
         kept_before = np.concatenate(([0], np.cumsum(prepared.kept)))
@@ -216,26 +230,45 @@ class Assembler:
             page.revisions += revisions[begin:end]
             page.timestamps += timestamps[begin:end]
             page.contributors += contributors[begin:end]
-            for content in prepared.contents[begin:end]:
+            for content in news.contents[begin:end]:
                 page.content = (page.content * _FOLD + int(content)) % 2**64
-            first, last = np.searchsorted(prepared.row, [begin, end])
-            self._meet(page, prepared, int(first), int(last), shift, kept_before)
+            texts = np.searchsorted(news.row, [begin, end])
+            for text, reason in prepared.unparsable:
+                if texts[0] <= text < texts[1]:
+                    page.unparsable[int(news.number[text])] = reason
+            self._see(page, batch, news, slice(*np.searchsorted(news.seen_row, [begin, end])), shift)
+            self._meet(page, news, prepared, texts, shift, kept_before)
             begin = end
 
-    def _meet(self, page: _Page, prepared: Prepared, first: int, last: int, shift: int, kept_before: Numbers) -> None:
-        """Units `first` to `last` of the batch belong to `page`: note the new ones, and when each was last seen."""
+    def _see(self, page: _Page, batch: pa.RecordBatch, news: News, part: slice, shift: int) -> None:
+        """The revisions that follow have the blocks that `part` of what was seen names."""
+        blocks, rows = news.seen[part], news.seen_row[part]
+        new = blocks.max(initial=-1) + 1 - len(page.seen)
+        page.seen = np.concatenate([page.seen, np.zeros(max(new, 0), np.int64)])
+        page.seen[blocks] = rows + shift  # where a block is named more than once, the last one stays
+        if page.unparsable:
+            for block, row in zip(blocks.tolist(), rows.tolist(), strict=True):
+                if block in page.unparsable:
+                    self._skip_unparsable(batch, row, page.unparsable[block])
+
+    def _meet(
+        self, page: _Page, news: News, prepared: Prepared, texts: Numbers, shift: int, kept_before: Numbers
+    ) -> None:
+        """The units of the news between two `texts` belong to `page`: note the new ones, and where each stands."""
+        first, last = np.searchsorted(prepared.text, texts)
         hashes = prepared.hash[first:last]
-        seen_last = prepared.last_row[first:last] + shift
         at = np.searchsorted(page.hashes, hashes)
         known = np.zeros(len(hashes), np.bool_)
         inside = at < len(page.hashes)
         known[inside] = page.hashes[at[inside]] == hashes[inside]
-        page.last[page.positions[at[known]]] = seen_last[known]
         new = ~known
-        positions = np.full(len(hashes), -1, np.int64)
-        positions[new] = np.arange(len(page.last), len(page.last) + new.sum())
-        page.first = np.concatenate([page.first, prepared.row[first:last][new] + shift])
-        page.last = np.concatenate([page.last, seen_last[new]])
+        positions = np.empty(len(hashes), np.int64)
+        positions[known] = page.positions[at[known]]
+        positions[new] = np.arange(len(page.first), len(page.first) + new.sum())
+        again = slice(*np.searchsorted(prepared.again_text, texts))
+        page.places += [positions, positions[prepared.again_unit[again] - first]]
+        page.within += [news.number[prepared.text[first:last]], news.number[prepared.again_text[again]]]
+        page.first = np.concatenate([page.first, news.row[prepared.text[first:last][new]] + shift])
         merged = np.concatenate([page.hashes, hashes[new]])
         order = np.argsort(merged, kind="stable")
         page.positions = np.concatenate([page.positions, positions[new]])[order]
@@ -260,16 +293,17 @@ class Assembler:
                 pa.array([page.key], pa.string()),
                 pa.array([page.title], pa.string()),
                 np.array([page.content], np.uint64),
-                np.array([len(page.last)], np.int32),
+                np.array([len(page.first)], np.int32),
                 pa.array([page.place], pa.int64()),
             )
         )
         kept = np.concatenate(page.kept) if page.kept else np.empty(0, np.int64)
-        later = kept[page.last[kept] > page.first[kept]]
+        last = page.last()
+        later = kept[last[kept] > page.first[kept]]
         rows = [
             pa.array(np.full(len(later), page.number, np.int32)),
             pa.array(later, pa.int32()),
-            *page.told_of(page.last[later]),
+            *page.told_of(last[later]),
         ]
         self._last_seen.append(pa.record_batch(rows, LAST_SEEN))
 

@@ -22,6 +22,7 @@ import pyarrow as pa
 
 from esdedup.errors import EsdedupError, SourceError
 from esdedup.pipeline.assemble import Assembler, Rows
+from esdedup.pipeline.news import News, NewsReader
 from esdedup.pipeline.prepare import Prepared, Recipe, get_ready, prepare
 from esdedup.pipeline.progress import Bar
 from esdedup.records import Skips
@@ -116,21 +117,22 @@ class _Workers:
         self._ready: list[Future[int]] = []
         self._lost = False
 
-    def submit(self, batch: pa.RecordBatch, recipe: Recipe) -> Future[Prepared]:
+    def submit(self, news: News) -> Future[Prepared]:
+        work = (news.texts, news.page, news.recipe)
         if self.count == 1:
             done: Future[Prepared] = Future()
-            done.set_result(prepare(batch, recipe))
+            done.set_result(prepare(*work))
             return done
-        self._begun += batch.nbytes
+        self._begun += news.texts.nbytes
         if self._processes is None and self._begun > _WORTH_WORKERS:
             self._processes = _processes(self.count)
             with _without_main():
                 self._ready = [self._processes.submit(os.getpid) for _ in range(self.count)]
         if self._processes is None or not all(ready.done() for ready in self._ready):
-            return self._threads.submit(prepare, batch, recipe)
+            return self._threads.submit(prepare, *work)
         try:
             with _without_main():  # any submission may start a worker
-                return self._processes.submit(prepare, batch, recipe)
+                return self._processes.submit(prepare, *work)
         except BrokenProcessPool as error:
             raise self._loss() from error
 
@@ -255,7 +257,8 @@ class _Loader:
 
     def _take_in(self, stream: DocumentStream, assembler: Assembler, skips: Skips, writer: _Writer) -> None:
         """Prepare the batches of the stream in the workers, and hand them on in order, up to the end or to damage."""
-        waiting: deque[tuple[pa.RecordBatch, int, Future[Prepared]]] = deque()
+        waiting: deque[tuple[pa.RecordBatch, News, int, Future[Prepared]]] = deque()
+        reader = NewsReader()
         ours = self._of_part(iter(stream))
         batches = _without_first(ours, self._mark.documents, self._recipe({}).merge_revisions)
         batch: pa.RecordBatch | None
@@ -266,11 +269,12 @@ class _Loader:
                 batch = None
                 skips.add("damaged_source", str(error))
             if batch is not None:
-                recipe = self._recipe(stream.namespaces)
-                waiting.append((batch, stream.position, self._workers.submit(batch, recipe)))
+                news = reader.read(batch, self._recipe(stream.namespaces))
+                told = batch.drop_columns(["text"])
+                waiting.append((told, news, stream.position, self._workers.submit(news)))
             while waiting and (batch is None or len(waiting) > 4 * self._workers.count):
-                done, position, future = waiting.popleft()
-                assembler.add(done, self._workers.result(future))
+                told, news, position, future = waiting.popleft()
+                assembler.add(told, news, self._workers.result(future))
                 self._bar.reach(self._bytes_before + position, f"{assembler.sentences:,} sentences")
                 if assembler.pending_rows >= _FLUSH_ROWS:
                     writer.write(*assembler.take(_FLUSH_ROWS))

@@ -1,4 +1,4 @@
-"""What a worker does with a batch of documents: clean, split, filter, sign. Columns in, columns out."""
+"""What a worker does with texts: clean, split, filter, sign. Columns in, columns out."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from esdedup.flat import text_buffers, text_column
+from esdedup.flat import text_buffers
 from esdedup.hashing import Hashes, content_hashes
 from esdedup.pairs.groups import Numbers
 from esdedup.sentences.segment import segment
@@ -27,6 +25,8 @@ from esdedup.wikitext.columns import plain_texts
 from esdedup.wikitext.fast import FastCleaner
 from esdedup.wikitext.reference import ReferenceCleaner
 from esdedup.wikitext.rules import Names
+
+_NONE = (np.empty(0, np.int64), np.empty(0, np.int64))
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,21 +41,22 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """The units of one batch. With `merge_revisions`, each distinct unit of a page appears once in its batch.
+    """The units of some texts. With `merge_revisions`, each distinct unit of a page appears once.
 
-    Every unit has `row` (the batch row that has it first), `last_row` (the last one that has it), `hash`
-    (content hash) and `kept`; the kept ones, in the same order, have `texts` and `tokens`.
+    Every unit has `text` (the index of the first text that has it), `hash` (content hash) and `kept`; the kept ones,
+    in the same order, have `texts` and `tokens`. Unit `again_unit[i]` stands in text `again_text[i]` too, which is of
+    the same page.
     """
 
-    contents: Hashes  # of each row: its text and title as read, and the way it was read
-    row: Numbers
-    last_row: Numbers
+    text: Numbers
     hash: Hashes
     kept: npt.NDArray[np.bool_]
     short: npt.NDArray[np.bool_]
     texts: pa.LargeStringArray
     tokens: Tokens
-    unparsable: list[tuple[int, str]]  # rows that the reference path gave up on, and why
+    again_unit: Numbers
+    again_text: Numbers
+    unparsable: list[tuple[int, str]]  # texts that the reference path gave up on, and why
 
 
 def get_ready() -> None:
@@ -71,16 +72,14 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def prepare(batch: pa.RecordBatch, recipe: Recipe) -> Prepared:
-    """Turn documents (schema `DOCUMENTS`) into signed units."""
-    column = batch["text"]
-    contents = _contents(batch, recipe)
+def prepare(column: pa.LargeStringArray, page: Numbers, recipe: Recipe) -> Prepared:
+    """Turn texts into signed units; `page` is equal for texts of one page, and rising."""
     documents, unparsable = _plain_texts(column, recipe)
     units = segment(documents, recipe.signing.unit, recipe.signing.lang)
     hashes = content_hashes(*text_buffers(units.texts))
-    firsts, last_rows = np.arange(len(hashes)), units.document
+    firsts, again_unit, again_text = np.arange(len(hashes)), *_NONE
     if recipe.merge_revisions:
-        firsts, last_rows = _merge(_runs(batch["id"].to_pylist())[units.document], hashes, units.document)
+        firsts, again_unit, again_text = _merge(page[units.document], hashes, units.document)
     signer = _signer(recipe.signing)
     length = units.length[firsts]
     fitting = (length >= recipe.signing.min_chars) & (length <= recipe.signing.max_chars)
@@ -93,14 +92,14 @@ def prepare(batch: pa.RecordBatch, recipe: Recipe) -> Prepared:
         texts = texts.filter(pa.array(worded))
         shingled = signer.shingled(texts)
     return Prepared(
-        contents,
         units.document[firsts],
-        last_rows,
         hashes[firsts],
         fitting,
         ~fitting & (length <= recipe.signing.max_chars),
         texts,
         signer.tokens(shingled),
+        again_unit,
+        again_text,
         unparsable,
     )
 
@@ -109,35 +108,22 @@ def _plain_texts(column: pa.LargeStringArray, recipe: Recipe) -> tuple[list[str]
     if recipe.wikitext is None:
         return column.to_pylist(), []
     fast = recipe.wikitext == "fast"
-    cleaner = _fast(recipe.namespaces) if fast else _reference(recipe.namespaces, threading.get_ident())
+    cleaner = fast_cleaner(recipe.namespaces) if fast else _reference(recipe.namespaces, threading.get_ident())
     texts, unparsable = plain_texts(column, cleaner)
     return [text or "" for text in texts], unparsable
 
 
-def _contents(batch: pa.RecordBatch, recipe: Recipe) -> Hashes:
-    titles = batch["title"].fill_null("").cast(pa.large_string())
-    way = content_hashes(*text_buffers(text_column([recipe.wikitext or ""])))[0]
-    # an odd factor, so that a title does not cancel out with an equal text
-    named = content_hashes(*text_buffers(titles)) * np.uint64(0x9E3779B97F4A7C15)
-    return np.asarray(content_hashes(*text_buffers(batch["text"])) ^ named ^ way)
-
-
-def _runs(ids: Sequence[str]) -> Numbers:
-    """The same number for neighbouring rows of one id, counting up."""
-    changed = [False, *(one != two for one, two in pairwise(ids))]
-    return np.cumsum(changed)
-
-
-def _merge(runs: Numbers, hashes: Hashes, rows: Numbers) -> tuple[Numbers, Numbers]:
-    """The first of equal units of each run, in order of appearance, and the row that each appears in last."""
-    order = np.lexsort((np.arange(len(hashes)), hashes, runs))
+def _merge(pages: Numbers, hashes: Hashes, texts: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+    """The first of equal units of each page, in order of appearance; and of the others, which of the first they equal
+    and their texts, in the order of those.
+    """
+    order = np.lexsort((np.arange(len(hashes)), hashes, pages))
     new = np.ones(len(order), np.bool_)
-    new[1:] = (runs[order][1:] != runs[order][:-1]) | (hashes[order][1:] != hashes[order][:-1])
-    starts = np.flatnonzero(new)
-    firsts = order[starts]
-    lasts = rows[order[np.append(starts[1:], len(order)) - 1]] if len(order) else rows
-    by_appearance = np.argsort(firsts)
-    return firsts[by_appearance], lasts[by_appearance]
+    new[1:] = (pages[order][1:] != pages[order][:-1]) | (hashes[order][1:] != hashes[order][:-1])
+    first = np.empty(len(order), np.int64)  # by unit: the first one equal to it
+    first[order] = order[new][np.cumsum(new) - 1]
+    firsts, others = np.unique(first), np.flatnonzero(first != np.arange(len(first)))
+    return firsts, np.searchsorted(firsts, first[others]), texts[others]
 
 
 @lru_cache(maxsize=4)
@@ -146,7 +132,8 @@ def _signer(signing: Signing) -> Signer:
 
 
 @lru_cache(maxsize=4)
-def _fast(namespaces: tuple[tuple[int, str], ...]) -> FastCleaner:
+def fast_cleaner(namespaces: tuple[tuple[int, str], ...]) -> FastCleaner:
+    """The cleaner for a wiki with these names of namespaces."""
     return FastCleaner(Names(dict(namespaces)))
 
 

@@ -9,13 +9,14 @@ import numpy as np
 import pyarrow as pa
 
 from esdedup.errors import SourceError
+from esdedup.flat import texts_from
 from esdedup.records import DOCUMENTS
 
 MAX_ROWS = 4096
 MAX_BYTES = 2 * 2**20
 
-Row = tuple[str, str | None, str, int | None, str | None, str | None, int]
-"""One document in the order of the `DOCUMENTS` columns."""
+Row = tuple[str, str | None, str | bytes, int | None, str | None, str | None, int]
+"""One document in the order of the `DOCUMENTS` columns; a text as bytes is UTF-8."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -85,7 +86,9 @@ def cut(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         start = end
 
 
-def _encode(text: str) -> bytes:
+def _encode(text: str | bytes) -> bytes:
+    if isinstance(text, bytes):
+        return text
     try:
         return text.encode()
     except UnicodeEncodeError:
@@ -97,7 +100,7 @@ def _batch(rows: list[Row], texts: list[bytes]) -> pa.RecordBatch:
     columns = [
         _strings(ids),
         _strings(titles),
-        pa.array(texts, pa.large_binary()).cast(pa.large_string()),
+        texts_from(np.frombuffer(b"".join(texts), np.uint8), np.cumsum([0, *map(len, texts)])),
         pa.array(revisions, pa.int64()),
         _strings(timestamps),
         _strings(contributors),

@@ -14,6 +14,7 @@ from esdedup.sources.namespaces import Titles, is_redirect
 from esdedup.sources.xmlfeed import drop_content, elements, local_name
 
 _WIKITEXT = "wikitext"
+_HEAD = 512  # bytes
 
 
 class WikipediaReader:
@@ -142,11 +143,12 @@ class WikipediaReader:
         timestamp: str | None = None
         contributor: str | None = None
         model = _WIKITEXT
-        text = ""
+        text = b""
         for child in element:
             name = local_name(child)
             if name == "text":
-                text = child.text or "" if not len(child) else "".join(map(str, child.itertext()))
+                # as bytes, which is how it is held: no string is made of it on the way
+                text = etree.tostring(child, method="text", encoding="utf-8", with_tail=False)
             elif name == "timestamp":
                 timestamp = (child.text or "").strip() or None
             elif name == "id":
@@ -155,11 +157,12 @@ class WikipediaReader:
                 contributor = _contributor(child)
             elif name == "model":
                 model = (child.text or "").strip() or _WIKITEXT
+        begin = _beginning(text)
         if model != _WIKITEXT:
             reason = "not_wikitext"
-        elif not text or text.isspace():
+        elif not begin:
             reason = "no_text"
-        elif is_redirect(text):
+        elif is_redirect(begin):
             reason = "redirect"
         else:
             return page.id, page.title, text, revision, timestamp, contributor, self.pages + 1
@@ -196,6 +199,12 @@ def _drop_before(element: etree._Element, kept: etree._Element | None, only: str
             previous.clear()  # lxml takes out a full one in quadratic time
             parent.remove(previous)
         previous = earlier
+
+
+def _beginning(text: bytes) -> str:
+    """The text without white space before it, or of a long one enough to tell what it is."""
+    begin = text[:_HEAD].decode("utf-8", "ignore").lstrip()
+    return begin if len(begin) > _HEAD // 8 or len(text) <= _HEAD else text.decode().lstrip()
 
 
 def _contributor(element: etree._Element) -> str | None:

@@ -16,11 +16,50 @@ from esdedup.wikitext import lookup
 from esdedup.wikitext.lines import write_lines
 from esdedup.wikitext.links import strip_links
 from esdedup.wikitext.lookup import Bytes, Numbers
+from esdedup.wikitext.marks import constant
 from esdedup.wikitext.rules import Names
 from esdedup.wikitext.tags import strip_tags
 from esdedup.wikitext.templates import strip_templates
 
 Number = TypeVar("Number", np.uint8, np.int64)
+
+
+_OUTSIDE = constant(0)  # of sections that are dropped
+
+
+@compiled
+def room(longest: int) -> tuple[Bytes, npt.NDArray[np.int64]]:
+    """Where `clean` works on texts of at most `longest` bytes: on the text, and on all that may be open at once."""
+    # what opens takes two bytes, but for marks
+    return np.empty(longest, dtype=np.uint8), np.empty((4, longest + 1), dtype=np.int64)
+
+
+@compiled
+def clean(
+    data: Bytes,
+    begin: int,
+    end: int,
+    dropped_level: int,
+    out: Bytes,
+    at: int,
+    text: Bytes,
+    stack: Numbers,
+    keys: Numbers,
+    values: Numbers,
+    letters: Numbers,
+) -> tuple[int, int, bool]:
+    """Write the plain text of data[begin:end] to out[at:], which has twice the room; return its end there.
+
+    `dropped_level` is the level of the heading whose section is being dropped, 0 outside: as the text begins, and
+    returned, as it ends. The third answer is whether anything is open at the end, so that more text could change
+    what was made of this one.
+    """
+    kinds, places, pipes, brackets = stack[0], stack[1], stack[2], stack[3]
+    length, open_tag = strip_tags(data, begin, end, text, keys, values)
+    length, open_template = strip_templates(text, length, places, kinds)
+    length, open_link = strip_links(text, length, kinds, places, pipes, brackets, keys, values, letters)
+    written, dropped_level = write_lines(text, length, out, at, dropped_level, keys, values, letters)
+    return written, dropped_level, open_tag or open_template or open_link
 
 
 @compiled
@@ -34,17 +73,12 @@ def _clean_pages(
     total = offsets[pages] - offsets[0]
     out = np.empty(2 * total + 2, dtype=np.uint8)
     out_offsets = np.zeros(pages + 1, dtype=np.int64)
-    text = np.empty(longest, dtype=np.uint8)
-    # Room for everything that may be open at once: what opens takes two bytes, but for marks.
-    kinds = np.empty(longest + 1, dtype=np.int64)
-    places = np.empty(longest + 1, dtype=np.int64)
-    pipes = np.empty(longest + 1, dtype=np.int64)
-    brackets = np.empty(longest + 1, dtype=np.int64)
+    text, stack = room(longest)
     for page in range(pages):
-        length = strip_tags(data, offsets[page], offsets[page + 1], text, keys, values)
-        length = strip_templates(text, length, places, kinds)
-        length = strip_links(text, length, kinds, places, pipes, brackets, keys, values, letters)
-        out_offsets[page + 1] = write_lines(text, length, out, out_offsets[page], keys, values, letters)
+        begin, end = offsets[page], offsets[page + 1]
+        out_offsets[page + 1], _, _ = clean(
+            data, begin, end, _OUTSIDE, out, out_offsets[page], text, stack, keys, values, letters
+        )
     return out[: out_offsets[pages]].copy(), out_offsets
 
 
@@ -55,7 +89,8 @@ class FastCleaner:
     """
 
     def __init__(self, names: Names) -> None:
-        self._keys, self._values = lookup.table(names)
+        self.tables = (*lookup.table(names), lookup.LETTERS)
+        """Names and letters, as `clean` takes them."""
 
     def clean(self, text: str) -> str:
         """The plain text of one page."""
@@ -68,10 +103,10 @@ class FastCleaner:
 
         Both are UTF-8. The result is valid wherever the input is.
         """
-        return _clean_pages(_read_only(data), _read_only(offsets), self._keys, self._values, lookup.LETTERS)
+        return _clean_pages(read_only(data), read_only(offsets), *self.tables)
 
 
-def _read_only(array: npt.NDArray[Number]) -> npt.NDArray[Number]:
+def read_only(array: npt.NDArray[Number]) -> npt.NDArray[Number]:
     """A view that cannot be written: the columns of a batch cannot either, and each kind compiles anew."""
     view = np.ascontiguousarray(array).view()
     view.flags.writeable = False

@@ -202,17 +202,20 @@ def write_lines(
     length: int,
     out: Bytes,
     page: int,
+    dropped_level: int,
     keys: Numbers,
     values: Numbers,
     letters: Numbers,
-) -> int:
+) -> tuple[int, int]:
     """Write the plain text of text[:length] to out[page:]; return its end.
+
+    `dropped_level` is the level of the heading whose section is being dropped, 0 outside: as the text begins, and
+    returned, as it ends.
 
     Needs room for twice the length: a block break is two bytes, and what it stands for may be one.
     """
     o = page
     pending = _BLOCK
-    dropped_level = 0  # level of the heading whose section is being dropped, 0 outside
     next_line = 0
     while next_line < length:
         start = next_line
@@ -274,4 +277,4 @@ def write_lines(
             letters,
         )
         pending = _BLOCK if alone or o == written else max(pending, _LINE)
-    return o
+    return o, dropped_level

@@ -92,6 +92,18 @@ def _close_link(text: Bytes, place: int, pipe: int, o: int, keys: Numbers, value
 
 
 @compiled
+def _still_open(top: int, line: int, kinds: Numbers, places: Numbers, pipes: Numbers) -> int:
+    """How many are still open on the line that begins at `line`: titles and external links end with theirs."""
+    while (
+        top > 0
+        and places[top - 1] < line
+        and (kinds[top - 1] == _EXTERNAL or (kinds[top - 1] == _LINK and pipes[top - 1] < 0))
+    ):
+        top -= 1
+    return top
+
+
+@compiled
 def strip_links(
     text: Bytes,
     length: int,
@@ -102,13 +114,13 @@ def strip_links(
     keys: Numbers,
     values: Numbers,
     letters: Numbers,
-) -> int:
+) -> tuple[int, bool]:
     """Leave the labels of links in text[:length], and remove files, categories and tables, in place.
 
     The next four arrays are room for a stack of what is open: its kind, its place, where its first `|` stands
     (-1: not yet) and how many single brackets are open in it. Prefixes of links are overwritten with `GONE`
     instead of moving the label: a prefix never holds another link, so each byte is overwritten once.
-    Returns the new length.
+    Returns the new length, and whether a link or a table is open after the last line, if that is ended.
     """
     top = 0
     wiki_tables, html_tables = 0, 0
@@ -163,13 +175,7 @@ def strip_links(
             i += 1
             continue
 
-        # A title and an external link end with their line at the latest.
-        while (
-            top > 0
-            and places[top - 1] < line
-            and (kinds[top - 1] == _EXTERNAL or (kinds[top - 1] == _LINK and pipes[top - 1] < 0))
-        ):
-            top -= 1
+        top = _still_open(top, line, kinds, places, pipes)
         kind = kinds[top - 1] if top > 0 else 0
         following = text[i + 1] if i + 1 < length else 0
         if byte == 91:
@@ -237,4 +243,4 @@ def strip_links(
             text[o] = byte
             o += 1
             i += 1
-    return o
+    return o, _still_open(top, line, kinds, places, pipes) > 0

@@ -50,15 +50,17 @@ def _find_closing_tag(text: Bytes, start: int, end: int, name: int, length: int)
 
 
 @compiled
-def strip_tags(text: Bytes, start: int, end: int, out: Bytes, keys: Numbers, values: Numbers) -> int:
+def strip_tags(text: Bytes, start: int, end: int, out: Bytes, keys: Numbers, values: Numbers) -> tuple[int, bool]:
     """Write text[start:end] to `out` without comments and tags; return its length there.
+
+    Also whether more text after `end` could change what was made of this one: something was not closed.
 
     What is dropped with its content leaves `GONE`; a tag that begins or ends a block leaves `SPLIT`.
     A closing tag that was once not found will not be found further on: so every search runs at most once
     to the end of the page.
     """
     missing = np.zeros(_TAGS, dtype=np.bool_)
-    comment_end_missing = False
+    comment_end_missing, tag_end_missing = False, False
     # Before this place in `out` there is only white space back to the second place.
     known, known_start = -1, -1
     o = 0
@@ -120,6 +122,7 @@ def strip_tags(text: Bytes, start: int, end: int, out: Bytes, keys: Numbers, val
             while close < end and text[close] != 62 and text[close] != 60:
                 close += 1
             if close == end or text[close] == 60:
+                tag_end_missing = tag_end_missing or close == end
                 value = ABSENT
         if value == ABSENT:
             out[o] = 60
@@ -173,4 +176,4 @@ def strip_tags(text: Bytes, start: int, end: int, out: Bytes, keys: Numbers, val
             out[o] = mark
             o += 1
         i = close + 1
-    return o
+    return o, comment_end_missing or tag_end_missing or bool(missing.any())

@@ -8,8 +8,9 @@ from esdedup.wikitext.marks import GONE
 
 
 @compiled
-def strip_templates(text: Bytes, length: int, places: Numbers, counts: Numbers) -> int:
-    """Remove closed `{{…}}` and `{{{…}}}` from text[:length] in place; return the new length.
+def strip_templates(text: Bytes, length: int, places: Numbers, counts: Numbers) -> tuple[int, bool]:
+    """Remove closed `{{…}}` and `{{{…}}}` from text[:length] in place; return the new length, and whether one
+    is open at its end.
 
     `places` and `counts` are room for a stack: where each open run of braces stands, and how many of it are
     still open. A run that is never closed stays as it is, and so does all that follows it.
@@ -45,4 +46,4 @@ def strip_templates(text: Bytes, length: int, places: Numbers, counts: Numbers) 
         for _ in range(run):
             text[o] = byte
             o += 1
-    return o
+    return o, top > 0

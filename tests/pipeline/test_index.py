@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 import esdedup
@@ -278,18 +280,12 @@ def test_standard_input_is_read_anew(tmp_path: Path) -> None:
 
 
 def test_preparing_is_the_same_for_any_cut() -> None:
-    import pyarrow as pa
-
-    from esdedup.records import DOCUMENTS
-
     texts = [" ".join(corpus(seed, 12)) for seed in range(6)]
-    rows = [
-        {"id": str(n), "title": None, "text": text, "revision": None, "timestamp": None} for n, text in enumerate(texts)
-    ]
-    batch = pa.RecordBatch.from_pylist(rows, DOCUMENTS)
     recipe = Recipe(Signing(min_chars=0), None)
-    whole = prepare(batch, recipe)
-    parts = [prepare(batch.slice(at, 1), recipe) for at in range(6)]
+    column = pa.array(texts, pa.large_string())
+    pages = np.arange(6)
+    whole = prepare(column, pages, recipe)
+    parts = [prepare(column.slice(at, 1), pages[at : at + 1], recipe) for at in range(6)]
     assert whole.texts.to_pylist() == [text for part in parts for text in part.texts.to_pylist()]
     assert whole.tokens.tolist() == [row for part in parts for row in part.tokens.tolist()]
 

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from esdedup.errors import UsageError
 from esdedup.pipeline.prepare import Recipe, prepare
-from esdedup.records import DOCUMENTS
 from esdedup.settings import Settings, Signing, freeze
 from esdedup.wikitext.fast import FastCleaner
 from esdedup.wikitext.rules import Names
@@ -66,12 +65,10 @@ TEXT = st.lists(st.text(max_size=8) | STRETCH).map("".join)
 @given(st.lists(TEXT, min_size=1, max_size=4), st.sampled_from(SIGNINGS), st.sampled_from([None, "fast"]))
 @settings(max_examples=120)
 def test_any_text_becomes_units_that_fit_together(texts: list[str], signing: Signing, markup: str | None) -> None:
-    rows = [
-        {"id": str(n), "text": text.encode("utf-8", "replace").decode(), "place": n + 1} for n, text in enumerate(texts)
-    ]
-    prepared = prepare(pa.RecordBatch.from_pylist(rows, DOCUMENTS), Recipe(signing, markup))
+    column = pa.array([text.encode("utf-8", "replace").decode() for text in texts], pa.large_string())
+    prepared = prepare(column, np.arange(len(texts)), Recipe(signing, markup))
     kept = int(prepared.kept.sum())
-    assert len(prepared.row) == len(prepared.hash) == len(prepared.kept)
+    assert len(prepared.text) == len(prepared.hash) == len(prepared.kept)
     assert prepared.tokens.shape == (kept, signing.tokens)
     assert len(prepared.texts) == kept
     assert all(text.strip() for text in prepared.texts.to_pylist())
