@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from copy import deepcopy
 from dataclasses import asdict
 from types import ModuleType, TracebackType
@@ -27,6 +27,7 @@ from esdedup.pipeline.prepare import Prepared, Recipe, get_ready, prepare
 from esdedup.pipeline.progress import Bar
 from esdedup.records import Skips
 from esdedup.settings import Part, Reading, Resources
+from esdedup.sources.ahead import read_ahead
 from esdedup.sources.discover import Source
 from esdedup.sources.stream import DocumentStream, open_documents
 from esdedup.stores.store import ALL, STANDARD_INPUT, SourceMark, Store
@@ -214,6 +215,10 @@ def _without_main() -> Iterator[None]:
         sys.modules["__main__"] = script
 
 
+_Read = tuple[pa.RecordBatch, Recipe, int]
+"""A batch, what is to be made of it, and where in the source it ends."""
+
+
 class _Loader:
     """Loads one source."""
 
@@ -259,29 +264,31 @@ class _Loader:
         """Prepare the batches of the stream in the workers, and hand them on in order, up to the end or to damage."""
         waiting: deque[tuple[pa.RecordBatch, News, int, Future[Prepared]]] = deque()
         reader = NewsReader()
+        # standard input may keep a thread waiting that nobody could call back
+        ahead = self._workers.count > 1 and self._source.path is not None
+        with read_ahead(self._batches(stream)) if ahead else nullcontext(self._batches(stream)) as batches:
+            read = _next(batches, skips)
+            while read is not None or waiting:
+                if read is not None:
+                    batch, recipe, position = read
+                    news = reader.read(batch, recipe)
+                    told = batch.drop_columns(["text"])
+                    waiting.append((told, news, position, self._workers.submit(news)))
+                    read = _next(batches, skips)
+                while waiting and (read is None or len(waiting) > 4 * self._workers.count):
+                    told, news, position, future = waiting.popleft()
+                    assembler.add(told, news, self._workers.result(future))
+                    self._bar.reach(self._bytes_before + position, f"{assembler.sentences:,} sentences")
+                    if assembler.pending_rows >= _FLUSH_ROWS:
+                        writer.write(*assembler.take(_FLUSH_ROWS))
+                    elif assembler.pending_bytes > _FLUSH_BYTES:
+                        writer.write(*assembler.take())
+
+    def _batches(self, stream: DocumentStream) -> Iterator[_Read]:
+        """What is left to read of the stream."""
         ours = self._of_part(iter(stream))
-        batches = _without_first(ours, self._mark.documents, self._recipe({}).merge_revisions)
-        batch: pa.RecordBatch | None
-        while True:
-            try:
-                batch = next(batches, None)
-            except SourceError as error:
-                batch = None
-                skips.add("damaged_source", str(error))
-            if batch is not None:
-                news = reader.read(batch, self._recipe(stream.namespaces))
-                told = batch.drop_columns(["text"])
-                waiting.append((told, news, stream.position, self._workers.submit(news)))
-            while waiting and (batch is None or len(waiting) > 4 * self._workers.count):
-                told, news, position, future = waiting.popleft()
-                assembler.add(told, news, self._workers.result(future))
-                self._bar.reach(self._bytes_before + position, f"{assembler.sentences:,} sentences")
-                if assembler.pending_rows >= _FLUSH_ROWS:
-                    writer.write(*assembler.take(_FLUSH_ROWS))
-                elif assembler.pending_bytes > _FLUSH_BYTES:
-                    writer.write(*assembler.take())
-            if batch is None:
-                return
+        for batch in _without_first(ours, self._mark.documents, self._recipe({}).merge_revisions):
+            yield batch, self._recipe(stream.namespaces), stream.position
 
     def _of_part(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The rows of this part: by the id of the page, else by the record's place in the source."""
@@ -307,6 +314,15 @@ class _Loader:
             tuple(sorted(namespaces.items())),
             markup and self._reading.revisions == "all",
         )
+
+
+def _next(batches: Iterator[_Read], skips: Skips) -> _Read | None:
+    """The next batch; None at the end, or at damage, which is counted."""
+    try:
+        return next(batches, None)
+    except SourceError as error:
+        skips.add("damaged_source", str(error))
+        return None
 
 
 def _damage(skips: Skips) -> Skips:

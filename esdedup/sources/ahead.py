@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -70,6 +71,21 @@ class Ahead(Generic[T]):
                 return
             except queue.Full:
                 continue
+
+
+@contextmanager
+def read_ahead(items: Iterator[T]) -> Iterator[Iterator[T]]:
+    """The items, which a thread takes at most a few ahead."""
+
+    def produce(put: Callable[[T], None]) -> None:
+        for item in items:
+            put(item)
+
+    ahead = Ahead(produce)
+    try:
+        yield iter(ahead)
+    finally:
+        ahead.close()
 
 
 class _StoppedError(BaseException):
