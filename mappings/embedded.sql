@@ -29,7 +29,7 @@ CREATE TABLE sentences (
     hash UBIGINT NOT NULL,
     text VARCHAR NOT NULL,
     tokens BIGINT[{tokens}] NOT NULL,
-    revision BIGINT,                 -- first revision that has the sentence, and the last one
+    revision BIGINT,                 -- first revision in time that has the sentence, and the last one
     timestamp VARCHAR,
     contributor VARCHAR,             -- who saved it: a name, or an address
     last_revision BIGINT,
@@ -37,7 +37,12 @@ CREATE TABLE sentences (
     last_contributor VARCHAR
 );
 
-CREATE TABLE last_seen (document INTEGER, position INTEGER, revision BIGINT, timestamp VARCHAR, contributor VARCHAR);
+-- What is known of the sentences of a page only where it ends.
+CREATE TABLE seen (
+    document INTEGER, position INTEGER,
+    revision BIGINT, timestamp VARCHAR, contributor VARCHAR,
+    last_revision BIGINT, last_timestamp VARCHAR, last_contributor VARCHAR
+);
 
 CREATE TABLE skipped (source INTEGER NOT NULL, reason VARCHAR NOT NULL, count BIGINT NOT NULL, places VARCHAR[]);
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from esdedup.hashing import Hashes
 from esdedup.pairs.groups import Flags, Numbers
 from esdedup.pipeline.news import News
 from esdedup.pipeline.prepare import Prepared, Recipe
-from esdedup.stores.store import DOCUMENT_ROWS, LAST_SEEN, SourceMark, sentence_rows
+from esdedup.stores.store import DOCUMENT_ROWS, SEEN, SourceMark, sentence_rows
 
 _FOLD = 0x9E3779B97F4A7C15
 _TOLD_OF_REVISIONS = ("revision", "timestamp", "contributor")
@@ -31,8 +32,12 @@ class _Page:
     content: int = 0
     hashes: Hashes = field(default_factory=lambda: np.empty(0, np.uint64))  # sorted
     positions: Numbers = field(default_factory=lambda: np.empty(0, np.int64))  # in the order of `hashes`
-    first: Numbers = field(default_factory=lambda: np.empty(0, np.int64))  # by position: ordinal of a revision
-    seen: Numbers = field(default_factory=lambda: np.empty(0, np.int64))  # by block: ordinal of the last revision
+    first: Numbers = field(
+        default_factory=lambda: np.empty(0, np.int64)
+    )  # by position: ordinal of the first in the file
+    early: Numbers = field(default_factory=lambda: np.empty(0, np.int64))  # by block: ordinal of the first in time
+    late: Numbers = field(default_factory=lambda: np.empty(0, np.int64))  # likewise of the last
+    times: npt.NDArray[np.str_] = field(default_factory=lambda: np.empty(0, "<U20"))  # by ordinal
     # a sentence at places[i][j] stands in the block within[i][j]
     places: list[Numbers] = field(default_factory=list)
     within: list[Numbers] = field(default_factory=list)
@@ -44,12 +49,42 @@ class _Page:
     short: int = 0
     long: int = 0
 
-    def last(self) -> Numbers:
-        """By position: the ordinal of the last revision that has the sentence."""
-        last = self.first.copy()
+    def begin(
+        self, revisions: Sequence[int | None], timestamps: Sequence[str | None], who: Sequence[str | None]
+    ) -> None:
+        """Take in what is told of the revisions that follow; those of no time have that of the one before."""
+        self.revisions += revisions
+        self.timestamps += timestamps
+        self.contributors += who
+        before = str(self.times[-1]) if len(self.times) else ""
+        times = [before := stamp or before for stamp in timestamps]
+        self.times = np.concatenate([self.times, np.array(times, "<U20")])
+
+    def see(self, blocks: Numbers, ordinals: Numbers) -> None:
+        """Revisions, in their order in the file, have these blocks: which need not be their order in time."""
+        room = np.full(max(int(blocks.max(initial=-1)) + 1 - len(self.late), 0), -1)
+        self.early, self.late = np.concatenate([self.early, room]), np.concatenate([self.late, room])
+        order = np.argsort(self.times[ordinals], kind="stable")
+        # where a block is named more than once, the last assignment stays
+        for known, turns, sooner in ((self.early, order[::-1], True), (self.late, order, False)):
+            found = np.full(len(known), -1)
+            found[blocks[turns]] = ordinals[turns]
+            met = np.flatnonzero(found >= 0)
+            new, old = found[met], known[met]
+            beyond = self.times[new] < self.times[old] if sooner else self.times[new] >= self.times[old]
+            taken = (old < 0) | beyond
+            known[met[taken]] = new[taken]
+
+    def ends(self) -> tuple[Numbers, Numbers]:
+        """By position: the ordinals of the first and the last revision in time that have the sentence."""
+        order = np.argsort(self.times, kind="stable")
+        rank = np.argsort(order)
+        first, last = np.full(len(self.first), len(rank) - 1), np.zeros(len(self.first), np.int64)
         if self.places:
-            np.maximum.at(last, np.concatenate(self.places), self.seen[np.concatenate(self.within)])
-        return last
+            places, within = np.concatenate(self.places), np.concatenate(self.within)
+            np.minimum.at(first, places, rank[self.early[within]])
+            np.maximum.at(last, places, rank[self.late[within]])
+        return order[first], order[last]
 
     def told_of(self, ordinals: Numbers) -> list[pa.Array]:
         """Revisions, timestamps and contributors of revisions by their ordinals."""
@@ -61,7 +96,7 @@ class _Page:
 
 
 Rows = tuple[pa.Table, pa.Table, pa.Table]
-"""Of `DOCUMENT_ROWS`, `sentence_rows` and `LAST_SEEN`."""
+"""Of `DOCUMENT_ROWS`, `sentence_rows` and `SEEN`."""
 
 
 class _Boundary(NamedTuple):
@@ -69,7 +104,7 @@ class _Boundary(NamedTuple):
 
     documents: int
     sentences: int
-    last_seen: int
+    seen: int
     mark: SourceMark
 
 
@@ -85,7 +120,7 @@ class Assembler:
         self._page: _Page | None = None
         self._documents: list[pa.RecordBatch] = []
         self._sentences: list[pa.RecordBatch] = []
-        self._last_seen: list[pa.RecordBatch] = []
+        self._seen: list[pa.RecordBatch] = []
         self._boundaries = [_Boundary(0, 0, 0, deepcopy(mark))]
         self.pending_bytes = self.pending_rows = 0
         self.sentences = 0
@@ -100,7 +135,7 @@ class Assembler:
         else:
             self._add_documents(batch, news, prepared)
         self._boundaries.append(
-            _Boundary(_rows(self._documents), _rows(self._sentences), _rows(self._last_seen), deepcopy(self._mark))
+            _Boundary(_rows(self._documents), _rows(self._sentences), _rows(self._seen), deepcopy(self._mark))
         )
 
     def finish(self) -> None:
@@ -123,7 +158,7 @@ class Assembler:
         rows = (
             pa.Table.from_batches(self._documents, DOCUMENT_ROWS),
             pa.Table.from_batches(self._sentences, self._schema),
-            pa.Table.from_batches(self._last_seen, LAST_SEEN),
+            pa.Table.from_batches(self._seen, SEEN),
         )
         if row_group is None:
             end = _Boundary(rows[0].num_rows, rows[1].num_rows, rows[2].num_rows, self._mark)
@@ -131,14 +166,14 @@ class Assembler:
         else:
             sentences = self.pending_rows // row_group * row_group
             end = [boundary for boundary in self._boundaries if boundary.sentences <= sentences][-1]
-        cuts = (end.documents, sentences, end.last_seen)
+        cuts = (end.documents, sentences, end.seen)
         taken = tuple(table.slice(0, cut) for table, cut in zip(rows, cuts, strict=True))
         rest = [table.slice(cut) for table, cut in zip(rows, cuts, strict=True)]
-        self._documents, self._sentences, self._last_seen = (table.to_batches() for table in rest)
+        self._documents, self._sentences, self._seen = (table.to_batches() for table in rest)
         self.pending_bytes, self.pending_rows = rest[1].nbytes, rest[1].num_rows
         later = [boundary for boundary in self._boundaries if boundary.sentences > sentences]
         self._boundaries = [_Boundary(0, 0, 0, deepcopy(end.mark))] + [
-            _Boundary(told.documents - cuts[0], told.sentences - cuts[1], told.last_seen - cuts[2], told.mark)
+            _Boundary(told.documents - cuts[0], told.sentences - cuts[1], told.seen - cuts[2], told.mark)
             for told in later
         ]
         return end.mark, (taken[0], taken[1], taken[2])
@@ -227,9 +262,7 @@ class Assembler:
                 page = self._page = _Page(keys[begin], batch["title"][begin].as_py(), self._next, place)
                 self._next += self._step
             shift = len(page.revisions) - begin  # from a batch row to the ordinal of a revision of the page
-            page.revisions += revisions[begin:end]
-            page.timestamps += timestamps[begin:end]
-            page.contributors += contributors[begin:end]
+            page.begin(revisions[begin:end], timestamps[begin:end], contributors[begin:end])
             for content in news.contents[begin:end]:
                 page.content = (page.content * _FOLD + int(content)) % 2**64
             texts = np.searchsorted(news.row, [begin, end])
@@ -243,9 +276,7 @@ class Assembler:
     def _see(self, page: _Page, batch: pa.RecordBatch, news: News, part: slice, shift: int) -> None:
         """The revisions that follow have the blocks that `part` of what was seen names."""
         blocks, rows = news.seen[part], news.seen_row[part]
-        new = blocks.max(initial=-1) + 1 - len(page.seen)
-        page.seen = np.concatenate([page.seen, np.zeros(max(new, 0), np.int64)])
-        page.seen[blocks] = rows + shift  # where a block is named more than once, the last one stays
+        page.see(blocks, rows + shift)
         if page.unparsable:
             for block, row in zip(blocks.tolist(), rows.tolist(), strict=True):
                 if block in page.unparsable:
@@ -298,14 +329,16 @@ class Assembler:
             )
         )
         kept = np.concatenate(page.kept) if page.kept else np.empty(0, np.int64)
-        last = page.last()
-        later = kept[last[kept] > page.first[kept]]
+        first, last = page.ends()
+        # the others are told of right already
+        told = kept[(first[kept] != page.first[kept]) | (last[kept] != page.first[kept])]
         rows = [
-            pa.array(np.full(len(later), page.number, np.int32)),
-            pa.array(later, pa.int32()),
-            *page.told_of(last[later]),
+            pa.array(np.full(len(told), page.number, np.int32)),
+            pa.array(told, pa.int32()),
+            *page.told_of(first[told]),
+            *page.told_of(last[told]),
         ]
-        self._last_seen.append(pa.record_batch(rows, LAST_SEEN))
+        self._seen.append(pa.record_batch(rows, SEEN))
 
 
 def _rows(batches: Sequence[pa.RecordBatch]) -> int:

@@ -130,7 +130,7 @@ class EmbeddedStore(Store):
                 save_mark(self._db, mark)
             # what a killed reading wrote of a page that it had not read to its end
             next_number = self._db.count("SELECT max(number) + 1 FROM documents")
-            for table in ("sentences", "last_seen"):
+            for table in ("sentences", "seen"):
                 self._db.execute(f"DELETE FROM {table} WHERE document >= ?", [next_number])
             # documents from this number on belong to the reading that begins now
             first = next_number if started is None else started.first
@@ -143,11 +143,11 @@ class EmbeddedStore(Store):
     def _forget_reading(self, source: int, first: int) -> None:
         """Delete what the unfinished reading has written of a source that must be read anew."""
         theirs = "SELECT number FROM documents WHERE source = ? AND number >= ?"
-        for table in ("sentences", "last_seen"):
+        for table in ("sentences", "seen"):
             self._db.execute(f"DELETE FROM {table} WHERE document IN ({theirs})", [source, first])
         self._db.execute("DELETE FROM documents WHERE source = ? AND number >= ?", [source, first])
 
-    def append(self, mark: SourceMark, documents: pa.Table, sentences: pa.Table, last_seen: pa.Table) -> None:
+    def append(self, mark: SourceMark, documents: pa.Table, sentences: pa.Table, seen: pa.Table) -> None:
         with self._transaction():
             if documents.num_rows:
                 self._db.connection.register("incoming", documents)
@@ -155,8 +155,8 @@ class EmbeddedStore(Store):
                 self._db.connection.unregister("incoming")
             if sentences.num_rows:
                 self._db.insert("sentences", sentences)
-            if last_seen.num_rows:
-                self._db.insert("last_seen", last_seen)
+            if seen.num_rows:
+                self._db.insert("seen", seen)
             save_mark(self._db, mark)
 
     def settle(self) -> dict[str, int]:

@@ -14,11 +14,11 @@ from duckdb.func import PythonUDFType
 
 from esdedup.database import Database
 from esdedup.stores.duckdb_file import About
+from esdedup.stores.store import DATES
 
 START_CHARS = 64
 _KEY_BYTES = 8
 _PADDING = "\0" * _KEY_BYTES
-_DATES = ("revision", "timestamp", "contributor", "last_revision", "last_timestamp", "last_contributor")
 _DATED_TEXTS = "SELECT hash FROM cluster_texts JOIN clusters ON id = cluster WHERE copies IS NOT NULL"
 """Texts of clusters in which it is known what came first."""
 _SAME = "SELECT new FROM outdated WHERE same"
@@ -77,19 +77,17 @@ def settle_reading(db: Database, first: int, *, remember: bool) -> dict[str, int
         )
         _touch(db)
     db.execute(
-        "UPDATE sentences SET last_revision = l.revision, last_timestamp = l.timestamp, "
-        "last_contributor = l.contributor FROM last_seen l "
+        f"UPDATE sentences SET {_taken_from('l')} FROM seen l "
         "WHERE sentences.document = l.document AND sentences.position = l.position"
     )
-    db.execute("DELETE FROM last_seen")
+    db.execute("DELETE FROM seen")
     for source, count, places in repeated:
         db.execute("INSERT INTO skipped VALUES (?, 'repeated_id', ?, ?)", [source, count, places])
     replaced = db.count("SELECT count(*) FROM outdated WHERE NOT same")
     unchanged = db.count("SELECT count(*) FROM outdated WHERE same")
     if unchanged:
-        takes = ", ".join(f"{name} = n.{name}" for name in _DATES)
         db.execute(
-            f"UPDATE sentences SET {takes} FROM (SELECT s.* REPLACE (o.old AS document) FROM sentences s "
+            f"UPDATE sentences SET {_taken_from('n')} FROM (SELECT s.* REPLACE (o.old AS document) FROM sentences s "
             "JOIN outdated o ON s.document = o.new WHERE o.same) n WHERE sentences.document = n.document AND "
             f"sentences.position = n.position AND ({_other_dates('sentences', 'n')})"
         )
@@ -123,9 +121,14 @@ def remove_documents(db: Database, ids: Sequence[str], *, remember: bool) -> tup
     return db.count("SELECT count(*) FROM leaving"), unknown
 
 
+def _taken_from(other: str) -> str:
+    """SQL for dates as another row has them."""
+    return ", ".join(f"{name} = {other}.{name}" for name in DATES)
+
+
 def _other_dates(one: str, two: str) -> str:
     """SQL for whether two sentences are dated otherwise."""
-    return " OR ".join(f"{one}.{name} IS DISTINCT FROM {two}.{name}" for name in _DATES)
+    return " OR ".join(f"{one}.{name} IS DISTINCT FROM {two}.{name}" for name in DATES)
 
 
 def sort_lookups(db: Database, about: About) -> None:

@@ -32,15 +32,19 @@ DOCUMENT_ROWS: pa.Schema = pa.schema(
     ]
 )
 
-LAST_SEEN: pa.Schema = pa.schema(
-    [
-        ("document", pa.int32()),
-        ("position", pa.int32()),
-        ("revision", pa.int64()),
-        ("timestamp", pa.string()),
-        ("contributor", pa.string()),
-    ]
-)
+_DATES = [
+    ("revision", pa.int64()),  # the first in time that has the sentence, and the last
+    ("timestamp", pa.string()),
+    ("contributor", pa.string()),
+    ("last_revision", pa.int64()),
+    ("last_timestamp", pa.string()),
+    ("last_contributor", pa.string()),
+]
+DATES = [name for name, _ in _DATES]
+"""What is told of the revisions that have a sentence."""
+
+SEEN: pa.Schema = pa.schema([("document", pa.int32()), ("position", pa.int32()), *_DATES])
+"""What of a sentence is known only where its page ends."""
 
 
 def sentence_rows(tokens: int) -> pa.Schema:
@@ -52,12 +56,7 @@ def sentence_rows(tokens: int) -> pa.Schema:
             ("hash", pa.uint64()),
             ("text", pa.large_string()),
             ("tokens", pa.list_(pa.int64(), tokens)),
-            ("revision", pa.int64()),
-            ("timestamp", pa.string()),
-            ("contributor", pa.string()),
-            ("last_revision", pa.int64()),
-            ("last_timestamp", pa.string()),
-            ("last_contributor", pa.string()),
+            *_DATES,
         ]
     )
 
@@ -189,8 +188,8 @@ class Store(ABC):
         """
 
     @abstractmethod
-    def append(self, mark: SourceMark, documents: pa.Table, sentences: pa.Table, last_seen: pa.Table) -> None:
-        """Add rows (`DOCUMENT_ROWS`, `sentence_rows`, `LAST_SEEN`) and the mark's progress, all or nothing."""
+    def append(self, mark: SourceMark, documents: pa.Table, sentences: pa.Table, seen: pa.Table) -> None:
+        """Add rows (`DOCUMENT_ROWS`, `sentence_rows`, `SEEN`) and the mark's progress, all or nothing."""
 
     def give_up(self) -> None:  # noqa: B027  (a file has nothing to wait for)
         """Fail soon in whatever another thread is doing here, rather than wait: the caller goes."""

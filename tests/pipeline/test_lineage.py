@@ -167,6 +167,27 @@ def test_two_histories_of_one_wiki(tmp_path: Path, run: RunJob, stores: Stores) 
     assert sum(tree["copies"] for tree in found["trees"]) == sum(found["editors"].values()) == copies
 
 
+def test_revisions_out_of_order(tmp_path: Path, run: RunJob, stores: Stores) -> None:
+    source = random.Random(6)
+    said, other, later = (sentence(source, 30) for _ in range(3))
+    # an import put the oldest revision of "A" behind the others; two were saved at once
+    pages: dict[str, list[Saved]] = {
+        "A": [(moment(50), "Ann", [said, other]), (moment(60), "Cy", [other, later]), (moment(60), "Di", [later]),
+              (moment(10), "Old", [said])],
+        "B": [(moment(30), "Bo", [said])],
+    }  # fmt: skip
+    run(write_history(tmp_path / "wiki.xml", pages), out=tmp_path / "out", revisions="all")
+    [tree] = esdedup.lineage(store=stores.at(tmp_path / "out"))["trees"]
+    assert [(one["title"], one["timestamp"], one["contributor"], one["copied"]) for one in tree["members"]] == [
+        ("A", moment(10), "Old", None), ("B", moment(30), "Bo", True)
+    ]  # fmt: skip
+    with esdedup.open_store(stores.at(tmp_path / "out"), read_only=True) as store:
+        rows = {row["text"]: row for row in (store.sentence(f"1:{position}") for position in range(3)) if row}
+    assert [(rows[text]["revision"], rows[text]["timestamp"]) for text in (said, other, later)] == [
+        (4, moment(10)), (1, moment(50)), (2, moment(60))
+    ]  # fmt: skip
+
+
 def test_times_that_are_none(tmp_path: Path, run: RunJob, stores: Stores) -> None:
     source = random.Random(8)
     said, own = sentence(source, 30), sentence(source, 30)

@@ -16,11 +16,11 @@ from esdedup.pairs.groups import Numbers
 from esdedup.stores.elastic.journal import Journal
 from esdedup.stores.elastic.reading import ASKED, Hits, Reader, Wanted, integers
 from esdedup.stores.elastic.rows import POSITION_BITS, WHOLE_SENTENCE, in_columns, whole_sentence
+from esdedup.stores.store import DATES
 
 _DOCUMENT = Wanted(source=("number", "source_number", "source", "qualified", "key", "occurrence", "content", "place"))
 _HELD = Wanted(fields=("number", "document_number", "hash", "tokens"))
-_TIMES = ("revision", "timestamp", "contributor", "last_revision", "last_timestamp", "last_contributor")
-_DATED = Wanted(fields=("number", "document_number"), source=_TIMES)
+_DATED = Wanted(fields=("number", "document_number"), source=tuple(DATES))
 _MANY = 8
 """Looking old documents up by name is quicker than reading all where there are so many times more of them."""
 

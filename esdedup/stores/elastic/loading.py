@@ -17,7 +17,7 @@ from esdedup.stores.elastic.bulk import Bulk
 from esdedup.stores.elastic.connection import Connection
 from esdedup.stores.elastic.progress import Progress
 from esdedup.stores.elastic.rows import POSITION_BITS, document_actions, sentence_actions
-from esdedup.stores.store import LAST_SEEN, SourceMark
+from esdedup.stores.store import DATES, SEEN, SourceMark
 
 
 class Loader:
@@ -32,20 +32,20 @@ class Loader:
         self._progress = progress
         self._parts = parts
         self._sentences: pa.Table | None = None
-        self._last_seen = LAST_SEEN.empty_table()
+        self._seen = SEEN.empty_table()
 
-    def append(self, mark: SourceMark, documents: pa.Table, sentences: pa.Table, last_seen: pa.Table) -> None:
+    def append(self, mark: SourceMark, documents: pa.Table, sentences: pa.Table, seen: pa.Table) -> None:
         """Write documents and their sentences, then how far the source has been read.
 
         Sentences may come before their document, which ends only with the last revision of its page: they wait.
         """
         waiting = sentences if self._sentences is None else pa.concat_tables([self._sentences, sentences])
-        seen = pa.concat_tables([self._last_seen, last_seen])
+        told = pa.concat_tables([self._seen, seen])
         last = pc.max(documents["number"]).as_py() if documents.num_rows else -1
         ready = pc.less_equal(waiting["document"], last)
         self._sentences = waiting.filter(pc.invert(ready)).combine_chunks()
-        self._last_seen = seen.filter(pc.greater(seen["document"], last))
-        rows = _dated(waiting.filter(ready).combine_chunks(), seen.filter(pc.less_equal(seen["document"], last)))
+        self._seen = told.filter(pc.greater(told["document"], last))
+        rows = _dated(waiting.filter(ready).combine_chunks(), told.filter(pc.less_equal(told["document"], last)))
         next_number = last + self._parts if documents.num_rows else 0
         self._progress.announce(next_number)
         refused: list[bytes] = []
@@ -79,19 +79,19 @@ def _keep(refused: list[bytes], prefix: str) -> Path:
     return path
 
 
-def _dated(sentences: pa.Table, last_seen: pa.Table) -> pa.Table:
-    """Sentences with the last revision that has them, where that is not the first."""
-    if not last_seen.num_rows:
+def _dated(sentences: pa.Table, seen: pa.Table) -> pa.Table:
+    """Sentences with the first and the last revision that have them, where these are told."""
+    if not seen.num_rows:
         return sentences
     keys = _keys(sentences)
     order = np.argsort(keys)
-    at = order[np.searchsorted(keys, _keys(last_seen), sorter=order)]
+    at = order[np.searchsorted(keys, _keys(seen), sorter=order)]
     mask = np.zeros(len(keys), np.bool_)
     mask[at] = True
-    values = last_seen.take(pa.array(np.argsort(at)))
-    for name in ("revision", "timestamp", "contributor"):
-        where = sentences.schema.get_field_index(f"last_{name}")
-        old = sentences[f"last_{name}"].combine_chunks()
+    values = seen.take(pa.array(np.argsort(at)))
+    for name in DATES:
+        where = sentences.schema.get_field_index(name)
+        old = sentences[name].combine_chunks()
         new = pc.replace_with_mask(old, pa.array(mask), values[name].combine_chunks())
         sentences = sentences.set_column(where, sentences.schema.field(where), new)
     return sentences

@@ -15,7 +15,7 @@ from esdedup.pairs.groups import Numbers
 from esdedup.signers.minhash import COLUMN_BITS
 from esdedup.stores.elastic.bulk import put
 from esdedup.stores.elastic.reading import Hits, Wanted, hashes, integers, signed
-from esdedup.stores.store import SENTENCES, SourceMark
+from esdedup.stores.store import DATES, SENTENCES, SourceMark
 
 HASH_MASK = 2**64 - 1
 """What makes a content hash of the signed number that a server keeps it as."""
@@ -78,7 +78,7 @@ def sentence_actions(mark: SourceMark, unit: str, documents: pa.Table, sentences
         sentences["text"].to_pylist(),
         signed(sentences["hash"].to_numpy()).tolist(),
         tokens,
-        *(sentences[name].to_pylist() for name in _TIMES),
+        *(sentences[name].to_pylist() for name in DATES),
         strict=True,
     )
     record = unit == "record"
@@ -92,7 +92,7 @@ def sentence_actions(mark: SourceMark, unit: str, documents: pa.Table, sentences
             "title": titles[place],
             "position": position,
             "text": text,
-            **dict(zip(_TIMES, times, strict=True)),
+            **dict(zip(DATES, times, strict=True)),
             **beginnings(text),
             "tokens": held,
             "hash": hash_,
@@ -102,9 +102,6 @@ def sentence_actions(mark: SourceMark, unit: str, documents: pa.Table, sentences
             "place": places[place],
         }
         yield b'{"index":{"_id":"%d"}}\n%b\n' % (number, dumps(fields))
-
-
-_TIMES = ("revision", "timestamp", "contributor", "last_revision", "last_timestamp", "last_contributor")
 
 
 def beginnings(text: str) -> dict[str, Any]:

@@ -166,10 +166,10 @@ class ServerStore(Store):
         """Delete documents that this part has written."""
         forget_documents(self._connection, self._names, numbers, check=self._progress.check)
 
-    def append(self, mark: SourceMark, documents: pa.Table, sentences: pa.Table, last_seen: pa.Table) -> None:
+    def append(self, mark: SourceMark, documents: pa.Table, sentences: pa.Table, seen: pa.Table) -> None:
         if self._loader is None:
             raise StoreError(f"{self.address}: no reading has begun")
-        self._loader.append(mark, documents, sentences, last_seen)
+        self._loader.append(mark, documents, sentences, seen)
 
     def give_up(self) -> None:
         self._connection.give_up()
