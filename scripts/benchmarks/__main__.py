@@ -19,7 +19,7 @@ TOPICS = {
     "signing": "text to tokens, against rensa",
     "wikitext": "markup to text: speed, and agreement with the reference",
     "dump": "dump to clusters, against decompressing alone (takes long: 300 MB)",
-    "memory": "peak memory and growth (takes long: 1 GB of history, 5 million sentences, 3 GB of disk)",
+    "memory": "peak memory and growth (takes long: 5 million sentences, 3 GB of disk)",
     "everyday": "adding to a store of a million sentences, and asking it (takes minutes)",
     "meaning": "kinds, contradictions, tables, lineage, against people and plants (1 GB of history)",
     "elasticsearch": "the store on a server, with a node of this machine (takes long)",

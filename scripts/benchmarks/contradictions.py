@@ -28,12 +28,12 @@ def contradiction_rows(corpora: Iterable[str], folder: Path) -> list[Row]:
     found.sort(key=lambda row: -row["confidence"])
     judged = [verdicts[_key(row)] for row in found[: _FIRST[-1]] if _key(row) in verdicts]
     rows = [
-        Row("contradictions found in the five corpora", len(found)),
+        Row("contradictions found in five real corpora", len(found)),
         Row("among the first 50, those that a person has judged", len(judged)),
     ]
     for first in _FIRST:
         some = judged[:first]
-        rows.append(Row(f"precision of the first {len(some)} of these", sum(some) / max(1, len(some))))
+        rows.append(Row(f"real contradictions: precision of the first {len(some)}", sum(some) / max(1, len(some))))
     return rows
 
 

@@ -11,8 +11,6 @@ from scripts.benchmarks.corpora import articles_of_sentences, dump
 from scripts.benchmarks.processes import ESDEDUP, Ran, run
 from scripts.benchmarks.rows import Row, at_most, without_value
 
-HISTORY = Path("wiki/enwiki-anarchism-history-1GB.xml.lzma")
-SMALL_HISTORY = Path("wiki/enwiki-anarchism-history-1000.xml.bz2")
 SENTENCES = (500_000, 5_000_000)
 SMALL_SENTENCES = (10_000, 100_000)
 GIB = 2**30
@@ -22,13 +20,7 @@ ROLLUP = Path("/proc/self/smaps_rollup")
 def measure(bench: Bench) -> list[Row]:
     if not ROLLUP.exists():
         return [without_value("peak memory", f"there is no {ROLLUP} on this system", "≤ 1.5")]
-    history = SMALL_HISTORY if bench.small else HISTORY
-    ran, kept = _run(bench, bench.data / history, "--revisions", "all")
-    rows = [
-        *_memory(f"{history.name}, all revisions", ran),
-        Row(f"{history.name}: sentences kept", kept),
-        Row(f"{history.name}: the whole command", ran.seconds, "s"),
-    ]
+    rows: list[Row] = []
     times = []
     for sentences in SMALL_SENTENCES if bench.small else SENTENCES:
         path = dump(bench, articles_of_sentences(bench, sentences))
