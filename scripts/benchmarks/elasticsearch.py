@@ -26,7 +26,7 @@ from esdedup.stores.elastic.indices import CORPUS, Indices
 from esdedup.stores.elastic.reading import PAGE
 from esdedup.stores.elastic.rows import SIGNATURE, sentence_actions
 from esdedup.stores.elastic.store import ServerStore
-from esdedup.stores.store import LAST_SEEN, SourceMark
+from esdedup.stores.store import SEEN, SourceMark
 from scripts.benchmarks.bench import Bench, seconds
 from scripts.benchmarks.corpora import articles_of_sentences, dump
 from scripts.benchmarks.processes import ESDEDUP, run
@@ -143,7 +143,7 @@ def _load_signed(server: str, batches: list[tuple[pa.Table, pa.Table]]) -> float
         began = time.perf_counter()
         store.begin([_MARK])
         for documents, sentences in batches:
-            store.append(_MARK, documents, sentences, LAST_SEEN.empty_table())
+            store.append(_MARK, documents, sentences, SEEN.empty_table())
         store._indices.refresh(store._names["sentences"])
         return time.perf_counter() - began
 
