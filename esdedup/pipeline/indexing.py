@@ -304,7 +304,9 @@ class _Loader:
                 turns = np.array(
                     [int(key) if _NUMBER.fullmatch(key) else turn for key, turn in zip(keys, turns, strict=True)]
                 )
-            yield batch.filter(pa.array(turns % self._part.parts == self._part.number % self._part.parts))
+            kept = batch.filter(pa.array(turns % self._part.parts == self._part.number % self._part.parts))
+            if kept.num_rows:
+                yield kept
 
     def _recipe(self, namespaces: dict[int, str]) -> Recipe:
         markup = self._source.format == "wikipedia"
