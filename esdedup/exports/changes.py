@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -64,16 +65,20 @@ def changes(store: Store, run: Path, wanted: ClusterQuery) -> Iterator[dict[str,
         changed = db.arrays("SELECT cluster, before FROM changed")
         gone = db.arrays("SELECT place FROM gone")["place"]
     for cluster in store.cluster_rows(wanted):
-        identity = np.uint64(int(cluster["id"], 16))
-        at = np.searchsorted(changed["cluster"], identity)
-        if at < len(changed["cluster"]) and changed["cluster"][at] == identity:
+        at = _place(changed["cluster"], np.uint64(int(cluster["id"], 16)))
+        if at is not None:
             before = int(changed["before"][at])
             yield {"change": GROWN if before else NEW, "before": before, **cluster}
     if len(gone):
         for place, cluster in enumerate(_read(path)):
-            at = np.searchsorted(gone, place)
-            if at < len(gone) and gone[at] == place and _fits(cluster, wanted):
+            if _place(gone, place) is not None and _fits(cluster, wanted):
                 yield {"change": GONE, "before": cluster["size"], **cluster}
+
+
+def _place(values: npt.NDArray[Any], value: Any) -> int | None:
+    """Where the value stands among sorted ones."""
+    at = int(np.searchsorted(values, value))
+    return at if at < len(values) and values[at] == value else None
 
 
 def _fits(cluster: dict[str, Any], wanted: ClusterQuery) -> bool:

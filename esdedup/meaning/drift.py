@@ -76,10 +76,10 @@ def _among(
             differing[slot.name] = (slot, values, groups)
     dated = any(slot.type == DATE for slot, _, _ in differing.values())
     for slot, values, groups in differing.values():
-        groups.sort(key=lambda group: -sum(len(sentences[place]) for place in group))
-        pages = [{_page(one) for place in group for one in sentences[place]} for group in groups[:2]]
-        rows = [_told(values, group, sentences) for group in groups]
-        rows.sort(key=lambda row: (-row["count"], row["value"]))
+        told = [(_told(values, group, sentences), group) for group in groups]
+        told.sort(key=lambda pair: (-pair[0]["count"], pair[0]["value"]))
+        rows = [row for row, _ in told]
+        pages = [{_page(one) for place in group for one in sentences[place]} for _, group in told[:2]]
         first, second = (read_value(row["value"], slot.before, slot.behind) for row in rows[:2])
         times = [row["last"] or "" for row in rows]
         yield {

@@ -16,8 +16,8 @@ import pyarrow as pa
 
 from esdedup.database import Database
 
-DUMPS: pa.Schema = pa.schema([("source", pa.int32()), ("history", pa.bool_()), ("as_of", pa.string())])
-"""Sources whose sentences have times: whether read with all revisions, and the time of the last edit in each."""
+DUMPS: pa.Schema = pa.schema([("source", pa.int32()), ("as_of", pa.string())])
+"""Sources whose sentences have times, and the time of the last edit in each."""
 
 PAGES: pa.Schema = pa.schema([("source", pa.int32()), ("title", pa.string())])
 
@@ -43,10 +43,8 @@ class EmbeddedCalendar:
         if not self._db.rows("SELECT 1 FROM sentences WHERE timestamp IS NOT NULL LIMIT 1"):
             return DUMPS.empty_table()
         return self._db.table(
-            "SELECT w.number AS source, any_value(w.history) AS history, "
-            f"max(greatest({moment('s.timestamp')}, {moment('s.last_timestamp')})) AS as_of FROM sentences s "
-            "JOIN documents d ON d.number = s.document JOIN sources w ON w.number = d.source "
-            "GROUP BY w.number HAVING as_of IS NOT NULL",
+            f"SELECT d.source, max(greatest({moment('s.timestamp')}, {moment('s.last_timestamp')})) AS as_of "
+            "FROM sentences s JOIN documents d ON d.number = s.document GROUP BY d.source HAVING as_of IS NOT NULL",
         ).cast(DUMPS)
 
     def pages(self, titles: pa.Table) -> pa.Table:
@@ -67,11 +65,16 @@ def trace(db: Database, clusters: pa.Table, calendar: Calendar) -> None:
 
     Where no order can be known, as of one plain dump, `copies` stays null.
     """
-    dumps = calendar.dumps()
-    if dumps.num_rows < 2 and not any(dumps["history"].to_pylist()):
+    if not db.rows(_IN_ORDER.format("sources")):
+        return  # of one plain dump nothing needs to be read
+    db.create("dated", calendar.dumps(), temporary=True)
+    db.execute(
+        "CREATE OR REPLACE TEMP TABLE dumps AS "
+        "SELECT d.*, w.history FROM dated d JOIN sources w ON w.number = d.source; DROP TABLE dated"
+    )
+    if not db.rows(_IN_ORDER.format("dumps")):
         return
     db.create("traced", clusters, temporary=True)
-    db.create("dumps", dumps, temporary=True)
     db.execute(_TURNS)
     titles = db.table("SELECT DISTINCT title FROM turns WHERE NOT history AND title <> ''")
     db.create("pages", calendar.pages(titles), temporary=True)
@@ -84,6 +87,9 @@ def trace(db: Database, clusters: pa.Table, calendar: Calendar) -> None:
     for table in ("traced", "dumps", "pages", "turns", "everyone", "known", "firsts", "firsts_of_page", "parents"):
         db.execute(f"DROP TABLE {table}")
 
+
+_IN_ORDER = "SELECT 1 FROM {} HAVING count(*) > 1 OR bool_or(history)"
+"""A row where these sources can tell what came first."""
 
 # `moment`: the state of the page in which it was seen
 _TURNS = f"""

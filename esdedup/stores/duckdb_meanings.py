@@ -24,6 +24,7 @@ from esdedup.stores.meanings import (
     PLACES,
     Judge,
 )
+from esdedup.stores.tables import table_of_rows
 
 _TEXTS = 20_000  # at a time
 _CLUSTERS = 10_000
@@ -55,8 +56,7 @@ def _contradictions(results: Results, ids: pa.Table, judge: Judge) -> Iterator[p
         for cluster in results.some_clusters(ids.slice(begin, _CLUSTERS)):
             found = judge.contradictions(cluster)
             rows.append((int(cluster["id"], 16), len(found), max(found, default=None)))
-        columns = list(zip(*rows, strict=True)) or [()] * len(schema)
-        yield pa.table([pa.array(column, kind) for column, kind in zip(columns, schema.types, strict=True)], schema)
+        yield table_of_rows(rows, schema)
 
 
 def _with_kinds(db: Database, clusters: Clusters, judge: Judge) -> pa.Table:

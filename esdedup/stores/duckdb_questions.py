@@ -15,6 +15,7 @@ from esdedup.stores.duckdb_changes import START_CHARS, start_keys
 from esdedup.stores.duckdb_lineage import moment
 from esdedup.stores.duckdb_results import rank_members, sentence_id
 from esdedup.stores.store import MEMBERSHIPS, SENTENCES
+from esdedup.stores.tables import table_of_rows
 
 SOURCE_HOMES = "SELECT number, min(number) OVER (PARTITION BY name, qualified) AS home, name FROM sources"
 """Files of one folder share their source's name: together they are one home."""
@@ -124,10 +125,7 @@ class Questions:
             source, name, title = names[document]
             identity = name if self._unit == "record" else f"{name}:{position}"
             found.append((identity, source, name, title, position, *rest))
-        columns = list(zip(*found, strict=True)) or [()] * len(SENTENCES)
-        return pa.table(
-            [pa.array(column, kind) for column, kind in zip(columns, SENTENCES.types, strict=True)], SENTENCES
-        )
+        return table_of_rows(found, SENTENCES)
 
     def _names(self, documents: Numbers) -> dict[int, tuple[str, str, str | None]]:
         """Source, id and title of each document, as the view `named` has them."""

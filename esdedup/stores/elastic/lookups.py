@@ -13,6 +13,7 @@ from esdedup.pairs.groups import Numbers
 from esdedup.stores.elastic.reading import Hits, Reader, Wanted, hashes, integers, signed
 from esdedup.stores.elastic.rows import HASH_MASK, POSITION_BITS, hash_column, in_columns
 from esdedup.stores.store import SourceMark
+from esdedup.stores.tables import table_of_rows
 
 _HASH = Wanted(fields=("hash",))
 
@@ -136,8 +137,7 @@ class Lookups:
                 rows.append(
                     (hit["fields"]["hash"][0] & HASH_MASK, number >> POSITION_BITS, told["position"], len(told["text"]))
                 )
-        columns = list(zip(*rows, strict=True)) or [()] * 4
-        return pa.table([pa.array(column, kind) for column, kind in zip(columns, _FIRST.types, strict=True)], _FIRST)
+        return table_of_rows(rows, _FIRST)
 
     def of_source(self, number: int, documents: Sequence[int]) -> list[int]:
         """Which of these documents, or at least sentences of theirs, stand there as read from a source."""

@@ -80,7 +80,6 @@ class Mirror:
         self.unit = unit
         self._reader = reader
         self._names = names
-        self._marks = marks
         self.db.execute(_TABLES)
         rows = {
             "number": [mark.number for mark in marks],
@@ -138,7 +137,7 @@ class Mirror:
     def insert_clusters(self, clusters: Clusters, judge: Judge | None) -> None:
         """New clusters, judged, and every sentence that pairs and clusters name."""
         self.load_sentences(clusters.texts["hash"].to_numpy())
-        insert_clusters(self.db, self.results, clusters, judge, ServerCalendar(self._reader, self._names, self._marks))
+        insert_clusters(self.db, self.results, clusters, judge, ServerCalendar(self._reader, self._names))
 
     def load_sentences(self, more: Hashes | None = None) -> None:
         """Every sentence of a text that stands in a pair or a cluster, or is asked for besides, with the names of its
