@@ -20,6 +20,7 @@ UNITS = ("sentence", "record")
 NORMALIZATIONS = ("none", "lower", "words", "stem")
 LINKAGES = ("single", "star")
 VERIFICATIONS = ("exact", "none")
+CANDIDATES = ("tokens",)
 ACROSS = ("any", "documents", "sources")
 KEEPS = ("first", "longest", "none")
 KINDS = ("template", "identical", "copyediting", "drift", "references", "other")
@@ -123,6 +124,7 @@ class Scanning:
     ignore: tuple[int, ...] = ()  # content hashes: clusters with one of these texts are known and wanted
     keep: str | None = None  # which texts become the centres of stars; None: the most similar to others
     kinds: bool = True  # whether clusters are judged
+    candidates: str = "tokens"  # which pairs are looked at
 
     def __post_init__(self) -> None:
         if not isinstance(self.jaccard, int | float) or self.jaccard is True or not 0 < self.jaccard <= 1:
@@ -132,6 +134,7 @@ class Scanning:
         _choice("linkage", self.linkage, LINKAGES)
         _choice("verify", self.verify, VERIFICATIONS)
         _choice("across", self.across, ACROSS)
+        _choice("candidates", self.candidates, CANDIDATES)
         if self.keep is not None:
             _choice("keep", self.keep, KEEPS)
         if not isinstance(self.kinds, bool):

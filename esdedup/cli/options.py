@@ -20,6 +20,7 @@ from click.core import ParameterSource
 from esdedup.errors import UsageError
 from esdedup.settings import (
     ACROSS,
+    CANDIDATES,
     FORMATS,
     LINKAGES,
     NORMALIZATIONS,
@@ -224,6 +225,7 @@ scan_options = _bundle(
     ),
     click.option("--across", type=click.Choice(ACROSS), help="Pairs only between these.  [default: any]"),
     click.option("--ignore", metavar="FILE", help="Texts or cluster ids that are known and wanted, a line each."),
+    click.option("--candidates", type=click.Choice(CANDIDATES), help="Which pairs are looked at.  [default: tokens]"),
 )
 
 kinds_option = click.option(

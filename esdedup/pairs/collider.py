@@ -7,8 +7,7 @@ same groups, hence the same pairs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import pyarrow as pa
@@ -18,42 +17,14 @@ from esdedup.pairs.block import Block, collide_block
 from esdedup.pairs.components import roots, unite_runs
 from esdedup.pairs.cuts import Cutter, groups_of
 from esdedup.pairs.groups import Numbers, group_tokens
+from esdedup.pairs.scan import Collided, FetchSignatures, FetchTexts, Progress, Scan
 from esdedup.pairs.verify import HOT_LIMIT
 from esdedup.settings import Scanning
 from esdedup.signers.bands import Signer
 from esdedup.signers.minhash import COLUMN_BITS, Tokens
 
-FetchTexts = Callable[[pa.Table], Iterable[pa.RecordBatch]]
-"""From a column `hash` to rows (`hash`, `text`), each hash once, in any order."""
 
-Progress = Callable[[int, int], None]
-"""Called with work done and work in all."""
-
-
-def signatures_schema(tokens: int) -> pa.Schema:
-    """One row a sentence. `home` is what `--across` looks at: the document or source, or -1 for `any`."""
-    return pa.schema(
-        [
-            ("hash", pa.uint64()),  # content hash of the text
-            ("home", pa.int64()),
-            ("length", pa.int32()),  # bytes of the text
-            ("tokens", pa.list_(pa.int64(), tokens)),
-        ]
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Collided:
-    """What a scan found. The scratch database holds `texts` (number, hash, copies, home) and `pairs`."""
-
-    texts: int
-    collisions: int
-    candidates: int
-    hot_tokens: int
-    hot_places: list[str]
-
-
-class Collider:
+class Collider(Scan):
     """One collision scan. `scratch` is a private database that may spill to disk."""
 
     def __init__(
@@ -65,17 +36,12 @@ class Collider:
         threads: int,
         hot_limit: int | None = None,
     ) -> None:
-        self._db = scratch
-        self._signer = signer
-        self._scanning = scanning
-        self._budget = budget
-        self._threads = threads
+        super().__init__(scratch, signer, scanning, budget, threads)
         self.hot_limit = HOT_LIMIT if hot_limit is None else hot_limit
-        self._db.execute("CREATE TABLE IF NOT EXISTS done (stage VARCHAR PRIMARY KEY, result BIGINT)")
 
     def collide(
         self,
-        signatures: Callable[[set[int]], Iterable[tuple[int, pa.Table | pa.RecordBatchReader]]],
+        signatures: FetchSignatures,
         fetch: FetchTexts,
         progress: Progress = lambda _done, _all: None,
         dirty: pa.Table | None = None,
@@ -107,38 +73,6 @@ class Collider:
             progress(done + 1, ranges)
         places = [f"token {token} is held by {count:,} texts" for token, count in zip(*hot.values(), strict=True)]
         return Collided(texts, collisions, candidates, len(places), places[:5])
-
-    # -- what is done already -----------------------------------------------------------------------------
-
-    def _stage(self, name: str, work: Callable[[], int]) -> int:
-        """The result of `work`, done now unless it was done before; it leaves whole tables and starts anew."""
-        known = self._result(name)
-        if known is None:
-            known = work()
-            self._finish(name, known)
-        return known
-
-    def _result(self, stage: str) -> int | None:
-        row = self._db.row("SELECT result FROM done WHERE stage = ?", [stage])
-        return int(row[0]) if row else None
-
-    def _finish(self, stage: str, result: int) -> None:
-        self._db.execute("INSERT OR REPLACE INTO done VALUES (?, ?)", [stage, result])
-
-    def _load(
-        self,
-        signatures: Callable[[set[int]], Iterable[tuple[int, pa.Table | pa.RecordBatchReader]]],
-        dirty: pa.Table | None,
-    ) -> int:
-        """Bring the slices that are not there yet, each with its mark; the number of texts."""
-        create_signatures(self._db, self._signer.signing.tokens)
-        done = {number for (number,) in self._db.rows("SELECT result FROM done WHERE stage LIKE 'slice %'")}
-        for number, rows in signatures(done):
-            self._db.execute("BEGIN")
-            self._db.insert("signatures", rows)
-            self._finish(f"slice {number}", number)
-            self._db.execute("COMMIT")
-        return collapse(self._db, dirty)
 
     # -- collisions -------------------------------------------------------------------------------------
 
@@ -214,10 +148,7 @@ class Collider:
             )
         self._db.execute("DROP TABLE components")
         self._bring_texts(fetch)
-        self._db.execute(
-            "CREATE OR REPLACE TABLE pairs (a INTEGER, b INTEGER, jaccard DOUBLE, word_edit_distance INTEGER, "
-            "shared_tokens INTEGER)"
-        )
+        self._create_pairs()
         return ranges
 
     def _bring_texts(self, fetch: FetchTexts) -> None:
@@ -255,41 +186,6 @@ class Collider:
         places = np.searchsorted(numbers, postings["number"])
         groups = groups_of(postings["token"], places, COLUMN_BITS)
         return collide_block(block, groups, hot, self._signer, self._scanning, self._threads)
-
-    def _batches(self, query: str) -> Iterator[tuple[Numbers, ...]]:
-        for batch in self._db.batches(query):
-            yield tuple(column.to_numpy().astype(np.int64) for column in batch.columns)
-
-
-def create_signatures(db: Database, tokens: int) -> None:
-    """Make the table `signatures`, if there is none."""
-    db.execute(
-        f"CREATE TABLE IF NOT EXISTS signatures (hash UBIGINT, home BIGINT, length INTEGER, tokens BIGINT[{tokens}])"
-    )
-
-
-def collapse(db: Database, dirty: pa.Table | None = None) -> int:
-    """Make the table `texts` from `signatures`; the number of texts.
-
-    Identical sentences are one text (number, hash, copies, length, home, dirty), numbered from 0 in the order of
-    their content hashes. Without `dirty` (a column `hash`) all are.
-    """
-    if dirty is not None:
-        db.create("wanted", dirty)
-    db.execute(
-        f"""
-        CREATE OR REPLACE TABLE texts AS
-        SELECT (row_number() OVER (ORDER BY hash) - 1)::INTEGER AS number, *,
-            {"true" if dirty is None else "hash IN (SELECT hash FROM wanted)"} AS dirty
-        FROM (
-            SELECT hash, count(*) AS copies, min(length) AS length, min(rowid) AS first,
-                CASE WHEN min(home) = max(home) THEN min(home) ELSE -1 END AS home
-            FROM signatures GROUP BY hash
-        )
-        ORDER BY hash
-        """
-    )
-    return db.count("SELECT count(*) FROM texts")
 
 
 _GROUPING_BYTES = 40  # token, order, member and column of one posting while it is grouped in memory

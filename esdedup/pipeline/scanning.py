@@ -14,8 +14,9 @@ from esdedup.clustering.union import Clusters, find_clusters
 from esdedup.database import Database
 from esdedup.hashing import Hashes
 from esdedup.meaning.judge import JUDGE
-from esdedup.pairs.collider import Collided, Collider
+from esdedup.pairs.collider import Collider
 from esdedup.pairs.groups import Numbers
+from esdedup.pairs.scan import Collided, Scan
 from esdedup.pipeline.progress import Bar
 from esdedup.pipeline.scratch import scratch_database
 from esdedup.settings import Resources, Scanning
@@ -38,7 +39,7 @@ def scan_store(store: Store, scanning: Scanning, resources: Resources, *, quiet:
     signer = Signer(store.signing)
     sentences = store.counts()["sentences_kept"]
     with scratch_database(store, scanning, resources, sentences) as scratch:
-        found = find_pairs(store, new_collider(scratch, signer, scanning, resources), scanning, "scan", quiet=quiet)
+        found = find_pairs(store, _new_scan(scratch, signer, scanning, resources), scanning, "scan", quiet=quiet)
         seconds["collide"] = time.perf_counter() - clock
         clock = time.perf_counter()
         clusters = cluster_pairs(store, scratch, scanning, resources, signer)
@@ -53,6 +54,7 @@ def scan_store(store: Store, scanning: Scanning, resources: Resources, *, quiet:
                 "candidates": found.candidates,
             },
             "hot_tokens": found.hot_tokens,
+            "passed_over": found.skipped,
         }
         store.replace_results(named_pairs(scratch), clusters, summary, JUDGE if scanning.kinds else None)
         seconds["save"] = time.perf_counter() - clock
@@ -64,9 +66,19 @@ def new_collider(scratch: Database, signer: Signer, scanning: Scanning, resource
     return Collider(scratch, signer, scanning, resources.memory // _BLOCK_SHARE, resources.processes)
 
 
+_SCANS: dict[str, type[Scan]] = {"tokens": Collider}
+"""By the source of their candidates."""
+
+
+def _new_scan(scratch: Database, signer: Signer, scanning: Scanning, resources: Resources) -> Scan:
+    """The scan that looks for candidates as `scanning` says, with its share of the memory."""
+    kind = _SCANS[scanning.candidates]
+    return kind(scratch, signer, scanning, resources.memory // _BLOCK_SHARE, resources.processes)
+
+
 def find_pairs(
     store: Store,
-    collider: Collider,
+    collider: Scan,
     scanning: Scanning,
     title: str,
     *,

@@ -130,7 +130,8 @@ def bring_up_to_date(store: Store, settings: Settings, *, quiet: bool) -> dict[s
     if last is not None:
         before = Scanning.described(last["scanning"])
         scanning = replace(before, **settings.free)
-        changed = None if last["current"] or scanning != before else store.changed_texts()
+        by_tokens = scanning.candidates == "tokens"  # otherwise any two texts may be candidates
+        changed = None if last["current"] or scanning != before or not by_tokens else store.changed_texts()
         if changed is not None:
             return update_results(store, changed, last, settings.resources, quiet=quiet)
     return scan_if_needed(store, scanning, settings.resources, quiet=quiet)
@@ -229,6 +230,7 @@ def summarize(store: Store, seconds: dict[str, float], memory: MemoryWatch, miss
     scanned = store.last_scan() or {}
     marks = store.sources()
     skipped = skipped_by_reason(marks)
+    skipped |= scanned.get("passed_over", {})
     if scanned.get("hot_tokens"):
         skipped["hot_token"] = scanned["hot_tokens"]
     if scanned.get("ignored_clusters"):

@@ -18,8 +18,9 @@ import pyarrow.compute as pc
 from esdedup.database import Database
 from esdedup.hashing import Hashes
 from esdedup.meaning.judge import JUDGE
-from esdedup.pairs.collider import collapse, token_matrix
+from esdedup.pairs.collider import token_matrix
 from esdedup.pairs.groups import Numbers
+from esdedup.pairs.scan import collapse
 from esdedup.pipeline.scanning import cluster_pairs, find_pairs, named_pairs, new_collider, warn_of_hot_tokens
 from esdedup.pipeline.scratch import scratch_database
 from esdedup.settings import Resources, Scanning

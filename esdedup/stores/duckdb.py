@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from esdedup.clustering.union import Clusters
 from esdedup.errors import StoreError
-from esdedup.pairs.collider import signatures_schema
+from esdedup.pairs.scan import signatures_schema
 from esdedup.settings import HASH_SCHEME, Part, Signing, freeze
 from esdedup.stores import duckdb_file as files
 from esdedup.stores import duckdb_questions as questions

@@ -237,7 +237,7 @@ class Store(ABC):
 
     @abstractmethod
     def signatures(self, across: str, done: Collection[int] = ()) -> Iterator[tuple[int, Signatures]]:
-        """One row a sentence, of `esdedup.pairs.collider.signatures_schema`, in numbered slices but those `done`.
+        """One row a sentence, of `esdedup.pairs.scan.signatures_schema`, in numbered slices but those `done`.
 
         The slices are the same as long as what is stored is.
         """

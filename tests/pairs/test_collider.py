@@ -13,7 +13,8 @@ import pytest
 from esdedup.database import Database
 from esdedup.flat import text_buffers, text_column
 from esdedup.hashing import content_hashes
-from esdedup.pairs.collider import Collided, Collider, signatures_schema
+from esdedup.pairs.collider import Collider
+from esdedup.pairs.scan import Collided, signatures_schema
 from esdedup.settings import Scanning, Signing
 from esdedup.signers.bands import Signer
 from tests.corpus import corpus, jaccard, template, true_pairs

@@ -139,7 +139,7 @@ def sentence_table(hits: Hits) -> pa.Table:
 
 
 SIGNATURE = Wanted(fields=("hash", "bytes", "tokens", "document_number", "source_number"))
-"""What a row of `esdedup.pairs.collider.signatures_schema` is made of."""
+"""What a row of `esdedup.pairs.scan.signatures_schema` is made of."""
 
 
 def signature_table(hits: Hits, schema: pa.Schema, homes: Numbers | None, across: str) -> pa.Table:

@@ -16,7 +16,7 @@ import pyarrow as pa
 from esdedup.clustering.union import Clusters
 from esdedup.database import Database
 from esdedup.errors import StoreError, StoreLockedError
-from esdedup.pairs.collider import signatures_schema
+from esdedup.pairs.scan import signatures_schema
 from esdedup.settings import Part
 from esdedup.stores.elastic import generations
 from esdedup.stores.elastic.address import ServerAddress
