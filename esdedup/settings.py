@@ -20,7 +20,7 @@ UNITS = ("sentence", "record")
 NORMALIZATIONS = ("none", "lower", "words", "stem")
 LINKAGES = ("single", "star")
 VERIFICATIONS = ("exact", "none")
-CANDIDATES = ("tokens",)
+CANDIDATES = ("tokens", "exact")
 ACROSS = ("any", "documents", "sources")
 KEEPS = ("first", "longest", "none")
 KINDS = ("template", "identical", "copyediting", "drift", "references", "other")
@@ -141,6 +141,8 @@ class Scanning:
             raise SettingsError(f"kinds is {_shown(self.kinds)}; allowed: true, false")
         if self.verify == "none" and self.word_edit_distance is not None:
             raise SettingsError("word-edit-distance needs verify exact; it is none")
+        if self.candidates == "exact" and self.verify == "none":
+            raise SettingsError("candidates exact needs verify exact; it is none")
 
     def describe(self) -> dict[str, Any]:
         """The settings by their command-line names; those not set are left out."""
@@ -253,6 +255,8 @@ class Settings:
         Raises `UsageError` for a name that is no option, `SettingsError` for a value out of range.
         """
         given = {name: value for name, value in options.items() if value is not None}
+        if given.pop("exact", False) and given.setdefault("candidates", "exact") != "exact":  # the short word for it
+            raise SettingsError(f"exact, or candidates {given['candidates']}: not both")
         if isinstance(given.get("memory"), str):
             given["memory"] = parse_memory(given["memory"])
         groups: list[dict[str, Any]] = []

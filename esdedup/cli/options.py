@@ -226,6 +226,9 @@ scan_options = _bundle(
     click.option("--across", type=click.Choice(ACROSS), help="Pairs only between these.  [default: any]"),
     click.option("--ignore", metavar="FILE", help="Texts or cluster ids that are known and wanted, a line each."),
     click.option("--candidates", type=click.Choice(CANDIDATES), help="Which pairs are looked at.  [default: tokens]"),
+    click.option(
+        "--exact", is_flag=True, default=None, help="Every pair at or above --jaccard: short for --candidates exact."
+    ),
 )
 
 kinds_option = click.option(

@@ -8,6 +8,7 @@ same groups, hence the same pairs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -132,7 +133,7 @@ class Collider(Scan):
             "JOIN texts t USING (number) ORDER BY c.component, h.token, h.number"
         )
         ranges = 0
-        for tokens, numbers, costs in _whole_groups(ordered):
+        for tokens, numbers, costs in whole_groups(ordered):
             cut = cutter.cut(tokens, numbers, costs)
             ranges = int(cut.ranges[-1]) + 1
             self._db.insert(
@@ -198,9 +199,9 @@ def token_matrix(column: pa.ChunkedArray, tokens: int) -> Numbers:
     return flat.reshape(-1, tokens)
 
 
-def _whole_groups(batches: Iterable[tuple[Numbers, ...]]) -> Iterator[tuple[Numbers, ...]]:
+def whole_groups(batches: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
     """Batches again, cut so that rows of one token never stand in two."""
-    rest: tuple[Numbers, ...] | None = None
+    rest: tuple[Any, ...] | None = None
     for batch in batches:
         rows = batch if rest is None else tuple(map(np.concatenate, zip(rest, batch, strict=True)))
         last = int(np.searchsorted(rows[0][::-1] != rows[0][-1], True))

@@ -47,7 +47,7 @@ class Collided:
 
     texts: int
     collisions: int | None  # None where candidates are not made of tokens
-    candidates: int
+    candidates: int | None  # None where all are compared with all
     hot_tokens: int = 0
     hot_places: list[str] = field(default_factory=list)
     skipped: dict[str, int] = field(default_factory=dict)  # texts that could not take part, by reason

@@ -33,14 +33,23 @@ Similarities = npt.NDArray[np.float64]
 
 
 @compiled
-def sketches(flat: Hashes, bounds: Offsets) -> Sketches:
-    """A bitmap of 512 bits for each set, shape (n, 8): one bit for each shingle."""
-    out = np.zeros((len(bounds) - 1, SKETCH_WORDS), np.uint64)
+def sketches(flat: Hashes, bounds: Offsets, words: int = SKETCH_WORDS) -> Sketches:
+    """A bitmap for each set, of 64 bits a word, shape (n, words): one bit for each shingle. `words`: a power of two."""
+    out = np.zeros((len(bounds) - 1, words), np.uint64)
     for index in range(len(bounds) - 1):
         for at in range(bounds[index], bounds[index + 1]):
-            bit = flat[at] & np.uint64(64 * SKETCH_WORDS - 1)
+            bit = flat[at] & np.uint64(64 * words - 1)
             out[index, bit >> np.uint64(6)] |= np.uint64(1) << (bit & np.uint64(63))
     return out
+
+
+@compiled
+def distance(sketch: Sketches, a: int, b: int) -> int:
+    """Bits in which the sketches of two sets differ: at most the number of shingles that only one of them has."""
+    apart = np.uint64(0)
+    for word in range(sketch.shape[1]):
+        apart += _ones(sketch[a, word] ^ sketch[b, word])
+    return int(apart)
 
 
 @compiled
@@ -89,7 +98,7 @@ def overlap(flat: Hashes, a: int, end_a: int, b: int, end_b: int, need: int) -> 
 
 
 @compiled
-def _judge(
+def judge(
     a: int,
     b: int,
     flat: Hashes,
@@ -103,10 +112,7 @@ def _judge(
     if min(size_a, size_b) < threshold * max(size_a, size_b) - 1e-9:
         return -1.0
     need = needed_overlap(size_a, size_b, threshold)
-    apart = np.uint64(0)
-    for word in range(SKETCH_WORDS):
-        apart += _ones(sketch[a, word] ^ sketch[b, word])
-    if np.int64(apart) > size_a + size_b - 2 * need:
+    if distance(sketch, a, b) > size_a + size_b - 2 * need:
         return -1.0
     common = overlap(flat, bounds[a], bounds[a + 1], bounds[b], bounds[b + 1], need)
     if common < 0:
@@ -184,7 +190,7 @@ def collide(
                     candidates += 1
                     similarity = -1.0
                     if threshold > 0:
-                        similarity = _judge(a, b, flat, bounds, sketch, threshold)
+                        similarity = judge(a, b, flat, bounds, sketch, threshold)
                         if similarity < 0:
                             continue
                     if found == len(rows):

@@ -259,6 +259,8 @@ def _verdict(found: Mapping[str, Any], scanning: Scanning, one_home: bool, limit
         return f"identical texts in one {home} alone, and the scan was across {scanning.across}"
     if found["identical"]:
         return "identical texts: members of one cluster"
+    if scanning.candidates == "exact":
+        return _exact_verdict(found, scanning)
     if not found["shared_tokens"]:
         missed = "" if jaccard < limit else f", although Jaccard {jaccard:.3f} reaches {limit}"
         return f"not a pair: no token in common{missed} (at this similarity {found['chance']:.1%} have one)"
@@ -266,12 +268,25 @@ def _verdict(found: Mapping[str, Any], scanning: Scanning, one_home: bool, limit
         return "a pair: they share a token, and nothing was verified"
     if jaccard < limit:
         return f"not a pair: candidates, but Jaccard {jaccard:.3f} is below {limit}"
-    most = scanning.word_edit_distance
-    if most is not None and found["word_edit_distance"] > most:
-        return f"not a pair: {found['word_edit_distance']} words differ, and at most {most} may"
+    if too_far := _too_many_words(found, scanning):
+        return too_far
     if limited:
         return (
             f"similar enough (Jaccard {jaccard:.3f}), but a pair only if they are neighbours: each token they share is "
             f"held by more than {HOT_LIMIT:,} texts"
         )
     return f"a pair: they share tokens, and Jaccard {jaccard:.3f} reaches {limit}"
+
+
+def _exact_verdict(found: Mapping[str, Any], scanning: Scanning) -> str:
+    if found["jaccard"] < scanning.jaccard:
+        return f"not a pair: Jaccard {found['jaccard']:.3f} is below {scanning.jaccard}"
+    return _too_many_words(found, scanning) or f"a pair: Jaccard {found['jaccard']:.3f} reaches {scanning.jaccard}"
+
+
+def _too_many_words(found: Mapping[str, Any], scanning: Scanning) -> str:
+    """Why they are no pair, if too many words differ."""
+    most = scanning.word_edit_distance
+    if most is None or found["word_edit_distance"] <= most:
+        return ""
+    return f"not a pair: {found['word_edit_distance']} words differ, and at most {most} may"

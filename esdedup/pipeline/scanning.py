@@ -15,6 +15,7 @@ from esdedup.database import Database
 from esdedup.hashing import Hashes
 from esdedup.meaning.judge import JUDGE
 from esdedup.pairs.collider import Collider
+from esdedup.pairs.exact_scan import ExactScan
 from esdedup.pairs.groups import Numbers
 from esdedup.pairs.scan import Collided, Scan
 from esdedup.pipeline.progress import Bar
@@ -66,7 +67,7 @@ def new_collider(scratch: Database, signer: Signer, scanning: Scanning, resource
     return Collider(scratch, signer, scanning, resources.memory // _BLOCK_SHARE, resources.processes)
 
 
-_SCANS: dict[str, type[Scan]] = {"tokens": Collider}
+_SCANS: dict[str, type[Scan]] = {"tokens": Collider, "exact": ExactScan}
 """By the source of their candidates."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import combinations
 from typing import Any
 
@@ -14,7 +14,7 @@ from esdedup.database import Database
 from esdedup.flat import text_buffers, text_column
 from esdedup.hashing import content_hashes
 from esdedup.pairs.collider import Collider
-from esdedup.pairs.scan import Collided, signatures_schema
+from esdedup.pairs.scan import Collided, Scan, signatures_schema
 from esdedup.settings import Scanning, Signing
 from esdedup.signers.bands import Signer
 from tests.corpus import corpus, jaccard, template, true_pairs
@@ -34,6 +34,7 @@ def collide(
     threads: int = 2,
     homes: list[int] | None = None,
     hot_limit: int = 2000,
+    kind: Callable[..., Scan] | None = None,
 ) -> tuple[list[Row], Collided]:
     signer = Signer(signing or Signing())
     column = text_column(texts)
@@ -54,7 +55,8 @@ def collide(
         yield pa.record_batch({"hash": found, "text": [text_of[value] for value in found.to_pylist()]})
 
     with Database(memory=2**27, threads=threads) as scratch:
-        collider = Collider(scratch, signer, scanning or Scanning(), budget, threads, hot_limit)
+        parts = (scratch, signer, scanning or Scanning(), budget, threads)
+        collider = Collider(*parts, hot_limit) if kind is None else kind(*parts)
         batch = pa.record_batch(columns, schema)
         collided = collider.collide(lambda _: [(0, pa.table(batch.columns, schema))], fetch)
         rows: list[Row] = []
