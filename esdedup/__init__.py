@@ -25,6 +25,7 @@ __all__ = [
     "lineage",
     "open_store",
     "overlap",
+    "plan",
     "remove",
     "run",
     "scan",
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from esdedup.pipeline.cleaning import dedupe
     from esdedup.pipeline.in_memory import cluster_texts
     from esdedup.pipeline.meanings import drift, fill, lineage, templates
+    from esdedup.pipeline.planning import plan
     from esdedup.pipeline.questions import clusters, explain, overlap, similar, suggest
     from esdedup.pipeline.verbs import add, drop, index, remove, run, scan, status
     from esdedup.settings import Settings
@@ -49,6 +51,7 @@ _HOMES = (
         "cluster_texts": "esdedup.pipeline.in_memory",
         "dedupe": "esdedup.pipeline.cleaning",
         "open_store": "esdedup.stores.opening",
+        "plan": "esdedup.pipeline.planning",
     }
     | dict.fromkeys(("drift", "fill", "lineage", "templates"), "esdedup.pipeline.meanings")
     | dict.fromkeys(("clusters", "explain", "overlap", "similar", "suggest"), "esdedup.pipeline.questions")

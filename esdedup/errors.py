@@ -5,6 +5,7 @@ EsdedupError                    could not be done (exit code 1)
 │   └── SettingsError           a setting outside its allowed range
 ├── SourceError                 a source is missing, damaged or of an unknown format
 ├── UnparsablePageError         the reference wikitext path gave up on a page
+├── EvaluationError             what is to be compared with cannot be read, or names what is not there
 ├── NodeError                   the local Elasticsearch cannot be started or stopped
 └── StoreError                  the store cannot be used
     ├── NotAStoreError          the file or index was not made by esdedup
@@ -42,6 +43,10 @@ class SourceError(EsdedupError):
 
 class UnparsablePageError(EsdedupError):
     """The reference wikitext path failed on one page or ran out of its time limit."""
+
+
+class EvaluationError(EsdedupError):
+    """A file of true pairs or clusters cannot be read, or names sentences that the store does not have."""
 
 
 class NodeError(EsdedupError):

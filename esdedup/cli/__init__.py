@@ -28,6 +28,7 @@ _HOMES = {
     "fill": "meaning",
     "lineage": "meaning",
     "dedupe": "clean",
+    "plan": "plan",
     "demo": "demo",
     "node": "node",
     "drop": "upkeep",

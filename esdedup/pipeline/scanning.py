@@ -40,7 +40,7 @@ def scan_store(store: Store, scanning: Scanning, resources: Resources, *, quiet:
     signer = Signer(store.signing)
     sentences = store.counts()["sentences_kept"]
     with scratch_database(store, scanning, resources, sentences) as scratch:
-        found = find_pairs(store, _new_scan(scratch, signer, scanning, resources), scanning, "scan", quiet=quiet)
+        found = find_pairs(store, new_scan(scratch, signer, scanning, resources), scanning, "scan", quiet=quiet)
         seconds["collide"] = time.perf_counter() - clock
         clock = time.perf_counter()
         clusters = cluster_pairs(store, scratch, scanning, resources, signer)
@@ -71,7 +71,7 @@ _SCANS: dict[str, type[Scan]] = {"tokens": Collider, "exact": ExactScan}
 """By the source of their candidates."""
 
 
-def _new_scan(scratch: Database, signer: Signer, scanning: Scanning, resources: Resources) -> Scan:
+def new_scan(scratch: Database, signer: Signer, scanning: Scanning, resources: Resources) -> Scan:
     """The scan that looks for candidates as `scanning` says, with its share of the memory."""
     kind = _SCANS[scanning.candidates]
     return kind(scratch, signer, scanning, resources.memory // _BLOCK_SHARE, resources.processes)

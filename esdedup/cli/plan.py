@@ -1,0 +1,49 @@
+"""`plan`: what to index with, and what it will cost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from esdedup.cli.options import (
+    ADDRESSES,
+    defaults_options,
+    json_option,
+    resource_options,
+    signing_options,
+    source_options,
+    talk_options,
+)
+from esdedup.cli.work import show
+
+
+@click.command()
+@click.argument("sources", nargs=-1, metavar="[SOURCE…]")
+@click.option("--store", metavar="ADDRESS", envvar="ESDEDUP_STORE", help=f"A store to sample: {ADDRESSES}.")
+@click.option("--jaccard", type=float, metavar="S", help="Least similarity of a pair.  [default: 0.8]")
+@click.option("--tokens", type=int, default=10, show_default=True, metavar="N", help="Most tokens of a sentence.")
+@click.option("--schemes", metavar="LIST", help="Only these: BANDSxROWS or DRAWSxDRAW/HASHES, parted by commas.")
+@click.option("--recall", type=float, default=0.99, show_default=True, metavar="S", help="What is to be found.")
+@click.option("--sample", type=int, default=50_000, show_default=True, metavar="N", help="Sentences to try it on.")
+@click.option("--sentences", type=int, metavar="N", help="Forecast time, memory and disk for so many.")
+@click.option("--out", metavar="DIR", type=click.Path(path_type=Path), help="Write s-curve.png to DIR.")
+@json_option
+@source_options
+@signing_options
+@resource_options
+@defaults_options
+@talk_options
+def plan(sources: tuple[str, ...], as_json: bool, **options: Any) -> None:
+    """Compare ways to sign sentences: what each finds, in theory and in a sample of SOURCE or a store.
+
+    \b
+    Example:
+      esdedup plan dump.xml.bz2 --jaccard 0.7 --sentences 136000000
+    """
+    import esdedup
+    from esdedup.cli.show_plan import plan_text
+
+    answer = esdedup.plan(*sources, **options)
+    show(answer, as_json, lambda: plan_text(answer, options["recall"]))

@@ -1,0 +1,88 @@
+"""A plan as text for a terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_STORES = {"embedded": "a file of this machine", "server": "the server"}
+
+
+def plan_text(answer: dict[str, Any], recall: float) -> str:
+    """The table of schemes, the curve of the recommended one, the forecast."""
+    parts = [_schemes(answer), _recommended(answer, recall), _curve(answer)]
+    if answer["forecast"]:
+        parts.append(_forecast(answer["forecast"]))
+    return "\n\n".join(parts)
+
+
+def _schemes(answer: dict[str, Any]) -> str:
+    sample, threshold = answer["sample"], answer["threshold"]
+    head = (
+        "In theory, for pairs spread evenly above the threshold; a source or --store would tell more"
+        if sample is None
+        else f"{sample['texts']:,} distinct sentences, {sample['true_pairs']:,} pairs with Jaccard ≥ {threshold}"
+    )
+    lines = [head, "", "    scheme  hashes  expected   found   candidates        false  seconds"]
+    for row in answer["schemes"]:
+        mark = "*" if row["scheme"] == answer["recommended"] else " "
+        lines.append(
+            f"{mark} {row['scheme']:>8}  {row['hashes']:>6}  {_share(row['expected_recall'])}  {_share(row['recall'])}"
+            f"  {_count(row['candidates'])}  {_count(row['false_candidates'])}  {_seconds(row['seconds'])}"
+        )
+    if answer["exact"] is not None:
+        mark = "*" if answer["recommended"] == "exact" else " "
+        lines.append(
+            f"{mark} {'exact':>8}  {'–':>6}  {_share(1.0)}  {_share(1.0)}  {_count(None)}  {_count(None)}"
+            f"  {_seconds(answer['exact']['seconds'])}"
+        )
+    return "\n".join(lines)
+
+
+def _recommended(answer: dict[str, Any], recall: float) -> str:
+    name = answer["recommended"]
+    if name == "exact":
+        return "Recommended: --exact; comparing all with all is cheaper here than any scheme that finds enough"
+    tokens, _, rest = name.partition("x")
+    rows, _, pool = rest.partition("/")
+    options = f"--hashes {pool} --draw {rows} --draws {tokens}" if pool else f"--bands {tokens} --rows {rows}"
+    why = f"the cheapest that finds {recall:g}" if answer["reached"] else f"none finds {recall:g}; this finds most"
+    return f"Recommended: {options} ({why})"
+
+
+def _curve(answer: dict[str, Any]) -> str:
+    lines = ["   Jaccard  expected   found  pairs of the sample"]
+    lines += [
+        f"{row['jaccard']:>10.3f}  {_share(row['expected'])}  {_share(row['recall'])}  {row['pairs']:,}"
+        for row in answer["curve"]
+    ]
+    return "\n".join(lines)
+
+
+def _forecast(forecast: dict[str, Any]) -> str:
+    lines = []
+    for kind, took in forecast.items():
+        runs = " and ".join(f"{run['sentences']:,}" for run in took["runs"])
+        lines.append(
+            f"{took['sentences']:,} sentences on {_STORES[kind]}: {_time(took['seconds'])}, "
+            f"{took['memory_bytes'] / 2**30:.1f} GiB of memory, {took['disk_bytes'] / 1e9:.1f} GB of disk "
+            f"(from runs over {runs})"
+        )
+    return "\n".join(lines)
+
+
+def _share(value: float | None) -> str:
+    return f"{'–' if value is None else format(value, '.4f'):>8}"
+
+
+def _count(value: int | None) -> str:
+    return f"{'–' if value is None else format(value, ','):>11}"
+
+
+def _seconds(value: float | None) -> str:
+    return f"{'–' if value is None else format(value, '.2f'):>7}"
+
+
+def _time(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,42 @@
+"""From what a few small runs took to what a large one will take."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Took:
+    """One run: sentences compared, seconds, bytes of memory at the most, bytes on disk at the end."""
+
+    sentences: int
+    seconds: float
+    memory: int
+    disk: int
+
+
+def forecast(runs: Sequence[Took], sentences: int, most_memory: int) -> Took:
+    """What `sentences` will take: a straight line through the smallest and the largest run.
+
+    Time and disk grow with the sentences: no stage compares all with all. Memory does too, up to what a run may take.
+    """
+    first, last = min(runs, key=_sentences), max(runs, key=_sentences)
+    if first.sentences == last.sentences:
+        share = sentences / max(1, last.sentences)
+        return Took(sentences, last.seconds * share, min(int(last.memory), most_memory), int(last.disk * share))
+
+    def line(one: float, two: float) -> float:
+        slope = max(0.0, (two - one) / (last.sentences - first.sentences))
+        return two + slope * (sentences - last.sentences)
+
+    return Took(
+        sentences,
+        line(first.seconds, last.seconds),
+        min(int(line(first.memory, last.memory)), max(most_memory, last.memory)),
+        int(line(first.disk, last.disk)),
+    )
+
+
+def _sentences(run: Took) -> int:
+    return run.sentences

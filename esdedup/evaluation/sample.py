@@ -1,0 +1,77 @@
+"""Some texts of one's own, with every true pair among them: what ways to sign are measured on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from esdedup.evaluation.schemes import Scheme, Shares
+from esdedup.evaluation.truth import TruePairs, true_pairs
+from esdedup.settings import Signing, freeze
+from esdedup.signers.bands import Signer
+
+LEAST = 0.5
+"""The similarity from which on pairs are looked for: below there are very many, and nobody wants them."""
+
+BINS = 20
+"""Classes of similarity between 0 and 1."""
+
+
+class Curve(NamedTuple):
+    """What a scheme finds at each similarity: `jaccard` (the middle of a class), `expected`, `pairs`, and `recall`
+    (NaN where the sample has no pair)."""
+
+    scheme: Scheme
+    jaccard: Shares
+    expected: Shares
+    pairs: npt.NDArray[np.int64]
+    recall: Shares
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Distinct texts, what their shingles are, and the similarity that counts."""
+
+    texts: pa.LargeStringArray
+    signing: Signing
+    threshold: float
+    threads: int
+
+    @cached_property
+    def pairs(self) -> TruePairs:
+        """Every pair at or above `LEAST`, or the threshold if that is lower."""
+        return true_pairs(self.texts, Signer(self.signing), min(LEAST, self.threshold), self.threads)
+
+    @cached_property
+    def wanted(self) -> Shares:
+        """The similarities of the pairs at or above the threshold."""
+        return self.pairs.jaccard[self.pairs.jaccard >= self.threshold]
+
+    def curve(self, scheme: Scheme) -> Curve:
+        """What the scheme finds of the pairs of each similarity."""
+        low = min(LEAST, self.threshold)
+        edges = np.arange(np.floor(low * BINS + 1e-9), BINS + 1) / BINS
+        middles = (edges[:-1] + edges[1:]) / 2
+        signer = Signer(freeze(self.signing, scheme.options()))
+        used, places = np.unique(np.concatenate([self.pairs.a, self.pairs.b]), return_inverse=True)
+        tokens = signer.tokens(signer.shingled(self.texts.take(pa.array(used))))
+        half = len(self.pairs.a)
+        found = (tokens[places[:half]] == tokens[places[half:]]).any(axis=1)
+        which = np.clip(np.searchsorted(edges, self.pairs.jaccard, side="right") - 1, 0, len(middles) - 1)
+        pairs = np.bincount(which, minlength=len(middles))
+        hits = np.bincount(which, weights=found, minlength=len(middles))
+        recall = np.where(pairs > 0, hits / np.maximum(pairs, 1), np.nan)
+        return Curve(scheme, middles, scheme.chance(middles), pairs, recall)
+
+
+def expected_curve(scheme: Scheme, threshold: float) -> Curve:
+    """The curve in theory alone."""
+    middles = (np.arange(np.floor(min(LEAST, threshold) * BINS + 1e-9), BINS) + 0.5) / BINS
+    return Curve(
+        scheme, middles, scheme.chance(middles), np.zeros(len(middles), np.int64), np.full(len(middles), np.nan)
+    )

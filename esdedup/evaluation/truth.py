@@ -1,0 +1,60 @@
+"""Every true pair among some texts, exactly: what a plan is measured by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from esdedup.database import private_database
+from esdedup.flat import text_buffers
+from esdedup.hashing import content_hashes
+from esdedup.pairs.exact_scan import ExactScan
+from esdedup.pairs.groups import Numbers
+from esdedup.pairs.scan import signatures_schema
+from esdedup.settings import Scanning
+from esdedup.signers.bands import Signer
+
+_BUDGET = 2**28
+
+
+class TruePairs(NamedTuple):
+    """Pairs as places in the column of texts, a < b, and their Jaccard; each of shape (pairs,)."""
+
+    a: Numbers
+    b: Numbers
+    jaccard: npt.NDArray[np.float64]
+
+
+def true_pairs(texts: pa.LargeStringArray, signer: Signer, jaccard: float, threads: int) -> TruePairs:
+    """All pairs of distinct texts at or above `jaccard`, by (a, b)."""
+    hashes = content_hashes(*text_buffers(texts))
+    order = np.argsort(hashes, kind="stable")
+    tokens = signer.tokens(signer.shingled(texts))
+    schema = signatures_schema(tokens.shape[1])
+    lengths = np.diff(text_buffers(texts)[1])
+    columns = [
+        pa.array(hashes),
+        pa.array(np.full(len(texts), -1)),
+        pa.array(lengths, pa.int32()),
+        pa.FixedSizeListArray.from_arrays(pa.array(tokens.reshape(-1)), tokens.shape[1]),
+    ]
+
+    def fetch(wanted: pa.Table) -> Iterator[pa.RecordBatch]:
+        places = order[np.searchsorted(hashes[order], wanted["hash"].to_numpy())]
+        yield pa.record_batch({"hash": wanted["hash"].combine_chunks(), "text": texts.take(pa.array(places))})
+
+    with private_database() as db:
+        scan = ExactScan(db, signer, Scanning(jaccard=jaccard, candidates="exact"), _BUDGET, threads)
+        scan.collide(lambda _: [(0, pa.table(columns, schema))], fetch)
+        found = db.arrays(
+            "SELECT one.hash AS one, two.hash AS two, jaccard FROM pairs p "
+            "JOIN texts one ON one.number = p.a JOIN texts two ON two.number = p.b"
+        )
+    ends = [order[np.searchsorted(hashes[order], found[name])] for name in ("one", "two")]
+    a, b = np.minimum(*ends), np.maximum(*ends)
+    by_place = np.lexsort((b, a))
+    return TruePairs(a[by_place], b[by_place], found["jaccard"][by_place])

@@ -1,0 +1,117 @@
+"""The pairs of a store against the truth: every pair there is, or those that a file names."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from esdedup.database import Database, private_database
+from esdedup.errors import EvaluationError
+from esdedup.evaluation.recall import score_pairs
+from esdedup.pipeline.scanning import find_pairs, named_pairs, new_scan
+from esdedup.pipeline.scratch import scratch_database
+from esdedup.settings import Resources, Scanning
+from esdedup.signers.bands import Signer
+from esdedup.stores.store import Store
+
+EXACT = "exact"
+
+_PAIRS = "(a UBIGINT, b UBIGINT, jaccard DOUBLE)"
+
+
+def against_exact(store: Store, resources: Resources, *, quiet: bool) -> dict[str, Any]:
+    """Compare the pairs of the last scan with all that an exact scan with its thresholds finds."""
+    scanning = Scanning.described(store.last_scanning() or {})
+    exact = replace(scanning, candidates=EXACT, verify=EXACT)
+    sentences = store.counts()["sentences_kept"]
+    with scratch_database(store, exact, resources, sentences) as scratch:
+        scan = new_scan(scratch, Signer(store.signing), exact, resources)
+        find_pairs(store, scan, exact, "exact", quiet=quiet)
+        scratch.execute(f"CREATE TABLE truth {_PAIRS}")
+        for batch in named_pairs(scratch):
+            scratch.insert("truth", pa.Table.from_batches([batch]).select(["a", "b", "jaccard"]))
+        return _scored(scratch, store)
+
+
+def against_file(store: Store, path: Path) -> dict[str, Any]:
+    """Compare the pairs of the last scan with those of a file: two ids a line and, if known, their Jaccard.
+
+    Columns are parted by tabs. Ids of equal texts name the same pair; a line that names one text twice says nothing and
+    is counted under `same_text`. `EvaluationError` for a line without two ids, a number that is none, an id that the
+    store does not have.
+    """
+    with private_database() as db:
+        db.execute(f"CREATE TABLE named {_PAIRS}")
+        hashes: dict[str, int] = _clustered(store)
+        rows: list[tuple[int, int, float | None]] = []
+        same = 0
+        for line, one, two, jaccard in _read(path):
+            a, b = (_hash(store, hashes, identity, f"{path}, line {line}") for identity in (one, two))
+            if a == b:
+                same += 1
+            else:
+                rows.append((min(a, b), max(a, b), jaccard))
+        columns = list(zip(*rows, strict=True)) or [(), (), ()]
+        named = pa.table(
+            {
+                "a": pa.array(columns[0], pa.uint64()),
+                "b": pa.array(columns[1], pa.uint64()),
+                "jaccard": pa.array(columns[2], pa.float64()),
+            }
+        )
+        db.insert("named", named)
+        db.execute("CREATE TABLE truth AS SELECT a, b, max(jaccard) AS jaccard FROM named GROUP BY a, b")
+        return {**_scored(db, store), "same_text": same}
+
+
+def _scored(db: Database, store: Store) -> dict[str, Any]:
+    db.execute(f"CREATE TABLE found {_PAIRS}")
+    for batch in store.pair_hashes():
+        named = pa.Table.from_batches([batch])
+        db.insert("found", named)
+    # texts of a pair stand in the order of their names in some stores, of their hashes in others
+    db.execute("UPDATE found SET a = b, b = a WHERE a > b")
+    return score_pairs(db)
+
+
+def _clustered(store: Store) -> dict[str, int]:
+    """The text of every sentence that has pairs or copies, by its id."""
+    found: dict[str, int] = {}
+    for batch in store.memberships():
+        found.update(zip(batch["id"].to_pylist(), batch["hash"].to_pylist(), strict=True))
+    return found
+
+
+def _hash(store: Store, known: dict[str, int], identity: str, where: str) -> int:
+    if identity not in known:
+        row = store.sentence(identity)
+        if row is None:
+            raise EvaluationError(
+                f"{where}: no sentence {identity} in {store.address}; it was never read, or left out as too short"
+            )
+        known[identity] = int(row["hash"])
+    return known[identity]
+
+
+def _read(path: Path) -> Iterator[tuple[int, str, str, float | None]]:
+    """Line numbers, ids and Jaccard of the pairs in a file."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as lines:
+            for row in (reader := csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)):
+                if not row:
+                    continue
+                if len(row) not in (2, 3) or not row[0] or not row[1]:
+                    raise EvaluationError(
+                        f"{path}, line {reader.line_num}: write two ids and, if known, their Jaccard, parted by tabs"
+                    )
+                yield reader.line_num, row[0], row[1], float(row[2]) if row[2:] else None
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "is not UTF-8"
+        raise EvaluationError(f"{path}: {why}; name a file of pairs") from error
+    except ValueError as error:
+        raise EvaluationError(f"{path}, line {reader.line_num}: {error}; Jaccard is a number") from error
