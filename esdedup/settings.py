@@ -178,7 +178,8 @@ class Resources:
 class Reading:
     """How sources are read. `None` means: by the source's name, or the format's own habit.
 
-    Columns are names, dotted paths (JSON) or numbers from 1; `id_column` may be `line`.
+    Columns are names, dotted paths (JSON) or numbers from 1; `id_column` may be `line`, and `text_column` several,
+    parted by commas, of a table in lines.
     """
 
     format: str | None = None

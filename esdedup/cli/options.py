@@ -172,7 +172,7 @@ source_options = _bundle(
     click.option("--header/--no-header", default=None, help="Whether the first line names the columns."),
     click.option("--id-column", metavar="COLUMN", help="Name, dotted path or number from 1; or line."),
     click.option("--title-column", metavar="COLUMN", help="Likewise."),
-    click.option("--text-column", metavar="COLUMN", help="Likewise."),
+    click.option("--text-column", metavar="COLUMN", help="Likewise; several of a TSV or CSV parted by commas."),
     click.option(
         "--contributors/--no-contributors", default=None, help="Keep who wrote what.  [default: contributors]"
     ),

@@ -29,7 +29,7 @@ class CsvRecords:
         self._label = label
         self._annotate = annotate
         self._separator = reading.separator or ","
-        self._chosen = columns.unnamed(reading, label) if reading.header is False else None
+        self._chosen = columns.one_text(columns.unnamed(reading, label), label) if reading.header is False else None
 
     def records(self, pieces: Iterator[bytes], decisions: Decisions) -> Iterator[tuple[int, bytes]]:
         """Records at the places of their first lines; the header and what cannot be read are none."""
@@ -37,7 +37,7 @@ class CsvRecords:
             for place, cells in csv_records(lines, self._separator, Skips()):
                 yield from ((0, piece) for piece in lines.before_record())
                 if self._chosen is None:
-                    self._chosen = columns.named(self._reading, cells, self._label)
+                    self._chosen = columns.one_text(columns.named(self._reading, cells, self._label), self._label)
                     header = b"".join(lines.record())
                     yield 0, self._with_cell(header, NOTE) if self._annotate else header
                 elif lines.torn:

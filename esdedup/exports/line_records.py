@@ -117,7 +117,9 @@ class TabLines:
         self._label = label
         self._annotate = annotate
         self._separator = reading.separator or "\t"
-        self._chosen: columns.Columns | None = None if reading.header else columns.unnamed(reading, label)
+        self._chosen: columns.Columns | None = (
+            None if reading.header else columns.one_text(columns.unnamed(reading, label), label)
+        )
         self._rest = self._chosen is not None and self._chosen.text == self._chosen.last
 
     def records(self, pieces: Iterator[bytes], decisions: Decisions) -> Iterator[tuple[int, bytes]]:
@@ -129,7 +131,9 @@ class TabLines:
                 yield place, line
                 continue
             cells = names.split(self._separator)
-            self._chosen = columns.named(self._reading, cells, self._label, positional=True)
+            self._chosen = columns.one_text(
+                columns.named(self._reading, cells, self._label, positional=True), self._label
+            )
             self._rest = self._chosen.text == len(cells) - 1
             yield 0, body + self._separator.encode() + NOTE.encode() + end if self._annotate else line
 

@@ -63,7 +63,7 @@ class _Rewriter:
         self._decisions = decisions
         self._annotate = annotate
         names = leaves(table.schema_arrow)
-        self._text = names[columns.named(reading, names, label).text]
+        self._text = names[columns.one_text(columns.named(reading, names, label), label).text]
 
     def pieces(self) -> Iterator[bytes]:
         sink = _Sink()

@@ -22,7 +22,7 @@ from esdedup.exports.files import whole_file
 from esdedup.hashing import Hashes
 from esdedup.pipeline.in_memory import TextClusters, cluster_texts
 from esdedup.pipeline.steps import Address, check_count, make_folder, require_settled
-from esdedup.pipeline.trials import Trials, trial_runs
+from esdedup.pipeline.trials import SHARES, Trials, trial_runs
 from esdedup.reports.curves import draw_curves
 from esdedup.settings import Settings, freeze
 from esdedup.signers.bands import Signer
@@ -77,7 +77,8 @@ def plan(
         trials: dict[str, Trials] = {}
         if sources:
             names, options = [str(source) for source in sources], {**options, "keep_going": keep_going}
-            trials["embedded"] = stack.enter_context(trial_runs(names, options))
+            shares = SHARES[-1:] if sentences is None else SHARES
+            trials["embedded"] = stack.enter_context(trial_runs(names, options, shares=shares))
         sampled = trials["embedded"].store if sources else store
         if sampled is None and sentences is not None:
             raise UsageError("a forecast needs a sample; name a source or a --store")

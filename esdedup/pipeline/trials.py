@@ -22,8 +22,8 @@ TRIAL = 100_000
 _PROBE = 200
 """Documents from which it is learnt how many sentences a document has."""
 
-_SHARES = (0.25, 1.0)
-"""Of the sentences of the largest run, in each run."""
+SHARES = (0.25, 1.0)
+"""Of the sentences of the largest run, in each run of a forecast."""
 
 _JOB = """
 import json, sys, esdedup
@@ -40,8 +40,10 @@ class Trials(NamedTuple):
 
 
 @contextmanager
-def trial_runs(sources: Sequence[str], options: dict[str, Any], server: str | None = None) -> Iterator[Trials]:
-    """Run the first documents of `sources`, up to about `TRIAL` sentences.
+def trial_runs(
+    sources: Sequence[str], options: dict[str, Any], server: str | None = None, shares: Sequence[float] = SHARES
+) -> Iterator[Trials]:
+    """Run the first documents of `sources`, up to about these `shares` of `TRIAL` sentences, the largest last.
 
     The store is a file of a temporary folder or, with `server`, at that address with an ending of its own; it goes
     away at the end.
@@ -53,7 +55,7 @@ def trial_runs(sources: Sequence[str], options: dict[str, Any], server: str | No
         try:
             probe = _run(sources, job | {"limit": _PROBE})
             a_document = max(1, probe.sentences) / _PROBE
-            took = [_run(sources, job | {"limit": max(1, round(share * TRIAL / a_document))}) for share in _SHARES]
+            took = [_run(sources, job | {"limit": max(1, round(share * TRIAL / a_document))}) for share in shares]
             yield Trials(took, address)
         finally:
             if server is not None:

@@ -12,6 +12,7 @@ from esdedup.evaluation.sample import Curve
 
 def draw_curves(curves: Sequence[Curve], threshold: float, path: Path) -> None:
     """Write a PNG to `path`: a line for each scheme, and points where a sample has pairs, larger the more it has."""
+    from matplotlib import colormaps
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7.5, 5))
@@ -23,6 +24,7 @@ def draw_curves(curves: Sequence[Curve], threshold: float, path: Path) -> None:
     axes.grid(True, alpha=0.2)
     axes.axvline(threshold, color="#888888", linestyle=":", linewidth=1)
     similarities = np.linspace(0, 1, 400)
+    axes.set_prop_cycle(color=[colormaps["tab20"](shade) for shade in range(20)])
     for curve in curves:
         [line] = axes.plot(similarities, curve.scheme.chance(similarities), linewidth=1.3, label=str(curve.scheme))
         measured = curve.pairs > 0

@@ -20,27 +20,34 @@ _WIDTH = 40
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Places from 0; `None` as id is the line number, as title none."""
+    """Places from 0; `None` as id is the line number, as title none. The cells of `more` follow those of `text`."""
 
     id: int | None
     title: int | None
     text: int
+    more: tuple[int, ...] = ()
 
     @property
     def last(self) -> int:
         """The highest place needed."""
-        return max(self.id or 0, self.title or 0, self.text)
+        return max(self.id or 0, self.title or 0, self.text, *self.more)
+
+    def texts(self, cells: Sequence[str]) -> str:
+        """The text of a record, of all its columns; `IndexError` where it has too few."""
+        text = cells[self.text]
+        return " ".join([text, *(cells[place] for place in self.more)]) if self.more else text
 
 
 def unnamed(reading: Reading, label: str) -> Columns:
     """The columns of a table without header: numbers from 1, by default id 1 and text 2."""
-    text = _number(reading.text_column or "2", label)
+    text, *more = (_number(column, label) for column in (reading.text_column or "2").split(","))
     identifier: int | None
     if reading.id_column == LINE:
         identifier = None
     else:
         identifier = _number(reading.id_column or "1", label)
-    return Columns(identifier, _number(reading.title_column, label) if reading.title_column else None, text)
+    title = _number(reading.title_column, label) if reading.title_column else None
+    return Columns(identifier, title, text, tuple(more))
 
 
 def named(reading: Reading, names: Sequence[str], label: str, *, positional: bool = False) -> Columns:
@@ -49,8 +56,11 @@ def named(reading: Reading, names: Sequence[str], label: str, *, positional: boo
     Without a usual name for the id it is the line number; for the text, `UsageError` with the names found.
     With `positional`, the first and second column stand in for them.
     """
+    more: list[int] = []
     if reading.text_column:
-        text = _find(reading.text_column, names, label, "text")
+        whole = reading.text_column in names  # a name may hold a comma
+        parts = [reading.text_column] if whole else reading.text_column.split(",")
+        text, *more = (_find(part, names, label, "text") for part in parts)
     elif (found := _usual(_TEXTS, names)) is not None:
         text = found
     elif positional and len(names) > 1:
@@ -70,9 +80,16 @@ def named(reading: Reading, names: Sequence[str], label: str, *, positional: boo
         if identifier is None and positional and text != 0:
             identifier = 0
     if reading.title_column:
-        return Columns(identifier, _find(reading.title_column, names, label, "title"), text)
+        return Columns(identifier, _find(reading.title_column, names, label, "title"), text, tuple(more))
     title = _usual(_TITLES, names)
-    return Columns(identifier, None if title == text else title, text)
+    return Columns(identifier, None if title == text else title, text, tuple(more))
+
+
+def one_text(chosen: Columns, label: str) -> Columns:
+    """The columns as they are; `UsageError` where the text stands in several, and only one will do."""
+    if chosen.more:
+        raise UsageError(f"{label}: the text stands in several columns; name one of them with --text-column")
+    return chosen
 
 
 def _usual(wanted: Sequence[str], names: Sequence[str]) -> int | None:

@@ -34,7 +34,7 @@ class ParquetReader:
             names = leaves(self._file.schema_arrow)
         except DAMAGE as error:
             raise damaged(self._label, error) from error
-        chosen = columns.named(reading, names, label)
+        chosen = columns.one_text(columns.named(reading, names, label), label)
         self._id = None if chosen.id is None else names[chosen.id]
         self._title = None if chosen.title is None else names[chosen.title]
         self._text = names[chosen.text]

@@ -24,7 +24,7 @@ def read_tsv(blocks: Iterable[Block], label: str, reading: Reading, skips: Skips
     """
     separator = reading.separator or "\t"
     chosen = None if reading.header else columns.unnamed(reading, label)
-    rest = chosen is not None and chosen.text == chosen.last
+    rest = chosen is not None and chosen.text == chosen.last and not chosen.more
     for number, block in blocks:
         numbers, lines = decode_lines(number, block, skips)
         if chosen is None:
@@ -32,7 +32,7 @@ def read_tsv(blocks: Iterable[Block], label: str, reading: Reading, skips: Skips
                 continue
             names = lines[0].split(separator)
             chosen = columns.named(reading, names, label, positional=True)
-            rest = chosen.text == len(names) - 1
+            rest = chosen.text == len(names) - 1 and not chosen.more
             numbers, lines = numbers[1:], lines[1:]
         splits = chosen.text if rest else chosen.last + 1
         cells = [line.split(separator, splits) for line in lines]
@@ -50,7 +50,7 @@ def _columns(
     """Ids, titles, texts and numbers of split lines: all at once, line by line only where one has to be skipped."""
     place, title = chosen.id, chosen.title
     try:
-        texts = [line[chosen.text] for line in cells]
+        texts = [chosen.texts(line) for line in cells] if chosen.more else [line[chosen.text] for line in cells]
         ids = list(map(str, numbers)) if place is None else [line[place] for line in cells]
         titles = None if title is None else [line[title] for line in cells]
     except IndexError:
@@ -71,7 +71,7 @@ def _columns(
 
 def checked(cells: Sequence[str], number: int, chosen: Columns, skips: Skips) -> tuple[str, str, str] | None:
     """Id, title and text of one record, or `None` and a count."""
-    text = cells[chosen.text] if chosen.text < len(cells) else ""
+    text = chosen.texts(cells) if max(chosen.text, *chosen.more, -1) < len(cells) else ""
     if not text or text.isspace():
         skips.add("no_text", f"line {number}")
         return None

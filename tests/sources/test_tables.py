@@ -64,6 +64,21 @@ def test_tsv_separator(tmp_path: Path) -> None:
     assert pairs(read(path, format="tsv", separator=" ")) == [("t1", "the first text"), ("t2", "the second")]
 
 
+def test_text_of_several_columns(tmp_path: Path) -> None:
+    csv_file = write(tmp_path, "t.csv", 'id,name,"a,b",city\n1,Apple Pan,10801 Pico,LA\n2,,12 Main,NY\n3,only\n')
+    skips = Skips()
+    assert pairs(read(csv_file, skips, text_column="name,city")) == [("1", "Apple Pan LA"), ("2", " NY")]
+    assert skips.counts == {"no_text": 1}
+    assert pairs(read(csv_file, text_column="a,b")) == [("1", "10801 Pico"), ("2", "12 Main")]
+    with pytest.raises(UsageError, match="'town'"):
+        read(csv_file, text_column="name,town")
+    tsv = write(tmp_path, "t.tsv", "1\tApple Pan\t10801\tLA\tmore\n")
+    assert pairs(read(tsv, text_column="2,4")) == [("1", "Apple Pan LA")]
+    pq.write_table(pa.table({"id": ["1"], "name": ["a"], "city": ["b"]}), tmp_path / "t.parquet")
+    with pytest.raises(UsageError, match="one of them"):
+        read(tmp_path / "t.parquet", text_column="name,city")
+
+
 def test_unknown_columns(tmp_path: Path) -> None:
     path = write(tmp_path, "t.tsv", "a\tb\n1\t2\n")
     for options in ({"text_column": "b"}, {"id_column": "0"}, {"header": True, "text_column": "zz"}):

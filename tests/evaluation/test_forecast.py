@@ -1,0 +1,26 @@
+"""Straight lines through small runs."""
+
+from __future__ import annotations
+
+from esdedup.evaluation.forecast import Took, forecast
+
+
+def test_time_and_disk_grow_with_the_sentences() -> None:
+    runs = [Took(25_000, 3.0, 300, 10_000), Took(100_000, 6.0, 600, 25_000)]
+    assert forecast(runs, 1_000_000, 10_000) == Took(1_000_000, 42.0, 4200, 205_000)
+    assert forecast(runs[::-1], 1_000_000, 10_000) == forecast(runs, 1_000_000, 10_000)
+
+
+def test_memory_ends_where_it_must() -> None:
+    runs = [Took(25_000, 3.0, 300, 10_000), Took(100_000, 6.0, 600, 25_000)]
+    assert forecast(runs, 10_000_000, 1000).memory == 1000
+    assert forecast(runs, 10_000_000, 500).memory == 600  # a run has had more
+
+
+def test_noise_makes_nothing_cheaper() -> None:
+    runs = [Took(25_000, 4.0, 300, 10_000), Took(100_000, 3.9, 290, 10_000)]
+    assert forecast(runs, 1_000_000, 1000) == Took(1_000_000, 3.9, 290, 10_000)
+
+
+def test_one_size_is_taken_in_proportion() -> None:
+    assert forecast([Took(1000, 2.0, 300, 5000)] * 2, 3000, 1000) == Took(3000, 6.0, 300, 15_000)

@@ -1,0 +1,45 @@
+"""Samples: all true pairs among them, and what of them a scheme finds."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from esdedup.evaluation.sample import Sample, expected_curve
+from esdedup.evaluation.schemes import Scheme
+from esdedup.evaluation.truth import true_pairs
+from esdedup.flat import text_column
+from esdedup.settings import Signing
+from esdedup.signers.bands import Signer
+from tests.corpus import corpus
+from tests.corpus import true_pairs as by_definition
+
+
+def test_all_true_pairs_by_place() -> None:
+    texts = sorted(set(corpus(81, 300)))
+    found = true_pairs(text_column(texts), Signer(Signing()), 0.6, 2)
+    named = {(texts[a], texts[b]): jaccard for a, b, jaccard in zip(*found, strict=True)}
+    assert named == by_definition(texts, 0.6)
+    assert (found.a < found.b).all()
+    assert list(zip(found.a, found.b, strict=True)) == sorted(zip(found.a, found.b, strict=True))
+
+
+def test_a_curve_counts_the_pairs_of_each_class() -> None:
+    texts = sorted(set(corpus(82, 500)))
+    sample = Sample(text_column(texts), Signing(), 0.8, 2)
+    curve = sample.curve(Scheme(10, 4))
+    truth = np.array(list(by_definition(texts, 0.5).values()))
+    assert curve.pairs.sum() == len(truth)
+    assert curve.pairs[(curve.jaccard > 0.8)].sum() == (truth >= 0.8).sum() == len(sample.wanted)
+    signer = Signer(Signing())
+    shared = 0
+    for a, b in by_definition(texts, 0.5):
+        one, two = signer.tokens(signer.shingled(text_column([a, b])))
+        shared += bool((one == two).any())
+    assert np.nansum(curve.pairs * curve.recall) == shared
+
+
+def test_in_theory_alone() -> None:
+    curve = expected_curve(Scheme(10, 4), 0.3)
+    assert curve.jaccard[0] == 0.325
+    assert not curve.pairs.any()
+    assert np.isnan(curve.recall).all()
