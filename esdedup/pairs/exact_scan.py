@@ -7,7 +7,7 @@ DuckDB sorts, out of core. Texts that meet there and whose sketches do not keep 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
@@ -16,19 +16,17 @@ import numpy as np
 import pyarrow as pa
 
 from esdedup.hashing import Hashes, Offsets
-from esdedup.pairs.block import PAIRS
-from esdedup.pairs.collider import token_matrix, whole_groups
-from esdedup.pairs.edits import word_edit_distances
-from esdedup.pairs.exact import Small, count_shingles, group_ends, join, prefixes, similarities
+from esdedup.pairs.collider import whole_groups
+from esdedup.pairs.exact import Small, count_shingles, group_ends, join, prefixes
 from esdedup.pairs.groups import Numbers
-from esdedup.pairs.scan import Collided, FetchSignatures, FetchTexts, Progress, Scan
-from esdedup.pairs.verify import SKETCH_WORDS, Similarities, Sketches, sketches
+from esdedup.pairs.listed import SET_BYTES, ListedScan
+from esdedup.pairs.scan import Collided, FetchSignatures, FetchTexts, Progress
+from esdedup.pairs.verify import SKETCH_WORDS, Sketches, sketches
 
 _ROOM = 1 << 18  # pairs that a thread writes before they go to the database
-_SET_BYTES = 12  # of a text's byte, once its shingles are 64-bit numbers
 
 
-class ExactScan(Scan):
+class ExactScan(ListedScan):
     """Prefix-filtered join of all texts with all."""
 
     def collide(
@@ -45,16 +43,10 @@ class ExactScan(Scan):
         if self._result("meet") is None:
             sketch = self._sketch(texts)
             self._stage("post", lambda: self._post(texts))
+            del self._counts
             self._stage("meet", lambda: self._meet(sketch))
-        slices = self._stage("cut", self._cut)
-        first = self._result("slices") or 0
-        for done in range(first, slices):
-            pairs = self._compare(done)
-            self._db.execute("BEGIN")
-            self._db.insert("pairs", pairs)
-            self._finish("slices", done + 1)
-            self._db.execute("COMMIT")
-            progress(done + 1, slices)
+        slices = self._stage("list", lambda: self._list("SELECT a, b FROM met"))
+        self._compare_all(slices, progress)
         return Collided(texts, None, None)
 
     # -- postings -----------------------------------------------------------------------------------------
@@ -92,7 +84,6 @@ class ExactScan(Scan):
                     self._db.insert(
                         "postings", pa.table({"token": token, "number": number, "size": size, "place": place})
                     )
-        del self._counts
         return self._db.count("SELECT count(*) FROM postings")
 
     def _prefixes(self, sets: tuple[Hashes, Offsets], first: int) -> tuple[Hashes, Small, Small, Small]:
@@ -109,7 +100,7 @@ class ExactScan(Scan):
     def _text_ranges(self, texts: int) -> Iterator[tuple[int, int]]:
         """Numbers of texts, cut so that the sets of a range fit in a quarter of the budget."""
         total = self._db.count("SELECT sum(length) FROM texts")
-        at_once = max(1, min(100_000, self._budget // 4 * texts // max(1, _SET_BYTES * total)))
+        at_once = max(1, min(100_000, self._budget // 4 * texts // max(1, SET_BYTES * total)))
         for first in range(0, texts, at_once):
             yield first, min(first + at_once, texts)
 
@@ -149,63 +140,3 @@ class ExactScan(Scan):
                         self._db.insert("met", pa.table({"a": rows[:, 0], "b": rows[:, 1]}))
         self._db.execute("DROP TABLE postings")
         return self._db.count("SELECT count(*) FROM met")
-
-    # -- comparing in full --------------------------------------------------------------------------------
-
-    def _cut(self) -> int:
-        """Make `candidates`: each pair once, in slices whose texts and sets fit in memory; the slices."""
-        self._db.execute(
-            f"""
-            CREATE OR REPLACE TABLE candidates AS
-            SELECT a, b, ((sum(cost) OVER (ORDER BY a, b ROWS UNBOUNDED PRECEDING)) // {self._budget})::BIGINT AS slice
-            FROM (
-                SELECT m.a, m.b, {_SET_BYTES} * (one.length::BIGINT + two.length) + 800 AS cost
-                FROM (SELECT DISTINCT a, b FROM met) m
-                JOIN texts one ON one.number = m.a JOIN texts two ON two.number = m.b
-                WHERE one.home < 0 OR one.home <> two.home
-            ) ORDER BY a, b
-            """
-        )
-        self._db.execute("DROP TABLE met")
-        self._create_pairs()
-        return self._db.count("SELECT max(slice) + 1 FROM candidates")
-
-    def _compare(self, which: int) -> pa.Table:
-        """Pairs of schema `PAIRS` among one slice of the candidates."""
-        asked = self._db.arrays("SELECT a, b FROM candidates WHERE slice = ? ORDER BY a, b", [which])
-        numbers = np.union1d(asked["a"], asked["b"])
-        held = self._db.table(
-            "SELECT b.number, b.text, s.tokens FROM brought b JOIN texts t USING (number) "
-            "JOIN signatures s ON s.rowid = t.first WHERE b.number IN "
-            "(SELECT a FROM candidates WHERE slice = $1 UNION ALL SELECT b FROM candidates WHERE slice = $1) "
-            "ORDER BY b.number",
-            [which],
-        )
-        texts = held["text"].cast(pa.large_string()).combine_chunks()
-        tokens = token_matrix(held["tokens"], self._signer.signing.tokens)
-        a, b = np.searchsorted(numbers, asked["a"]), np.searchsorted(numbers, asked["b"])
-        flat, bounds = self._signer.sets(self._signer.shingled(texts))
-        sketch = sketches(flat, bounds)
-        jaccard = self._in_threads(
-            lambda begin, end: similarities(a[begin:end], b[begin:end], flat, bounds, sketch, self._scanning.jaccard),
-            len(a),
-        )
-        a, b, jaccard = a[jaccard >= 0], b[jaccard >= 0], jaccard[jaccard >= 0]
-        distances = word_edit_distances(texts, a, b, self._threads)
-        if self._scanning.word_edit_distance is not None:
-            near = distances <= self._scanning.word_edit_distance
-            a, b, jaccard, distances = a[near], b[near], jaccard[near], distances[near]
-        columns = {
-            "a": numbers[a],
-            "b": numbers[b],
-            "jaccard": jaccard,
-            "word_edit_distance": distances,
-            "shared_tokens": (tokens[a] == tokens[b]).sum(axis=1),
-        }
-        return pa.table(columns).cast(PAIRS)
-
-    def _in_threads(self, work: Callable[[int, int], Similarities], count: int) -> Similarities:
-        """The parts of an array, each of which a thread has made, as one."""
-        cuts = np.linspace(0, count, self._threads + 1).astype(int)
-        with ThreadPoolExecutor(self._threads) as pool:
-            return np.concatenate(list(pool.map(work, cuts[:-1], cuts[1:])))

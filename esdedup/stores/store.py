@@ -18,6 +18,7 @@ import pyarrow as pa
 from esdedup.clustering.union import Clusters
 from esdedup.records import Skips
 from esdedup.settings import Part, Signing
+from esdedup.stores.ranking import rank_by_joins
 from esdedup.stores.meanings import Judge
 
 DOCUMENT_ROWS: pa.Schema = pa.schema(
@@ -249,6 +250,10 @@ class Store(ABC):
     @abstractmethod
     def texts(self, hashes: pa.Table) -> Iterator[pa.RecordBatch]:
         """Rows (hash, text) for a table with column `hash`: each once, in any order."""
+
+    def rank(self, scratch: Database, top: int) -> None:
+        """Fill the table `ranked` of `scratch` from its table `records`, as `esdedup.stores.ranking` says."""
+        rank_by_joins(scratch, top)
 
     @abstractmethod
     def replace_results(

@@ -25,6 +25,11 @@ CORPUS = ("documents", "sentences", "state")
 
 RESULTS = ("pairs", "clusters", "members", "touched")
 
+WORKING = ("records",)
+"""What a scan makes to ask, and deletes when it has its answers."""
+
+_KINDS = CORPUS + RESULTS + WORKING
+
 _CLAIM = "unfinished"
 """The alias of the generation that is being made: a server lets no two indices of an alias be written."""
 
@@ -39,7 +44,7 @@ class Indices:
         self._connection = connection
         self._prefix = connection.address.prefix
         self._known: dict[str, Any] | None = None
-        self._names = re.compile(rf"{re.escape(self._prefix)}-({'|'.join(CORPUS + RESULTS)})-({_STAMP})")
+        self._names = re.compile(rf"{re.escape(self._prefix)}-({'|'.join(_KINDS)})-({_STAMP})")
 
     def alias(self, kind: str) -> str:
         """The name under which the live index of a kind is found."""
@@ -236,7 +241,7 @@ class Indices:
 
     def bytes_on_disk(self) -> int:
         """What all generations take on disk, copies included."""
-        names = [self.name(kind, generation) for kind in CORPUS + RESULTS for generation in self.generations(kind)]
+        names = [self.name(kind, generation) for kind in _KINDS for generation in self.generations(kind)]
         total = 0
         for some in _few(names):
             told = self._connection.ask("GET", f"/{','.join(some)}/_stats/store", filter_path="_all.total.store")

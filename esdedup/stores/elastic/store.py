@@ -22,13 +22,14 @@ from esdedup.stores.elastic import generations
 from esdedup.stores.elastic.address import ServerAddress
 from esdedup.stores.elastic.changes import Changes
 from esdedup.stores.elastic.connection import Connection
-from esdedup.stores.elastic.indices import CORPUS, RESULTS, Indices
+from esdedup.stores.elastic.indices import CORPUS, RESULTS, WORKING, Indices
 from esdedup.stores.elastic.journal import Journal, forget_documents
 from esdedup.stores.elastic.loading import Loader
 from esdedup.stores.elastic.lookups import PAIR, Lookups, pair_table, source_homes
 from esdedup.stores.elastic.mirror import Mirror
 from esdedup.stores.elastic.progress import Progress
 from esdedup.stores.elastic.questions import Questions
+from esdedup.stores.elastic.ranking import rank_by_queries
 from esdedup.stores.elastic.reading import Reader, Wanted, integers, signed
 from esdedup.stores.elastic.rows import (
     POSITION_BITS,
@@ -274,6 +275,9 @@ class ServerStore(Store):
             found = np.array([row["hash"] for row in rows], np.int64).view(np.uint64)
             yield pa.record_batch({"hash": found, "text": pa.array([row["text"] for row in rows], pa.large_string())})
 
+    def rank(self, scratch: Database, top: int) -> None:
+        rank_by_queries(self._connection, self._indices, self._generation, scratch, top)
+
     def replace_results(
         self, pairs: Iterator[pa.RecordBatch], clusters: Clusters, summary: dict[str, Any], judge: Judge | None = None
     ) -> None:
@@ -408,7 +412,7 @@ class ServerStore(Store):
     # -- ending ---------------------------------------------------------------------------------------------
 
     def drop(self) -> None:
-        self._indices.delete(RESULTS + CORPUS)
+        self._indices.delete(WORKING + RESULTS + CORPUS)
 
     def close(self) -> None:
         self._shown.forget()
