@@ -64,12 +64,12 @@ class ListedScan(Scan):
         texts = held["text"].cast(pa.large_string()).combine_chunks()
         tokens = token_matrix(held["tokens"], self._signer.signing.tokens)
         a, b = np.searchsorted(numbers, asked["a"]), np.searchsorted(numbers, asked["b"])
-        jaccard, kept = self._judge(texts, a, b)
-        a, b, jaccard = a[kept], b[kept], jaccard[kept]
+        jaccard, closeness, kept = self._judge(texts, a, b)
+        a, b, jaccard, closeness = a[kept], b[kept], jaccard[kept], closeness[kept]
         distances = word_edit_distances(texts, a, b, self._threads)
         if self._scanning.word_edit_distance is not None:
             near = distances <= self._scanning.word_edit_distance
-            a, b, jaccard, distances = a[near], b[near], jaccard[near], distances[near]
+            a, b, jaccard, closeness, distances = a[near], b[near], jaccard[near], closeness[near], distances[near]
         columns = {
             "a": numbers[a],
             "b": numbers[b],
@@ -77,12 +77,14 @@ class ListedScan(Scan):
             "word_edit_distance": distances,
             "shared_tokens": (tokens[a] == tokens[b]).sum(axis=1),
         }
-        return pa.table(columns).cast(PAIRS)
+        return pa.table(columns).cast(PAIRS).append_column("closeness", pa.array(closeness))
 
-    def _judge(self, texts: pa.LargeStringArray, a: Numbers, b: Numbers) -> tuple[Similarities, Flags]:
-        """Jaccard of the texts at places a[i] and b[i], and whether they are similar enough, words apart."""
+    def _judge(
+        self, texts: pa.LargeStringArray, a: Numbers, b: Numbers
+    ) -> tuple[Similarities, Similarities, Flags]:
+        """Jaccard of the texts at places a[i] and b[i], how close they are, and whether that is enough."""
         jaccard = self._jaccard(texts, a, b, self._scanning.jaccard)
-        return jaccard, jaccard >= 0
+        return jaccard, jaccard, jaccard >= 0
 
     def _jaccard(self, texts: pa.LargeStringArray, a: Numbers, b: Numbers, least: float) -> Similarities:
         """Exact Jaccard of pairs of texts, -1 where it is below `least`; on all threads."""

@@ -111,18 +111,20 @@ class QueriesScan(ListedScan):
 
     # -- matches ------------------------------------------------------------------------------------------
 
-    def _judge(self, texts: pa.LargeStringArray, a: Numbers, b: Numbers) -> tuple[Similarities, Flags]:
+    def _judge(
+        self, texts: pa.LargeStringArray, a: Numbers, b: Numbers
+    ) -> tuple[Similarities, Similarities, Flags]:
         if self._scanning.verify == "exact":
             return super()._judge(texts, a, b)
         jaccard = self._jaccard(texts, a, b, 0.0)
         if self._scanning.verify == "words":
-            return jaccard, np.ones(len(a), np.bool_)
+            return jaccard, jaccard, np.ones(len(a), np.bool_)
         flat, bounds = self._signer.sets(self._signer.shingled(texts))
         weights = self._weights(flat)
         cosine = self._in_threads(
             lambda begin, end: weighted_cosines(a[begin:end], b[begin:end], flat, bounds, weights), len(a)
         )
-        return jaccard, cosine >= self._scanning.cosine
+        return jaccard, cosine, cosine >= self._scanning.cosine
 
     def _weights(self, flat: Hashes) -> Similarities:
         """What each shingle weighs: the logarithm of how many times as many texts there are as hold it."""
@@ -132,15 +134,15 @@ class QueriesScan(ListedScan):
         return np.log(texts / held)
 
     def _keep_best(self) -> int:
-        """Delete pairs of which one end has a better match: by Jaccard, then by number."""
+        """Delete pairs of which one end has a closer match; of equally close ones, that of the smallest number."""
         self._db.execute(
             """
             CREATE OR REPLACE TABLE pairs AS
             WITH ends AS (
-                SELECT a AS one, b AS other, jaccard FROM pairs UNION ALL SELECT b, a, jaccard FROM pairs
+                SELECT a AS one, b AS other, closeness FROM pairs UNION ALL SELECT b, a, closeness FROM pairs
             ), best AS (
                 SELECT one, other FROM ends
-                QUALIFY row_number() OVER (PARTITION BY one ORDER BY jaccard DESC, other) = 1
+                QUALIFY row_number() OVER (PARTITION BY one ORDER BY closeness DESC, other) = 1
             )
             SELECT p.* FROM pairs p
             JOIN best x ON x.one = p.a AND x.other = p.b JOIN best y ON y.one = p.b AND y.other = p.a

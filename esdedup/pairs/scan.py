@@ -135,7 +135,7 @@ class Scan(ABC):
     def _create_pairs(self) -> None:
         self._db.execute(
             "CREATE OR REPLACE TABLE pairs (a INTEGER, b INTEGER, jaccard DOUBLE, word_edit_distance INTEGER, "
-            "shared_tokens INTEGER)"
+            "shared_tokens INTEGER, closeness DOUBLE)"  # by whatever made the pair, where that is not Jaccard
         )
 
 
