@@ -226,7 +226,11 @@ scan_options = _bundle(
     click.option("--across", type=click.Choice(ACROSS), help="Pairs only between these.  [default: any]"),
     click.option("--ignore", metavar="FILE", help="Texts or cluster ids that are known and wanted, a line each."),
     click.option("--candidates", type=click.Choice(CANDIDATES), help="Which pairs are looked at.  [default: tokens]"),
-)
+    click.option("--signature", type=int, metavar="N",
+                 help="By agreement: minhash values of a text that are compared.  [default: 200]"),
+    click.option("--agreement", type=float, metavar="S",
+                 help="By agreement: pairs agree on more than this share of them.  [default: 0.5]"),
+)  # fmt: skip
 
 kinds_option = click.option(
     "--kinds/--no-kinds", default=None, help="Whether to say what each cluster means.  [default: kinds]"
