@@ -43,14 +43,17 @@ def normalize(column: pa.LargeStringArray, how: str, lang: str) -> pa.LargeStrin
 def _expanded(lower: str, lang: str) -> str:
     """Stems of the words of texts, which line feeds part."""
     stemmer = _stemmer(lang)
+    texts = [text.split() for text in lower.split("\n")]
+    # what stands between spaces stands there many times in a batch: it is looked at once
+    distinct = list({piece for text in texts for piece in text})
+    whole = "\n".join(distinct)
     if _language(lang) in ("en", "eng"):
-        lower = expand_contractions(lower)
-    bare = _SIGNS.sub("", _PARTING.sub(" ", lower))
-    texts = [text.split() for text in bare.split("\n")]
-    distinct = list({word for text in texts for word in text})
-    # a word stands many times in a batch, and is stemmed once
-    stems = dict(zip(distinct, stemmer.stemWords(distinct), strict=True))
-    return "\n".join([" ".join([stems[word] for word in text]) for text in texts])
+        whole = expand_contractions(whole)
+    bare = [piece.split() for piece in _SIGNS.sub("", _PARTING.sub(" ", whole)).split("\n")]
+    words = list({word for piece in bare for word in piece})
+    stems = dict(zip(words, stemmer.stemWords(words), strict=True))
+    forms = {piece: " ".join([stems[word] for word in its]) for piece, its in zip(distinct, bare, strict=False)}
+    return "\n".join([" ".join(filter(None, map(forms.__getitem__, text))) for text in texts])
 
 
 @cache

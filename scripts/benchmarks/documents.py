@@ -15,8 +15,8 @@ import numpy as np
 WORDS = 60_000
 """Words of the vocabulary; the word of rank r is drawn with a probability in proportion to 1 / (r + 2.7)."""
 
-DOCUMENT_WORDS = 256
-"""Words of a document on average: about 1,590 bytes, like shared/data/nearup/articles_1000.train (1,586, 257 words)."""
+DOCUMENT_WORDS = 228
+"""Words of a document on average: about 1,590 bytes, like shared/data/nearup/articles_1000.train (1,586)."""
 
 PHRASES = 0.35
 """The chance that behind a word comes the one that often does: unrelated documents have as many pairs of words in
@@ -35,7 +35,7 @@ def vocabulary(source: np.random.Generator) -> list[str]:
     """Distinct words by rank: the frequent ones are short."""
     words = dict.fromkeys(_CONTRACTIONS)
     while len(words) < WORDS:
-        syllables = 1 + int(source.integers(0, 1 + min(2, len(words) // 400)))
+        syllables = 1 + int(source.integers(0, 1 + min(2, len(words) // 1200)))
         parts = [
             _ONSETS[source.integers(len(_ONSETS))]
             + _NUCLEI[source.integers(len(_NUCLEI))]
