@@ -28,6 +28,7 @@ _HOMES = {
     "fill": "meaning",
     "lineage": "meaning",
     "dedupe": "clean",
+    "evaluate": "evaluate",
     "demo": "demo",
     "node": "node",
     "drop": "upkeep",

@@ -10,11 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from esdedup.database import Database
+from esdedup.flat import text_column
+from esdedup.hashing import Hashes
 from esdedup.pairs.counting import Tile, agreeing, invert, number_values
 from esdedup.pairs.edits import word_edit_distances
 from esdedup.pairs.groups import Numbers
@@ -34,14 +38,30 @@ _SLICES = 16  # of a tile, a thread: later slices have more to do
 _LEAST_TILE = 64
 
 
+def least_agreeing(scanning: Scanning) -> int:
+    """The least number of values that is more than the share of them."""
+    # as it is written: 29 of 100 are not more than 0.29, whose binary fraction is a little less
+    return int(Fraction(str(scanning.agreement)) * (scanning.signature or 0)) + 1
+
+
+def agreeing_values(signer: Signer, scanning: Scanning, one: str, two: str) -> int:
+    """How many values of the signatures of two texts agree; each has at least one shingle."""
+    shingled = signer.shingled(text_column([one, two]))
+    values = minhash_values(*shingled, *_functions(signer, scanning), signer.signing.hash_bits)
+    return int((values[0] == values[1]).sum())
+
+
+def _functions(signer: Signer, scanning: Scanning) -> tuple[Hashes, Hashes]:
+    return family(signer.signing.seed, scanning.signature or 0)
+
+
 class AgreementScan(Scan):
     """One scan that counts agreeing minhash values."""
 
     def __init__(self, scratch: Database, signer: Signer, scanning: Scanning, budget: int, threads: int) -> None:
         super().__init__(scratch, signer, scanning, budget, threads)
-        self._values = scanning.signature or 200
-        share = Fraction(str(0.5 if scanning.agreement is None else scanning.agreement))
-        self._need = int(share * self._values) + 1  # more than the share of them
+        self._values = scanning.signature or 0
+        self._need = least_agreeing(scanning)
         self._indexed = min(self._values, self._values - self._need + 1 + self._values // _SPARE)
 
     def collide(
@@ -78,7 +98,7 @@ class AgreementScan(Scan):
         names = [f"v{function}" for function in range(self._values)]
         columns = ", ".join(f"{name} UBIGINT" for name in names)
         self._db.execute(f"CREATE OR REPLACE TABLE signed (number INTEGER, {columns})")
-        functions = family(self._signer.signing.seed, self._values)
+        functions = _functions(self._signer, self._scanning)
         lengths = self._db.arrays("SELECT length FROM texts ORDER BY number")["length"]
         costs = lengths.astype(np.int64) * _TEXT_BYTES + 16 * self._values
         for first, last in _cuts(costs, self._budget):
@@ -186,13 +206,20 @@ class AgreementScan(Scan):
         held = self._db.table("SELECT text FROM brought SEMI JOIN used USING (number) ORDER BY number")
         texts = held["text"].cast(pa.large_string()).combine_chunks()
         one, two = places[: len(a)], places[len(a) :]
-        jaccard = similarities(*self._signer.sets(self._signer.shingled(texts)), one, two)
+        flat, bounds = self._signer.sets(self._signer.shingled(texts))
+        jaccard = similarities(flat, bounds, one, two)
         near = jaccard >= self._scanning.jaccard
         a, b, shared, jaccard, one, two = a[near], b[near], shared[near], jaccard[near], one[near], two[near]
         distances = word_edit_distances(texts, one, two, self._threads)
         most = self._scanning.word_edit_distance
         near = np.ones(len(a), np.bool_) if most is None else distances <= most
-        columns = {"a": a, "b": b, "jaccard": jaccard, "word_edit_distance": distances, "shared_tokens": shared}
+        columns: dict[str, npt.NDArray[Any]] = {
+            "a": a,
+            "b": b,
+            "jaccard": jaccard,
+            "word_edit_distance": distances,
+            "shared_tokens": shared,
+        }
         return pa.table({name: column[near] for name, column in columns.items()})
 
 

@@ -45,6 +45,10 @@ def cluster_texts(texts: Sequence[str], **options: Any) -> TextClusters:
     settings = Settings.of(**options)
     if settings.scanning.across != "any":
         raise UsageError("across needs documents or sources, and a list of texts has none; use a store")
+    if settings.scanning.candidates != "tokens":
+        raise UsageError(
+            f"texts in memory are candidates by tokens, not by {settings.scanning.candidates}; use a store"
+        )
     signer, threads = Signer(freeze(None, settings.frozen)), settings.resources.processes
     column = text_column(texts)
     hashes = content_hashes(*text_buffers(column))
