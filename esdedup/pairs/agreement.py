@@ -77,6 +77,8 @@ class AgreementScan(Scan):
         self._stage("sign", lambda: self._sign(texts))
         self._stage("number", lambda: self._number(texts))
         self._db.execute("DROP TABLE IF EXISTS signed")
+        if self._scanning.verify == "none":
+            self._db.execute("DROP TABLE IF EXISTS brought")  # the room is needed, and the texts are not
         self._stage("tile", self._create_agreeing)
         tiles = self._tiles(texts)
         steps = [(held, asking) for held in range(len(tiles)) for asking in range(held, len(tiles))]

@@ -47,6 +47,7 @@ def scan(
     threads: int = 2,
     homes: list[int] | None = None,
     dirty: list[str] | None = None,
+    killed_after: int = 0,
 ) -> tuple[list[Row], Collided]:
     signer = Signer(signing)
     data, offsets = text_buffers(text_column(texts))
@@ -64,11 +65,19 @@ def scan(
         found = wanted["hash"].combine_chunks()
         yield pa.record_batch({"hash": found, "text": [text_of[value] for value in found.to_pylist()]})
 
+    def slices(done: set[int]) -> list[tuple[int, pa.Table]]:
+        return [] if done else [(0, rows)]
+
+    def interrupted(done: int, steps: int) -> None:
+        if done == killed_after:
+            raise KeyboardInterrupt
+
     changed = None if dirty is None else pa.table({"hash": content_hashes(*text_buffers(text_column(dirty)))})
     with Database(memory=2**28, threads=threads) as scratch:
-        found = AgreementScan(scratch, signer, options, budget, threads).collide(
-            lambda _: [(0, rows)], fetch, dirty=changed
-        )
+        if killed_after:
+            with pytest.raises(KeyboardInterrupt):
+                AgreementScan(scratch, signer, options, budget, threads).collide(slices, fetch, interrupted, changed)
+        found = AgreementScan(scratch, signer, options, budget, threads).collide(slices, fetch, dirty=changed)
         pairs: list[Row] = []
         for one, two, *scores in scratch.rows(
             "SELECT one.hash, two.hash, jaccard, word_edit_distance, shared_tokens FROM pairs p "
@@ -123,7 +132,7 @@ def test_three_thousand_documents_equal_brute_force() -> None:
 
 
 @pytest.mark.parametrize(("values", "share"), [(1, 0.0), (7, 0.5), (50, 0.0), (50, 0.02), (50, 0.3), (100, 0.99)])
-@pytest.mark.parametrize("budget", [AMPLE, TIGHT // 10])
+@pytest.mark.parametrize("budget", [AMPLE, TIGHT // 5])
 def test_any_signature_and_share(values: int, share: float, budget: int) -> None:
     texts = corpus(2, 500)
     signing = Signing(shingle="word:1", normalize="words", hash_bits=16)
@@ -150,6 +159,16 @@ def test_memory_and_threads_change_nothing(options: dict[str, Any]) -> None:
     assert answer[0]
 
 
+@pytest.mark.parametrize("verify", ["none", "exact"])
+def test_a_killed_scan_is_gone_on_with(verify: str) -> None:
+    texts = corpus(8, 200)
+    answer = scan(texts, scanning(verify=verify, jaccard=0.5), budget=TIGHT // 5)
+    for step in (1, 4):
+        again = scan(texts, scanning(verify=verify, jaccard=0.5), budget=TIGHT // 5, killed_after=step)
+        assert again == answer
+    assert answer[0]
+
+
 def test_verified_pairs_are_similar_too() -> None:
     texts = documents(5, 600)
     everything, _ = scan(texts, scanning())
@@ -171,7 +190,7 @@ def test_verified_pairs_are_similar_too() -> None:
     assert 0 < len(near) < len(rows)
 
 
-@pytest.mark.parametrize("budget", [AMPLE, TIGHT // 10])
+@pytest.mark.parametrize("budget", [AMPLE, TIGHT // 5])
 def test_texts_of_one_home_are_no_candidates(budget: int) -> None:
     texts = corpus(6, 300)
     homes = [at % 3 - 1 for at in range(len(texts))]  # -1: in several
