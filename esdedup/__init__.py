@@ -19,6 +19,7 @@ __all__ = [
     "dedupe",
     "drift",
     "drop",
+    "evaluate",
     "explain",
     "fill",
     "index",
@@ -37,6 +38,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from esdedup.pipeline.cleaning import dedupe
+    from esdedup.pipeline.evaluating import evaluate
     from esdedup.pipeline.in_memory import cluster_texts
     from esdedup.pipeline.meanings import drift, fill, lineage, templates
     from esdedup.pipeline.planning import plan
@@ -50,6 +52,7 @@ _HOMES = (
         "Settings": "esdedup.settings",
         "cluster_texts": "esdedup.pipeline.in_memory",
         "dedupe": "esdedup.pipeline.cleaning",
+        "evaluate": "esdedup.pipeline.evaluating",
         "open_store": "esdedup.stores.opening",
         "plan": "esdedup.pipeline.planning",
     }

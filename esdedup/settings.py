@@ -17,10 +17,10 @@ HASH_SCHEME = 1
 """Version of everything that turns a text into tokens: raise it when any token changes."""
 
 UNITS = ("sentence", "record")
-NORMALIZATIONS = ("none", "lower", "words", "stem")
+NORMALIZATIONS = ("none", "lower", "words", "stem", "expanded")
 LINKAGES = ("single", "star")
 VERIFICATIONS = ("exact", "none")
-CANDIDATES = ("tokens", "exact")
+CANDIDATES = ("tokens", "exact", "agreement")
 ACROSS = ("any", "documents", "sources")
 KEEPS = ("first", "longest", "none")
 KINDS = ("template", "identical", "copyediting", "drift", "references", "other")
@@ -125,6 +125,8 @@ class Scanning:
     keep: str | None = None  # which texts become the centres of stars; None: the most similar to others
     kinds: bool = True  # whether clusters are judged
     candidates: str = "tokens"  # which pairs are looked at
+    signature: int | None = None  # minhash values that are compared (200), and the share of them that must be
+    agreement: float | None = None  # exceeded (0.5): None unless candidates are by agreement
 
     def __post_init__(self) -> None:
         if not isinstance(self.jaccard, int | float) or self.jaccard is True or not 0 < self.jaccard <= 1:
@@ -135,6 +137,7 @@ class Scanning:
         _choice("verify", self.verify, VERIFICATIONS)
         _choice("across", self.across, ACROSS)
         _choice("candidates", self.candidates, CANDIDATES)
+        self._set_agreement()
         if self.keep is not None:
             _choice("keep", self.keep, KEEPS)
         if not isinstance(self.kinds, bool):
@@ -143,6 +146,17 @@ class Scanning:
             raise SettingsError("word-edit-distance needs verify exact; it is none")
         if self.candidates == "exact" and self.verify == "none":
             raise SettingsError("candidates exact needs verify exact; it is none")
+
+    def _set_agreement(self) -> None:
+        """Check what only candidates by agreement heed, and forget it for others: the last scan may have been one."""
+        share = self.agreement
+        if self.signature is not None:
+            _range("signature", self.signature, 1, 1024)
+        if share is not None and (not isinstance(share, int | float) or share is True or not 0 <= share < 1):
+            raise SettingsError(f"agreement is {_shown(share)}; allowed: 0 up to, not including, 1")
+        heeded = self.candidates == "agreement"
+        object.__setattr__(self, "signature", (self.signature or 200) if heeded else None)
+        object.__setattr__(self, "agreement", (0.5 if share is None else float(share)) if heeded else None)
 
     def describe(self) -> dict[str, Any]:
         """The settings by their command-line names; those not set are left out."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import tomllib
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -84,3 +86,13 @@ def test_two_dumps_share_what_was_not_edited(data_folder: Path, tmp_path: Path) 
 def test_both_paths_find_the_same(data_folder: Path, tmp_path: Path, path: str) -> None:
     summary = esdedup.run(data_folder / "wiki" / "enwiki-head-a.xml", out=tmp_path, wikitext=path)
     assert summary["counts"]["sentences_kept"] == 3045
+
+
+def test_the_planted_articles_are_found_and_nothing_else(data_folder: Path, tmp_path: Path) -> None:
+    entry = resources.files("esdedup") / "presets" / "documents.toml"
+    preset = {name.replace("-", "_"): value for name, value in tomllib.loads(entry.read_text("utf-8")).items()}
+    nearup = data_folder / "nearup"
+    esdedup.run(nearup / "articles_1000.train", out=tmp_path, format="tsv", separator=" ", **preset)
+    found = esdedup.evaluate(store=tmp_path / "store.duckdb", golden=nearup / "articles_1000.truth")["golden"]
+    assert (found["golden_clusters"], found["golden_not_in_output"], found["output_not_in_golden"]) == (10, 0, 0)
+    assert found["adjusted_rand_index"] == 1.0

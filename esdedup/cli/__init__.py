@@ -29,6 +29,7 @@ _HOMES = {
     "lineage": "meaning",
     "dedupe": "clean",
     "plan": "plan",
+    "evaluate": "evaluate",
     "demo": "demo",
     "node": "node",
     "drop": "upkeep",

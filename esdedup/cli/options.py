@@ -229,7 +229,11 @@ scan_options = _bundle(
     click.option(
         "--exact", is_flag=True, default=None, help="Every pair at or above --jaccard: short for --candidates exact."
     ),
-)
+    click.option("--signature", type=int, metavar="N",
+                 help="By agreement: minhash values of a text that are compared.  [default: 200]"),
+    click.option("--agreement", type=float, metavar="S",
+                 help="By agreement: pairs agree on more than this share of them.  [default: 0.5]"),
+)  # fmt: skip
 
 kinds_option = click.option(
     "--kinds/--no-kinds", default=None, help="Whether to say what each cluster means.  [default: kinds]"

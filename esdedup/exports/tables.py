@@ -92,9 +92,13 @@ def _write_lines(path: Path, rows: Iterator[dict[str, Any]]) -> None:
 def _listed(clusters: Iterator[dict[str, Any]], out: TextIO) -> Iterator[dict[str, Any]]:
     """The clusters again; each is written to `out` as a line of member ids on its way."""
     for cluster in clusters:
-        ids = (_WHITE_SPACE.sub(_percent_encoded, member["id"]) for member in cluster["members"])
-        out.write(" ".join(ids) + "\n")
+        out.write(" ".join(listed_id(member["id"]) for member in cluster["members"]) + "\n")
         yield cluster
+
+
+def listed_id(identity: str) -> str:
+    """An id as clusters.txt writes it: white space in percents."""
+    return _WHITE_SPACE.sub(_percent_encoded, identity)
 
 
 def _percent_encoded(match: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""Candidates that stand in a list: brought with their texts, compared in slices that fit in memory, and told as pairs."""
+"""Candidates that stand in a list: brought with their texts, and compared in slices that fit in memory."""
 
 from __future__ import annotations
 
@@ -79,9 +79,7 @@ class ListedScan(Scan):
         }
         return pa.table(columns).cast(PAIRS).append_column("closeness", pa.array(closeness))
 
-    def _judge(
-        self, texts: pa.LargeStringArray, a: Numbers, b: Numbers
-    ) -> tuple[Similarities, Similarities, Flags]:
+    def _judge(self, texts: pa.LargeStringArray, a: Numbers, b: Numbers) -> tuple[Similarities, Similarities, Flags]:
         """Jaccard of the texts at places a[i] and b[i], how close they are, and whether that is enough."""
         jaccard = self._jaccard(texts, a, b, self._scanning.jaccard)
         return jaccard, jaccard, jaccard >= 0

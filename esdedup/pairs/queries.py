@@ -111,9 +111,7 @@ class QueriesScan(ListedScan):
 
     # -- matches ------------------------------------------------------------------------------------------
 
-    def _judge(
-        self, texts: pa.LargeStringArray, a: Numbers, b: Numbers
-    ) -> tuple[Similarities, Similarities, Flags]:
+    def _judge(self, texts: pa.LargeStringArray, a: Numbers, b: Numbers) -> tuple[Similarities, Similarities, Flags]:
         if self._scanning.verify == "exact":
             return super()._judge(texts, a, b)
         jaccard = self._jaccard(texts, a, b, 0.0)

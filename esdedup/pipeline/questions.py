@@ -18,6 +18,7 @@ import pyarrow as pa
 from esdedup.errors import StoreError, UsageError
 from esdedup.exports.changes import changes
 from esdedup.exports.overlap import Overlap, overlaps
+from esdedup.pairs.agreement import agreeing_values, least_agreeing
 from esdedup.pairs.compare import compare, diff_words
 from esdedup.pairs.verify import HOT_LIMIT
 from esdedup.pipeline.steps import Address, check_choice, check_count, require_settled
@@ -84,7 +85,8 @@ def explain(a: str, b: str, *, store: Address | Store) -> dict[str, Any]:
 
     Tokens shared, Jaccard, containment both ways, word edit distance, the thresholds of the last scan, the `chance`
     that two texts as similar as these share a token, the `verdict` in words, and the `diff`: runs of words with
-    `=`, `-` (only in a) or `+` (only in b). `StoreError` where an id is unknown.
+    `=`, `-` (only in a) or `+` (only in b). After a scan with candidates by agreement also `values_agreeing`, of its
+    signatures. `StoreError` where an id is unknown.
     """
     with _opened(store) as opened:
         rows = {}
@@ -103,7 +105,8 @@ def explain(a: str, b: str, *, store: Address | Store) -> dict[str, Any]:
         scanning = Scanning() if last is None else Scanning.described(last)
         signing = opened.signing
         one_home = scanning.across != "any" and _in_one_home(opened, scanning.across, one["hash"], two["hash"])
-        limited = _all_hot(opened, signer, one["text"], two["text"])
+        by_agreement = scanning.candidates == "agreement"
+        limited = not by_agreement and _all_hot(opened, signer, one["text"], two["text"])
     jaccard, shared = float(there.jaccard[0]), int(there.shared_tokens[0])
     distance = int(there.word_edit_distance[0])
     answer = {
@@ -118,6 +121,8 @@ def explain(a: str, b: str, *, store: Address | Store) -> dict[str, Any]:
         "word_edit_distance": distance,
         "thresholds": {"jaccard": scanning.jaccard, "word_edit_distance": scanning.word_edit_distance},
     }
+    if by_agreement:
+        answer["values_agreeing"] = agreeing_values(signer, scanning, one["text"], two["text"])
     answer["verdict"] = _verdict(answer, scanning, one_home, limited)
     return answer | {"diff": diff_words(one["text"], two["text"])}
 
@@ -153,7 +158,7 @@ def clusters(
     wanted = ClusterQuery(min_size, kind, document, text, sort=sort, limit=most, after=after)
 
     def rows() -> Iterator[dict[str, Any]]:
-        with _opened_results(store) if kind is None else opened_kinds(store) as opened:
+        with opened_results(store) if kind is None else opened_kinds(store) as opened:
             if since is None:
                 yield from opened.cluster_rows(wanted)
             else:
@@ -171,7 +176,7 @@ def overlap(
     of one document.
     """
     check_count("limit", limit)
-    with _opened_results(store) as opened:
+    with opened_results(store) as opened:
         return overlaps(opened, by, document and storable(document), limit)
 
 
@@ -194,7 +199,7 @@ def _opened(store: Address | Store) -> Iterator[Store]:
 
 
 @contextmanager
-def _opened_results(store: Address | Store) -> Iterator[Store]:
+def opened_results(store: Address | Store) -> Iterator[Store]:
     """As `_opened`, and `StoreError` where nothing was scanned, or something has changed since."""
     with _opened(store) as opened:
         _require_scan(opened)
@@ -203,8 +208,8 @@ def _opened_results(store: Address | Store) -> Iterator[Store]:
 
 @contextmanager
 def opened_kinds(store: Address | Store) -> Iterator[Store]:
-    """As `_opened_results`, and `StoreError` where clusters were not judged."""
-    with _opened_results(store) as opened:
+    """As `opened_results`, and `StoreError` where clusters were not judged."""
+    with opened_results(store) as opened:
         if not Scanning.described(opened.last_scanning() or {}).kinds:
             raise StoreError(
                 f"{opened.address}: scanned without kinds; run esdedup scan --kinds --store {opened.address}"
@@ -261,7 +266,13 @@ def _verdict(found: Mapping[str, Any], scanning: Scanning, one_home: bool, limit
         return "identical texts: members of one cluster"
     if scanning.candidates == "exact":
         return _exact_verdict(found, scanning)
-    if not found["shared_tokens"]:
+    if scanning.candidates == "agreement":
+        agree = f"{found['values_agreeing']} of {scanning.signature} values of their signatures agree"
+        if found["values_agreeing"] < least_agreeing(scanning):
+            return f"not a pair: {agree}, and it takes {least_agreeing(scanning)}"
+        if scanning.verify == "none":
+            return f"a pair: {agree}, and nothing was verified"
+    elif not found["shared_tokens"]:
         missed = "" if jaccard < limit else f", although Jaccard {jaccard:.3f} reaches {limit}"
         return f"not a pair: no token in common{missed} (at this similarity {found['chance']:.1%} have one)"
     if scanning.verify == "none":
@@ -275,7 +286,8 @@ def _verdict(found: Mapping[str, Any], scanning: Scanning, one_home: bool, limit
             f"similar enough (Jaccard {jaccard:.3f}), but a pair only if they are neighbours: each token they share is "
             f"held by more than {HOT_LIMIT:,} texts"
         )
-    return f"a pair: they share tokens, and Jaccard {jaccard:.3f} reaches {limit}"
+    shared = "they share tokens" if scanning.candidates == "tokens" else agree
+    return f"a pair: {shared}, and Jaccard {jaccard:.3f} reaches {limit}"
 
 
 def _exact_verdict(found: Mapping[str, Any], scanning: Scanning) -> str:

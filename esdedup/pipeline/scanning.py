@@ -14,6 +14,7 @@ from esdedup.clustering.union import Clusters, find_clusters
 from esdedup.database import Database
 from esdedup.hashing import Hashes
 from esdedup.meaning.judge import JUDGE
+from esdedup.pairs.agreement import AgreementScan
 from esdedup.pairs.collider import Collider
 from esdedup.pairs.exact_scan import ExactScan
 from esdedup.pairs.groups import Numbers
@@ -67,7 +68,7 @@ def new_collider(scratch: Database, signer: Signer, scanning: Scanning, resource
     return Collider(scratch, signer, scanning, resources.memory // _BLOCK_SHARE, resources.processes)
 
 
-_SCANS: dict[str, type[Scan]] = {"tokens": Collider, "exact": ExactScan}
+_SCANS: dict[str, type[Scan]] = {"tokens": Collider, "exact": ExactScan, "agreement": AgreementScan}
 """By the source of their candidates."""
 
 

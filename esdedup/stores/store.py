@@ -16,10 +16,11 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from esdedup.clustering.union import Clusters
+from esdedup.database import Database
 from esdedup.records import Skips
 from esdedup.settings import Part, Signing
-from esdedup.stores.ranking import rank_by_joins
 from esdedup.stores.meanings import Judge
+from esdedup.stores.ranking import rank_by_joins
 
 DOCUMENT_ROWS: pa.Schema = pa.schema(
     [

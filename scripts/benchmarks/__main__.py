@@ -22,6 +22,7 @@ TOPICS = {
     "memory": "peak memory and growth (takes long: 5 million sentences, 3 GB of disk)",
     "everyday": "adding to a store of a million sentences, and asking it (takes minutes)",
     "meaning": "kinds, contradictions, tables, lineage, against people and plants (1 GB of history)",
+    "papers": "what published systems report, with their presets: documents (takes minutes)",
     "elasticsearch": "the store on a server, with a node of this machine (takes long)",
     "startup": "--help, and compiled code kept between runs",
 }

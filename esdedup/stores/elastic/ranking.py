@@ -1,7 +1,7 @@
 """Records that hold most of the terms of another one, by a server's queries (see `esdedup.stores.ranking`).
 
-Each record is asked for by one boolean query: its terms, of which as many as can be should be held, filtered to the same
-first word and to larger numbers. Every term counts one, so that the score is the number of terms in common.
+Each record is asked for by one boolean query: its terms, of which as many as can be should be held, filtered to the
+same first word and to larger numbers. Every term counts one, so that the score is the number of terms in common.
 """
 
 from __future__ import annotations
@@ -57,7 +57,9 @@ def rank_by_queries(connection: Connection, indices: Indices, corpus: str, scrat
 
 
 def _records(scratch: Database) -> Iterator[list[dict[str, Any]]]:
-    for batch in scratch.batches("SELECT number, hash, words, first_word, terms FROM records ORDER BY number", rows=10_000):
+    for batch in scratch.batches(
+        "SELECT number, hash, words, first_word, terms FROM records ORDER BY number", rows=10_000
+    ):
         yield batch.to_pylist()
 
 

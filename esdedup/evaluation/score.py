@@ -1,0 +1,86 @@
+"""How far two clusterings of the same items agree: clusters as sets, pairs, and the adjusted Rand index.
+
+Pairs are counted from the sizes of clusters and of their intersections, never enumerated: n items of one cluster make
+n (n - 1) / 2. The adjusted Rand index is that of Hubert and Arabie 1985; the cardinalities of both differences of the
+sets of clusters are the measure of Ahmed 2022 ("Near Duplicate Detection", section 3).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Labels = npt.NDArray[np.int64]
+Sizes = npt.NDArray[np.int64]
+
+ALONE = -1
+"""The label of an item that is in no cluster; two such items are never together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """The golden clusters against those of the output; clusters of one item are not counted as clusters.
+
+    A share of nothing is None: the precision where the output has no pair, the recall where the golden clusters have
+    none, and F1 where one of them is None.
+    """
+
+    golden_clusters: int
+    output_clusters: int
+    golden_not_in_output: int  # golden clusters that are not, item by item, a cluster of the output: |G - O|
+    output_not_in_golden: int  # |O - G|
+    precision: float | None  # of the pairs that the output puts together, those that belong together
+    recall: float | None
+    f1: float | None
+    adjusted_rand_index: float  # 1 for equal clusterings, about 0 for unrelated ones
+
+
+def score(golden: Labels, output: Labels, items: int) -> Score:
+    """Compare the clusters of `items` items: `golden` and `output` (n,) label n of them, at most all.
+
+    Labels are any numbers from 0 on, or `ALONE`; the items beyond the n are alone in both.
+    """
+    golden_sizes, of_golden = _sizes(golden)
+    output_sizes, of_output = _sizes(output)
+    both = (golden >= 0) & (output >= 0)
+    cells, cell_sizes = np.unique(of_golden[both] * len(output_sizes) + of_output[both], return_counts=True)
+    ours, theirs = np.divmod(cells, max(1, len(output_sizes)))
+    equal = (cell_sizes == golden_sizes[ours]) & (cell_sizes == output_sizes[theirs]) & (cell_sizes > 1)
+    golden_clusters, output_clusters = int((golden_sizes > 1).sum()), int((output_sizes > 1).sum())
+    right, wanted, found = _pairs(cell_sizes), _pairs(golden_sizes), _pairs(output_sizes)
+    precision, recall = right / found if found else None, right / wanted if wanted else None
+    f1 = None if precision is None or recall is None else 2 * right / (found + wanted)
+    return Score(
+        golden_clusters,
+        output_clusters,
+        golden_clusters - int(equal.sum()),
+        output_clusters - int(equal.sum()),
+        precision,
+        recall,
+        f1,
+        _adjusted_rand_index(right, wanted, found, items * (items - 1) // 2),
+    )
+
+
+def _sizes(labels: Labels) -> tuple[Sizes, Labels]:
+    """The size of each cluster, and for each item the place of its own; of no meaning for one that is alone."""
+    names, sizes = np.unique(labels[labels >= 0], return_counts=True)
+    return sizes, np.searchsorted(names, labels)
+
+
+def _pairs(sizes: Sizes) -> int:
+    """Pairs of items in one cluster."""
+    return int((sizes * (sizes - 1) // 2).sum())
+
+
+def _adjusted_rand_index(right: int, wanted: int, found: int, everything: int) -> float:
+    """(right - expected) / (mean of wanted and found - expected), where expected = wanted * found / everything.
+
+    Where that is 0 / 0, both put all together or nothing, and are equal: 1.
+    """
+    # in whole numbers, for those of large stores have no exact floats
+    above = 2 * (right * everything - wanted * found)
+    below = (wanted + found) * everything - 2 * wanted * found
+    return above / below if below else 1.0

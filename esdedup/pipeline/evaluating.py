@@ -1,0 +1,110 @@
+"""`evaluate`: how good are the clusters of a store, by what is known to be right?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from esdedup.errors import EsdedupError, UsageError
+from esdedup.evaluation.score import ALONE, Labels, score
+from esdedup.exports.tables import listed_id
+from esdedup.pipeline.questions import opened_results
+from esdedup.pipeline.steps import Address
+from esdedup.stores.store import Store
+
+_ENCODED = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
+
+
+def evaluate(*, store: Address | Store, golden: Path | str | None = None) -> dict[str, Any]:
+    """Compare the clusters of a store with those of a golden file.
+
+    `golden` has one cluster a line: ids, parted by white space, which inside an id is written in percents, as in
+    clusters.txt. A line with one id is a sentence that is in no cluster; sentences that the file does not name are
+    neither. Line ends of Windows, a byte order mark and empty lines make no difference.
+
+    The answer has `sentences`, how many there are in the store, and under `golden` the fields of
+    `esdedup.evaluation.score.Score`, over all of these sentences. An `EsdedupError` names the file, the line and the
+    id where an id is not in the store, or stands twice in the file: clusters that share a sentence, or name one that
+    was never read, cannot be compared. `StoreError` where nothing was scanned, or something has changed since.
+    """
+    if golden is None:
+        raise UsageError("evaluate needs something to compare with; name a file of clusters as golden")
+    known = _Golden(Path(golden))
+    with opened_results(store) as opened:
+        sentences = opened.counts()["sentences_kept"]
+        labels = known.against(opened)
+    return {"sentences": sentences, "golden": asdict(score(*labels, sentences))}
+
+
+class _Golden:
+    """The clusters of a file: for each id as it is written, its line."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lines: dict[str, int] = {}
+        for number, ids in _read(path):
+            for name in ids:
+                if name in self._lines:
+                    before = self._lines[name]
+                    where = "stands there twice" if before == number else f"stands in line {before} too"
+                    raise self._error(number, name, f"{where}; a sentence is in one cluster")
+                self._lines[name] = number
+
+    def against(self, store: Store) -> tuple[Labels, Labels]:
+        """Labels (n,) in the golden file, its lines, and in the store of all sentences in a cluster of either."""
+        waiting = dict(self._lines)
+        golden, output = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        clusters: dict[int, int] = {}  # ids are hashes of 64 bits: numbers in their place
+        for batch in store.memberships():
+            named = [waiting.pop(listed_id(name), ALONE) for name in batch["id"].to_pylist()]
+            golden.append(np.array(named, np.int64))
+            output.append(
+                np.array(
+                    [
+                        ALONE if cluster is None else clusters.setdefault(cluster, len(clusters))
+                        for cluster in batch["cluster"].to_pylist()
+                    ],
+                    np.int64,
+                )
+            )
+        for name, line in waiting.items():
+            # a sentence in no cluster is only found when it is asked for
+            if store.sentence(name) is None and store.sentence(_spelled(name)) is None:
+                what = f"is not in {store.address}, as never read, or too short or too long; take it out of the file"
+                raise self._error(line, name, what)
+        golden.append(np.fromiter(waiting.values(), np.int64, len(waiting)))
+        output.append(np.full(len(waiting), ALONE, np.int64))
+        return np.concatenate(golden), np.concatenate(output)
+
+    def _error(self, line: int, name: str, what: str) -> EsdedupError:
+        return EsdedupError(f"--golden {self._path}, line {line}: {name} {what}")
+
+
+def _read(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Lines that name something, with their numbers from 1."""
+    number = 0
+    try:
+        with path.open("rb") as lines:
+            for number, line in enumerate(lines, 1):
+                ids = line.decode("utf-8-sig" if number == 1 else "utf-8").split()
+                if ids:
+                    yield number, ids
+    except UnicodeDecodeError as error:
+        raise EsdedupError(f"--golden {path}, line {number}: not UTF-8; save the file as UTF-8") from error
+    except OSError as error:
+        raise EsdedupError(f"--golden {path}: {error.strerror}; name a file with a cluster a line") from error
+
+
+def _spelled(name: str) -> str:
+    """The id that clusters.txt writes so: percents into the white space that they stand for, and nothing else."""
+
+    def white(match: re.Match[str]) -> str:
+        text = bytes.fromhex(match[0].replace("%", "")).decode(errors="replace")
+        return text if text.isspace() else match[0]
+
+    return _ENCODED.sub(white, name)
