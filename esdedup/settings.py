@@ -19,14 +19,16 @@ HASH_SCHEME = 1
 UNITS = ("sentence", "record")
 NORMALIZATIONS = ("none", "lower", "words", "stem")
 LINKAGES = ("single", "star")
-VERIFICATIONS = ("exact", "none")
-CANDIDATES = ("tokens",)
+VERIFICATIONS = ("exact", "cosine", "none")
+CANDIDATES = ("tokens", "projection")
 ACROSS = ("any", "documents", "sources")
 KEEPS = ("first", "longest", "none")
 KINDS = ("template", "identical", "copyediting", "drift", "references", "other")
 FORMATS = ("wikipedia", "tsv", "csv", "jsonl", "parquet", "text", "lines")
 REVISIONS = ("latest", "all")
 WIKITEXT_PATHS = ("fast", "reference")
+
+_PROJECTION = ("vectors", "vector_length", "signature_bits", "permutations", "window", "hamming", "cosine")
 
 _SHOWN = 60
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -125,6 +127,14 @@ class Scanning:
     keep: str | None = None  # which texts become the centres of stars; None: the most similar to others
     kinds: bool = True  # whether clusters are judged
     candidates: str = "tokens"  # which pairs are looked at
+    # of candidates by projection only:
+    vectors: str | None = None  # a file of word vectors; None: vectors drawn from the seed
+    vector_length: int = 400  # of vectors that are drawn
+    signature_bits: int = 100
+    permutations: int = 10
+    window: int = 10  # signatures before it that each one is compared with, in each permutation
+    hamming: int = 5  # bits that may differ
+    cosine: float = 0.9  # least similarity of a pair, with verify cosine
 
     def __post_init__(self) -> None:
         if not isinstance(self.jaccard, int | float) or self.jaccard is True or not 0 < self.jaccard <= 1:
@@ -141,10 +151,32 @@ class Scanning:
             raise SettingsError(f"kinds is {_shown(self.kinds)}; allowed: true, false")
         if self.verify == "none" and self.word_edit_distance is not None:
             raise SettingsError("word-edit-distance needs verify exact; it is none")
+        self._check_projection()
+
+    def _check_projection(self) -> None:
+        if self.vectors is not None and not _is_text(self.vectors, r"(?s:.+)"):
+            raise SettingsError(f"vectors is {_shown(self.vectors)}; name a file of word vectors")
+        _range("vector-length", self.vector_length, 1, 4096)
+        _range("signature-bits", self.signature_bits, 1, 128)
+        _range("permutations", self.permutations, 1, 1000)
+        _range("window", self.window, 1, 1000)
+        _range("hamming", self.hamming, 0, self.signature_bits)
+        if not isinstance(self.cosine, int | float) or self.cosine is True or not 0 < self.cosine <= 1:
+            raise SettingsError(f"cosine is {_shown(self.cosine)}; allowed: greater than 0, up to 1")
+        if self.candidates != "projection":
+            if self.vectors is not None:
+                raise SettingsError(f"vectors needs candidates projection; it is {self.candidates}")
+            if self.verify == "cosine":
+                raise SettingsError(f"verify cosine needs candidates projection; it is {self.candidates}")
 
     def describe(self) -> dict[str, Any]:
         """The settings by their command-line names; those not set are left out."""
-        named = {name.replace("_", "-"): value for name, value in asdict(self).items() if value not in (None, ())}
+        told = asdict(self)
+        for name in _PROJECTION if self.candidates != "projection" else ():
+            del told[name]
+        if self.vectors is not None:
+            del told["vector_length"]  # the file knows
+        named = {name.replace("_", "-"): value for name, value in told.items() if value not in (None, ())}
         return named | ({"ignore": [f"{value:016x}" for value in self.ignore]} if self.ignore else {})
 
     @classmethod
@@ -253,6 +285,8 @@ class Settings:
         Raises `UsageError` for a name that is no option, `SettingsError` for a value out of range.
         """
         given = {name: value for name, value in options.items() if value is not None}
+        if isinstance(given.get("vectors"), os.PathLike):
+            given["vectors"] = os.fspath(given["vectors"])
         if isinstance(given.get("memory"), str):
             given["memory"] = parse_memory(given["memory"])
         groups: list[dict[str, Any]] = []

@@ -221,11 +221,20 @@ scan_options = _bundle(
     click.option("--word-edit-distance", type=int, metavar="N", help="And at most N words of difference."),
     click.option("--linkage", type=click.Choice(LINKAGES), help="What makes a cluster.  [default: single]"),
     click.option(
-        "--verify", type=click.Choice(VERIFICATIONS), help="none: every candidate is a pair.  [default: exact]"
+        "--verify",
+        type=click.Choice(VERIFICATIONS),
+        help="By Jaccard, or by the cosine of sentence vectors; none: every candidate is a pair.  [default: exact]",
     ),
     click.option("--across", type=click.Choice(ACROSS), help="Pairs only between these.  [default: any]"),
     click.option("--ignore", metavar="FILE", help="Texts or cluster ids that are known and wanted, a line each."),
     click.option("--candidates", type=click.Choice(CANDIDATES), help="Which pairs are looked at.  [default: tokens]"),
+    click.option("--vectors", metavar="FILE", help="projection: word vectors (word2vec); else drawn from the seed."),
+    click.option("--vector-length", type=int, metavar="N", help="projection: numbers of a drawn one.  [default: 400]"),
+    click.option("--signature-bits", type=int, metavar="N", help="projection: hyperplanes.  [default: 100]"),
+    click.option("--permutations", type=int, metavar="N", help="projection: orders of the bits.  [default: 10]"),
+    click.option("--window", type=int, metavar="N", help="projection: neighbours in an order.  [default: 10]"),
+    click.option("--hamming", type=int, metavar="N", help="projection: bits that may differ.  [default: 5]"),
+    click.option("--cosine", type=float, metavar="S", help="Least similarity with --verify cosine.  [default: 0.9]"),
 )
 
 kinds_option = click.option(

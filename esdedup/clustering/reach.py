@@ -9,10 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from esdedup.clustering.union import Clusters
-from esdedup.compiled import compiled
-from esdedup.hashing import Hashes, Offsets
-from esdedup.pairs.groups import Numbers
-from esdedup.pairs.verify import Similarities, overlap
+from esdedup.pairs.verify import jaccards
 from esdedup.signers.bands import Signer
 
 _BYTES_A_TEXT = 4000
@@ -51,22 +48,8 @@ def far_members(
         known = rows["hash"].to_numpy()
         texts = rows["text"].cast(pa.large_string()).combine_chunks()
         flat, bounds = signer.sets(signer.shingled(texts))
-        similarity = _similarities(
-            flat, bounds, np.searchsorted(known, part), np.searchsorted(known, representatives[of])
-        )
+        similarity = jaccards(flat, bounds, np.searchsorted(known, part), np.searchsorted(known, representatives[of]))
         for at in np.flatnonzero(similarity < limit):
             which = int(ids[of[at]])
             far[which] = min(far.get(which, 1.0), float(similarity[at]))
     return far
-
-
-@compiled
-def _similarities(flat: Hashes, bounds: Offsets, a: Numbers, b: Numbers) -> Similarities:
-    """Exact Jaccard of sets a[i] and b[i]."""
-    out = np.empty(len(a), np.float64)
-    for index in range(len(a)):
-        one, two = a[index], b[index]
-        common = overlap(flat, bounds[one], bounds[one + 1], bounds[two], bounds[two + 1], 0)
-        union = bounds[one + 1] - bounds[one] + bounds[two + 1] - bounds[two] - common
-        out[index] = common / union
-    return out

@@ -16,6 +16,7 @@ from esdedup.hashing import Hashes
 from esdedup.meaning.judge import JUDGE
 from esdedup.pairs.collider import Collider
 from esdedup.pairs.groups import Numbers
+from esdedup.pairs.projection import ProjectionScan
 from esdedup.pairs.scan import Collided, Scan
 from esdedup.pipeline.progress import Bar
 from esdedup.pipeline.scratch import scratch_database
@@ -66,7 +67,7 @@ def new_collider(scratch: Database, signer: Signer, scanning: Scanning, resource
     return Collider(scratch, signer, scanning, resources.memory // _BLOCK_SHARE, resources.processes)
 
 
-_SCANS: dict[str, type[Scan]] = {"tokens": Collider}
+_SCANS: dict[str, type[Scan]] = {"tokens": Collider, "projection": ProjectionScan}
 """By the source of their candidates."""
 
 
@@ -106,9 +107,9 @@ def cluster_pairs(
     """The clusters of the tables `texts` and `pairs` in `scratch`, with those marked that reach far."""
     ignored = np.array(scanning.ignore, np.uint64)
     turns = None if scanning.keep in (None, "none") else _turns(store, str(scanning.keep))
-    clusters = find_clusters(scratch, scanning.linkage, scanning.verify == "exact", ignored, turns)
-    if scanning.verify == "none" or scanning.linkage == "star":
-        return clusters
+    clusters = find_clusters(scratch, scanning.linkage, scanning.verify != "none", ignored, turns)
+    if scanning.verify != "exact" or scanning.linkage == "star":
+        return clusters  # where Jaccard makes no pairs, a low one between members tells nothing
     far = far_members(store.texts, signer, clusters, scanning.jaccard - _FAR_BELOW, resources.memory // _BLOCK_SHARE)
     if not far:
         return clusters

@@ -243,7 +243,7 @@ def summarize(store: Store, seconds: dict[str, float], memory: MemoryWatch, miss
             {"name": mark.name, "path": mark.path, "documents": mark.documents, "skipped": asdict(mark.skips)}
             for mark in marks
         ],
-        "verified": scanned.get("scanning", {}).get("verify") == "exact",
+        "verified": scanned.get("scanning", {}).get("verify", "none") != "none",
         "counts": store.counts() | scanned.get("counts", {}),
         "cluster_sizes": {str(size): count for size, count in store.cluster_sizes().items()},
         "kinds": store.kinds() if scanned else {},

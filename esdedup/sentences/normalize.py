@@ -31,6 +31,15 @@ def normalize(column: pa.LargeStringArray, how: str, lang: str) -> pa.LargeStrin
     return text_column([" ".join(words[begin:end]) for begin, end in pairwise(offsets)])
 
 
+def stems(words: list[str], lang: str) -> list[str]:
+    """The Snowball stems of lower-case words; the words themselves where Snowball does not know the language."""
+    try:
+        stemmer = _stemmer(lang)
+    except SettingsError:
+        return words
+    return list(stemmer.stemWords(words))
+
+
 @cache
 def _stemmer(lang: str) -> Any:
     try:
