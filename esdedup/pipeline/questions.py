@@ -5,6 +5,7 @@ Each takes the address of a store, or one that is open already, which is quicker
 
 from __future__ import annotations
 
+import logging
 import math
 import unicodedata
 from collections.abc import Iterator, Mapping
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from esdedup.errors import StoreError, UsageError
 from esdedup.exports.changes import changes
@@ -26,6 +28,8 @@ from esdedup.settings import KINDS, Scanning, Signing, available_cores
 from esdedup.signers.bands import Signer
 from esdedup.stores.opening import open_store
 from esdedup.stores.store import ORDERS, ClusterQuery, Store
+
+log = logging.getLogger("esdedup")
 
 _NAMES = ("id", "source", "document", "title", "position", "text", "revision", "timestamp")
 
@@ -41,6 +45,8 @@ def similar(
     """
     check_count("limit", limit)
     with _opened(store) as opened:
+        if _by_projection(opened):
+            log.warning("similar looks by minhash tokens; pairs of the last scan are by projection, and may differ")
         limit_at = Scanning(_threshold(opened) if jaccard is None else jaccard).jaccard
         signer = Signer(opened.signing)
         unit = _one_unit(text, opened.signing)
@@ -103,7 +109,9 @@ def explain(a: str, b: str, *, store: Address | Store) -> dict[str, Any]:
         scanning = Scanning() if last is None else Scanning.described(last)
         signing = opened.signing
         one_home = scanning.across != "any" and _in_one_home(opened, scanning.across, one["hash"], two["hash"])
-        limited = _all_hot(opened, signer, one["text"], two["text"])
+        by_projection = scanning.candidates == "projection"
+        limited = not by_projection and _all_hot(opened, signer, one["text"], two["text"])
+        paired = by_projection and _paired(opened, one["hash"], two["hash"])
     jaccard, shared = float(there.jaccard[0]), int(there.shared_tokens[0])
     distance = int(there.word_edit_distance[0])
     answer = {
@@ -118,7 +126,10 @@ def explain(a: str, b: str, *, store: Address | Store) -> dict[str, Any]:
         "word_edit_distance": distance,
         "thresholds": {"jaccard": scanning.jaccard, "word_edit_distance": scanning.word_edit_distance},
     }
-    answer["verdict"] = _verdict(answer, scanning, one_home, limited)
+    if by_projection and not one_home and not answer["identical"]:
+        answer["verdict"] = _verdict_by_projection(answer, scanning, paired)
+    else:
+        answer["verdict"] = _verdict(answer, scanning, one_home, limited)
     return answer | {"diff": diff_words(one["text"], two["text"])}
 
 
@@ -219,6 +230,10 @@ def _require_scan(store: Store) -> None:
         raise StoreError(f"{store.address}: {why}; run esdedup scan --store {store.address}")
 
 
+def _by_projection(store: Store) -> bool:
+    return (store.last_scanning() or {}).get("candidates") == "projection"
+
+
 def _threshold(store: Store) -> float:
     scanning = store.last_scanning()
     return Scanning().jaccard if scanning is None else float(scanning["jaccard"])
@@ -248,6 +263,37 @@ def _all_hot(store: Store, signer: Signer, one: str, two: str) -> bool:
     shared = tokens[0][tokens[0] == tokens[1]]
     held = store.sharing(pa.table({"token": shared}))["token"].to_numpy()
     return len(shared) > 0 and all((held == token).sum() > HOT_LIMIT for token in shared)
+
+
+def _paired(store: Store, one: int, two: int) -> bool:
+    """Whether the last scan made a pair of two texts."""
+    _, pairs = store.hanging_together(pa.table({"hash": pa.array(sorted({one, two}), pa.uint64())}))
+    ends = (
+        pc.equal(pairs[end], pa.scalar(text, pa.uint64())) for end, text in (("a", min(one, two)), ("b", max(one, two)))
+    )
+    return bool(pc.any(pc.and_(*ends)).as_py())
+
+
+def _verdict_by_projection(found: Mapping[str, Any], scanning: Scanning, paired: bool) -> str:
+    """What the last scan found of two texts that are not the same; the bits of their signatures are not kept."""
+    jaccard, most = found["jaccard"], scanning.word_edit_distance
+    bits = f"{scanning.hamming} of {scanning.signature_bits} bits"
+    if paired:
+        why = {
+            "none": "nothing was verified",
+            "cosine": f"the cosine of their vectors reaches {scanning.cosine}",
+            "exact": f"Jaccard {jaccard:.3f} reaches {scanning.jaccard}",
+        }[scanning.verify]
+        return f"a pair: by projection, their signatures differ in at most {bits}, and {why}"
+    if scanning.verify == "exact" and jaccard < scanning.jaccard:
+        return f"not a pair: Jaccard {jaccard:.3f} is below {scanning.jaccard}"
+    if most is not None and found["word_edit_distance"] > most:
+        return f"not a pair: {found['word_edit_distance']} words differ, and at most {most} may"
+    verified = f", or the cosine of their vectors is below {scanning.cosine}" if scanning.verify == "cosine" else ""
+    return (
+        f"not a pair: by projection, their signatures differ in more than {bits}, or were in no order neighbours"
+        f"{verified}, or one has no word that counts"
+    )
 
 
 def _verdict(found: Mapping[str, Any], scanning: Scanning, one_home: bool, limited: bool) -> str:
