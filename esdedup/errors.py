@@ -4,6 +4,7 @@ EsdedupError                    could not be done (exit code 1)
 ├── UsageError                  wrong usage (exit code 2)
 │   └── SettingsError           a setting outside its allowed range
 ├── SourceError                 a source is missing, damaged or of an unknown format
+├── VectorsError                a file of word vectors is missing, damaged or of no use
 ├── UnparsablePageError         the reference wikitext path gave up on a page
 ├── EvaluationError             what is to be compared with cannot be read, or names what is not there
 ├── NodeError                   the local Elasticsearch cannot be started or stopped
@@ -39,6 +40,10 @@ class SourceError(EsdedupError):
 
     Documents that stood before the damage have been delivered before this is raised.
     """
+
+
+class VectorsError(EsdedupError):
+    """A file of word vectors is missing, damaged, not in word2vec's format, or about other words."""
 
 
 class UnparsablePageError(EsdedupError):

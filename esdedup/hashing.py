@@ -32,6 +32,15 @@ def mix(value: np.uint64) -> np.uint64:
 
 
 @compiled
+def ones(word: np.uint64) -> np.uint64:
+    """How many bits of `word` are 1."""
+    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return (word * np.uint64(0x0101010101010101)) >> np.uint64(56)
+
+
+@compiled
 def random_words(seed: np.uint64, count: int) -> Hashes:
     """`count` pseudo-random 64-bit words from `seed`: splitmix64's sequence."""
     words = np.empty(count, np.uint64)

@@ -19,14 +19,22 @@ HASH_SCHEME = 1
 UNITS = ("sentence", "record")
 NORMALIZATIONS = ("none", "lower", "words", "stem", "expanded")
 LINKAGES = ("single", "star")
-VERIFICATIONS = ("exact", "none")
-CANDIDATES = ("tokens", "exact", "agreement")
+VERIFICATIONS = ("exact", "cosine", "words", "none")
+CANDIDATES = ("tokens", "exact", "projection", "agreement", "queries")
+QUERIES = ("shingles", "signature")
 ACROSS = ("any", "documents", "sources")
 KEEPS = ("first", "longest", "none")
 KINDS = ("template", "identical", "copyediting", "drift", "references", "other")
 FORMATS = ("wikipedia", "tsv", "csv", "jsonl", "parquet", "text", "lines")
 REVISIONS = ("latest", "all")
 WIKITEXT_PATHS = ("fast", "reference")
+
+_HEEDED = {
+    "projection": ("vectors", "vector_length", "signature_bits", "permutations", "window", "hamming"),
+    "queries": ("query_by", "same_first_word", "top", "reciprocal"),
+}
+_VERIFIED_BY = {"cosine": ("projection", "queries"), "words": ("queries",)}
+"""Which sources of candidates heed an option, or can be verified so."""
 
 _SHOWN = 60
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -125,8 +133,22 @@ class Scanning:
     keep: str | None = None  # which texts become the centres of stars; None: the most similar to others
     kinds: bool = True  # whether clusters are judged
     candidates: str = "tokens"  # which pairs are looked at
-    signature: int | None = None  # minhash values that are compared (200), and the share of them that must be
-    agreement: float | None = None  # exceeded (0.5): None unless candidates are by agreement
+    # of candidates by agreement and by queries; None for others, and until it is known which
+    signature: int | None = None  # minhash values (200, and 20 for queries)
+    agreement: float | None = None  # the share of them that must be exceeded (0.5)
+    # of candidates by projection only:
+    vectors: str | None = None  # a file of word vectors; None: vectors drawn from the seed
+    vector_length: int = 400  # of vectors that are drawn
+    signature_bits: int = 100
+    permutations: int = 10
+    window: int = 10  # signatures before it that each one is compared with, in each permutation
+    hamming: int = 5  # bits that may differ
+    cosine: float = 0.9  # least similarity of a pair, with verify cosine
+    # of candidates by queries only:
+    query_by: str = "shingles"
+    same_first_word: bool = False
+    top: int = 10  # matches of each record that are looked at
+    reciprocal: bool = False  # whether a pair must be the best match of both
 
     def __post_init__(self) -> None:
         if not isinstance(self.jaccard, int | float) or self.jaccard is True or not 0 < self.jaccard <= 1:
@@ -137,30 +159,65 @@ class Scanning:
         _choice("verify", self.verify, VERIFICATIONS)
         _choice("across", self.across, ACROSS)
         _choice("candidates", self.candidates, CANDIDATES)
-        self._set_agreement()
         if self.keep is not None:
             _choice("keep", self.keep, KEEPS)
         if not isinstance(self.kinds, bool):
             raise SettingsError(f"kinds is {_shown(self.kinds)}; allowed: true, false")
         if self.verify == "none" and self.word_edit_distance is not None:
             raise SettingsError("word-edit-distance needs verify exact; it is none")
-        if self.candidates == "exact" and self.verify == "none":
-            raise SettingsError("candidates exact needs verify exact; it is none")
+        if self.candidates == "exact" and self.verify != "exact":
+            raise SettingsError(f"candidates exact needs verify exact; it is {self.verify}")
+        if self.verify in _VERIFIED_BY and self.candidates not in _VERIFIED_BY[self.verify]:
+            allowed = " or ".join(_VERIFIED_BY[self.verify])
+            raise SettingsError(f"verify {self.verify} needs candidates {allowed}; it is {self.candidates}")
+        if self.verify == "words" and self.word_edit_distance is None:
+            raise SettingsError("verify words needs word-edit-distance; it is not set")
+        self._check_signature()
+        self._check_projection()
+        self._check_queries()
 
-    def _set_agreement(self) -> None:
-        """Check what only candidates by agreement heed, and forget it for others: the last scan may have been one."""
-        share = self.agreement
+    def _check_signature(self) -> None:
+        """And set what is not set, or forget what is not heeded: the last scan may have been another one."""
+        share, values = self.agreement, {"agreement": 200, "queries": 20}.get(self.candidates)
         if self.signature is not None:
             _range("signature", self.signature, 1, 1024)
         if share is not None and (not isinstance(share, int | float) or share is True or not 0 <= share < 1):
             raise SettingsError(f"agreement is {_shown(share)}; allowed: 0 up to, not including, 1")
-        heeded = self.candidates == "agreement"
-        object.__setattr__(self, "signature", (self.signature or 200) if heeded else None)
-        object.__setattr__(self, "agreement", (0.5 if share is None else float(share)) if heeded else None)
+        share = (0.5 if share is None else float(share)) if self.candidates == "agreement" else None
+        object.__setattr__(self, "signature", values and (self.signature or values))
+        object.__setattr__(self, "agreement", share)
+
+    def _check_projection(self) -> None:
+        if self.vectors is not None and not _is_text(self.vectors, r"(?s:.+)"):
+            raise SettingsError(f"vectors is {_shown(self.vectors)}; name a file of word vectors")
+        _range("vector-length", self.vector_length, 1, 4096)
+        _range("signature-bits", self.signature_bits, 1, 128)
+        _range("permutations", self.permutations, 1, 1000)
+        _range("window", self.window, 1, 1000)
+        _range("hamming", self.hamming, 0, self.signature_bits)
+        if not isinstance(self.cosine, int | float) or self.cosine is True or not 0 < self.cosine <= 1:
+            raise SettingsError(f"cosine is {_shown(self.cosine)}; allowed: greater than 0, up to 1")
+        if self.vectors is not None and self.candidates != "projection":
+            raise SettingsError(f"vectors needs candidates projection; it is {self.candidates}")
+
+    def _check_queries(self) -> None:
+        _choice("query-by", self.query_by, QUERIES)
+        _range("top", self.top, 1, 1000)
+        for name in ("same_first_word", "reciprocal"):
+            if not isinstance(getattr(self, name), bool):
+                raise SettingsError(f"{name.replace('_', '-')} is {_shown(getattr(self, name))}; allowed: true, false")
 
     def describe(self) -> dict[str, Any]:
         """The settings by their command-line names; those not set are left out."""
-        named = {name.replace("_", "-"): value for name, value in asdict(self).items() if value not in (None, ())}
+        told = asdict(self)
+        for candidates, names in _HEEDED.items():
+            for name in names if candidates != self.candidates else ():
+                told.pop(name, None)
+        if self.verify != "cosine":
+            del told["cosine"]
+        if self.vectors is not None:
+            told.pop("vector_length", None)  # the file knows
+        named = {name.replace("_", "-"): value for name, value in told.items() if value not in (None, ())}
         return named | ({"ignore": [f"{value:016x}" for value in self.ignore]} if self.ignore else {})
 
     @classmethod
@@ -272,6 +329,8 @@ class Settings:
         given = {name: value for name, value in options.items() if value is not None}
         if given.pop("exact", False) and given.setdefault("candidates", "exact") != "exact":  # the short word for it
             raise SettingsError(f"exact, or candidates {given['candidates']}: not both")
+        if isinstance(given.get("vectors"), os.PathLike):
+            given["vectors"] = os.fspath(given["vectors"])
         if isinstance(given.get("memory"), str):
             given["memory"] = parse_memory(given["memory"])
         groups: list[dict[str, Any]] = []

@@ -24,6 +24,7 @@ from esdedup.settings import (
     FORMATS,
     LINKAGES,
     NORMALIZATIONS,
+    QUERIES,
     REVISIONS,
     UNITS,
     VERIFICATIONS,
@@ -221,7 +222,9 @@ scan_options = _bundle(
     click.option("--word-edit-distance", type=int, metavar="N", help="And at most N words of difference."),
     click.option("--linkage", type=click.Choice(LINKAGES), help="What makes a cluster.  [default: single]"),
     click.option(
-        "--verify", type=click.Choice(VERIFICATIONS), help="none: every candidate is a pair.  [default: exact]"
+        "--verify",
+        type=click.Choice(VERIFICATIONS),
+        help="By Jaccard, or by the cosine of sentence vectors; none: every candidate is a pair.  [default: exact]",
     ),
     click.option("--across", type=click.Choice(ACROSS), help="Pairs only between these.  [default: any]"),
     click.option("--ignore", metavar="FILE", help="Texts or cluster ids that are known and wanted, a line each."),
@@ -229,11 +232,27 @@ scan_options = _bundle(
     click.option(
         "--exact", is_flag=True, default=None, help="Every pair at or above --jaccard: short for --candidates exact."
     ),
-    click.option("--signature", type=int, metavar="N",
-                 help="By agreement: minhash values of a text that are compared.  [default: 200]"),
-    click.option("--agreement", type=float, metavar="S",
-                 help="By agreement: pairs agree on more than this share of them.  [default: 0.5]"),
-)  # fmt: skip
+    click.option(
+        "--signature", type=int, metavar="N", help="agreement, queries: minhash values of a text.  [default: 200, 20]"
+    ),
+    click.option(
+        "--agreement",
+        type=float,
+        metavar="S",
+        help="agreement: pairs agree on more than this share of them.  [default: 0.5]",
+    ),
+    click.option("--vectors", metavar="FILE", help="projection: word vectors (word2vec); else drawn from the seed."),
+    click.option("--vector-length", type=int, metavar="N", help="projection: numbers of a drawn one.  [default: 400]"),
+    click.option("--signature-bits", type=int, metavar="N", help="projection: hyperplanes.  [default: 100]"),
+    click.option("--permutations", type=int, metavar="N", help="projection: orders of the bits.  [default: 10]"),
+    click.option("--window", type=int, metavar="N", help="projection: neighbours in an order.  [default: 10]"),
+    click.option("--hamming", type=int, metavar="N", help="projection: bits that may differ.  [default: 5]"),
+    click.option("--cosine", type=float, metavar="S", help="Least similarity with --verify cosine.  [default: 0.9]"),
+    click.option("--query-by", type=click.Choice(QUERIES), help="queries: terms of a query.  [default: shingles]"),
+    click.option("--same-first-word/--any-first-word", default=None, help="queries: only among such.  [default: any]"),
+    click.option("--top", type=int, metavar="N", help="queries: matches of each that are looked at.  [default: 10]"),
+    click.option("--reciprocal/--one-sided", default=None, help="queries: only each other's best.  [default: any]"),
+)
 
 kinds_option = click.option(
     "--kinds/--no-kinds", default=None, help="Whether to say what each cluster means.  [default: kinds]"

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from esdedup.clustering.union import Clusters
-from esdedup.pairs.verify import similarities
+from esdedup.pairs.verify import jaccards
 from esdedup.signers.bands import Signer
 
 _BYTES_A_TEXT = 4000
@@ -48,9 +48,7 @@ def far_members(
         known = rows["hash"].to_numpy()
         texts = rows["text"].cast(pa.large_string()).combine_chunks()
         flat, bounds = signer.sets(signer.shingled(texts))
-        similarity = similarities(
-            flat, bounds, np.searchsorted(known, part), np.searchsorted(known, representatives[of])
-        )
+        similarity = jaccards(flat, bounds, np.searchsorted(known, part), np.searchsorted(known, representatives[of]))
         for at in np.flatnonzero(similarity < limit):
             which = int(ids[of[at]])
             far[which] = min(far.get(which, 1.0), float(similarity[at]))

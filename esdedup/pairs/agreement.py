@@ -23,7 +23,7 @@ from esdedup.pairs.counting import Tile, agreeing, invert, number_values
 from esdedup.pairs.edits import word_edit_distances
 from esdedup.pairs.groups import Numbers
 from esdedup.pairs.scan import Collided, FetchSignatures, FetchTexts, Progress, Scan
-from esdedup.pairs.verify import similarities
+from esdedup.pairs.verify import jaccards
 from esdedup.settings import Scanning
 from esdedup.signers.bands import Signer
 from esdedup.signers.minhash import family, minhash_values
@@ -209,7 +209,7 @@ class AgreementScan(Scan):
         texts = held["text"].cast(pa.large_string()).combine_chunks()
         one, two = places[: len(a)], places[len(a) :]
         flat, bounds = self._signer.sets(self._signer.shingled(texts))
-        jaccard = similarities(flat, bounds, one, two)
+        jaccard = jaccards(flat, bounds, one, two)
         near = jaccard >= self._scanning.jaccard
         a, b, shared, jaccard, one, two = a[near], b[near], shared[near], jaccard[near], one[near], two[near]
         distances = word_edit_distances(texts, one, two, self._threads)

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from esdedup.compiled import compiled
-from esdedup.hashing import Hashes, Offsets
+from esdedup.hashing import Hashes, Offsets, ones
 from esdedup.pairs.groups import Flags, Numbers
 from esdedup.signers.minhash import Tokens
 
@@ -48,16 +48,8 @@ def distance(sketch: Sketches, a: int, b: int) -> int:
     """Bits in which the sketches of two sets differ: at most the number of shingles that only one of them has."""
     apart = np.uint64(0)
     for word in range(sketch.shape[1]):
-        apart += _ones(sketch[a, word] ^ sketch[b, word])
+        apart += ones(sketch[a, word] ^ sketch[b, word])
     return int(apart)
-
-
-@compiled
-def _ones(word: np.uint64) -> np.uint64:
-    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return (word * np.uint64(0x0101010101010101)) >> np.uint64(56)
 
 
 @compiled
@@ -98,14 +90,24 @@ def overlap(flat: Hashes, a: int, end_a: int, b: int, end_b: int, need: int) -> 
 
 
 @compiled
-def similarities(flat: Hashes, bounds: Offsets, a: Numbers, b: Numbers) -> Similarities:
-    """Exact Jaccard of sets a[i] and b[i], of which none is empty: shape (len(a),)."""
+def jaccards(flat: Hashes, bounds: Offsets, a: Numbers, b: Numbers) -> Similarities:
+    """Exact Jaccard of the sets a[i] and b[i], shape (pairs,); 0 where both are empty."""
     out = np.empty(len(a), np.float64)
     for index in range(len(a)):
         one, two = a[index], b[index]
         common = overlap(flat, bounds[one], bounds[one + 1], bounds[two], bounds[two + 1], 0)
         union = bounds[one + 1] - bounds[one] + bounds[two + 1] - bounds[two] - common
-        out[index] = common / union
+        out[index] = common / max(union, 1)
+    return out
+
+
+@compiled
+def shared_tokens(tokens: Tokens, a: Numbers, b: Numbers) -> Numbers:
+    """How many tokens the texts a[i] and b[i] both have, shape (pairs,); `tokens` (n, tokens)."""
+    out = np.zeros(len(a), np.int64)
+    for index in range(len(a)):
+        for token in range(tokens.shape[1]):
+            out[index] += tokens[a[index], token] == tokens[b[index], token]
     return out
 
 

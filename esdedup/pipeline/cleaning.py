@@ -65,8 +65,10 @@ def dedupe(
     """
     if options.get("linkage") not in (None, "star"):
         raise UsageError("linkage is single; dedupe needs star, so that what it drops was compared with what it keeps")
-    if options.get("verify") == "none":
-        raise UsageError("verify is none; dedupe needs exact, so that what it drops was compared with what it keeps")
+    if options.get("verify") not in (None, "exact"):
+        raise UsageError(
+            f"verify is {options['verify']}; dedupe needs exact, so that what it drops was compared with what it keeps"
+        )
     if options.get("limit") is not None:
         raise UsageError("limit: dedupe writes whole sources; leave it out")
     settings = settings_of(options)

@@ -46,7 +46,7 @@ def cluster_texts(texts: Sequence[str], **options: Any) -> TextClusters:
     if settings.scanning.across != "any":
         raise UsageError("across needs documents or sources, and a list of texts has none; use a store")
     if settings.scanning.candidates != "tokens":
-        raise UsageError(f"candidates {settings.scanning.candidates} needs a store; use run")
+        raise UsageError(f"candidates {settings.scanning.candidates} needs a store: use index and scan, or run")
     signer, threads = Signer(freeze(None, settings.frozen)), settings.resources.processes
     column = text_column(texts)
     hashes = content_hashes(*text_buffers(column))

@@ -5,28 +5,33 @@ Each takes the address of a store, or one that is open already, which is quicker
 
 from __future__ import annotations
 
+import logging
 import math
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from esdedup.errors import StoreError, UsageError
 from esdedup.exports.changes import changes
 from esdedup.exports.overlap import Overlap, overlaps
-from esdedup.pairs.agreement import agreeing_values, least_agreeing
+from esdedup.pairs.agreement import agreeing_values
 from esdedup.pairs.compare import compare, diff_words
 from esdedup.pairs.verify import HOT_LIMIT
 from esdedup.pipeline.steps import Address, check_choice, check_count, require_settled
+from esdedup.pipeline.verdicts import verdict
 from esdedup.sentences.segment import segment
 from esdedup.settings import KINDS, Scanning, Signing, available_cores
 from esdedup.signers.bands import Signer
 from esdedup.stores.opening import open_store
 from esdedup.stores.store import ORDERS, ClusterQuery, Store
+
+log = logging.getLogger("esdedup")
 
 _NAMES = ("id", "source", "document", "title", "position", "text", "revision", "timestamp")
 
@@ -42,6 +47,9 @@ def similar(
     """
     check_count("limit", limit)
     with _opened(store) as opened:
+        by = (opened.last_scanning() or {}).get("candidates", "tokens")
+        if by == "projection":
+            log.warning("similar looks by minhash tokens; pairs of the last scan are by projection, and may differ")
         limit_at = Scanning(_threshold(opened) if jaccard is None else jaccard).jaccard
         signer = Signer(opened.signing)
         unit = _one_unit(text, opened.signing)
@@ -105,8 +113,9 @@ def explain(a: str, b: str, *, store: Address | Store) -> dict[str, Any]:
         scanning = Scanning() if last is None else Scanning.described(last)
         signing = opened.signing
         one_home = scanning.across != "any" and _in_one_home(opened, scanning.across, one["hash"], two["hash"])
-        by_agreement = scanning.candidates == "agreement"
-        limited = not by_agreement and _all_hot(opened, signer, one["text"], two["text"])
+        by = scanning.candidates
+        limited = by == "tokens" and _all_hot(opened, signer, one["text"], two["text"])
+        paired = by in ("projection", "queries") and _paired(opened, one["hash"], two["hash"])
     jaccard, shared = float(there.jaccard[0]), int(there.shared_tokens[0])
     distance = int(there.word_edit_distance[0])
     answer = {
@@ -121,9 +130,9 @@ def explain(a: str, b: str, *, store: Address | Store) -> dict[str, Any]:
         "word_edit_distance": distance,
         "thresholds": {"jaccard": scanning.jaccard, "word_edit_distance": scanning.word_edit_distance},
     }
-    if by_agreement:
+    if by == "agreement":
         answer["values_agreeing"] = agreeing_values(signer, scanning, one["text"], two["text"])
-    answer["verdict"] = _verdict(answer, scanning, one_home, limited)
+    answer["verdict"] = verdict(answer, scanning, one_home, limited, paired)
     return answer | {"diff": diff_words(one["text"], two["text"])}
 
 
@@ -255,50 +264,10 @@ def _all_hot(store: Store, signer: Signer, one: str, two: str) -> bool:
     return len(shared) > 0 and all((held == token).sum() > HOT_LIMIT for token in shared)
 
 
-def _verdict(found: Mapping[str, Any], scanning: Scanning, one_home: bool, limited: bool) -> str:
-    jaccard, limit = found["jaccard"], scanning.jaccard
-    home = scanning.across.removesuffix("s")
-    if one_home and not found["identical"]:
-        return f"not a pair: both stand in one {home} alone, and the scan was across {scanning.across}"
-    if one_home:
-        return f"identical texts in one {home} alone, and the scan was across {scanning.across}"
-    if found["identical"]:
-        return "identical texts: members of one cluster"
-    if scanning.candidates == "exact":
-        return _exact_verdict(found, scanning)
-    if scanning.candidates == "agreement":
-        agree = f"{found['values_agreeing']} of {scanning.signature} values of their signatures agree"
-        if found["values_agreeing"] < least_agreeing(scanning):
-            return f"not a pair: {agree}, and it takes {least_agreeing(scanning)}"
-        if scanning.verify == "none":
-            return f"a pair: {agree}, and nothing was verified"
-    elif not found["shared_tokens"]:
-        missed = "" if jaccard < limit else f", although Jaccard {jaccard:.3f} reaches {limit}"
-        return f"not a pair: no token in common{missed} (at this similarity {found['chance']:.1%} have one)"
-    if scanning.verify == "none":
-        return "a pair: they share a token, and nothing was verified"
-    if jaccard < limit:
-        return f"not a pair: candidates, but Jaccard {jaccard:.3f} is below {limit}"
-    if too_far := _too_many_words(found, scanning):
-        return too_far
-    if limited:
-        return (
-            f"similar enough (Jaccard {jaccard:.3f}), but a pair only if they are neighbours: each token they share is "
-            f"held by more than {HOT_LIMIT:,} texts"
-        )
-    shared = "they share tokens" if scanning.candidates == "tokens" else agree
-    return f"a pair: {shared}, and Jaccard {jaccard:.3f} reaches {limit}"
-
-
-def _exact_verdict(found: Mapping[str, Any], scanning: Scanning) -> str:
-    if found["jaccard"] < scanning.jaccard:
-        return f"not a pair: Jaccard {found['jaccard']:.3f} is below {scanning.jaccard}"
-    return _too_many_words(found, scanning) or f"a pair: Jaccard {found['jaccard']:.3f} reaches {scanning.jaccard}"
-
-
-def _too_many_words(found: Mapping[str, Any], scanning: Scanning) -> str:
-    """Why they are no pair, if too many words differ."""
-    most = scanning.word_edit_distance
-    if most is None or found["word_edit_distance"] <= most:
-        return ""
-    return f"not a pair: {found['word_edit_distance']} words differ, and at most {most} may"
+def _paired(store: Store, one: int, two: int) -> bool:
+    """Whether the last scan made a pair of two texts."""
+    _, pairs = store.hanging_together(pa.table({"hash": pa.array(sorted({one, two}), pa.uint64())}))
+    ends = (
+        pc.equal(pairs[end], pa.scalar(text, pa.uint64())) for end, text in (("a", min(one, two)), ("b", max(one, two)))
+    )
+    return bool(pc.any(pc.and_(*ends)).as_py())

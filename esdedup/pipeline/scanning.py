@@ -18,6 +18,8 @@ from esdedup.pairs.agreement import AgreementScan
 from esdedup.pairs.collider import Collider
 from esdedup.pairs.exact_scan import ExactScan
 from esdedup.pairs.groups import Numbers
+from esdedup.pairs.projection import ProjectionScan
+from esdedup.pairs.queries import QueriesScan
 from esdedup.pairs.scan import Collided, Scan
 from esdedup.pipeline.progress import Bar
 from esdedup.pipeline.scratch import scratch_database
@@ -41,7 +43,7 @@ def scan_store(store: Store, scanning: Scanning, resources: Resources, *, quiet:
     signer = Signer(store.signing)
     sentences = store.counts()["sentences_kept"]
     with scratch_database(store, scanning, resources, sentences) as scratch:
-        found = find_pairs(store, new_scan(scratch, signer, scanning, resources), scanning, "scan", quiet=quiet)
+        found = find_pairs(store, new_scan(store, scratch, signer, scanning, resources), scanning, "scan", quiet=quiet)
         seconds["collide"] = time.perf_counter() - clock
         clock = time.perf_counter()
         clusters = cluster_pairs(store, scratch, scanning, resources, signer)
@@ -68,14 +70,21 @@ def new_collider(scratch: Database, signer: Signer, scanning: Scanning, resource
     return Collider(scratch, signer, scanning, resources.memory // _BLOCK_SHARE, resources.processes)
 
 
-_SCANS: dict[str, type[Scan]] = {"tokens": Collider, "exact": ExactScan, "agreement": AgreementScan}
+_SCANS: dict[str, type[Scan]] = {
+    "tokens": Collider,
+    "exact": ExactScan,
+    "projection": ProjectionScan,
+    "agreement": AgreementScan,
+    "queries": QueriesScan,
+}
 """By the source of their candidates."""
 
 
-def new_scan(scratch: Database, signer: Signer, scanning: Scanning, resources: Resources) -> Scan:
+def new_scan(store: Store, scratch: Database, signer: Signer, scanning: Scanning, resources: Resources) -> Scan:
     """The scan that looks for candidates as `scanning` says, with its share of the memory."""
+    parts = (scratch, signer, scanning, resources.memory // _BLOCK_SHARE, resources.processes)
     kind = _SCANS[scanning.candidates]
-    return kind(scratch, signer, scanning, resources.memory // _BLOCK_SHARE, resources.processes)
+    return QueriesScan(*parts, store.rank) if kind is QueriesScan else kind(*parts)
 
 
 def find_pairs(
@@ -108,9 +117,9 @@ def cluster_pairs(
     """The clusters of the tables `texts` and `pairs` in `scratch`, with those marked that reach far."""
     ignored = np.array(scanning.ignore, np.uint64)
     turns = None if scanning.keep in (None, "none") else _turns(store, str(scanning.keep))
-    clusters = find_clusters(scratch, scanning.linkage, scanning.verify == "exact", ignored, turns)
-    if scanning.verify == "none" or scanning.linkage == "star":
-        return clusters
+    clusters = find_clusters(scratch, scanning.linkage, scanning.verify != "none", ignored, turns)
+    if scanning.verify != "exact" or scanning.linkage == "star":
+        return clusters  # where Jaccard makes no pairs, a low one between members tells nothing
     far = far_members(store.texts, signer, clusters, scanning.jaccard - _FAR_BELOW, resources.memory // _BLOCK_SHARE)
     if not far:
         return clusters

@@ -23,6 +23,7 @@ from esdedup.pipeline.updating import update_results
 from esdedup.records import Skips
 from esdedup.reports.histogram import draw_cluster_sizes
 from esdedup.settings import Reading, Resources, Scanning, Settings
+from esdedup.signers.vectors import VectorsFile
 from esdedup.sources.discover import Source, discover
 from esdedup.stores.opening import is_on_server, open_store
 from esdedup.stores.store import STANDARD_INPUT, ReadingMark, SourceMark, Store
@@ -39,6 +40,8 @@ def settings_of(options: dict[str, Any], *, parts: bool = False) -> Settings:
     """The options of a verb; `ignore` names a file of texts and cluster ids. Reading in `parts` must be allowed."""
     ignore = options.pop("ignore", None)
     settings = Settings.of(**options, ignore=None if ignore is None else ignored_texts(Path(ignore)))
+    if settings.scanning.vectors is not None:
+        VectorsFile(settings.scanning.vectors)  # what is wrong with it is said before anything is read
     if settings.reading.part is not None and not parts:
         raise UsageError("part is for esdedup index; when all parts are in, esdedup scan does the rest")
     return settings
@@ -135,6 +138,16 @@ def bring_up_to_date(store: Store, settings: Settings, *, quiet: bool) -> dict[s
         if changed is not None:
             return update_results(store, changed, last, settings.resources, quiet=quiet)
     return scan_if_needed(store, scanning, settings.resources, quiet=quiet)
+
+
+def refuse_projection(store: Store, settings: Settings) -> None:
+    """`StoreError` where results are not by tokens: any two texts may then be candidates, so none can be added."""
+    last = store.last_scanning() or {}
+    if "projection" in (last.get("candidates"), settings.scanning.candidates):
+        raise StoreError(
+            f"{store.address}: add needs candidates tokens (minhash), and these are by projection; run esdedup index "
+            f"SOURCE… --store {store.address}, then esdedup scan with the same options"
+        )
 
 
 def scan_if_needed(store: Store, scanning: Scanning, resources: Resources, *, quiet: bool) -> dict[str, float]:
@@ -243,7 +256,7 @@ def summarize(store: Store, seconds: dict[str, float], memory: MemoryWatch, miss
             {"name": mark.name, "path": mark.path, "documents": mark.documents, "skipped": asdict(mark.skips)}
             for mark in marks
         ],
-        "verified": scanned.get("scanning", {}).get("verify") == "exact",
+        "verified": scanned.get("scanning", {}).get("verify", "none") != "none",
         "counts": store.counts() | scanned.get("counts", {}),
         "cluster_sizes": {str(size): count for size, count in store.cluster_sizes().items()},
         "kinds": store.kinds() if scanned else {},

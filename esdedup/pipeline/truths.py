@@ -30,7 +30,7 @@ def against_exact(store: Store, resources: Resources, *, quiet: bool) -> dict[st
     exact = replace(scanning, candidates=EXACT, verify=EXACT)
     sentences = store.counts()["sentences_kept"]
     with scratch_database(store, exact, resources, sentences) as scratch:
-        scan = new_scan(scratch, Signer(store.signing), exact, resources)
+        scan = new_scan(store, scratch, Signer(store.signing), exact, resources)
         find_pairs(store, scan, exact, "exact", quiet=quiet)
         scratch.execute(f"CREATE TABLE truth {_PAIRS}")
         for batch in named_pairs(scratch):

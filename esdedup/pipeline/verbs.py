@@ -27,6 +27,7 @@ from esdedup.pipeline.steps import (
     publish,
     read_into,
     refuse_other_sources,
+    refuse_projection,
     require_settled,
     scan_if_needed,
     settings_of,
@@ -155,6 +156,7 @@ def add(
     found, missing = find_sources(sources, settings.reading, keep_going)
     marks = source_marks(found, settings.reading)
     with MemoryWatch() as memory, open_for(store, settings) as opened:
+        refuse_projection(opened, settings)
         clock = time.perf_counter()
         merged = read_into(opened, found, marks, settings, keep_going=keep_going, quiet=quiet)
         opened.begin_job("add")

@@ -56,6 +56,15 @@ def _expanded(lower: str, lang: str) -> str:
     return "\n".join([" ".join(filter(None, map(forms.__getitem__, text))) for text in texts])
 
 
+def stems(words: list[str], lang: str) -> list[str]:
+    """The Snowball stems of lower-case words; the words themselves where Snowball does not know the language."""
+    try:
+        stemmer = _stemmer(lang)
+    except SettingsError:
+        return words
+    return list(stemmer.stemWords(words))
+
+
 @cache
 def _stemmer(lang: str) -> Any:
     try:
