@@ -1,12 +1,14 @@
-"""`evaluate`: how good are the clusters of a store?"""
+"""`evaluate`: how good is what a scan has found?"""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-from esdedup.cli.options import json_option, store_option, talk_options
+from esdedup.cli.options import json_option, resource_options, store_option, talk_options
+from esdedup.cli.work import show
 
 
 @click.command()
@@ -15,21 +17,26 @@ from esdedup.cli.options import json_option, store_option, talk_options
     "--golden",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    required=True,
     help="The right clusters: one a line, ids parted by white space, as in clusters.txt.",
 )
+@click.option(
+    "--truth",
+    metavar="exact|FILE",
+    help="The right pairs: all there are, or two ids a line and, if known, their Jaccard, parted by tabs.",
+)
 @json_option
-@talk_options  # fmt: skip
-def evaluate(store: str, golden: Path, as_json: bool, quiet: bool) -> None:
-    """Compare the clusters of the store with those that are known to be right.
+@resource_options
+@talk_options
+def evaluate(as_json: bool, **options: Any) -> None:
+    """Compare what the last scan of the store has found with what is right.
 
     \b
-    Example:
-      esdedup evaluate --store found/store.duckdb --golden truth.txt
+    Examples:
+      esdedup evaluate --store found/store.duckdb --truth exact
+      esdedup evaluate --store found/store.duckdb --golden right.txt
     """
     import esdedup
-    from esdedup.cli.show_scores import golden_text
-    from esdedup.exports.tables import compact_json
+    from esdedup.cli.show_scores import evaluation_text
 
-    found = esdedup.evaluate(store=store, golden=golden)
-    click.echo(compact_json(found) if as_json else golden_text(found["golden"], found["sentences"]))
+    found = esdedup.evaluate(**options)
+    show(found, as_json, lambda: evaluation_text(found))

@@ -24,3 +24,34 @@ def golden_text(found: Mapping[str, Any], sentences: int) -> str:
 
 def _share(value: float | None) -> str:
     return "–" if value is None else f"{value:.6f}"
+
+
+def evaluation_text(found: dict[str, Any]) -> str:
+    """What `evaluate` has found, clusters and pairs."""
+    parts = []
+    if "golden" in found:
+        parts.append(golden_text(found["golden"], found["sentences"]))
+    if "truth" in found:
+        parts.append(truth_text(found["truth"]))
+    return "\n\n".join(parts)
+
+
+def truth_text(scores: dict[str, Any]) -> str:
+    """How many of the true pairs were found, in all and by similarity."""
+    lines = [
+        f"{scores['true_pairs']:>15,}  true pairs",
+        f"{scores['found_pairs']:>15,}  pairs found",
+        f"{scores['right_pairs']:>15,}  of them true",
+        f"{_share(scores['recall']):>15}  recall",
+        f"{_share(scores['precision']):>15}  precision",
+    ]
+    if scores.get("same_text"):
+        lines.append(f"{scores['same_text']:>15,}  pairs of equal texts, which are found anyway and not counted above")
+    if scores["by_jaccard"]:
+        lines += ["", "        Jaccard      true     found    recall"]
+        lines += [
+            f"  {row['from']:.2f} to {row['to']:.2f}  {row['true_pairs']:>8,}  {row['right_pairs']:>8,}"
+            f"  {_share(row['recall'])}"
+            for row in scores["by_jaccard"]
+        ]
+    return "\n".join(lines)

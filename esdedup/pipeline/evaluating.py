@@ -10,35 +10,56 @@ from typing import Any
 
 import numpy as np
 
-from esdedup.errors import EsdedupError, UsageError
+from esdedup.errors import EvaluationError, UsageError
 from esdedup.evaluation.score import ALONE, Labels, score
 from esdedup.exports.tables import listed_id
 from esdedup.pipeline.questions import opened_results
 from esdedup.pipeline.steps import Address
+from esdedup.pipeline.truths import EXACT, against_exact, against_file
+from esdedup.settings import Settings
 from esdedup.stores.store import Store
 
 _ENCODED = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 
 
-def evaluate(*, store: Address | Store, golden: Path | str | None = None) -> dict[str, Any]:
-    """Compare the clusters of a store with those of a golden file.
+def evaluate(
+    *,
+    store: Address | Store,
+    golden: Path | str | None = None,
+    truth: Path | str | None = None,
+    quiet: bool = True,
+    **options: Any,
+) -> dict[str, Any]:
+    """Compare what the last scan of a store has found with what is right.
 
-    `golden` has one cluster a line: ids, parted by white space, which inside an id is written in percents, as in
-    clusters.txt. A line with one id is a sentence that is in no cluster; sentences that the file does not name are
-    neither. Line ends of Windows, a byte order mark and empty lines make no difference.
+    `golden` is a file with one cluster a line: ids, parted by white space, which inside an id is written in percents,
+    as in clusters.txt. A line with one id is a sentence that is in no cluster; sentences that the file does not name
+    are neither. `truth` is `exact` (every pair at or above the threshold, found by comparing all with all) or a file of
+    pairs: two ids a line and, if known, their Jaccard, parted by tabs. Line ends of Windows, a byte order mark and
+    empty lines make no difference.
 
-    The answer has `sentences`, how many there are in the store, and under `golden` the fields of
-    `esdedup.evaluation.score.Score`, over all of these sentences. An `EsdedupError` names the file, the line and the
-    id where an id is not in the store, or stands twice in the file: clusters that share a sentence, or name one that
-    was never read, cannot be compared. `StoreError` where nothing was scanned, or something has changed since.
+    The answer has `sentences`, how many there are in the store; under `golden` the fields of
+    `esdedup.evaluation.score.Score`, over all of these sentences; under `truth` what
+    `esdedup.evaluation.recall.score_pairs` tells. An `EvaluationError` names the file, the line and the id where an id
+    is not in the store, or stands twice in `golden`: clusters that share a sentence, or name one that was never read,
+    cannot be compared. `StoreError` where nothing was scanned, or something has changed since. `options` are `workers`
+    and `memory`.
     """
-    if golden is None:
-        raise UsageError("evaluate needs something to compare with; name a file of clusters as golden")
-    known = _Golden(Path(golden))
+    if golden is None and truth is None:
+        raise UsageError("evaluate needs something to compare with; name a file as golden or truth, or truth exact")
+    resources = Settings.of(**options).resources
+    known = None if golden is None else _Golden(Path(golden))
     with opened_results(store) as opened:
         sentences = opened.counts()["sentences_kept"]
-        labels = known.against(opened)
-    return {"sentences": sentences, "golden": asdict(score(*labels, sentences))}
+        answer: dict[str, Any] = {"sentences": sentences}
+        if known is not None:
+            answer["golden"] = asdict(score(*known.against(opened), sentences))
+        if truth is not None:
+            exact = str(truth) == EXACT
+            answer["truth"] = (
+                against_exact(opened, resources, quiet=quiet) if exact else against_file(opened, Path(truth))
+            )
+        return answer
 
 
 class _Golden:
@@ -81,8 +102,8 @@ class _Golden:
         output.append(np.full(len(waiting), ALONE, np.int64))
         return np.concatenate(golden), np.concatenate(output)
 
-    def _error(self, line: int, name: str, what: str) -> EsdedupError:
-        return EsdedupError(f"--golden {self._path}, line {line}: {name} {what}")
+    def _error(self, line: int, name: str, what: str) -> EvaluationError:
+        return EvaluationError(f"--golden {self._path}, line {line}: {name} {what}")
 
 
 def _read(path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -95,9 +116,9 @@ def _read(path: Path) -> Iterator[tuple[int, list[str]]]:
                 if ids:
                     yield number, ids
     except UnicodeDecodeError as error:
-        raise EsdedupError(f"--golden {path}, line {number}: not UTF-8; save the file as UTF-8") from error
+        raise EvaluationError(f"--golden {path}, line {number}: not UTF-8; save the file as UTF-8") from error
     except OSError as error:
-        raise EsdedupError(f"--golden {path}: {error.strerror}; name a file with a cluster a line") from error
+        raise EvaluationError(f"--golden {path}: {error.strerror}; name a file with a cluster a line") from error
 
 
 def _spelled(name: str) -> str:
