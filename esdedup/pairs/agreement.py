@@ -193,7 +193,7 @@ class AgreementScan(Scan):
         """Make `pairs` of those that agree: all of them or, with `verify exact`, the similar ones."""
         self._create_pairs()
         if self._scanning.verify == "none":
-            self._db.execute("INSERT INTO pairs SELECT a, b, NULL, NULL, shared_tokens FROM agreeing ORDER BY a, b")
+            self._db.execute("INSERT INTO pairs BY NAME SELECT a, b, shared_tokens FROM agreeing ORDER BY a, b")
             return 0
         lengths = self._db.arrays("SELECT length FROM texts ORDER BY number")["length"].astype(np.int64)
         for a, b, shared in self._batches("SELECT a, b, shared_tokens FROM agreeing ORDER BY a, b"):
