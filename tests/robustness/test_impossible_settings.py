@@ -52,7 +52,7 @@ OPTIONS: dict[tuple[str, ...], str] = {
     ("--unit", "page"): "'sentence', 'record'",
     ("--linkage", "complete"): "'single', 'star'",
     ("--table", "xml"): "'jsonl', 'parquet'",
-    ("--preset", "nobody"): "allowed: weissman",
+    ("--preset", "nobody"): "weissman",
     ("--nothing",): "No such option '--nothing'",
 }
 
