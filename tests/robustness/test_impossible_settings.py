@@ -53,6 +53,9 @@ OPTIONS: dict[tuple[str, ...], str] = {
     ("--linkage", "complete"): "'single', 'star'",
     ("--table", "xml"): "'jsonl', 'parquet'",
     ("--preset", "nobody"): "weissman",
+    ("--candidates", "agreement", "--agreement", "1"): "agreement is 1.0; allowed: 0 up to",
+    ("--candidates", "agreement", "--agreement", "nan"): "agreement is nan; allowed",
+    ("--signature", "0"): "signature is 0; allowed: 1 to 1024",
     ("--nothing",): "No such option '--nothing'",
 }
 
