@@ -52,7 +52,10 @@ OPTIONS: dict[tuple[str, ...], str] = {
     ("--unit", "page"): "'sentence', 'record'",
     ("--linkage", "complete"): "'single', 'star'",
     ("--table", "xml"): "'jsonl', 'parquet'",
-    ("--preset", "nobody"): "allowed: random-projection, weissman",
+    ("--preset", "nobody"): "weissman",
+    ("--candidates", "agreement", "--agreement", "1"): "agreement is 1.0; allowed: 0 up to",
+    ("--candidates", "agreement", "--agreement", "nan"): "agreement is nan; allowed",
+    ("--signature", "0"): "signature is 0; allowed: 1 to 1024",
     ("--nothing",): "No such option '--nothing'",
 }
 
