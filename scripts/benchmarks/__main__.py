@@ -24,6 +24,7 @@ TOPICS = {
     "meaning": "kinds, contradictions, tables, lineage, against people and plants (1 GB of history)",
     "papers": "what published systems report, with their presets: documents (takes minutes)",
     "elasticsearch": "the store on a server, with a node of this machine (takes long)",
+    "plan": "forecasts of plan against the runs themselves, with a node of this machine (takes minutes)",
     "startup": "--help, and compiled code kept between runs",
 }
 
