@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from esdedup.cli.options import presets
 
 ROOT = Path(__file__).parents[1]
 SHOWN = "http://127.0.0.1:9200/wiki"
@@ -40,3 +43,14 @@ def test_commands_print_what_the_page_shows(tmp_path: Path, page: str, elastic_u
         if line.startswith("$ "):
             printed += f"{line}\n{run(line[2:])}"
     assert printed == block
+
+
+def test_every_preset_has_a_command_that_runs(tmp_path: Path, data_folder: Path) -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    commands = text.split("```sh\n")[1].split("```")[0].splitlines()
+    assert {line.split("--preset ")[1].split(" ")[0] for line in commands} == set(presets())
+    for line in commands:
+        words = [word.replace("DATA", str(data_folder)) for word in shlex.split(line)]
+        done = subprocess.run([sys.executable, "-m", *words], cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert any((tmp_path / words[-1]).iterdir())

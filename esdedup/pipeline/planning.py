@@ -68,6 +68,8 @@ def plan(
         raise UsageError(f"recall is {recall!r}; allowed: greater than 0, up to 1")
     if not 1 <= tokens <= 64:
         raise UsageError(f"tokens is {tokens!r}; allowed: 1 to 64")
+    if "-" in map(str, sources):
+        raise UsageError("standard input cannot be read several times, as plan must; save it and name the file")
     settings = Settings.of(**options)
     signing = {name: value for name, value in settings.frozen.items() if name not in _SCHEME}
     wanted = [Scheme.parse(part) for part in schemes.split(",")] if schemes else schemes_of(tokens)

@@ -52,10 +52,13 @@ def trial_runs(
         folder = Path(name)
         address = str(folder / "store.duckdb") if server is None else f"{server}-plan-{_ending(folder)}"
         job = {**options, "out": str(folder / "out"), "store": address, "fresh": True}
+        most = options.get("limit") or sys.maxsize
         try:
-            probe = _run(sources, job | {"limit": _PROBE})
-            a_document = max(1, probe.sentences) / _PROBE
-            took = [_run(sources, job | {"limit": max(1, round(share * TRIAL / a_document))}) for share in shares]
+            probe = _run(sources, job | {"limit": min(most, _PROBE)})
+            a_document = max(1, probe.sentences) / min(most, _PROBE)
+            took = [
+                _run(sources, job | {"limit": max(1, min(most, round(share * TRIAL / a_document)))}) for share in shares
+            ]
             yield Trials(took, address)
         finally:
             if server is not None:

@@ -37,6 +37,7 @@ def test_on_sources(tmp_path: Path) -> None:
         assert by_name[name]["false_candidates"] == found.candidates - len(found.a)
     assert by_name["10x4"]["recall"] > by_name["2x10"]["recall"]
     assert answer["forecast"] == {}
+    assert esdedup.plan(source, schemes="10x4", limit=50, **RECORDS)["sample"]["texts"] <= 50
 
 
 def test_on_a_store(tmp_path: Path, address: str) -> None:
@@ -82,6 +83,8 @@ def test_a_scheme_of_ones_own_is_compared_too() -> None:
 def test_what_cannot_be_planned(tmp_path: Path, address: str) -> None:
     with pytest.raises(UsageError, match="needs a sample"):
         esdedup.plan(sentences=1000)
+    with pytest.raises(UsageError, match="standard input"):
+        esdedup.plan("-")
     with pytest.raises(UsageError, match="recall is 2"):
         esdedup.plan(recall=2)
     with pytest.raises(UsageError, match="tokens is 0"):
