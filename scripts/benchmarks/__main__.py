@@ -22,7 +22,8 @@ TOPICS = {
     "memory": "peak memory and growth (takes long: 5 million sentences, 3 GB of disk)",
     "everyday": "adding to a store of a million sentences, and asking it (takes minutes)",
     "meaning": "kinds, contradictions, tables, lineage, against people and plants (1 GB of history)",
-    "papers": "what published systems report, with their presets: documents (takes minutes)",
+    "papers": "what published systems report, with their presets (takes long: 2 million sentences)",
+    "exact": "every pair, beside what tokens find (takes long: 5 million sentences, 3 GB of disk)",
     "elasticsearch": "the store on a server, with a node of this machine (takes long)",
     "startup": "--help, and compiled code kept between runs",
 }
