@@ -27,7 +27,7 @@ def measure(bench: Bench) -> list[Row]:
         ran, kept = _run(bench, path)
         times.append(ran.seconds)
         rows += [
-            *_memory(f"generated, {kept:,} sentences", ran),
+            peak(f"generated, {kept:,} sentences: peak of the process tree with --memory 1GiB", ran, 1.5),
             Row(f"generated, {kept:,} sentences: the whole command", ran.seconds, "s"),
         ]
     return [*rows, at_most("time, ten times the sentences", times[1] / times[0], "x", 12)]
@@ -42,5 +42,9 @@ def _run(bench: Bench, source: Path, *options: str) -> tuple[Ran, int]:
     return ran, kept
 
 
-def _memory(what: str, ran: Ran) -> list[Row]:
-    return [at_most(f"{what}: peak of the process tree with --memory 1GiB", ran.peak / GIB, "GiB", 1.5)]
+def peak(measure: str, ran: Ran, aim: float | None = None) -> Row:
+    """The row of the most memory that a sampled command held."""
+    if not ran.peak:
+        return without_value(measure, f"there is no {ROLLUP} on this system", "" if aim is None else f"≤ {aim:g}")
+    held = ran.peak / GIB
+    return Row(measure, held, "GiB") if aim is None else at_most(measure, held, "GiB", aim)
