@@ -40,6 +40,8 @@ class Database:
         if spill is not None:
             config["temp_directory"] = str(spill)
         self.connection = duckdb.connect(str(path) if path else ":memory:", read_only=read_only, config=config)
+        # a caller without a script, as python -c is, would find it drawn among the results on standard output
+        self.connection.execute("SET enable_progress_bar = false")
 
     def execute(self, statement: str, values: Sequence[Any] = ()) -> None:
         """Run a statement whose result does not matter; without values, several parted by semicolons."""

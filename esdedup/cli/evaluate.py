@@ -24,6 +24,7 @@ from esdedup.cli.work import show
     metavar="exact|FILE",
     help="The right pairs: all there are, or two ids a line and, if known, their Jaccard, parted by tabs.",
 )
+@click.option("--jaccard", type=float, metavar="S", help="Least similarity with exact.  [default: as at the scan]")
 @json_option
 @resource_options
 @talk_options

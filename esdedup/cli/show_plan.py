@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+_FEW = 20_000
 _STORES = {"embedded": "a file of this machine", "server": "the server"}
 
 
@@ -41,7 +42,9 @@ def _schemes(answer: dict[str, Any]) -> str:
 def _recommended(answer: dict[str, Any], recall: float) -> str:
     name = answer["recommended"]
     if name == "exact":
-        return "Recommended: --exact; comparing all with all is cheaper here than any scheme that finds enough"
+        reached = any((row["recall"] or 0) >= recall for row in answer["schemes"])
+        why = f"cheaper here than {answer['cheapest']}" if reached else f"no scheme finds {recall:g}"
+        return f"Recommended: --exact, which compares all with all ({why})"
     tokens, _, rest = name.partition("x")
     rows, _, pool = rest.partition("/")
     options = f"--hashes {pool} --draw {rows} --draws {tokens}" if pool else f"--bands {tokens} --rows {rows}"
@@ -50,7 +53,7 @@ def _recommended(answer: dict[str, Any], recall: float) -> str:
 
 
 def _curve(answer: dict[str, Any]) -> str:
-    lines = ["   Jaccard  expected   found  pairs of the sample"]
+    lines = [f"What {answer['cheapest']} finds:", "", "   Jaccard  expected   found  pairs of the sample"]
     lines += [
         f"{row['jaccard']:>10.3f}  {_share(row['expected'])}  {_share(row['recall'])}  {row['pairs']:,}"
         for row in answer["curve"]
@@ -67,6 +70,8 @@ def _forecast(forecast: dict[str, Any]) -> str:
             f"{took['memory_bytes'] / 2**30:.1f} GiB of memory, {took['disk_bytes'] / 1e9:.1f} GB of disk "
             f"(from runs over {runs})"
         )
+        if took["runs"][-1]["sentences"] < _FEW:
+            lines.append(f"  rough: {took['runs'][-1]['sentences']:,} sentences are few to tell from")
     return "\n".join(lines)
 
 

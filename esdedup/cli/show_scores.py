@@ -38,8 +38,9 @@ def evaluation_text(found: dict[str, Any]) -> str:
 
 def truth_text(scores: dict[str, Any]) -> str:
     """How many of the true pairs were found, in all and by similarity."""
+    least = f" of Jaccard {scores['threshold']:g} and above" if "threshold" in scores else ""
     lines = [
-        f"{scores['true_pairs']:>15,}  true pairs",
+        f"{scores['true_pairs']:>15,}  true pairs{least}",
         f"{scores['found_pairs']:>15,}  pairs found",
         f"{scores['right_pairs']:>15,}  of them true",
         f"{_share(scores['recall']):>15}  recall",

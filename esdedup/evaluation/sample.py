@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from esdedup.evaluation.schemes import Scheme, Shares
 from esdedup.evaluation.truth import TruePairs, true_pairs
-from esdedup.settings import Signing, freeze
+from esdedup.settings import Resources, Signing, freeze
 from esdedup.signers.bands import Signer
 
 LEAST = 0.5
@@ -20,6 +20,12 @@ LEAST = 0.5
 
 BINS = 20
 """Classes of similarity between 0 and 1."""
+
+MOST_PAIRS = 2_000_000
+"""Pairs that a sample may have: of texts that are very much alike, fewer are taken."""
+
+_FIRST = 1250
+_PAIRS_AT_ONCE = 100_000
 
 
 class Curve(NamedTuple):
@@ -35,17 +41,27 @@ class Curve(NamedTuple):
 
 @dataclass(frozen=True)
 class Sample:
-    """Distinct texts, what their shingles are, and the similarity that counts."""
+    """Distinct texts, what their shingles are, the similarity that counts, and every pair at or above `LEAST`, or that
+    similarity if it is lower."""
 
     texts: pa.LargeStringArray
     signing: Signing
     threshold: float
-    threads: int
+    resources: Resources
+    pairs: TruePairs
 
-    @cached_property
-    def pairs(self) -> TruePairs:
-        """Every pair at or above `LEAST`, or the threshold if that is lower."""
-        return true_pairs(self.texts, Signer(self.signing), min(LEAST, self.threshold), self.threads)
+    @classmethod
+    def of(cls, texts: pa.LargeStringArray, signing: Signing, threshold: float, resources: Resources) -> Sample:
+        """As many of the texts, which stand in the order of their hashes, as have no more than `MOST_PAIRS` pairs.
+
+        It is found out from below: four times the texts have at most about sixteen times the pairs.
+        """
+        signer, size = Signer(signing), min(_FIRST, len(texts))
+        while True:
+            pairs = true_pairs(texts.slice(0, size), signer, min(LEAST, threshold), resources)
+            if size == len(texts) or 16 * len(pairs.a) > MOST_PAIRS:
+                return cls(texts.slice(0, size), signing, threshold, resources, pairs)
+            size = min(4 * size, len(texts))
 
     @cached_property
     def wanted(self) -> Shares:
@@ -61,7 +77,10 @@ class Sample:
         used, places = np.unique(np.concatenate([self.pairs.a, self.pairs.b]), return_inverse=True)
         tokens = signer.tokens(signer.shingled(self.texts.take(pa.array(used))))
         half = len(self.pairs.a)
-        found = (tokens[places[:half]] == tokens[places[half:]]).any(axis=1)
+        found = np.zeros(half, np.bool_)
+        for first in range(0, half, _PAIRS_AT_ONCE):
+            one, two = (places[begin : begin + half][first : first + _PAIRS_AT_ONCE] for begin in (0, half))
+            found[first : first + _PAIRS_AT_ONCE] = (tokens[one] == tokens[two]).any(axis=1)
         which = np.clip(np.searchsorted(edges, self.pairs.jaccard, side="right") - 1, 0, len(middles) - 1)
         pairs = np.bincount(which, minlength=len(middles))
         hits = np.bincount(which, weights=found, minlength=len(middles))

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from esdedup.errors import UsageError
+from esdedup.settings import freeze
 
 Shares = npt.NDArray[np.float64]
 
@@ -42,7 +43,9 @@ class Scheme:
         match = re.fullmatch(r"([1-9][0-9]?)x([1-9][0-9]?)(?:/([1-9][0-9]{0,3}))?", text.strip())
         if match is None:
             raise UsageError(f"schemes: {text!r} is none; write BANDSxROWS, as in 10x4, or DRAWSxDRAW/HASHES")
-        return cls(int(match[1]), int(match[2]), int(match[3]) if match[3] else None)
+        scheme = cls(int(match[1]), int(match[2]), int(match[3]) if match[3] else None)
+        freeze(None, scheme.options())  # whether there may be so many
+        return scheme
 
     def __str__(self) -> str:
         return f"{self.tokens}x{self.rows}" + (f"/{self.pool}" if self.pool else "")

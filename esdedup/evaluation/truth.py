@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from esdedup.database import private_database
+from esdedup.database import Database
 from esdedup.flat import text_buffers
 from esdedup.hashing import content_hashes
 from esdedup.pairs.exact_scan import ExactScan
 from esdedup.pairs.groups import Numbers
 from esdedup.pairs.scan import signatures_schema
-from esdedup.settings import Scanning
+from esdedup.settings import Resources, Scanning
 from esdedup.signers.bands import Signer
-
-_BUDGET = 2**28
 
 
 class TruePairs(NamedTuple):
@@ -29,7 +29,7 @@ class TruePairs(NamedTuple):
     jaccard: npt.NDArray[np.float64]
 
 
-def true_pairs(texts: pa.LargeStringArray, signer: Signer, jaccard: float, threads: int) -> TruePairs:
+def true_pairs(texts: pa.LargeStringArray, signer: Signer, jaccard: float, resources: Resources) -> TruePairs:
     """All pairs of distinct texts at or above `jaccard`, by (a, b)."""
     hashes = content_hashes(*text_buffers(texts))
     order = np.argsort(hashes, kind="stable")
@@ -47,8 +47,12 @@ def true_pairs(texts: pa.LargeStringArray, signer: Signer, jaccard: float, threa
         places = order[np.searchsorted(hashes[order], wanted["hash"].to_numpy())]
         yield pa.record_batch({"hash": wanted["hash"].combine_chunks(), "text": texts.take(pa.array(places))})
 
-    with private_database() as db:
-        scan = ExactScan(db, signer, Scanning(jaccard=jaccard, candidates="exact"), _BUDGET, threads)
+    with (
+        tempfile.TemporaryDirectory(prefix="esdedup-") as spill,
+        Database(memory=resources.memory * 2 // 5, threads=resources.processes, spill=Path(spill)) as db,
+    ):
+        scanning = Scanning(jaccard=jaccard, candidates="exact")
+        scan = ExactScan(db, signer, scanning, resources.memory // 5, resources.processes)
         scan.collide(lambda _: [(0, pa.table(columns, schema))], fetch)
         found = db.arrays(
             "SELECT one.hash AS one, two.hash AS two, jaccard FROM pairs p "

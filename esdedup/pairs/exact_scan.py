@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,7 @@ class ExactScan(ListedScan):
             self._stage("post", lambda: self._post(texts))
             del self._counts
             self._stage("meet", lambda: self._meet(sketch))
+        self._db.execute("DROP TABLE IF EXISTS postings")
         slices = self._stage("list", lambda: self._list("SELECT a, b FROM met"))
         self._compare_all(slices, progress)
         return Collided(texts, None, None)
@@ -110,6 +112,7 @@ class ExactScan(ListedScan):
         """Fill `met` with the pairs that share a posting and may reach the threshold, some more than once."""
         self._db.execute("CREATE OR REPLACE TABLE met (a INTEGER, b INTEGER)")
         batches = self._db.batches("SELECT token, number, size, place FROM postings ORDER BY token, size, number")
+        alone = Lock()  # one thread at a time writes to the database what it has found
         columns: Iterator[tuple[Any, ...]] = (tuple(column.to_numpy() for column in batch.columns) for batch in batches)
         with ThreadPoolExecutor(self._threads) as pool:
             for tokens, numbers, sizes, places in whole_groups(columns):
@@ -124,19 +127,15 @@ class ExactScan(ListedScan):
                     ends: Numbers = ends,
                     members: tuple[Small, Small, Small] = (numbers, sizes, places),
                     room: int = max(_ROOM, widest),
-                ) -> list[Small]:
-                    found = []
+                ) -> None:
                     member = 0
                     rows = np.empty((room, 2), np.int32)
                     while begin < end:
                         count, begin, member = join(
                             ends, begin, member, end, *members, sketch, self._scanning.jaccard, rows
                         )
-                        found.append(rows[:count].copy())
-                    return found
+                        with alone:
+                            self._db.insert("met", pa.table({"a": rows[:count, 0], "b": rows[:count, 1]}))
 
-                for parts in pool.map(part, edges[:-1], edges[1:]):
-                    for rows in parts:
-                        self._db.insert("met", pa.table({"a": rows[:, 0], "b": rows[:, 1]}))
-        self._db.execute("DROP TABLE postings")
+                list(pool.map(part, edges[:-1], edges[1:]))
         return self._db.count("SELECT count(*) FROM met")

@@ -25,20 +25,23 @@ class ListedScan(Scan):
 
     def _list(self, candidates: str) -> int:
         """Make the table `candidates` of a query's pairs (a, b), each once and a < b, in slices; how many of those."""
-        self._db.execute(
+        self._db.execute("CREATE OR REPLACE TABLE candidates (a INTEGER, b INTEGER, slice BIGINT)")
+        listed = self._batches(
             f"""
-            CREATE OR REPLACE TABLE candidates AS
-            SELECT a, b, ((sum(cost) OVER (ORDER BY a, b ROWS UNBOUNDED PRECEDING)) // {self._budget})::BIGINT AS slice
-            FROM (
-                SELECT m.a, m.b, {SET_BYTES} * (one.length::BIGINT + two.length) + 800 AS cost
-                FROM (SELECT DISTINCT a, b FROM ({candidates})) m
-                JOIN texts one ON one.number = m.a JOIN texts two ON two.number = m.b
-                WHERE one.home < 0 OR one.home <> two.home
-            ) ORDER BY a, b
+            SELECT m.a, m.b, {SET_BYTES} * (one.length::BIGINT + two.length) + 800 AS cost
+            FROM (SELECT DISTINCT a, b FROM ({candidates})) m
+            JOIN texts one ON one.number = m.a JOIN texts two ON two.number = m.b
+            WHERE one.home < 0 OR one.home <> two.home ORDER BY m.a, m.b
             """
         )
+        spent = slices = 0
+        for a, b, cost in listed:
+            running = spent + np.cumsum(cost)
+            rows = {"a": a.astype(np.int32), "b": b.astype(np.int32), "slice": running // self._budget}
+            self._db.insert("candidates", pa.table(rows))
+            spent, slices = int(running[-1]), int(running[-1] // self._budget) + 1
         self._create_pairs()
-        return self._db.count("SELECT max(slice) + 1 FROM candidates")
+        return slices
 
     def _compare_all(self, slices: int, progress: Progress) -> None:
         """Fill `pairs` from the slices that are not done yet."""
@@ -70,11 +73,12 @@ class ListedScan(Scan):
         if self._scanning.word_edit_distance is not None:
             near = distances <= self._scanning.word_edit_distance
             a, b, jaccard, closeness, distances = a[near], b[near], jaccard[near], closeness[near], distances[near]
+        told = self._scanning.verify != "none"
         columns = {
             "a": numbers[a],
             "b": numbers[b],
-            "jaccard": jaccard,
-            "word_edit_distance": distances,
+            "jaccard": jaccard if told else pa.nulls(len(a), pa.float64()),
+            "word_edit_distance": distances if told else pa.nulls(len(a), pa.int32()),
             "shared_tokens": (tokens[a] == tokens[b]).sum(axis=1),
         }
         return pa.table(columns).cast(PAIRS).append_column("closeness", pa.array(closeness))

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from esdedup.compiled import compiled
 from esdedup.database import Database
-from esdedup.hashing import Hashes, Offsets
+from esdedup.hashing import Hashes, Offsets, mix
 from esdedup.pairs.groups import Flags, Numbers
 from esdedup.pairs.listed import SET_BYTES, ListedScan
 from esdedup.pairs.scan import Collided, FetchSignatures, FetchTexts, Progress
@@ -68,7 +68,7 @@ class QueriesScan(ListedScan):
         """Make `records`, and `shingles` of how many texts hold each one; the number of records."""
         self._db.execute(
             "CREATE OR REPLACE TABLE records (number INTEGER, hash UBIGINT, words INTEGER, first_word VARCHAR, "
-            "terms BIGINT[]); CREATE OR REPLACE TABLE shingles (shingle UBIGINT, texts BIGINT)"
+            "home BIGINT, terms BIGINT[]); CREATE OR REPLACE TABLE shingles (shingle UBIGINT, texts BIGINT)"
         )
         total = self._db.count("SELECT sum(length) FROM texts")
         at_once = max(1, min(50_000, self._budget * texts // max(1, 4 * SET_BYTES * total)))
@@ -82,19 +82,21 @@ class QueriesScan(ListedScan):
             self._db.insert("shingles", pa.table({"shingle": flat, "texts": np.ones(len(flat), np.int64)}))
             if self._scanning.query_by == "signature":
                 values = int(self._scanning.signature or 0)
-                flat = minhash_values(*shingled, *family(signing.seed, values), signing.hash_bits).reshape(-1)
+                flat = value_terms(minhash_values(*shingled, *family(signing.seed, values), signing.hash_bits))
                 bounds = np.arange(len(there) + 1) * values
             terms = (flat >> _TERM_BITS).astype(np.int64)
             firsts = [words[offsets[at]] if self._scanning.same_first_word else "" for at in there]
-            hashes = self._db.arrays(
-                "SELECT hash FROM texts WHERE number >= ? AND number < ? ORDER BY number", [first, first + at_once]
+            about = self._db.arrays(
+                "SELECT hash, home FROM texts WHERE number >= ? AND number < ? ORDER BY number",
+                [first, first + at_once],
             )
             rows = pa.table(
                 {
                     "number": (first + there).astype(np.int32),
-                    "hash": hashes["hash"][there],
+                    "hash": about["hash"][there],
                     "words": np.diff(offsets)[there].astype(np.int32),
                     "first_word": pa.array(firsts, pa.string()),
+                    "home": about["home"][there],
                     "terms": pa.ListArray.from_arrays(pa.array(bounds, pa.int32()), pa.array(terms)),
                 }
             )
@@ -115,7 +117,7 @@ class QueriesScan(ListedScan):
         if self._scanning.verify == "exact":
             return super()._judge(texts, a, b)
         jaccard = self._jaccard(texts, a, b, 0.0)
-        if self._scanning.verify == "words":
+        if self._scanning.verify != "cosine":  # every match, or those that few words keep apart
             return jaccard, jaccard, np.ones(len(a), np.bool_)
         flat, bounds = self._signer.sets(self._signer.shingled(texts))
         weights = self._weights(flat)
@@ -148,6 +150,17 @@ class QueriesScan(ListedScan):
             """
         )
         return self._db.count("SELECT count(*) FROM pairs")
+
+
+@compiled
+def value_terms(values: Hashes) -> Hashes:
+    """Terms of signatures (n, functions), flat: the same value of another function is another term."""
+    terms = np.empty(values.size, np.uint64)
+    for text in range(len(values)):
+        for function in range(values.shape[1]):
+            mixed = mix(values[text, function] ^ mix(np.uint64(function + 1)))
+            terms[text * values.shape[1] + function] = mixed
+    return terms
 
 
 @compiled

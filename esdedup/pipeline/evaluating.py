@@ -27,6 +27,7 @@ def evaluate(
     store: Address | Store,
     golden: Path | str | None = None,
     truth: Path | str | None = None,
+    jaccard: float | None = None,
     quiet: bool = True,
     **options: Any,
 ) -> dict[str, Any]:
@@ -34,9 +35,9 @@ def evaluate(
 
     `golden` is a file with one cluster a line: ids, parted by white space, which inside an id is written in percents,
     as in clusters.txt. A line with one id is a sentence that is in no cluster; sentences that the file does not name
-    are neither. `truth` is `exact` (every pair at or above the threshold, found by comparing all with all) or a file of
-    pairs: two ids a line and, if known, their Jaccard, parted by tabs. Line ends of Windows, a byte order mark and
-    empty lines make no difference.
+    are neither. `truth` is `exact` (every pair at or above `jaccard`, else the threshold of that scan, found by
+    comparing all with all) or a file of pairs: two ids a line and, if known, their Jaccard, parted by tabs. Line ends
+    of Windows, a byte order mark and empty lines make no difference.
 
     The answer has `sentences`, how many there are in the store; under `golden` the fields of
     `esdedup.evaluation.score.Score`, over all of these sentences; under `truth` what
@@ -57,7 +58,7 @@ def evaluate(
         if truth is not None:
             exact = str(truth) == EXACT
             answer["truth"] = (
-                against_exact(opened, resources, quiet=quiet) if exact else against_file(opened, Path(truth))
+                against_exact(opened, resources, jaccard, quiet=quiet) if exact else against_file(opened, Path(truth))
             )
         return answer
 

@@ -6,6 +6,7 @@ import json
 import math
 import tempfile
 from contextlib import ExitStack
+from dataclasses import fields
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -22,9 +23,9 @@ from esdedup.exports.files import whole_file
 from esdedup.hashing import Hashes
 from esdedup.pipeline.in_memory import TextClusters, cluster_texts
 from esdedup.pipeline.steps import Address, check_count, make_folder, require_settled
-from esdedup.pipeline.trials import SHARES, Trials, trial_runs
+from esdedup.pipeline.trials import Trials, trial_runs
 from esdedup.reports.curves import draw_curves
-from esdedup.settings import Settings, freeze
+from esdedup.settings import Reading, Settings, freeze
 from esdedup.signers.bands import Signer
 from esdedup.stores.opening import is_on_server, open_store
 
@@ -58,12 +59,14 @@ def plan(
     `threshold`, the `sample` (distinct `texts`, `true_pairs` at or above it; None without one), `schemes` (rows
     `scheme`, `tokens`, `hashes`, `expected_recall`, `recall`, `candidates`, `false_candidates`, `seconds`), `exact`
     (the seconds that comparing all with all takes), what is `recommended` (the cheapest scheme with the `recall`
-    asked for, or `exact` where that is cheaper still), whether it `reached` that recall, its `curve`, and a `forecast`
+    asked for, or `exact` where none has it or that is cheaper still), whether it `reached` that recall, the `cheapest`
+    scheme that does, or else the one that finds most, with its `curve`, and a `forecast`
     for `sentences`, by store: `seconds`, `memory_bytes`, `disk_bytes`, and the `runs` that it is made from. A folder
     `out` gets a plot of all curves, s-curve.png. `options` are those of `run`.
     """
-    check_count("sample", sample)
     check_count("sentences", sentences)
+    if not isinstance(sample, int) or sample < 1:
+        raise UsageError(f"sample is {sample!r}; allowed: 1 or more")
     if not 0 < recall <= 1:
         raise UsageError(f"recall is {recall!r}; allowed: greater than 0, up to 1")
     if not 1 <= tokens <= 64:
@@ -72,15 +75,14 @@ def plan(
         raise UsageError("standard input cannot be read several times, as plan must; save it and name the file")
     settings = Settings.of(**options)
     signing = {name: value for name, value in settings.frozen.items() if name not in _SCHEME}
-    wanted = [Scheme.parse(part) for part in schemes.split(",")] if schemes else schemes_of(tokens)
+    wanted = schemes_of(tokens) if schemes is None else [Scheme.parse(part) for part in schemes.split(",")]
     if own := _own(settings):
         wanted = [own, *(scheme for scheme in wanted if scheme != own)]
     with ExitStack() as stack:
         trials: dict[str, Trials] = {}
         if sources:
             names, options = [str(source) for source in sources], {**options, "keep_going": keep_going}
-            shares = SHARES[-1:] if sentences is None else SHARES
-            trials["embedded"] = stack.enter_context(trial_runs(names, options, shares=shares))
+            trials["embedded"] = stack.enter_context(trial_runs(names, options, runs=1 if sentences is None else 2))
         sampled = trials["embedded"].store if sources else store
         if sampled is None and sentences is not None:
             raise UsageError("a forecast needs a sample; name a source or a --store")
@@ -97,7 +99,8 @@ def plan(
         tried = [_try(curve, found, settings) for curve in curves]
         best = recommended(tried, recall, MANY if sentences is None else sentences)
         exact = None if found is None else _exact_seconds(found)
-        cheaper = exact is not None and best.seconds is not None and exact < best.seconds
+        enough = best.found() >= recall
+        cheaper = exact is not None and (not enough or (best.seconds is not None and exact < best.seconds))
         if out is not None:
             make_folder(Path(out))
             with whole_file(Path(out) / "s-curve.png") as part:
@@ -108,7 +111,8 @@ def plan(
             "schemes": [_row(one) for one in tried],
             "exact": None if exact is None else {"seconds": round(exact, 3)},
             "recommended": "exact" if cheaper else str(best.scheme),
-            "reached": cheaper or best.found() >= recall,
+            "reached": enough or cheaper,
+            "cheapest": str(best.scheme),
             "curve": _curve_rows(next(curve for curve in curves if curve.scheme == best.scheme)),
             "forecast": {
                 kind: _forecast(trial.took, sentences, settings)
@@ -139,7 +143,7 @@ def _sample(address: Address, shingles: dict[str, Any], count: int, settings: Se
         held = pa.Table.from_batches(list(store.texts(pa.table({"hash": least})))).sort_by("hash")
         signing = freeze(store.signing, {**shingles, **Scheme(10, 4).options()})
     texts = held["text"].cast(pa.large_string()).combine_chunks()
-    return Sample(texts, signing, settings.scanning.jaccard, settings.resources.processes)
+    return Sample.of(texts, signing, settings.scanning.jaccard, settings.resources)
 
 
 def _as_source(stack: ExitStack, found: Sample, options: dict[str, Any]) -> tuple[list[str], dict[str, Any]]:
@@ -150,7 +154,9 @@ def _as_source(stack: ExitStack, found: Sample, options: dict[str, Any]) -> tupl
         for number, text in enumerate(found.texts.to_pylist()):
             lines.write(json.dumps({"id": str(number), "text": text}) + "\n")
     signing = {name: getattr(found.signing, name) for name in _SHINGLES}
-    return [str(path)], {**options, **signing, "unit": "record", "min_chars": 0, "max_chars": 10_000_000}
+    rest = {name: value for name, value in options.items() if name not in {item.name for item in fields(Reading)}}
+    columns = {"format": "jsonl", "id_column": "id", "text_column": "text"}
+    return [str(path)], {**rest, **columns, **signing, "unit": "record", "min_chars": 0, "max_chars": 10_000_000}
 
 
 def _try(curve: Curve, found: Sample | None, settings: Settings) -> Tried:
@@ -177,7 +183,7 @@ def _clustered(texts: list[str], found: Sample, scheme: Scheme) -> tuple[float, 
     answer = cluster_texts(
         texts,
         jaccard=found.threshold,
-        workers=found.threads,
+        workers=found.resources.processes,
         **{name: getattr(found.signing, name) for name in _SHINGLES},
         **scheme.options(),
     )
@@ -187,7 +193,7 @@ def _clustered(texts: list[str], found: Sample, scheme: Scheme) -> tuple[float, 
 def _exact_seconds(found: Sample) -> float:
     """What comparing all with all takes at the threshold."""
     clock = perf_counter()
-    true_pairs(found.texts, Signer(found.signing), found.threshold, found.threads)
+    true_pairs(found.texts, Signer(found.signing), found.threshold, found.resources)
     return perf_counter() - clock
 
 

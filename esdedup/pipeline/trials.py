@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -22,8 +23,8 @@ TRIAL = 100_000
 _PROBE = 200
 """Documents from which it is learnt how many sentences a document has."""
 
-SHARES = (0.25, 1.0)
-"""Of the sentences of the largest run, in each run of a forecast."""
+SHARE = 0.25
+"""Of the documents of the largest run, in the other run of a forecast."""
 
 _JOB = """
 import json, sys, esdedup
@@ -41,28 +42,41 @@ class Trials(NamedTuple):
 
 @contextmanager
 def trial_runs(
-    sources: Sequence[str], options: dict[str, Any], server: str | None = None, shares: Sequence[float] = SHARES
+    sources: Sequence[str], options: dict[str, Any], server: str | None = None, *, runs: int = 2
 ) -> Iterator[Trials]:
-    """Run the first documents of `sources`, up to about these `shares` of `TRIAL` sentences, the largest last.
+    """Run the first documents of `sources`, up to about `TRIAL` sentences; with two runs, first a part of them.
 
     The store is a file of a temporary folder or, with `server`, at that address with an ending of its own; it goes
-    away at the end.
+    away at the end. `EsdedupError` where there are no sentences in those documents.
     """
     with tempfile.TemporaryDirectory(prefix="esdedup-plan-") as name:
         folder = Path(name)
         address = str(folder / "store.duckdb") if server is None else f"{server}-plan-{_ending(folder)}"
         job = {**options, "out": str(folder / "out"), "store": address, "fresh": True}
-        most = options.get("limit") or sys.maxsize
+        most = sys.maxsize if options.get("limit") is None else options["limit"]
         try:
             probe = _run(sources, job | {"limit": min(most, _PROBE)})
-            a_document = max(1, probe.sentences) / min(most, _PROBE)
-            took = [
-                _run(sources, job | {"limit": max(1, min(most, round(share * TRIAL / a_document)))}) for share in shares
-            ]
-            yield Trials(took, address)
+            wanted = round(TRIAL * probe.documents / max(1, probe.sentences))
+            last = _run(sources, job | {"limit": min(most, wanted)}) if wanted > probe.documents else probe
+            took = [last]
+            if runs > 1:
+                some = _run(sources, job | {"limit": max(1, round(SHARE * last.documents))})
+                took = [some, _run(sources, job | {"limit": last.documents})]
+            if not took[-1].sentences:
+                raise EsdedupError(f"{sources[0]}: no sentences in it to make a plan from")
+            yield Trials([one.took for one in took], address)
         finally:
             if server is not None:
                 drop_store(address)
+
+
+class _Trial(NamedTuple):
+    took: Took
+    documents: int
+
+    @property
+    def sentences(self) -> int:
+        return self.took.sentences
 
 
 def _ending(folder: Path) -> str:
@@ -70,10 +84,19 @@ def _ending(folder: Path) -> str:
     return "".join(letter for letter in folder.name.lower() if letter.isalnum())[-8:]
 
 
-def _run(sources: Sequence[str], options: dict[str, Any]) -> Took:
+def _run(sources: Sequence[str], options: dict[str, Any]) -> _Trial:
     began = time.perf_counter()
     job = json.dumps({"sources": list(sources), "options": options})
-    done = subprocess.run([sys.executable, "-c", _JOB], input=job, capture_output=True, text=True, check=False)
+    # neither the folder that we are in nor its files are to be taken for modules
+    home = os.pathsep.join(filter(None, [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH")]))
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", _JOB],
+        input=job,
+        env={**os.environ, "PYTHONPATH": home},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     seconds = time.perf_counter() - began
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["it ended without a word"])[-1]
@@ -81,4 +104,6 @@ def _run(sources: Sequence[str], options: dict[str, Any]) -> Took:
     summary = json.loads(done.stdout)
     with open_store(options["store"], read_only=True) as store:
         disk = store.disk_bytes()
-    return Took(summary["counts"]["sentences_kept"], seconds, int(summary["peak_memory_mb"] * 2**20), disk)
+    counts = summary["counts"]
+    took = Took(counts["sentences_kept"], seconds, int(summary["peak_memory_mb"] * 2**20), disk)
+    return _Trial(took, counts["documents"])

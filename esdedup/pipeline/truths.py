@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,18 +23,28 @@ EXACT = "exact"
 _PAIRS = "(a UBIGINT, b UBIGINT, jaccard DOUBLE)"
 
 
-def against_exact(store: Store, resources: Resources, *, quiet: bool) -> dict[str, Any]:
-    """Compare the pairs of the last scan with all that an exact scan with its thresholds finds."""
+def against_exact(store: Store, resources: Resources, jaccard: float | None = None, *, quiet: bool) -> dict[str, Any]:
+    """Compare the pairs of the last scan with all at or above `jaccard`, or else the threshold of that scan.
+
+    Told with the `threshold`. Where something else than Jaccard has made pairs, a precision by Jaccard says nothing.
+    """
     scanning = Scanning.described(store.last_scanning() or {})
-    exact = replace(scanning, candidates=EXACT, verify=EXACT)
+    exact = Scanning(
+        jaccard=scanning.jaccard if jaccard is None else jaccard,
+        word_edit_distance=scanning.word_edit_distance,
+        across=scanning.across,
+        candidates=EXACT,
+    )
     sentences = store.counts()["sentences_kept"]
     with scratch_database(store, exact, resources, sentences) as scratch:
         scan = new_scan(store, scratch, Signer(store.signing), exact, resources)
         find_pairs(store, scan, exact, "exact", quiet=quiet)
-        scratch.execute(f"CREATE TABLE truth {_PAIRS}")
+        scratch.execute(f"CREATE OR REPLACE TABLE truth {_PAIRS}")
         for batch in named_pairs(scratch):
             scratch.insert("truth", pa.Table.from_batches([batch]).select(["a", "b", "jaccard"]))
-        return _scored(scratch, store)
+        found = {"threshold": exact.jaccard, **_scored(scratch, store)}
+        by_jaccard = scanning.verify == EXACT and scanning.jaccard >= exact.jaccard
+        return found if by_jaccard else {**found, "precision": None}
 
 
 def against_file(store: Store, path: Path) -> dict[str, Any]:
@@ -70,7 +79,7 @@ def against_file(store: Store, path: Path) -> dict[str, Any]:
 
 
 def _scored(db: Database, store: Store) -> dict[str, Any]:
-    db.execute(f"CREATE TABLE found {_PAIRS}")
+    db.execute(f"CREATE OR REPLACE TABLE found {_PAIRS}")
     for batch in store.pair_hashes():
         named = pa.Table.from_batches([batch])
         db.insert("found", named)
@@ -109,9 +118,13 @@ def _read(path: Path) -> Iterator[tuple[int, str, str, float | None]]:
                     raise EvaluationError(
                         f"{path}, line {reader.line_num}: write two ids and, if known, their Jaccard, parted by tabs"
                     )
-                yield reader.line_num, row[0], row[1], float(row[2]) if row[2:] else None
+                jaccard = float(row[2]) if row[2:] else None
+                if jaccard is not None and not 0 < jaccard <= 1:
+                    raise ValueError(f"{row[2][:60]} is no Jaccard, which is greater than 0, up to 1")
+                yield reader.line_num, row[0], row[1], jaccard
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "is not UTF-8"
         raise EvaluationError(f"{path}: {why}; name a file of pairs") from error
-    except ValueError as error:
-        raise EvaluationError(f"{path}, line {reader.line_num}: {error}; Jaccard is a number") from error
+    except (ValueError, csv.Error) as error:
+        why = str(error) if len(str(error)) < 200 else f"{str(error)[:200]}…"
+        raise EvaluationError(f"{path}, line {reader.line_num}: {why}; write two ids and their Jaccard") from error

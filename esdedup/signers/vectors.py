@@ -97,10 +97,13 @@ class VectorsFile:
         return rows
 
     def _is_binary(self) -> bool:
-        """Whether the first word is followed by other bytes than numerals."""
-        head = self._data[self._start : self._start + 2**16].tobytes()
-        numbers = head.partition(b" ")[2][: 4 * self.length].partition(b"\n")[0]
-        return not _NUMERALS[np.frombuffer(numbers, np.uint8)].all()
+        """Whether the first line is anything else than a word and numbers in numerals, or `nan` and the like."""
+        head = self._data[self._start : self._start + 2**20].tobytes()
+        _, *numbers = head.partition(b"\n")[0].split() or [b""]
+        if len(numbers) == self.length:
+            return not all(_NUMERALS[np.frombuffer(number, np.uint8)].all() or number.isalpha() for number in numbers)
+        told = head.partition(b" ")[2][: 4 * self.length]
+        return not _NUMERALS[np.frombuffer(told.partition(b"\n")[0], np.uint8)].all() or told.startswith(b"\n")
 
     def _what(self, status: int, number: int) -> str:
         if status == _UNEVEN:

@@ -68,11 +68,11 @@ def drop_store(address: str | Path) -> None:
 
 def _drop_indices(address: ServerAddress) -> None:
     from esdedup.stores.elastic.connection import Connection
-    from esdedup.stores.elastic.indices import CORPUS, RESULTS, Indices
+    from esdedup.stores.elastic.indices import CORPUS, RESULTS, WORKING, Indices
 
     connection = Connection(address)
     try:
-        indices, kinds = Indices(connection), RESULTS + CORPUS
+        indices, kinds = Indices(connection), WORKING + RESULTS + CORPUS
         if not any(indices.generations(kind) for kind in kinds):
             raise StoreError(f"{address}: there is no store, and nothing else that esdedup made")
         indices.delete(kinds)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from esdedup.errors import UsageError
+from esdedup.errors import SettingsError, UsageError
 from esdedup.evaluation.schemes import Scheme, Tried, expected_recall, recommended, schemes_of
 
 
@@ -22,6 +22,12 @@ def test_names(name: str, scheme: Scheme, hashes: int) -> None:
 @pytest.mark.parametrize("name", ["", "10", "10x", "0x4", "10x4/", "10x4/0", "ten", "10×4", "100x4"])
 def test_what_is_no_scheme(name: str) -> None:
     with pytest.raises(UsageError, match="BANDSxROWS"):
+        Scheme.parse(name)
+
+
+@pytest.mark.parametrize("name", ["10x10/5", "65x4", "4x65"])
+def test_what_cannot_be_signed_with(name: str) -> None:
+    with pytest.raises(SettingsError, match="allowed"):
         Scheme.parse(name)
 
 

@@ -8,15 +8,15 @@ from esdedup.evaluation.sample import Sample, expected_curve
 from esdedup.evaluation.schemes import Scheme
 from esdedup.evaluation.truth import true_pairs
 from esdedup.flat import text_column
-from esdedup.settings import Signing
+from esdedup.settings import Resources, Signing
 from esdedup.signers.bands import Signer
-from tests.corpus import corpus
+from tests.corpus import corpus, template
 from tests.corpus import true_pairs as by_definition
 
 
 def test_all_true_pairs_by_place() -> None:
     texts = sorted(set(corpus(81, 300)))
-    found = true_pairs(text_column(texts), Signer(Signing()), 0.6, 2)
+    found = true_pairs(text_column(texts), Signer(Signing()), 0.6, Resources(workers=2))
     named = {(texts[a], texts[b]): jaccard for a, b, jaccard in zip(*found, strict=True)}
     assert named == by_definition(texts, 0.6)
     assert (found.a < found.b).all()
@@ -25,7 +25,8 @@ def test_all_true_pairs_by_place() -> None:
 
 def test_a_curve_counts_the_pairs_of_each_class() -> None:
     texts = sorted(set(corpus(82, 500)))
-    sample = Sample(text_column(texts), Signing(), 0.8, 2)
+    sample = Sample.of(text_column(texts), Signing(), 0.8, Resources(workers=2))
+    assert len(sample.texts) == len(texts)
     curve = sample.curve(Scheme(10, 4))
     truth = np.array(list(by_definition(texts, 0.5).values()))
     assert curve.pairs.sum() == len(truth)
@@ -43,3 +44,11 @@ def test_in_theory_alone() -> None:
     assert curve.jaccard[0] == 0.325
     assert not curve.pairs.any()
     assert np.isnan(curve.recall).all()
+
+
+def test_texts_that_are_all_alike_are_taken_in_part() -> None:
+    texts = template(83, 1500)
+    sample = Sample.of(text_column(texts), Signing(), 0.8, Resources(workers=2))
+    assert len(sample.texts) == 1250
+    assert len(sample.pairs.a) == 1250 * 1249 // 2
+    assert sample.curve(Scheme(10, 4)).pairs.sum() == len(sample.pairs.a)

@@ -13,12 +13,12 @@ import pytest
 from esdedup.flat import text_buffers, text_column
 from esdedup.hashing import content_hashes
 from esdedup.pairs.edits import word_edit_distances
-from esdedup.pairs.queries import QueriesScan, weighted_cosines
+from esdedup.pairs.queries import QueriesScan, value_terms, weighted_cosines
 from esdedup.settings import Scanning, Signing
 from esdedup.signers.bands import Signer
 from esdedup.signers.minhash import family, minhash_values
 from esdedup.stores.ranking import rank_by_joins
-from tests.corpus import corpus
+from tests.corpus import corpus, template
 from tests.pairs.test_collider import TIGHT, Row, collide
 
 SIGNING = Signing(shingle="word:2", normalize="words")
@@ -37,7 +37,7 @@ def terms_of(texts: list[str], query_by: str) -> list[set[int]]:
     shingled = signer.shingled(text_column(texts))
     if query_by == "signature":
         values = minhash_values(*shingled, *family(SIGNING.seed, 20), SIGNING.hash_bits)
-        return [set((row >> np.uint64(11)).tolist()) for row in values]
+        return [set((value_terms(row.reshape(1, -1)) >> np.uint64(11)).tolist()) for row in values]
     flat, bounds = signer.sets(shingled)
     return [set((flat[begin:end] >> np.uint64(11)).tolist()) for begin, end in pairwise(bounds)]
 
@@ -125,6 +125,32 @@ def test_only_the_best_of_both() -> None:
         for end in (a, b):
             closest[end] = max(closest.get(end, 0), jaccard)
     assert all(jaccard == closest[a] == closest[b] for a, b, jaccard, *_ in best)
+
+
+def test_values_of_other_functions_are_other_terms() -> None:
+    assert len(set(value_terms(np.zeros((1, 20), np.uint64)).tolist())) == 20
+    assert (
+        value_terms(np.full((2, 3), 7, np.uint64)).tolist() == 2 * value_terms(np.full((1, 3), 7, np.uint64)).tolist()
+    )
+
+
+def test_without_verification_every_match_is_a_pair() -> None:
+    texts = sorted(set(corpus(106, 150)))
+    rows, candidates = by_queries(texts, verify="none", word_edit_distance=None)
+    assert candidates == len(rows) == len(best_matches(texts, "shingles", False, 10))
+    assert {(jaccard, distance) for _, _, jaccard, distance, _ in rows} == {(None, None)}
+
+
+def test_matches_of_one_home_take_no_place_among_the_best() -> None:
+    texts = template(107, 40)
+    homes = [0] * 37 + [1] * 3
+    kind = partial(QueriesScan, rank=rank_by_joins)
+    scanning = Scanning(candidates="queries", verify="none", top=3)
+    rows, _ = collide(texts, scanning=scanning, signing=SIGNING, kind=kind, homes=homes)
+    few = set(texts[37:])
+    assert all((a in few) != (b in few) for a, b, *_ in rows)
+    assert {a if a in few else b for a, b, *_ in rows} == few
+    assert len(rows) > 37
 
 
 def test_texts_without_words_are_counted() -> None:

@@ -88,6 +88,28 @@ def test_a_large_scan_goes_on_where_it_was_killed(
     assert results(tmp_path / "killed") == results(tmp_path / "whole")
 
 
+@pytest.mark.parametrize("mark", ["load", "bring", "post", "meet", "list"])
+def test_killed_as_it_marks_what_is_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mark: str, address: str, run: RunJob
+) -> None:
+    source = table(tmp_path / "a.tsv", records(76, 300))
+    monkeypatch.setattr("esdedup.pipeline.scratch.KEPT_FROM", 0)
+    finish = ExactScan._finish
+
+    def killed(scan: ExactScan, stage: str, result: int) -> None:
+        if stage == mark:
+            raise KilledError
+        finish(scan, stage, result)
+
+    monkeypatch.setattr(ExactScan, "_finish", killed)
+    with pytest.raises(KilledError):
+        run(source, out=tmp_path / "killed", store=address, exact=True, **RECORDS)
+    monkeypatch.setattr(ExactScan, "_finish", finish)
+    run(source, out=tmp_path / "killed", store=address, exact=True, **RECORDS)
+    run(source, out=tmp_path / "whole", exact=True, **RECORDS)
+    assert results(tmp_path / "killed") == results(tmp_path / "whole")
+
+
 def test_impossible_settings(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="exact needs verify exact"):
         esdedup.Settings.of(exact=True, verify="none")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +68,28 @@ def test_a_forecast_for_each_store(tmp_path: Path, address: str, stores: Stores)
     assert esdedup.status(store=address)["counts"]["documents"] == 600  # the trials have stores of their own
 
 
+def test_files_beside_are_no_modules(tmp_path: Path) -> None:
+    source = table(tmp_path / "a.tsv", records(95, 100))
+    (tmp_path / "json.py").write_text("raise SystemExit('run as a module')")
+    options = ["--schemes", "10x4", "--unit", "record"]
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "esdedup", "plan", source, *options], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_how_a_source_is_read_has_nothing_to_do_with_a_sample(tmp_path: Path, address: str) -> None:
+    esdedup.index(table(tmp_path / "a.tsv", records(96, 200)), store=address, **RECORDS)
+    answer = esdedup.plan(store=address, schemes="10x4", sentences=1000, format="tsv", header=False, text_column="2")
+    assert all(run["sentences"] for took in answer["forecast"].values() for run in took["runs"])
+
+
+def test_all_with_all_where_no_scheme_finds_enough(tmp_path: Path, address: str) -> None:
+    esdedup.index(table(tmp_path / "a.tsv", records(97, 200)), store=address, **RECORDS)
+    answer = esdedup.plan(store=address, schemes="2x12", jaccard=0.6)
+    assert (answer["recommended"], answer["cheapest"], answer["reached"]) == ("exact", "2x12", True)
+
+
 def test_in_theory() -> None:
     answer = esdedup.plan(jaccard=0.9)
     assert answer["sample"] is None
@@ -85,6 +109,8 @@ def test_what_cannot_be_planned(tmp_path: Path, address: str) -> None:
         esdedup.plan(sentences=1000)
     with pytest.raises(UsageError, match="standard input"):
         esdedup.plan("-")
+    with pytest.raises(UsageError, match="sample is 0"):
+        esdedup.plan(sample=0)
     with pytest.raises(UsageError, match="recall is 2"):
         esdedup.plan(recall=2)
     with pytest.raises(UsageError, match="tokens is 0"):
@@ -94,7 +120,7 @@ def test_what_cannot_be_planned(tmp_path: Path, address: str) -> None:
     with pytest.raises(EsdedupError, match=r"missing\.tsv"):
         esdedup.plan(tmp_path / "missing.tsv")
     (tmp_path / "empty.tsv").write_text("1\tshort\n")
-    with pytest.raises(StoreError, match="no sentences"):
+    with pytest.raises(EsdedupError, match=r"empty\.tsv: no sentences"):
         esdedup.plan(tmp_path / "empty.tsv")
 
 

@@ -11,6 +11,7 @@ import esdedup
 from esdedup.errors import EvaluationError, StoreError, UsageError
 from tests.cli.test_commands import esdedup as command
 from tests.corpus import true_pairs
+from tests.pipeline.test_index import KilledError
 from tests.pipeline.test_run import records, table
 
 FEW: dict[str, Any] = {"unit": "record", "min_chars": 0, "bands": 2, "rows": 8}
@@ -33,6 +34,9 @@ def test_against_every_pair(tmp_path: Path, address: str) -> None:
     assert found["precision"] == 1
     assert sum(row["true_pairs"] for row in found["by_jaccard"]) == len(truth)
     assert all(row["from"] >= 0.7 and row["right_pairs"] <= row["true_pairs"] for row in found["by_jaccard"])
+    stricter = esdedup.evaluate(store=address, truth="exact", jaccard=0.9)["truth"]
+    assert stricter["true_pairs"] == len(true_pairs([text for _, text in rows], 0.9))
+    assert (stricter["threshold"], stricter["precision"]) == (0.9, None)
     esdedup.scan(store=address, jaccard=0.7, exact=True)
     assert esdedup.evaluate(store=address, truth="exact")["truth"]["recall"] == 1
 
@@ -52,7 +56,7 @@ def test_against_a_file(tmp_path: Path, address: str) -> None:
     )
     found = esdedup.evaluate(store=address, truth=path)["truth"]
     exact = esdedup.evaluate(store=address, truth="exact")["truth"]
-    assert {**exact, "same_text": 1} == found
+    assert {**exact, "same_text": 1} == {**found, "threshold": 0.8}
     path.write_text(f"{truth[0][1]}\t{truth[0][0]}\n{truth[0][0]}\t{truth[0][1]}\n")
     assert esdedup.evaluate(store=address, truth=path)["truth"]["true_pairs"] == 1
 
@@ -64,6 +68,9 @@ def test_against_a_file(tmp_path: Path, address: str) -> None:
         ("r1\tr2\nr1\n", "line 2: write two ids"),
         ("r1\tr2\tvery\n", "line 1: could not convert"),
         ("r1\tr2\t0.8\tmore\n", "line 1: write two ids"),
+        ("r1\tr2\tnan\n", "nan is no Jaccard"),
+        ("r1\tr2\t-7\n", "-7 is no Jaccard"),
+        ("r1\t" + 140_000 * "r" + "\n", "field larger than"),
     ],
 )
 def test_files_that_say_nothing(tmp_path: Path, address: str, text: str, words: str) -> None:
@@ -73,6 +80,20 @@ def test_files_that_say_nothing(tmp_path: Path, address: str, text: str, words: 
     path.write_text(text)
     with pytest.raises(EvaluationError, match=words):
         esdedup.evaluate(store=address, truth=path)
+
+
+def test_killed_as_it_counts(tmp_path: Path, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    indexed(tmp_path, address, 126)
+    esdedup.scan(store=address)
+    monkeypatch.setattr("esdedup.pipeline.scratch.KEPT_FROM", 0)
+
+    def killed(_: Any) -> Any:
+        raise KilledError
+
+    with monkeypatch.context() as patch, pytest.raises(KilledError):
+        patch.setattr("esdedup.pipeline.truths.score_pairs", killed)
+        esdedup.evaluate(store=address, truth="exact")
+    assert esdedup.evaluate(store=address, truth="exact")["truth"]["precision"] == 1
 
 
 def test_what_cannot_be_evaluated(tmp_path: Path, address: str) -> None:
