@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from esdedup.errors import SettingsError, UsageError
@@ -331,6 +332,8 @@ class Settings:
             raise SettingsError(f"exact, or candidates {given['candidates']}: not both")
         if isinstance(given.get("vectors"), os.PathLike):
             given["vectors"] = os.fspath(given["vectors"])
+        if isinstance(given.get("vectors"), str) and given["vectors"]:
+            given["vectors"] = str(Path(given["vectors"]).absolute())  # the next command may come from another folder
         if isinstance(given.get("memory"), str):
             given["memory"] = parse_memory(given["memory"])
         groups: list[dict[str, Any]] = []

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -49,7 +51,7 @@ def trial_runs(
     The store is a file of a temporary folder or, with `server`, at that address with an ending of its own; it goes
     away at the end. `EsdedupError` where there are no sentences in those documents.
     """
-    with tempfile.TemporaryDirectory(prefix="esdedup-plan-") as name:
+    with _ended_by_sigterm(), tempfile.TemporaryDirectory(prefix="esdedup-plan-") as name:
         folder = Path(name)
         address = str(folder / "store.duckdb") if server is None else f"{server}-plan-{_ending(folder)}"
         job = {**options, "out": str(folder / "out"), "store": address, "fresh": True}
@@ -68,6 +70,19 @@ def trial_runs(
         finally:
             if server is not None:
                 drop_store(address)
+
+
+@contextmanager
+def _ended_by_sigterm() -> Iterator[None]:
+    """Let SIGTERM raise, so that what was made goes away; only the main thread may ask for that."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 class _Trial(NamedTuple):
