@@ -78,7 +78,8 @@ def test_files_beside_are_no_modules(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_how_a_source_is_read_has_nothing_to_do_with_a_sample(tmp_path: Path, address: str) -> None:
+def test_how_a_source_is_read_has_nothing_to_do_with_a_sample(tmp_path: Path) -> None:
+    address = tmp_path / "store.duckdb"
     esdedup.index(table(tmp_path / "a.tsv", records(96, 200)), store=address, **RECORDS)
     answer = esdedup.plan(store=address, schemes="10x4", sentences=1000, format="tsv", header=False, text_column="2")
     assert all(run["sentences"] for took in answer["forecast"].values() for run in took["runs"])
