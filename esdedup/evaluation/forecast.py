@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,9 +18,10 @@ class Took:
 
 
 def forecast(runs: Sequence[Took], sentences: int, most_memory: int) -> Took:
-    """What `sentences` will take: a straight line through the smallest and the largest run.
+    """What `sentences` will take, from the smallest and the largest run.
 
-    Time and disk grow with the sentences: no stage compares all with all. Memory does too, up to what a run may take.
+    Time and disk lie on a straight line: no stage compares all with all. Memory grows by a power of the sentences, as
+    buffers fill, up to what a run may take.
     """
     first, last = min(runs, key=_sentences), max(runs, key=_sentences)
     if first.sentences == last.sentences:
@@ -30,10 +32,12 @@ def forecast(runs: Sequence[Took], sentences: int, most_memory: int) -> Took:
         slope = max(0.0, (two - one) / (last.sentences - first.sentences))
         return two + slope * (sentences - last.sentences)
 
+    growth = math.log(max(1.0, last.memory / first.memory)) / math.log(last.sentences / first.sentences)
+    power = min(1.0, growth)
     return Took(
         sentences,
         line(first.seconds, last.seconds),
-        min(int(line(first.memory, last.memory)), max(most_memory, last.memory)),
+        min(int(last.memory * (sentences / last.sentences) ** power), max(most_memory, last.memory)),
         int(line(first.disk, last.disk)),
     )
 

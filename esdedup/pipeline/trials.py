@@ -11,15 +11,15 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from esdedup.errors import EsdedupError
+from esdedup.errors import EsdedupError, StoreError
 from esdedup.evaluation.forecast import Took
 from esdedup.stores.opening import drop_store, open_store
 
-TRIAL = 100_000
+TRIAL = 250_000
 """Sentences of the largest run."""
 
 _PROBE = 200
@@ -54,22 +54,24 @@ def trial_runs(
     with _ended_by_sigterm(), tempfile.TemporaryDirectory(prefix="esdedup-plan-") as name:
         folder = Path(name)
         address = str(folder / "store.duckdb") if server is None else f"{server}-plan-{_ending(folder)}"
+        part = str(folder / "part.duckdb") if server is None else f"{address}-part"
         job = {**options, "out": str(folder / "out"), "store": address, "fresh": True}
         most = sys.maxsize if options.get("limit") is None else options["limit"]
         try:
             probe = _run(sources, job | {"limit": min(most, _PROBE)})
             wanted = round(TRIAL * probe.documents / max(1, probe.sentences))
             last = _run(sources, job | {"limit": min(most, wanted)}) if wanted > probe.documents else probe
-            took = [last]
-            if runs > 1:
-                some = _run(sources, job | {"limit": max(1, round(SHARE * last.documents))})
-                took = [some, _run(sources, job | {"limit": last.documents})]
-            if not took[-1].sentences:
+            if not last.sentences:
                 raise EsdedupError(f"{sources[0]}: no sentences in it to make a plan from")
-            yield Trials([one.took for one in took], address)
+            took = [last.took]
+            if runs > 1:
+                some = job | {"limit": max(1, round(SHARE * last.documents)), "store": part}
+                took.insert(0, _run(sources, some).took)
+            yield Trials(took, address)
         finally:
-            if server is not None:
-                drop_store(address)
+            for made in (address, part) if server is not None else ():
+                with suppress(StoreError):  # it did not come to that
+                    drop_store(made)
 
 
 @contextmanager

@@ -7,14 +7,16 @@ from esdedup.evaluation.forecast import Took, forecast
 
 def test_time_and_disk_grow_with_the_sentences() -> None:
     runs = [Took(25_000, 3.0, 300, 10_000), Took(100_000, 6.0, 600, 25_000)]
-    assert forecast(runs, 1_000_000, 10_000) == Took(1_000_000, 42.0, 4200, 205_000)
-    assert forecast(runs[::-1], 1_000_000, 10_000) == forecast(runs, 1_000_000, 10_000)
+    assert forecast(runs, 400_000, 10_000) == Took(400_000, 18.0, 1200, 85_000)
+    assert forecast(runs[::-1], 400_000, 10_000) == forecast(runs, 400_000, 10_000)
 
 
 def test_memory_ends_where_it_must() -> None:
     runs = [Took(25_000, 3.0, 300, 10_000), Took(100_000, 6.0, 600, 25_000)]
     assert forecast(runs, 10_000_000, 1000).memory == 1000
     assert forecast(runs, 10_000_000, 500).memory == 600  # a run has had more
+    steep = [Took(25_000, 3.0, 100, 10_000), Took(100_000, 6.0, 600, 25_000)]
+    assert forecast(steep, 200_000, 10_000).memory == 1200  # no faster than the sentences
 
 
 def test_noise_makes_nothing_cheaper() -> None:
