@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from esdedup.evaluation.schemes import Scheme, Shares
 from esdedup.evaluation.truth import TruePairs, true_pairs
+from esdedup.pairs.verify import shared_tokens
 from esdedup.settings import Resources, Signing, freeze
 from esdedup.signers.bands import Signer
 
@@ -25,7 +26,6 @@ MOST_PAIRS = 2_000_000
 """Pairs that a sample may have: of texts that are very much alike, fewer are taken."""
 
 _FIRST = 1250
-_PAIRS_AT_ONCE = 100_000
 
 
 class Curve(NamedTuple):
@@ -77,10 +77,7 @@ class Sample:
         used, places = np.unique(np.concatenate([self.pairs.a, self.pairs.b]), return_inverse=True)
         tokens = signer.tokens(signer.shingled(self.texts.take(pa.array(used))))
         half = len(self.pairs.a)
-        found = np.zeros(half, np.bool_)
-        for first in range(0, half, _PAIRS_AT_ONCE):
-            one, two = (places[begin : begin + half][first : first + _PAIRS_AT_ONCE] for begin in (0, half))
-            found[first : first + _PAIRS_AT_ONCE] = (tokens[one] == tokens[two]).any(axis=1)
+        found = shared_tokens(tokens, places[:half], places[half:]) > 0
         which = np.clip(np.searchsorted(edges, self.pairs.jaccard, side="right") - 1, 0, len(middles) - 1)
         pairs = np.bincount(which, minlength=len(middles))
         hits = np.bincount(which, weights=found, minlength=len(middles))

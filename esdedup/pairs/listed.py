@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 import pyarrow as pa
 
@@ -14,7 +11,8 @@ from esdedup.pairs.edits import word_edit_distances
 from esdedup.pairs.exact import similarities
 from esdedup.pairs.groups import Flags, Numbers
 from esdedup.pairs.scan import Progress, Scan
-from esdedup.pairs.verify import Similarities, sketches
+from esdedup.pairs.threads import measured
+from esdedup.pairs.verify import Similarities, shared_tokens, sketches
 
 SET_BYTES = 12
 """Of a text's byte, once its shingles are 64-bit numbers."""
@@ -69,17 +67,17 @@ class ListedScan(Scan):
         a, b = np.searchsorted(numbers, asked["a"]), np.searchsorted(numbers, asked["b"])
         jaccard, closeness, kept = self._judge(texts, a, b)
         a, b, jaccard, closeness = a[kept], b[kept], jaccard[kept], closeness[kept]
-        distances = word_edit_distances(texts, a, b, self._threads)
-        if self._scanning.word_edit_distance is not None:
+        told = self._scanning.verify != "none"
+        distances = word_edit_distances(texts, a, b, self._threads) if told else None
+        if distances is not None and self._scanning.word_edit_distance is not None:
             near = distances <= self._scanning.word_edit_distance
             a, b, jaccard, closeness, distances = a[near], b[near], jaccard[near], closeness[near], distances[near]
-        told = self._scanning.verify != "none"
         columns = {
             "a": numbers[a],
             "b": numbers[b],
             "jaccard": jaccard if told else pa.nulls(len(a), pa.float64()),
-            "word_edit_distance": distances if told else pa.nulls(len(a), pa.int32()),
-            "shared_tokens": (tokens[a] == tokens[b]).sum(axis=1),
+            "word_edit_distance": pa.nulls(len(a), pa.int32()) if distances is None else distances,
+            "shared_tokens": shared_tokens(tokens, a, b),
         }
         return pa.table(columns).cast(PAIRS).append_column("closeness", pa.array(closeness))
 
@@ -92,12 +90,4 @@ class ListedScan(Scan):
         """Exact Jaccard of pairs of texts, -1 where it is below `least`; on all threads."""
         flat, bounds = self._signer.sets(self._signer.shingled(texts))
         sketch = sketches(flat, bounds)
-        return self._in_threads(
-            lambda begin, end: similarities(a[begin:end], b[begin:end], flat, bounds, sketch, least), len(a)
-        )
-
-    def _in_threads(self, work: Callable[[int, int], Similarities], count: int) -> Similarities:
-        """The parts of an array, each of which a thread has made, as one."""
-        cuts = np.linspace(0, count, self._threads + 1).astype(int)
-        with ThreadPoolExecutor(self._threads) as pool:
-            return np.concatenate(list(pool.map(work, cuts[:-1], cuts[1:])))
+        return measured(self._threads, lambda one, two: similarities(one, two, flat, bounds, sketch, least), a, b)

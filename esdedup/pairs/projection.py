@@ -8,8 +8,6 @@ slice, permutation and range is marked when it is done.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pyarrow as pa
 
@@ -21,7 +19,8 @@ from esdedup.pairs.cuts import Cutter
 from esdedup.pairs.edits import Distances, word_edit_distances
 from esdedup.pairs.groups import Numbers
 from esdedup.pairs.scan import Collided, FetchSignatures, FetchTexts, Progress, Scan
-from esdedup.pairs.sentence_vectors import SentenceVectors, in_parts
+from esdedup.pairs.sentence_vectors import SentenceVectors
+from esdedup.pairs.threads import measured
 from esdedup.pairs.verify import Similarities, jaccards, shared_tokens
 from esdedup.pairs.windows import Windows, signature_table
 from esdedup.settings import Scanning
@@ -240,11 +239,11 @@ class ProjectionScan(Scan):
         scanning = self._scanning
         if scanning.verify == "cosine":
             sums = self._sums(words)
-            near = self._measure(lambda one, two: cosines(sums, one, two), a, b) >= scanning.cosine
+            near = measured(self._threads, lambda one, two: cosines(sums, one, two), a, b) >= scanning.cosine
             a, b = a[near], b[near]
             del sums
         flat, bounds = self._signer.sets(self._signer.shingled(texts))
-        jaccard = self._measure(lambda one, two: jaccards(flat, bounds, one, two), a, b)
+        jaccard = measured(self._threads, lambda one, two: jaccards(flat, bounds, one, two), a, b)
         if scanning.verify == "exact":
             near = jaccard >= scanning.jaccard
             a, b, jaccard = a[near], b[near], jaccard[near]
@@ -253,16 +252,6 @@ class ProjectionScan(Scan):
             near = distances <= scanning.word_edit_distance
             a, b, jaccard, distances = a[near], b[near], jaccard[near], distances[near]
         return a, b, jaccard, distances
-
-    def _measure(self, measure: Callable[[Numbers, Numbers], Similarities], a: Numbers, b: Numbers) -> Similarities:
-        """What a kernel says of the pairs a[i], b[i], on all threads."""
-        out = np.empty(len(a), np.float64)
-
-        def part(begin: int, end: int) -> None:
-            out[begin:end] = measure(a[begin:end], b[begin:end])
-
-        in_parts(self._threads, len(a), part)
-        return out
 
 
 _READING_BYTES = 30  # of one byte of text while it is cut into words

@@ -20,6 +20,7 @@ from esdedup.hashing import Hashes, Offsets, mix
 from esdedup.pairs.groups import Flags, Numbers
 from esdedup.pairs.listed import SET_BYTES, ListedScan
 from esdedup.pairs.scan import Collided, FetchSignatures, FetchTexts, Progress
+from esdedup.pairs.threads import measured
 from esdedup.pairs.verify import Similarities
 from esdedup.sentences.normalize import normalize
 from esdedup.sentences.words import find_words
@@ -121,9 +122,7 @@ class QueriesScan(ListedScan):
             return jaccard, jaccard, np.ones(len(a), np.bool_)
         flat, bounds = self._signer.sets(self._signer.shingled(texts))
         weights = self._weights(flat)
-        cosine = self._in_threads(
-            lambda begin, end: weighted_cosines(a[begin:end], b[begin:end], flat, bounds, weights), len(a)
-        )
+        cosine = measured(self._threads, lambda one, two: weighted_cosines(one, two, flat, bounds, weights), a, b)
         return jaccard, cosine, cosine >= self._scanning.cosine
 
     def _weights(self, flat: Hashes) -> Similarities:

@@ -7,9 +7,6 @@ their weight or their place in the file.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 import pyarrow as pa
 
@@ -17,6 +14,7 @@ from esdedup.database import Database
 from esdedup.errors import VectorsError
 from esdedup.hashing import Hashes, Offsets
 from esdedup.pairs.groups import Numbers
+from esdedup.pairs.threads import in_parts
 from esdedup.sentences.topics import topic_words
 from esdedup.settings import Scanning, Signing
 from esdedup.signers.projection import Sums, add_hashed, add_rows, hashed_key
@@ -115,11 +113,3 @@ class SentenceVectors:
                 rows, first, codes, offsets[begin : end + 1], reached[begin:end], sums[begin:end]
             ),
         )
-
-
-def in_parts(threads: int, rows: int, work: Callable[[int, int], object]) -> None:
-    """Do `work` on `rows` rows, from one to another, on this many threads."""
-    cuts = np.linspace(0, rows, (4 * threads if threads > 1 else 1) + 1).astype(int).tolist()
-    with ThreadPoolExecutor(threads) as pool:
-        for _ in pool.map(work, cuts[:-1], cuts[1:]):
-            pass

@@ -35,6 +35,7 @@ def collide(
     homes: list[int] | None = None,
     hot_limit: int = 2000,
     kind: Callable[..., Scan] | None = None,
+    scratch: Database | None = None,
 ) -> tuple[list[Row], Collided]:
     signer = Signer(signing or Signing())
     column = text_column(texts)
@@ -54,13 +55,13 @@ def collide(
         found = wanted["hash"].combine_chunks()
         yield pa.record_batch({"hash": found, "text": [text_of[value] for value in found.to_pylist()]})
 
-    with Database(memory=2**27, threads=threads) as scratch:
-        parts = (scratch, signer, scanning or Scanning(), budget, threads)
+    with scratch or Database(memory=2**27, threads=threads) as db:
+        parts = (db, signer, scanning or Scanning(), budget, threads)
         collider = Collider(*parts, hot_limit) if kind is None else kind(*parts)
         batch = pa.record_batch(columns, schema)
         collided = collider.collide(lambda _: [(0, pa.table(batch.columns, schema))], fetch)
         rows: list[Row] = []
-        for one, two, *scores in scratch.rows(
+        for one, two, *scores in db.rows(
             "SELECT one.hash, two.hash, jaccard, word_edit_distance, shared_tokens FROM pairs p "
             "JOIN texts one ON one.number = p.a JOIN texts two ON two.number = p.b"
         ):

@@ -6,36 +6,32 @@ import math
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 import Stemmer
 import xxhash
 
 from esdedup.database import Database
 from esdedup.errors import VectorsError
-from esdedup.flat import text_buffers, text_column
-from esdedup.hashing import content_hashes
+from esdedup.flat import text_column
 from esdedup.pairs import windows
 from esdedup.pairs.projection import ProjectionScan
-from esdedup.pairs.scan import Collided, signatures_schema
+from esdedup.pairs.scan import Collided
 from esdedup.sentences.stopwords import stop_words
 from esdedup.settings import Scanning, Signing
 from esdedup.signers.bands import Signer
 from esdedup.signers.projection import add_hashed, hashed_key, hyperplanes, permutation
 from tests.corpus import corpus, edited, jaccard, sentence
+from tests.pairs.test_collider import AMPLE, Row, collide
 from tests.signers.test_projection import as_binary, as_text
 
-AMPLE = 2**28
 TIGHT = 18_000  # bytes: nothing is sorted in memory, and a slice has a few texts
 
 SEED = Signing().seed
 
-Row = tuple[str, str, float | None, int | None, int]
 Vector = np.ndarray
 
 
@@ -43,46 +39,8 @@ def by_projection(**options: Any) -> Scanning:
     return Scanning(candidates="projection", **{"verify": "none", **options})
 
 
-def project(
-    texts: list[str],
-    scanning: Scanning,
-    *,
-    budget: int = AMPLE,
-    threads: int = 2,
-    homes: list[int] | None = None,
-    signing: Signing | None = None,
-    scratch: Database | None = None,
-) -> tuple[list[Row], Collided]:
-    signer = Signer(signing or Signing())
-    column = text_column(texts)
-    data, offsets = text_buffers(column)
-    hashes = content_hashes(data, offsets)
-    text_of = dict(zip(hashes.tolist(), texts, strict=True))
-    schema = signatures_schema(signer.signing.tokens)
-    tokens = signer.tokens(signer.shingled(column))
-    columns = [
-        pa.array(hashes),
-        pa.array(homes or [-1] * len(texts), pa.int64()),
-        pa.array(np.diff(offsets), pa.int32()),
-        pa.FixedSizeListArray.from_arrays(pa.array(tokens.reshape(-1)), signer.signing.tokens),
-    ]
-
-    def fetch(wanted: pa.Table) -> Iterator[pa.RecordBatch]:
-        found = wanted["hash"].combine_chunks()
-        yield pa.record_batch({"hash": found, "text": [text_of[value] for value in found.to_pylist()]})
-
-    with scratch or Database(memory=2**27, threads=threads) as db:
-        scan = ProjectionScan(db, signer, scanning, budget, threads)
-        collided = scan.collide(lambda _: [(0, pa.table(columns, schema=schema))], fetch)
-        rows: list[Row] = []
-        for one, two, *scores in db.rows(
-            "SELECT one.hash, two.hash, jaccard, word_edit_distance, shared_tokens FROM pairs p "
-            "JOIN texts one ON one.number = p.a JOIN texts two ON two.number = p.b"
-        ):
-            assert one < two
-            a, b = sorted([text_of[one], text_of[two]])
-            rows.append((a, b, *scores))
-    return sorted(rows), collided
+def project(texts: list[str], scanning: Scanning, **options: Any) -> tuple[list[Row], Collided]:
+    return collide(texts, scanning=scanning, kind=ProjectionScan, **options)
 
 
 # -- the definition ---------------------------------------------------------------------------------------------------
