@@ -30,12 +30,18 @@ FORMATS = ("wikipedia", "tsv", "csv", "jsonl", "parquet", "text", "lines")
 REVISIONS = ("latest", "all")
 WIKITEXT_PATHS = ("fast", "reference")
 
-_HEEDED = {
-    "projection": ("vectors", "vector_length", "signature_bits", "permutations", "window", "hamming"),
-    "queries": ("query_by", "same_first_word", "top", "reciprocal"),
+_OF_PROJECTION = ("vectors", "vector_length", "signature_bits", "permutations", "window", "hamming")
+_OF_QUERIES = ("query_by", "same_first_word", "top", "reciprocal")
+HEEDED_BY = {
+    **dict.fromkeys(_OF_PROJECTION, ("projection",)),
+    **dict.fromkeys(_OF_QUERIES, ("queries",)),
+    "agreement": ("agreement",),
+    "signature": ("agreement", "queries"),
 }
-_VERIFIED_BY = {"cosine": ("projection", "queries"), "words": ("queries",)}
-"""Which sources of candidates heed an option, or can be verified so."""
+"""Which sources of candidates heed an option; all heed those that do not stand here."""
+
+VERIFIED_BY = {"cosine": ("projection", "queries"), "words": ("queries",)}
+"""Which sources of candidates can be verified so; all but `exact`, which is, also by `none`."""
 
 _SHOWN = 60
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -168,8 +174,8 @@ class Scanning:
             raise SettingsError("word-edit-distance needs verify exact; it is none")
         if self.candidates == "exact" and self.verify != "exact":
             raise SettingsError(f"candidates exact needs verify exact; it is {self.verify}")
-        if self.verify in _VERIFIED_BY and self.candidates not in _VERIFIED_BY[self.verify]:
-            allowed = " or ".join(_VERIFIED_BY[self.verify])
+        if self.verify in VERIFIED_BY and self.candidates not in VERIFIED_BY[self.verify]:
+            allowed = " or ".join(VERIFIED_BY[self.verify])
             raise SettingsError(f"verify {self.verify} needs candidates {allowed}; it is {self.candidates}")
         if self.verify == "words" and self.word_edit_distance is None:
             raise SettingsError("verify words needs word-edit-distance; it is not set")
@@ -198,8 +204,6 @@ class Scanning:
         _range("hamming", self.hamming, 0, self.signature_bits)
         if not isinstance(self.cosine, int | float) or self.cosine is True or not 0 < self.cosine <= 1:
             raise SettingsError(f"cosine is {_shown(self.cosine)}; allowed: greater than 0, up to 1")
-        if self.vectors is not None and self.candidates != "projection":
-            raise SettingsError(f"vectors needs candidates projection; it is {self.candidates}")
 
     def _check_queries(self) -> None:
         _choice("query-by", self.query_by, QUERIES)
@@ -208,12 +212,22 @@ class Scanning:
             if not isinstance(getattr(self, name), bool):
                 raise SettingsError(f"{name.replace('_', '-')} is {_shown(getattr(self, name))}; allowed: true, false")
 
+    def refuse_unheeded(self, asked: Mapping[str, Any]) -> None:
+        """`SettingsError` where one of the options asked for would make no difference."""
+        for name in asked:
+            sources = HEEDED_BY.get(name, CANDIDATES)
+            if self.candidates not in sources:
+                needed = " or ".join(sources)
+                raise SettingsError(f"{name.replace('_', '-')} needs candidates {needed}; it is {self.candidates}")
+        if "cosine" in asked and self.verify != "cosine":
+            raise SettingsError(f"cosine needs verify cosine; it is {self.verify}")
+
     def describe(self) -> dict[str, Any]:
         """The settings by their command-line names; those not set are left out."""
         told = asdict(self)
-        for candidates, names in _HEEDED.items():
-            for name in names if candidates != self.candidates else ():
-                told.pop(name, None)
+        for name, sources in HEEDED_BY.items():
+            if self.candidates not in sources:
+                del told[name]
         if self.verify != "cosine":
             del told["cosine"]
         if self.vectors is not None:
@@ -344,7 +358,9 @@ class Settings:
             raise UsageError(f"no such option: {', '.join(sorted(given))}")
         frozen, scanning, reading, resources = groups
         freeze(None, frozen)
-        return cls(frozen, scanning, Scanning(**scanning), Reading(**reading), Resources(**resources))
+        settings = cls(frozen, scanning, Scanning(**scanning), Reading(**reading), Resources(**resources))
+        settings.scanning.refuse_unheeded(scanning)
+        return settings
 
 
 def freeze(stored: Signing | None, asked: Mapping[str, Any]) -> Signing:

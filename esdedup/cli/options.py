@@ -10,6 +10,7 @@ import os
 import sys
 import tomllib
 from collections.abc import Callable
+from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,12 +23,14 @@ from esdedup.settings import (
     ACROSS,
     CANDIDATES,
     FORMATS,
+    HEEDED_BY,
     LINKAGES,
     NORMALIZATIONS,
     QUERIES,
     REVISIONS,
     UNITS,
     VERIFICATIONS,
+    VERIFIED_BY,
     WIKITEXT_PATHS,
 )
 
@@ -84,6 +87,27 @@ def _unless_other_scheme(context: click.Context, parameter: click.Parameter, val
     others = _POOLED if name in _BANDED else _BANDED
     flagged = any(context.get_parameter_source(other) == ParameterSource.COMMANDLINE for other in others)
     return None if from_file and flagged else value
+
+
+def _unless_other_candidates(context: click.Context, parameter: click.Parameter, value: Any) -> Any:
+    """Flags that say which pairs are looked at, and how they are verified, win over what a preset or config file says
+    for others."""
+    source = context.get_parameter_source
+    if source(parameter.name or "") != ParameterSource.DEFAULT_MAP:
+        return value
+    # flags are read before files
+    flags = {name for name in ("candidates", "exact", "verify") if source(name) == ParameterSource.COMMANDLINE}
+    chosen = "exact" if "exact" in flags else context.params["candidates"] if "candidates" in flags else None
+    verify = context.params["verify"] if "verify" in flags else None
+    if parameter.name == "candidates":
+        return None if "exact" in flags else value
+    if parameter.name == "verify":
+        by = ("exact",) if chosen == "exact" else VERIFICATIONS
+        return value if value in by and chosen in (None, *VERIFIED_BY.get(str(value), CANDIDATES)) else None
+    if parameter.name == "cosine" and verify not in (None, "cosine"):
+        return None
+    heeding = VERIFIED_BY["cosine"] if parameter.name == "cosine" else HEEDED_BY[parameter.name or ""]
+    return value if chosen in (None, *heeding) else None
 
 
 def _all_option_names(context: click.Context) -> set[str]:
@@ -217,41 +241,43 @@ signing_options = _bundle(
     click.option("--seed", type=int, metavar="N", help="Of the hash functions.  [default: 1123456]"),
 )
 
+_choosing = partial(click.option, callback=_unless_other_candidates)
+
 scan_options = _bundle(
     click.option("--jaccard", type=float, metavar="S", help="Least similarity of a pair.  [default: 0.8]"),
     click.option("--word-edit-distance", type=int, metavar="N", help="And at most N words of difference."),
     click.option("--linkage", type=click.Choice(LINKAGES), help="What makes a cluster.  [default: single]"),
-    click.option(
+    _choosing(
         "--verify",
         type=click.Choice(VERIFICATIONS),
         help="By Jaccard, or by the cosine of sentence vectors; none: every candidate is a pair.  [default: exact]",
     ),
     click.option("--across", type=click.Choice(ACROSS), help="Pairs only between these.  [default: any]"),
     click.option("--ignore", metavar="FILE", help="Texts or cluster ids that are known and wanted, a line each."),
-    click.option("--candidates", type=click.Choice(CANDIDATES), help="Which pairs are looked at.  [default: tokens]"),
+    _choosing("--candidates", type=click.Choice(CANDIDATES), help="Which pairs are looked at.  [default: tokens]"),
     click.option(
         "--exact", is_flag=True, default=None, help="Every pair at or above --jaccard: short for --candidates exact."
     ),
-    click.option(
+    _choosing(
         "--signature", type=int, metavar="N", help="agreement, queries: minhash values of a text.  [default: 200, 20]"
     ),
-    click.option(
+    _choosing(
         "--agreement",
         type=float,
         metavar="S",
         help="agreement: pairs agree on more than this share of them.  [default: 0.5]",
     ),
-    click.option("--vectors", metavar="FILE", help="projection: word vectors (word2vec); else drawn from the seed."),
-    click.option("--vector-length", type=int, metavar="N", help="projection: numbers of a drawn one.  [default: 400]"),
-    click.option("--signature-bits", type=int, metavar="N", help="projection: hyperplanes.  [default: 100]"),
-    click.option("--permutations", type=int, metavar="N", help="projection: orders of the bits.  [default: 10]"),
-    click.option("--window", type=int, metavar="N", help="projection: neighbours in an order.  [default: 10]"),
-    click.option("--hamming", type=int, metavar="N", help="projection: bits that may differ.  [default: 5]"),
-    click.option("--cosine", type=float, metavar="S", help="Least similarity with --verify cosine.  [default: 0.9]"),
-    click.option("--query-by", type=click.Choice(QUERIES), help="queries: terms of a query.  [default: shingles]"),
-    click.option("--same-first-word/--any-first-word", default=None, help="queries: only among such.  [default: any]"),
-    click.option("--top", type=int, metavar="N", help="queries: matches of each that are looked at.  [default: 10]"),
-    click.option("--reciprocal/--one-sided", default=None, help="queries: only each other's best.  [default: any]"),
+    _choosing("--vectors", metavar="FILE", help="projection: word vectors (word2vec); else drawn from the seed."),
+    _choosing("--vector-length", type=int, metavar="N", help="projection: numbers of a drawn one.  [default: 400]"),
+    _choosing("--signature-bits", type=int, metavar="N", help="projection: hyperplanes.  [default: 100]"),
+    _choosing("--permutations", type=int, metavar="N", help="projection: orders of the bits.  [default: 10]"),
+    _choosing("--window", type=int, metavar="N", help="projection: neighbours in an order.  [default: 10]"),
+    _choosing("--hamming", type=int, metavar="N", help="projection: bits that may differ.  [default: 5]"),
+    _choosing("--cosine", type=float, metavar="S", help="Least similarity with --verify cosine.  [default: 0.9]"),
+    _choosing("--query-by", type=click.Choice(QUERIES), help="queries: terms of a query.  [default: shingles]"),
+    _choosing("--same-first-word/--any-first-word", default=None, help="queries: only among such.  [default: any]"),
+    _choosing("--top", type=int, metavar="N", help="queries: matches of each that are looked at.  [default: 10]"),
+    _choosing("--reciprocal/--one-sided", default=None, help="queries: only each other's best.  [default: any]"),
 )
 
 kinds_option = click.option(

@@ -20,10 +20,9 @@ from esdedup.database import Database
 from esdedup.flat import text_column
 from esdedup.hashing import Hashes
 from esdedup.pairs.counting import Tile, agreeing, invert, number_values
-from esdedup.pairs.edits import word_edit_distances
 from esdedup.pairs.groups import Numbers
 from esdedup.pairs.scan import Collided, FetchSignatures, FetchTexts, Progress, Scan
-from esdedup.pairs.verify import jaccards
+from esdedup.pairs.verified import verify
 from esdedup.settings import Scanning
 from esdedup.signers.bands import Signer
 from esdedup.signers.minhash import family, minhash_values
@@ -208,21 +207,15 @@ class AgreementScan(Scan):
         held = self._db.table("SELECT text FROM brought SEMI JOIN used USING (number) ORDER BY number")
         texts = held["text"].cast(pa.large_string()).combine_chunks()
         one, two = places[: len(a)], places[len(a) :]
-        flat, bounds = self._signer.sets(self._signer.shingled(texts))
-        jaccard = jaccards(flat, bounds, one, two)
-        near = jaccard >= self._scanning.jaccard
-        a, b, shared, jaccard, one, two = a[near], b[near], shared[near], jaccard[near], one[near], two[near]
-        distances = word_edit_distances(texts, one, two, self._threads)
-        most = self._scanning.word_edit_distance
-        near = np.ones(len(a), np.bool_) if most is None else distances <= most
+        found = verify(self._signer, self._scanning, self._threads, texts, one, two)
         columns: dict[str, npt.NDArray[Any]] = {
-            "a": a,
-            "b": b,
-            "jaccard": jaccard,
-            "word_edit_distance": distances,
-            "shared_tokens": shared,
+            "a": a[found.kept],
+            "b": b[found.kept],
+            "jaccard": found.jaccard,
+            "word_edit_distance": found.distances,
+            "shared_tokens": shared[found.kept],
         }
-        return pa.table({name: column[near] for name, column in columns.items()})
+        return pa.table(columns)
 
 
 def _cuts(costs: Numbers, budget: int) -> Iterator[tuple[int, int]]:

@@ -7,12 +7,10 @@ import pyarrow as pa
 
 from esdedup.pairs.block import PAIRS
 from esdedup.pairs.collider import token_matrix
-from esdedup.pairs.edits import word_edit_distances
-from esdedup.pairs.exact import similarities
-from esdedup.pairs.groups import Flags, Numbers
+from esdedup.pairs.groups import Numbers
 from esdedup.pairs.scan import Progress, Scan
-from esdedup.pairs.threads import measured
-from esdedup.pairs.verify import Similarities, shared_tokens, sketches
+from esdedup.pairs.verified import verify
+from esdedup.pairs.verify import Similarities, shared_tokens
 
 SET_BYTES = 12
 """Of a text's byte, once its shingles are 64-bit numbers."""
@@ -65,29 +63,21 @@ class ListedScan(Scan):
         texts = held["text"].cast(pa.large_string()).combine_chunks()
         tokens = token_matrix(held["tokens"], self._signer.signing.tokens)
         a, b = np.searchsorted(numbers, asked["a"]), np.searchsorted(numbers, asked["b"])
-        jaccard, closeness, kept = self._judge(texts, a, b)
-        a, b, jaccard, closeness = a[kept], b[kept], jaccard[kept], closeness[kept]
+        near, closeness = self._close(texts, a, b)
+        found = verify(self._signer, self._scanning, self._threads, texts, a[near], b[near])
+        a, b = a[near][found.kept], b[near][found.kept]
         told = self._scanning.verify != "none"
-        distances = word_edit_distances(texts, a, b, self._threads) if told else None
-        if distances is not None and self._scanning.word_edit_distance is not None:
-            near = distances <= self._scanning.word_edit_distance
-            a, b, jaccard, closeness, distances = a[near], b[near], jaccard[near], closeness[near], distances[near]
         columns = {
             "a": numbers[a],
             "b": numbers[b],
-            "jaccard": jaccard if told else pa.nulls(len(a), pa.float64()),
-            "word_edit_distance": pa.nulls(len(a), pa.int32()) if distances is None else distances,
+            "jaccard": found.jaccard if told else pa.nulls(len(a), pa.float64()),
+            "word_edit_distance": found.distances if told else pa.nulls(len(a), pa.int32()),
             "shared_tokens": shared_tokens(tokens, a, b),
         }
+        closeness = found.jaccard if closeness is None else closeness[found.kept]
         return pa.table(columns).cast(PAIRS).append_column("closeness", pa.array(closeness))
 
-    def _judge(self, texts: pa.LargeStringArray, a: Numbers, b: Numbers) -> tuple[Similarities, Similarities, Flags]:
-        """Jaccard of the texts at places a[i] and b[i], how close they are, and whether that is enough."""
-        jaccard = self._jaccard(texts, a, b, self._scanning.jaccard)
-        return jaccard, jaccard, jaccard >= 0
-
-    def _jaccard(self, texts: pa.LargeStringArray, a: Numbers, b: Numbers, least: float) -> Similarities:
-        """Exact Jaccard of pairs of texts, -1 where it is below `least`; on all threads."""
-        flat, bounds = self._signer.sets(self._signer.shingled(texts))
-        sketch = sketches(flat, bounds)
-        return measured(self._threads, lambda one, two: similarities(one, two, flat, bounds, sketch, least), a, b)
+    def _close(self, texts: pa.LargeStringArray, a: Numbers, b: Numbers) -> tuple[Numbers, Similarities | None]:
+        """Which of the candidates, texts at places a[i] and b[i], are close enough to be verified, and how close
+        each is; None where that is by Jaccard."""
+        return np.arange(len(a)), None

@@ -16,12 +16,11 @@ from esdedup.pairs.block import PAIRS
 from esdedup.pairs.collider import token_matrix
 from esdedup.pairs.components import roots, unite
 from esdedup.pairs.cuts import Cutter
-from esdedup.pairs.edits import Distances, word_edit_distances
-from esdedup.pairs.groups import Numbers
 from esdedup.pairs.scan import Collided, FetchSignatures, FetchTexts, Progress, Scan
 from esdedup.pairs.sentence_vectors import SentenceVectors
 from esdedup.pairs.threads import measured
-from esdedup.pairs.verify import Similarities, jaccards, shared_tokens
+from esdedup.pairs.verified import verify
+from esdedup.pairs.verify import Similarities, shared_tokens
 from esdedup.pairs.windows import Windows, signature_table
 from esdedup.settings import Scanning
 from esdedup.signers.bands import Signer
@@ -218,11 +217,17 @@ class ProjectionScan(Scan):
         numbers = held["number"].to_numpy().astype(np.int64)
         a, b = np.searchsorted(numbers, pairs["a"]), np.searchsorted(numbers, pairs["b"])
         tokens = token_matrix(held["tokens"], self._signer.signing.tokens)
+        if self._scanning.verify == "cosine":
+            sums = self._sums(held["words"])
+            near = measured(self._threads, lambda one, two: cosines(sums, one, two), a, b) >= self._scanning.cosine
+            a, b = a[near], b[near]
+            del sums
         if self._scanning.verify == "none":
             jaccard, distances = pa.nulls(len(a), pa.float64()), pa.nulls(len(a), pa.int32())
         else:
             texts = held["text"].cast(pa.large_string()).combine_chunks()
-            a, b, jaccard, distances = self._verify(texts, held["words"], a, b)
+            kept, jaccard, distances = verify(self._signer, self._scanning, self._threads, texts, a, b)
+            a, b = a[kept], b[kept]
         columns = {
             "a": numbers[a],
             "b": numbers[b],
@@ -231,27 +236,6 @@ class ProjectionScan(Scan):
             "shared_tokens": shared_tokens(tokens, a, b),
         }
         return pa.table(columns).cast(PAIRS)
-
-    def _verify(
-        self, texts: pa.LargeStringArray, words: pa.ChunkedArray, a: Numbers, b: Numbers
-    ) -> tuple[Numbers, Numbers, Similarities, Distances]:
-        """The pairs of places a[i], b[i] that are similar enough, their Jaccard and their word edit distances."""
-        scanning = self._scanning
-        if scanning.verify == "cosine":
-            sums = self._sums(words)
-            near = measured(self._threads, lambda one, two: cosines(sums, one, two), a, b) >= scanning.cosine
-            a, b = a[near], b[near]
-            del sums
-        flat, bounds = self._signer.sets(self._signer.shingled(texts))
-        jaccard = measured(self._threads, lambda one, two: jaccards(flat, bounds, one, two), a, b)
-        if scanning.verify == "exact":
-            near = jaccard >= scanning.jaccard
-            a, b, jaccard = a[near], b[near], jaccard[near]
-        distances = word_edit_distances(texts, a, b, self._threads)
-        if scanning.word_edit_distance is not None:
-            near = distances <= scanning.word_edit_distance
-            a, b, jaccard, distances = a[near], b[near], jaccard[near], distances[near]
-        return a, b, jaccard, distances
 
 
 _READING_BYTES = 30  # of one byte of text while it is cut into words

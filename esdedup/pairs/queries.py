@@ -17,7 +17,7 @@ import pyarrow as pa
 from esdedup.compiled import compiled
 from esdedup.database import Database
 from esdedup.hashing import Hashes, Offsets, mix
-from esdedup.pairs.groups import Flags, Numbers
+from esdedup.pairs.groups import Numbers
 from esdedup.pairs.listed import SET_BYTES, ListedScan
 from esdedup.pairs.scan import Collided, FetchSignatures, FetchTexts, Progress
 from esdedup.pairs.threads import measured
@@ -114,16 +114,14 @@ class QueriesScan(ListedScan):
 
     # -- matches ------------------------------------------------------------------------------------------
 
-    def _judge(self, texts: pa.LargeStringArray, a: Numbers, b: Numbers) -> tuple[Similarities, Similarities, Flags]:
-        if self._scanning.verify == "exact":
-            return super()._judge(texts, a, b)
-        jaccard = self._jaccard(texts, a, b, 0.0)
-        if self._scanning.verify != "cosine":  # every match, or those that few words keep apart
-            return jaccard, jaccard, np.ones(len(a), np.bool_)
+    def _close(self, texts: pa.LargeStringArray, a: Numbers, b: Numbers) -> tuple[Numbers, Similarities | None]:
+        if self._scanning.verify != "cosine":
+            return super()._close(texts, a, b)
         flat, bounds = self._signer.sets(self._signer.shingled(texts))
         weights = self._weights(flat)
         cosine = measured(self._threads, lambda one, two: weighted_cosines(one, two, flat, bounds, weights), a, b)
-        return jaccard, cosine, cosine >= self._scanning.cosine
+        near = np.flatnonzero(cosine >= self._scanning.cosine)
+        return near, cosine[near]
 
     def _weights(self, flat: Hashes) -> Similarities:
         """What each shingle weighs: the logarithm of how many times as many texts there are as hold it."""

@@ -94,9 +94,11 @@ class _Golden:
                     np.int64,
                 )
             )
+        # sentences in no cluster are only found when they are asked for
+        asked = sorted({*waiting, *map(_spelled, waiting)})
+        there = set(store.sentences_named(asked)["id"].to_pylist())
         for name, line in waiting.items():
-            # a sentence in no cluster is only found when it is asked for
-            if store.sentence(name) is None and store.sentence(_spelled(name)) is None:
+            if not {name, _spelled(name)} & there:
                 what = f"is not in {store.address}, as never read, or too short or too long; take it out of the file"
                 raise self._error(line, name, what)
         golden.append(np.fromiter(waiting.values(), np.int64, len(waiting)))
@@ -104,7 +106,7 @@ class _Golden:
         return np.concatenate(golden), np.concatenate(output)
 
     def _error(self, line: int, name: str, what: str) -> EvaluationError:
-        return EvaluationError(f"--golden {self._path}, line {line}: {name} {what}")
+        return EvaluationError(f"--golden {self._path}, line {line}: {name:.80} {what}")
 
 
 def _read(path: Path) -> Iterator[tuple[int, list[str]]]:

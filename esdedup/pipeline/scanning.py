@@ -25,6 +25,7 @@ from esdedup.pipeline.progress import Bar
 from esdedup.pipeline.scratch import scratch_database
 from esdedup.settings import Resources, Scanning
 from esdedup.signers.bands import Signer
+from esdedup.signers.vectors import VectorsFile
 from esdedup.stores.store import Store
 
 log = logging.getLogger("esdedup")
@@ -59,10 +60,16 @@ def scan_store(store: Store, scanning: Scanning, resources: Resources, *, quiet:
             },
             "hot_tokens": found.hot_tokens,
             "passed_over": found.skipped,
+            "vectors_state": vectors_state(scanning),
         }
         store.replace_results(named_pairs(scratch), clusters, summary, JUDGE if scanning.kinds else None)
         seconds["save"] = time.perf_counter() - clock
     return seconds
+
+
+def vectors_state(scanning: Scanning) -> int | None:
+    """What tells one file of word vectors from another under the same name; None where there is none."""
+    return None if scanning.vectors is None else VectorsFile(scanning.vectors).state
 
 
 def new_collider(scratch: Database, signer: Signer, scanning: Scanning, resources: Resources) -> Collider:

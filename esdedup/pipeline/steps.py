@@ -17,7 +17,7 @@ from esdedup.exports.tables import export_results
 from esdedup.pipeline.ignoring import ignored_texts
 from esdedup.pipeline.indexing import damages, index_sources
 from esdedup.pipeline.memory import MemoryWatch
-from esdedup.pipeline.scanning import scan_store
+from esdedup.pipeline.scanning import scan_store, vectors_state
 from esdedup.pipeline.scratch import forget_scan, forget_scans
 from esdedup.pipeline.updating import update_results
 from esdedup.records import Skips
@@ -129,15 +129,29 @@ def bring_up_to_date(store: Store, settings: Settings, *, quiet: bool) -> dict[s
     little; otherwise all is scanned again.
     """
     last = store.last_scan()
-    scanning = settings.scanning
+    scanning = next_scanning(store, settings)
     if last is not None:
-        before = Scanning.described(last["scanning"])
-        scanning = replace(before, **settings.free)
         by_tokens = scanning.candidates == "tokens"  # otherwise any two texts may be candidates
-        changed = None if last["current"] or scanning != before or not by_tokens else store.changed_texts()
+        changed = None
+        if by_tokens and not last["current"] and scanning == Scanning.described(last["scanning"]):
+            changed = store.changed_texts()
         if changed is not None:
             return update_results(store, changed, last, settings.resources, quiet=quiet)
     return scan_if_needed(store, scanning, settings.resources, quiet=quiet)
+
+
+def next_scanning(store: Store, settings: Settings) -> Scanning:
+    """The options asked for and, where they do not say, those of the last scan.
+
+    `SettingsError` where they cannot be together, `VectorsError` where a file of word vectors is of no use.
+    """
+    last = store.last_scanning()
+    if last is None:
+        return settings.scanning
+    scanning = replace(Scanning.described(last), **settings.free)
+    if scanning.vectors is not None:
+        VectorsFile(scanning.vectors)
+    return scanning
 
 
 def refuse_projection(store: Store, settings: Settings) -> None:
@@ -153,7 +167,8 @@ def refuse_projection(store: Store, settings: Settings) -> None:
 def scan_if_needed(store: Store, scanning: Scanning, resources: Resources, *, quiet: bool) -> dict[str, float]:
     """Scan, unless the last scan was the same one and nothing has changed since; seconds by stage."""
     last = store.last_scan()
-    if last is not None and last["current"] and last["scanning"] == scanning.describe():
+    same = last is not None and last["current"] and last["scanning"] == scanning.describe()
+    if same and (last or {}).get("vectors_state") == vectors_state(scanning):
         forget_scan(store)
         return {}
     return scan_store(store, scanning, resources, quiet=quiet)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -56,11 +56,18 @@ def against_file(store: Store, path: Path) -> dict[str, Any]:
     """
     with private_database() as db:
         db.execute(f"CREATE TABLE named {_PAIRS}")
-        hashes: dict[str, int] = _clustered(store)
+        lines = list(_read(path))
+        hashes = _hashes(store, {identity for _, *ids, _ in lines for identity in ids})
         rows: list[tuple[int, int, float | None]] = []
         same = 0
-        for line, one, two, jaccard in _read(path):
-            a, b = (_hash(store, hashes, identity, f"{path}, line {line}") for identity in (one, two))
+        for line, one, two, jaccard in lines:
+            for identity in (one, two):
+                if identity not in hashes:
+                    raise EvaluationError(
+                        f"{path}, line {line}: no sentence {identity:.80} in {store.address}; it was never "
+                        "read, or left out as too short or too long"
+                    )
+            a, b = hashes[one], hashes[two]
             if a == b:
                 same += 1
             else:
@@ -88,23 +95,10 @@ def _scored(db: Database, store: Store) -> dict[str, Any]:
     return score_pairs(db)
 
 
-def _clustered(store: Store) -> dict[str, int]:
-    """The text of every sentence that has pairs or copies, by its id."""
-    found: dict[str, int] = {}
-    for batch in store.memberships():
-        found.update(zip(batch["id"].to_pylist(), batch["hash"].to_pylist(), strict=True))
-    return found
-
-
-def _hash(store: Store, known: dict[str, int], identity: str, where: str) -> int:
-    if identity not in known:
-        row = store.sentence(identity)
-        if row is None:
-            raise EvaluationError(
-                f"{where}: no sentence {identity} in {store.address}; it was never read, or left out as too short"
-            )
-        known[identity] = int(row["hash"])
-    return known[identity]
+def _hashes(store: Store, ids: Collection[str]) -> dict[str, int]:
+    """The texts of those of the ids that the store has."""
+    found = store.sentences_named(sorted(ids))
+    return dict(zip(found["id"].to_pylist(), found["hash"].to_pylist(), strict=True))
 
 
 def _read(path: Path) -> Iterator[tuple[int, str, str, float | None]]:

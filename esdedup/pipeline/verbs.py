@@ -23,6 +23,7 @@ from esdedup.pipeline.steps import (
     find_sources,
     job_name,
     make_folder,
+    next_scanning,
     open_for,
     publish,
     read_into,
@@ -157,6 +158,7 @@ def add(
     marks = source_marks(found, settings.reading)
     with MemoryWatch() as memory, open_for(store, settings) as opened:
         refuse_projection(opened, settings)
+        next_scanning(opened, settings)  # what is wrong with it is said before anything is read
         clock = time.perf_counter()
         merged = read_into(opened, found, marks, settings, keep_going=keep_going, quiet=quiet)
         opened.begin_job("add")
@@ -177,6 +179,7 @@ def remove(*documents: str, store: Address, quiet: bool = True, **options: Any) 
     settings = settings_of(options)
     with open_for(store, settings, must_exist=True) as opened:
         require_settled(opened)
+        next_scanning(opened, settings)  # likewise, before anything is deleted
         # what the same command had deleted before it was killed is not unknown
         begun = opened.begin_job("remove", documents)
         gone = set(begun) if set(begun) == set(documents) else set()

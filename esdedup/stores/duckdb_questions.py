@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -76,18 +77,23 @@ class Questions:
         order = sorted(range(found.num_rows), key=lambda row: named[row])
         return found.take(pa.array(order[:limit], pa.int64()))
 
-    def sentence(self, identity: str) -> dict[str, Any] | None:
-        """The sentence with this id."""
-        document, _, position = (identity, "", "0") if self._unit == "record" else identity.rpartition(":")
-        if not (position.isascii() and position.isdigit() and len(position) < 10):
-            return None
+    def named(self, ids: Sequence[str]) -> pa.Table:
+        """The sentences with these ids."""
+        asked: list[tuple[str, int]] = []
+        for identity in ids:
+            document, _, position = (identity, "", "0") if self._unit == "record" else identity.rpartition(":")
+            if re.fullmatch("0|[1-9][0-9]{0,8}", position):
+                asked.append((document, int(position)))
         found = self._db.arrays(
-            "SELECT rowid AS row, document::BIGINT AS document FROM sentences WHERE position = ? "
-            "AND document IN (SELECT number FROM named WHERE id = ?)",
-            [int(position), document],
+            """
+            WITH asked AS (SELECT unnest(?::VARCHAR[]) AS id, unnest(?::INTEGER[]) AS position),
+            meant AS (SELECT number, position FROM named JOIN asked USING (id))
+            SELECT s.rowid AS row, s.document::BIGINT AS document FROM sentences s
+            JOIN meant m ON m.number = s.document AND m.position = s.position
+            """,
+            [[document for document, _ in asked], [position for _, position in asked]],
         )
-        rows = self._named(found["row"], found["document"])
-        return dict(rows.to_pylist()[0]) if rows.num_rows else None
+        return self._named(found["row"], found["document"])
 
     def _of_texts(self, hashes: Hashes) -> pa.Table:
         """The sentences with these texts."""

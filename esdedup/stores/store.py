@@ -350,8 +350,13 @@ class Store(ABC):
         """Sentences that begin with `prefix`, which is case-folded: the first `limit` by (text, id), of `SENTENCES`."""
 
     @abstractmethod
+    def sentences_named(self, ids: Sequence[str]) -> pa.Table:
+        """The sentences with these ids, of `SENTENCES`, in any order; ids that nothing has are passed over."""
+
     def sentence(self, identity: str) -> dict[str, Any] | None:
         """The sentence with this id, as a row of `SENTENCES`."""
+        rows: list[dict[str, Any]] = self.sentences_named([identity]).to_pylist()
+        return rows[0] if rows else None
 
     @abstractmethod
     def new_matches(self, first: int, limit: int) -> tuple[int, list[dict[str, Any]]]:

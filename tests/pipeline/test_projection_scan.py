@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 import esdedup
 from esdedup.cli import cli, main
-from esdedup.errors import SettingsError, StoreError, UsageError
+from esdedup.errors import SettingsError, StoreError, UsageError, VectorsError
 from tests.corpus import corpus, edited, sentence
 from tests.pipeline.conftest import RunJob
 from tests.pipeline.test_run import lines, records, results, table
@@ -86,10 +86,13 @@ def test_both_stores_give_the_same(
 
 
 def vectors_of(source: Path, path: Path) -> Path:
-    words = sorted(set(source.read_text("utf-8").lower().replace(".", " ").replace("\t", " ").split()))
     random_numbers = random.Random(3)
-    path.write_bytes(as_binary({word: [random_numbers.gauss(0, 1) for _ in range(60)] for word in words}))
+    path.write_bytes(as_binary({word: [random_numbers.gauss(0, 1) for _ in range(60)] for word in words_of(source)}))
     return path
+
+
+def words_of(source: Path) -> list[str]:
+    return sorted(set(source.read_text("utf-8").lower().replace(".", " ").replace("\t", " ").split()))
 
 
 def test_vectors_of_a_file_stand_in_the_summary(tmp_path: Path, source: Path) -> None:
@@ -97,6 +100,30 @@ def test_vectors_of_a_file_stand_in_the_summary(tmp_path: Path, source: Path) ->
     summary = esdedup.run(source, out=tmp_path / "out", vectors=path, **OPTIONS)
     assert summary["settings"]["vectors"] == str(path)
     assert "vector-length" not in summary["settings"]
+
+
+def test_another_file_under_the_same_name_is_another_scan(tmp_path: Path, source: Path) -> None:
+    path = vectors_of(source, tmp_path / "vectors.bin")
+    words = esdedup.run(source, out=tmp_path / "out", vectors=path, **OPTIONS)["counts"]["pairs"]
+    assert list(esdedup.run(source, out=tmp_path / "out", vectors=path, **OPTIONS)["seconds"]) == ["export"]
+    path.write_bytes(as_text({word: [1.0, 0.0] for word in words_of(source)}))
+    again = esdedup.run(source, out=tmp_path / "out", vectors=path, **OPTIONS)
+    assert "collide" in again["seconds"]
+    assert again["counts"]["pairs"] > words
+
+
+def test_what_cannot_be_scanned_again_is_said_before_anything_changes(tmp_path: Path, source: Path) -> None:
+    path = vectors_of(source, tmp_path / "vectors.bin")
+    store = tmp_path / "store.duckdb"
+    before = esdedup.run(source, out=tmp_path / "out", store=store, vectors=path, **OPTIONS)["counts"]
+    path.unlink()
+    with pytest.raises(VectorsError, match="No such file"):
+        esdedup.remove("n1", store=store)
+    status = esdedup.status(store=store)
+    assert status["counts"]["documents"] == before["documents"]
+    assert status["unfinished"] is None
+    path.write_bytes(as_text({word: [1.0, 0.0] for word in words_of(source)}))
+    assert esdedup.remove("n1", store=store)["removed"] == 1
 
 
 def test_the_preset_is_the_papers(tmp_path: Path, logging_as_before: None) -> None:
@@ -155,6 +182,41 @@ def test_bad_vectors_end_in_one_line(
 def test_impossible_options_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(SettingsError):
         esdedup.Settings.of(**OPTIONS | options)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"hamming": 3}, "hamming needs candidates projection; it is tokens"),
+        ({"candidates": "queries", "window": 3}, "window needs candidates projection; it is queries"),
+        ({"exact": True, "top": 3}, "top needs candidates queries; it is exact"),
+        ({"agreement": 0.3}, "agreement needs candidates agreement; it is tokens"),
+        ({"signature": 30}, "signature needs candidates agreement or queries; it is tokens"),
+        ({"candidates": "projection", "cosine": 0.8}, "cosine needs verify cosine; it is exact"),
+    ],
+)
+def test_options_that_would_make_no_difference_are_refused(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(SettingsError, match=words):
+        esdedup.Settings.of(**options)
+
+
+@pytest.mark.parametrize(
+    ("preset", "flags", "candidates", "verify"),
+    [
+        ("random-projection", ["--exact"], "exact", "exact"),
+        ("records", ["--exact"], "exact", "exact"),
+        ("solr", ["--candidates", "tokens"], "tokens", "exact"),
+        ("records", ["--verify", "exact"], "queries", "exact"),
+        ("documents", ["--candidates", "queries"], "queries", "none"),
+    ],
+)
+def test_flags_win_over_what_a_preset_says_for_other_candidates(
+    tmp_path: Path, preset: str, flags: list[str], candidates: str, verify: str, logging_as_before: None
+) -> None:
+    source = table(tmp_path / "a.tsv", [("1", " ".join(corpus(22, 3)))])
+    command = ["run", str(source), "--out", str(tmp_path / "out"), "--preset", preset, *flags, "--json"]
+    told = json.loads(CliRunner().invoke(cli, command).output)["settings"]
+    assert (told["candidates"], told["verify"]) == (candidates, verify)
 
 
 def test_what_else_looks_by_minhash_says_so(

@@ -21,6 +21,8 @@ from esdedup.stores.store import ORDERS, SENTENCES, ClusterQuery
 _UNSPACED = re.compile("[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 """Scripts without spaces, which everybody divides into words in his own way."""
 
+_NAMED_AT_ONCE = 1000
+
 _FIRST_ANSWER = 500  # sentences; of whole texts, more may be too long for one answer
 
 
@@ -64,11 +66,14 @@ class Questions:
         rows.sort(key=lambda row: (row["text"], row["id"]))
         return sentence_table([{"_source": row} for row in rows[:limit]]) if rows else SENTENCES.empty_table()
 
-    def sentence(self, identity: str) -> dict[str, Any] | None:
-        """The sentence with this id."""
-        body = {"size": 1, "query": {"bool": {"filter": {"term": {"id": identity}}}}, **NAMED.body()}
-        rows = sentence_table(self._reader.search(self._names["sentences"], body)["hits"]["hits"]).to_pylist()
-        return dict(rows[0]) if rows else None
+    def named(self, ids: Sequence[str]) -> pa.Table:
+        """The sentences with these ids."""
+        found = [SENTENCES.empty_table()]
+        for first in range(0, len(ids), _NAMED_AT_ONCE):
+            some = list(ids[first : first + _NAMED_AT_ONCE])
+            body = {"size": len(some), "query": {"bool": {"filter": {"terms": {"id": some}}}}, **NAMED.body()}
+            found.append(sentence_table(self._reader.search(self._names["sentences"], body)["hits"]["hits"]))
+        return pa.concat_tables(found)
 
     def clusters_with(self, document: str | None, text: str | None) -> Hashes | None:
         """The clusters that hold a sentence of the document, and one with all words of the text; None for all."""

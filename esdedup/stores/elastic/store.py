@@ -387,8 +387,8 @@ class ServerStore(Store):
     def sentences_starting(self, prefix: str, limit: int) -> pa.Table:
         return self._questions.starting(prefix, limit)
 
-    def sentence(self, identity: str) -> dict[str, Any] | None:
-        return self._questions.sentence(identity)
+    def sentences_named(self, ids: Sequence[str]) -> pa.Table:
+        return self._questions.named(ids)
 
     def new_matches(self, first: int, limit: int) -> tuple[int, list[dict[str, Any]]]:
         return self._shown.new_matches(first, limit)
