@@ -70,9 +70,10 @@ def judge(store: Store, keep: str, across: str, kinds: Sequence[str] | None = No
     """
     with private_database() as db:
         db.execute(_TABLES)
-        for table, batches in (("members", store.memberships()), ("pairs", store.pair_hashes())):
-            for batch in batches:
-                db.insert(table, pa.Table.from_batches([batch]))
+        for batch in store.memberships():
+            db.insert("members", pa.Table.from_batches([batch]))
+        for batch in store.pair_hashes():
+            db.insert("pairs", pa.Table.from_batches([batch]).select(["a", "b", "jaccard"]))
         db.execute("DELETE FROM members WHERE cluster IS NULL")  # beside the stars of others: these stay
         if kinds is not None:
             db.execute("DELETE FROM members WHERE NOT list_contains(?, coalesce(kind, ''))", [list(kinds)])

@@ -29,7 +29,7 @@ from esdedup.sentences.segment import segment
 from esdedup.settings import KINDS, Scanning, Signing, available_cores
 from esdedup.signers.bands import Signer
 from esdedup.stores.opening import open_store
-from esdedup.stores.store import ORDERS, ClusterQuery, Store
+from esdedup.stores.store import ORDERS, SENTENCES, ClusterQuery, Store
 
 log = logging.getLogger("esdedup")
 
@@ -50,42 +50,55 @@ def similar(
         by = (opened.last_scanning() or {}).get("candidates", "tokens")
         if by == "projection":
             log.warning("similar looks by minhash tokens; pairs of the last scan are by projection, and may differ")
-        limit_at = Scanning(_threshold(opened) if jaccard is None else jaccard).jaccard
-        signer = Signer(opened.signing)
-        unit = _one_unit(text, opened.signing)
-        column = pa.array([unit], pa.large_string())
-        shingled = signer.shingled(column)
-        if shingled.offsets[1] == shingled.offsets[0]:
-            return []
-        found = opened.sentences_sharing(signer.tokens(shingled)[0].tolist())
-        # equal texts compare equally: each is judged once
-        coded = found["text"].combine_chunks().dictionary_encode()
-        scores = compare(signer, unit, coded.dictionary)
-        which = coded.indices.to_numpy(zero_copy_only=False)
-        rows = [
-            {name: row[name] for name in _NAMES}
-            | {
-                "shared_tokens": int(scores.shared_tokens[at]),
-                "jaccard": round(float(scores.jaccard[at]), 6),
-                "containment": round(float(scores.containment[at]), 6),
-                "word_edit_distance": int(scores.word_edit_distance[at]),
-                "match": bool(scores.jaccard[at] >= limit_at),
-            }
-            for row, at in zip(found.to_pylist(), which, strict=True)
-        ]
-    rows.sort(key=lambda row: (-row["jaccard"], row["id"].encode()))
+        rows = near_duplicates(opened, text, jaccard)
     return rows if limit is None else rows[:limit]
+
+
+def near_duplicates(store: Store, text: str, jaccard: float | None = None) -> list[dict[str, Any]]:
+    """The rows of `similar`, also in the middle of a reading."""
+    signer = Signer(store.signing)
+    unit = one_unit(text, store.signing)
+    shingled = signer.shingled(pa.array([unit], pa.large_string()))
+    if shingled.offsets[1] == shingled.offsets[0]:
+        return []
+    rows = compared(store, unit, store.sentences_sharing(signer.tokens(shingled)[0].tolist()), jaccard)
+    rows.sort(key=lambda row: (-row["jaccard"], row["id"].encode()))
+    return rows
+
+
+def compared(store: Store, unit: str, sentences: pa.Table, jaccard: float | None = None) -> list[dict[str, Any]]:
+    """Rows of `similar` for these sentences (of `SENTENCES`), in their order."""
+    limit_at = Scanning(threshold(store) if jaccard is None else jaccard).jaccard
+    # equal texts compare equally: each is judged once
+    coded = sentences["text"].combine_chunks().dictionary_encode()
+    scores = compare(Signer(store.signing), unit, coded.dictionary)
+    which = coded.indices.to_numpy(zero_copy_only=False)
+    return [
+        {name: row[name] for name in _NAMES}
+        | {
+            "shared_tokens": int(scores.shared_tokens[at]),
+            "jaccard": round(float(scores.jaccard[at]), 6),
+            "containment": round(float(scores.containment[at]), 6),
+            "word_edit_distance": int(scores.word_edit_distance[at]),
+            "match": bool(scores.jaccard[at] >= limit_at),
+        }
+        for row, at in zip(sentences.to_pylist(), which, strict=True)
+    ]
 
 
 def suggest(prefix: str, *, store: Address | Store, limit: int = 20) -> list[dict[str, Any]]:
     """Sentences that begin with `prefix`, whatever the case of its letters, by (text, id): the first `limit`."""
     check_count("limit", limit)
     with _opened(store) as opened:
-        folded = " ".join(unicodedata.normalize("NFC", storable(prefix)).split()).casefold()
-        if not folded:
-            return []
-        rows = opened.sentences_starting(folded + " " * prefix[-1:].isspace(), limit).to_pylist()
-        return [{name: row[name] for name in _NAMES} for row in rows]
+        return [{name: row[name] for name in _NAMES} for row in beginnings(opened, prefix, limit).to_pylist()]
+
+
+def beginnings(store: Store, prefix: str, limit: int) -> pa.Table:
+    """The sentences of `suggest`, of `SENTENCES`, also in the middle of a reading."""
+    folded = " ".join(unicodedata.normalize("NFC", storable(prefix)).split()).casefold()
+    if not folded:
+        return SENTENCES.empty_table()
+    return store.sentences_starting(folded + " " * prefix[-1:].isspace(), limit)
 
 
 def explain(a: str, b: str, *, store: Address | Store) -> dict[str, Any]:
@@ -233,12 +246,13 @@ def _require_scan(store: Store) -> None:
         raise StoreError(f"{store.address}: {why}; run esdedup scan --store {store.address}")
 
 
-def _threshold(store: Store) -> float:
+def threshold(store: Store) -> float:
+    """The Jaccard that makes a match: that of the last scan, or the default."""
     scanning = store.last_scanning()
     return Scanning().jaccard if scanning is None else float(scanning["jaccard"])
 
 
-def _one_unit(text: str, signing: Signing) -> str:
+def one_unit(text: str, signing: Signing) -> str:
     """The text as a sentence is stored: in Unicode NFC, white space collapsed."""
     units = segment([storable(text)], "record", signing.lang).texts
     return str(units[0].as_py()) if len(units) else ""

@@ -88,8 +88,7 @@ def against_file(store: Store, path: Path) -> dict[str, Any]:
 def _scored(db: Database, store: Store) -> dict[str, Any]:
     db.execute(f"CREATE OR REPLACE TABLE found {_PAIRS}")
     for batch in store.pair_hashes():
-        named = pa.Table.from_batches([batch])
-        db.insert("found", named)
+        db.insert("found", pa.Table.from_batches([batch]).select(["a", "b", "jaccard"]))
     # texts of a pair stand in the order of their names in some stores, of their hashes in others
     db.execute("UPDATE found SET a = b, b = a WHERE a > b")
     return score_pairs(db)

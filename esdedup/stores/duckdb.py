@@ -384,7 +384,7 @@ class EmbeddedStore(Store):
         return questions.memberships(self._db, self.signing.unit)
 
     def pair_hashes(self) -> Iterator[pa.RecordBatch]:
-        return self._db.batches("SELECT a, b, jaccard FROM pairs")
+        return self._db.batches("SELECT a, b, jaccard, shared_tokens FROM pairs")
 
     def trees(self, wanted: ClusterQuery) -> Iterator[dict[str, Any]]:
         return self._results.trees(wanted)

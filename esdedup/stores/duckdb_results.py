@@ -98,8 +98,9 @@ class Results:
         """Clusters in order, with members by (source, document, position), as the contract writes them."""
         order, holds, values = self._conditions(wanted)
         few = wanted != replace(ALL_CLUSTERS, sort=wanted.sort)
-        for rows in self._groups(order, holds, values, wanted.limit, few):
-            yield _cluster(rows)
+        for rows in self._groups(order, holds, values, wanted.limit, few, brief=wanted.brief):
+            found = {name: rows[0][name] for name in _BESIDE} if wanted.brief else {}
+            yield _cluster(rows) | found
 
     def some_clusters(self, ids: pa.Table) -> Iterator[dict[str, Any]]:
         """The clusters in column `id`, ignored ones too, in any order."""
@@ -124,9 +125,12 @@ class Results:
             values.append(wanted.kind)
         if wanted.having is not None:
             holds.append(f"{wanted.having} > 0")
+        if wanted.ids is not None:
+            holds.append("id IN (SELECT unnest(?::UBIGINT[]))")
+            values.append([int(identity, 16) for identity in wanted.ids if is_cluster_id(identity)])
         if wanted.document is not None:
-            holds.append(_WITH.format("document IN (SELECT number FROM named WHERE id = ?)"))
-            values.append(wanted.document)
+            holds.append(_WITH.format("document IN (SELECT number FROM named WHERE id = ? OR title = ?)"))
+            values += [wanted.document, wanted.document]
         if wanted.text is not None and wanted.text.split():
             self._find_texts(wanted.text)
             holds.append("id IN (SELECT cluster FROM cluster_texts SEMI JOIN texts_found USING (hash))")
@@ -135,9 +139,20 @@ class Results:
         return order, holds, values
 
     def _groups(
-        self, order: str, holds: list[str], values: list[Any], limit: int | None, few: bool, more: str = ""
+        self,
+        order: str,
+        holds: list[str],
+        values: list[Any],
+        limit: int | None,
+        few: bool,
+        more: str = "",
+        *,
+        brief: bool = False,
     ) -> Iterator[list[dict[str, Any]]]:
-        """The rows of the members of each cluster, joined with `more`; unless `few` are wanted, all names are kept."""
+        """The rows of the members of each cluster, joined with `more`; unless `few` are wanted, all names are kept.
+
+        In `brief`, only the first two of the representative's text and of the ends of the weakest edge.
+        """
         most = "" if limit is None else f"LIMIT {int(limit)}"
         # tables of this call alone: other questions may come between two pages
         self._calls += 1
@@ -150,7 +165,10 @@ class Results:
         )
         if few:
             members = f"members{self._calls}"
-            rank_members(self._db, self._unit, members, f"SELECT hash FROM cluster_texts JOIN {chosen} ON id = cluster")
+            texts = f"SELECT hash FROM cluster_texts JOIN {chosen} ON id = cluster"
+            if brief:
+                texts = f"SELECT unnest([representative, weakest_a, weakest_b]) AS hash FROM {chosen}"
+            rank_members(self._db, self._unit, members, texts, few=brief)
         else:
             self._rank_all()
         try:
@@ -158,7 +176,8 @@ class Results:
                 rows = self._db.table(
                     f"SELECT k.*, m.* EXCLUDE (id, number), m.id AS sentence, {'o.*' if more else ''} FROM {members} m "
                     f"JOIN cluster_texts c USING (hash) JOIN {chosen} k ON k.id = c.cluster {more.format(members)} "
-                    "WHERE k.page = ? ORDER BY k.rank, m.source, m.document, m.position",
+                    f"WHERE k.page = ? {'AND m.turn <= 2' if brief else ''} "
+                    "ORDER BY k.rank, m.source, m.document, m.position",
                     [page],
                 )
                 for _, held in groupby(rows.to_pylist(), lambda row: row["rank"]):
@@ -187,7 +206,7 @@ class Results:
 
     def _behind(self, column: str, direction: str, after: str) -> str:
         """The condition for what comes behind the cluster `after`."""
-        number = int(after, 16) if re.fullmatch(r"[0-9a-f]{16}", after) else -1
+        number = int(after, 16) if is_cluster_id(after) else -1
         row = self._db.row(f"SELECT {column} FROM clusters WHERE id = ?::HUGEINT", [number])
         if not row:
             raise UsageError(f"--after {after}: no cluster has this id; give the id that the page before ended with")
@@ -197,9 +216,17 @@ class Results:
         return f"({column} IS NULL OR {column} {beyond} {value} OR ({column} = {value} AND id > {number}::UBIGINT))"
 
 
+def is_cluster_id(identity: str) -> bool:
+    """Whether this is the form of a cluster's id: 16 hexadecimal digits."""
+    return re.fullmatch(r"[0-9a-f]{16}", identity) is not None
+
+
 _TEXTS = "SELECT hash FROM cluster_texts UNION SELECT a FROM pairs UNION SELECT b FROM pairs"
 _IGNORED_TEXTS = "SELECT hash FROM cluster_texts JOIN clusters ON id = cluster WHERE ignored"
 _HEEDED = f"a NOT IN ({_IGNORED_TEXTS}) AND b NOT IN ({_IGNORED_TEXTS})"
+_BESIDE = ("frame", "contradictions", "contradiction", "copies")
+"""What is known of a cluster beside what the contract writes."""
+
 _WITH_PARENTS = """LEFT JOIN (
     SELECT o.document AS number, o.position AS place, p.id AS parent, o.jaccard, o.edits, o.copied
     FROM origins o JOIN {} p ON p.number = o.parent_document AND p.position = o.parent_position

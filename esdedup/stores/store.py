@@ -99,12 +99,15 @@ class ClusterQuery:
 
     min_size: int = 2
     kind: str | None = None
-    document: str | None = None  # with a sentence of the document with this id
+    document: str | None = None  # with a sentence of the document with this id or title
     text: str | None = None  # in whose texts all these words stand
     having: str | None = None  # `contradictions` or `copies`: with at least one
     sort: str = "size"  # one of `ORDERS`
     limit: int | None = None
     after: str | None = None  # the id of the cluster behind which to go on
+    ids: tuple[str, ...] | None = None  # those with these ids
+    brief: bool = False  # of the members, only the first two of the representative's text and of the weakest edge's;
+    # beside these: frame, contradictions, contradiction, copies
 
 
 ALL_CLUSTERS = ClusterQuery()
@@ -372,7 +375,7 @@ class Store(ABC):
 
     @abstractmethod
     def pair_hashes(self) -> Iterator[pa.RecordBatch]:
-        """Rows (a, b, jaccard): the texts of each pair."""
+        """Rows (a, b, jaccard, shared_tokens): the texts of each pair."""
 
     @abstractmethod
     def trees(self, wanted: ClusterQuery) -> Iterator[dict[str, Any]]:

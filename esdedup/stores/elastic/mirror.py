@@ -101,10 +101,16 @@ class Mirror:
         for hits in self._reader.read_all(self._names["members"], _ORIGIN, _HAS_PARENT):
             self._add_origins(hits)
 
-    def load_clusters(self, ids: Hashes) -> None:
-        """These clusters and their texts, without pairs."""
+    def load_clusters(self, ids: Hashes, *, brief: bool = False) -> None:
+        """These clusters and their texts, without pairs; in `brief`, only those that the clusters themselves name."""
         for hits in self._reader.look_up(self._names["clusters"], "hash", signed(ids), _CLUSTER):
             self._add_clusters(hits)
+        if brief:
+            self.db.execute(
+                "INSERT INTO cluster_texts SELECT DISTINCT hash, id FROM (SELECT id, "
+                "unnest([representative, weakest_a, weakest_b]) AS hash FROM clusters) WHERE hash IS NOT NULL"
+            )
+            return
         for hits in self._reader.look_up(self._names["members"], "cluster_hash", signed(ids), _MEMBER):
             self._add_cluster_texts(hits)
         self._each_text_once()

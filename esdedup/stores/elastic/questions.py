@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from esdedup.hashing import Hashes
 from esdedup.sentences.words import holding
+from esdedup.stores.duckdb_results import is_cluster_id
 from esdedup.stores.elastic.answers import TooLongError
 from esdedup.stores.elastic.reading import PAGE, Hits, Reader, Wanted, hashes, integers
 from esdedup.stores.elastic.rows import NAMED, START_CHARS, sentence_table
@@ -79,7 +80,8 @@ class Questions:
         """The clusters that hold a sentence of the document, and one with all words of the text; None for all."""
         chosen: Hashes | None = None
         if document is not None:
-            chosen = self._clusters({"term": {"document": document}}, None)
+            named = [{"term": {"document": document}}, {"term": {"title": document}}]
+            chosen = self._clusters({"bool": {"should": named, "minimum_should_match": 1}}, None)
         if text is not None and text.split():
             # the server's words are nearly ours, where spaces part them; what it finds is looked at again
             asked = {"match": {"text": {"query": text, "operator": "and", "zero_terms_query": "all"}}}
@@ -140,7 +142,7 @@ def _filters(wanted: ClusterQuery) -> list[dict[str, Any]]:
 
 def cluster_hash(identity: str) -> Hashes:
     """The number of the cluster with this id, if it is one."""
-    return np.array([int(identity, 16)] if re.fullmatch(r"[0-9a-f]{16}", identity) else [], np.uint64)
+    return np.array([int(identity, 16)] if is_cluster_id(identity) else [], np.uint64)
 
 
 def _head(found: Hits, limit: int) -> str:

@@ -50,6 +50,8 @@ class ShownResults:
     def cluster_rows(self, questions: Questions, wanted: ClusterQuery) -> Iterator[dict[str, Any]]:
         """As `esdedup.stores.store.Store.cluster_rows`; where only some are asked for, only those are loaded."""
         with self._holding(questions, wanted) as mirror:
+            if wanted.brief:  # a mirror that holds few texts cannot look for a document or words, and need not
+                wanted = replace(wanted, document=None, text=None)
             yield from mirror.results.cluster_rows(wanted)
 
     def trees(self, questions: Questions, wanted: ClusterQuery) -> Iterator[dict[str, Any]]:
@@ -61,6 +63,9 @@ class ShownResults:
     def _holding(self, questions: Questions, wanted: ClusterQuery) -> Iterator[Mirror]:
         """A mirror that has the clusters that are wanted, at least."""
         chosen = questions.clusters_with(wanted.document, wanted.text)
+        if wanted.ids is not None:
+            named = np.concatenate([np.empty(0, np.uint64), *map(cluster_hash, wanted.ids)])
+            chosen = named if chosen is None else np.intersect1d(chosen, named)
         if chosen is None and wanted.limit is not None:
             chosen = questions.cluster_page(wanted)
         if chosen is None and (wanted.kind is not None or wanted.having is not None):
@@ -70,7 +75,9 @@ class ShownResults:
             return
         with self._opened() as db:
             mirror = self._mirror(db)
-            mirror.load_clusters(chosen if wanted.after is None else np.union1d(chosen, cluster_hash(wanted.after)))
+            if wanted.after is not None:
+                chosen = np.union1d(chosen, cluster_hash(wanted.after))
+            mirror.load_clusters(chosen, brief=wanted.brief)
             mirror.load_sentences()
             yield mirror
 

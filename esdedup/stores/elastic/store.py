@@ -398,7 +398,7 @@ class ServerStore(Store):
 
     def pair_hashes(self) -> Iterator[pa.RecordBatch]:
         for hits in self._reader.read_all(self._names["pairs"], PAIR):
-            yield from pair_table(hits).select(["a", "b", "jaccard"]).to_batches()
+            yield from pair_table(hits).select(["a", "b", "jaccard", "shared_tokens"]).to_batches()
 
     def trees(self, wanted: ClusterQuery) -> Iterator[dict[str, Any]]:
         return self._shown.trees(self._questions, wanted)

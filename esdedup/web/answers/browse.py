@@ -1,0 +1,128 @@
+"""Clusters as lists, and one cluster in full."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+
+from esdedup.flat import text_buffers
+from esdedup.hashing import content_hashes
+from esdedup.meaning.drift import contradictions
+from esdedup.meaning.lineage import descended
+from esdedup.pairs.compare import diff_words
+from esdedup.reports.aligned import aligned
+from esdedup.stores.store import ClusterQuery, Store
+from esdedup.web.answers.shapes import (
+    Ancestry,
+    ClusterHead,
+    ClusterList,
+    ClusterPage,
+    Edge,
+    Member,
+    Place,
+    Weakest,
+)
+
+PAGE = 20
+"""Clusters of a page."""
+
+MOST_ROWS = 200
+"""Texts of a cluster that are shown under each other."""
+
+_MOST_NODES = 60
+"""Texts of a cluster whose pairs are drawn."""
+
+
+class UnknownError(LookupError):
+    """Nothing has this id."""
+
+
+def cluster_list(store: Store, wanted: ClusterQuery) -> ClusterList:
+    """A page of the clusters that are wanted, whose `limit` is that of the page."""
+    heads, after = page_of(store, wanted)
+    return {"clusters": heads, "after": after, "kinds": store.kinds()}
+
+
+def page_of(store: Store, wanted: ClusterQuery) -> tuple[list[ClusterHead], str | None]:
+    """The clusters of one page, and what the next one comes after."""
+    limit = PAGE if wanted.limit is None else wanted.limit
+    rows = list(store.cluster_rows(replace(wanted, limit=limit + 1, brief=True)))
+    more = len(rows) > limit
+    heads = [_head(row) for row in rows[:limit]]
+    return heads, heads[-1]["id"] if more and heads else None
+
+
+def whole_cluster(store: Store, identity: str) -> dict[str, Any]:
+    """The cluster with this id, as the contract writes it; `UnknownError` without one."""
+    for cluster in store.cluster_rows(ClusterQuery(ids=(identity,))):
+        return cluster
+    raise UnknownError(f"no cluster {identity}")
+
+
+def cluster_page(store: Store, identity: str) -> ClusterPage:
+    """One cluster with all that is known of it; `UnknownError` without one."""
+    cluster = whole_cluster(store, identity)
+    laid = aligned(cluster, most=MOST_ROWS)
+    return {
+        **{name: cluster[name] for name in _TOLD},  # type: ignore[typeddict-item]
+        "aligned": laid,
+        "edges": _edges(store, [row["text"] for row in laid["rows"][:_MOST_NODES]]),
+        "weakest": _weakest(cluster),
+        "lineage": _lineage(store, identity),
+        "contradictions": contradictions(cluster) if cluster["kind"] in ("drift", "template") else [],
+    }
+
+
+_TOLD = ("id", "size", "distinct", "kind", "kind_confidence", "kind_reason", "min_jaccard", "representative")
+
+
+def _head(row: dict[str, Any]) -> ClusterHead:
+    face = next(member for member in row["members"] if member["id"] == row["representative"])
+    told = {name: row[name] for name in ClusterHead.__annotations__ if name in row}
+    return {**told, "text": face["text"], "place": place(face)}  # type: ignore[typeddict-item]
+
+
+def place(member: dict[str, Any]) -> Place:
+    """Where a sentence stands."""
+    return {name: member[name] for name in Place.__annotations__}  # type: ignore[return-value]
+
+
+def _member(member: dict[str, Any]) -> Member:
+    return {**place(member), "text": member["text"]}
+
+
+def _weakest(cluster: dict[str, Any]) -> Weakest | None:
+    if cluster["weakest"] is None or cluster["distinct"] < 2:
+        return None
+    one, two = (
+        next(member for member in cluster["members"] if member["id"] == identity) for identity in cluster["weakest"]
+    )
+    return {"a": _member(one), "b": _member(two), "diff": diff_words(one["text"], two["text"])}
+
+
+def _edges(store: Store, texts: Sequence[str]) -> list[Edge]:
+    """The pairs among these texts of a cluster."""
+    hashes = content_hashes(*text_buffers(pa.array(texts, pa.large_string())))
+    _, pairs = store.hanging_together(pa.table({"hash": hashes}))
+    at = {int(value): place for place, value in enumerate(hashes)}
+    found: list[Edge] = [
+        {"a": at[row["a"]], "b": at[row["b"]], "jaccard": row["jaccard"]}
+        for row in pairs.select(["a", "b", "jaccard"]).to_pylist()
+        if row["a"] in at and row["b"] in at
+    ]
+    found.sort(key=lambda edge: (edge["a"], edge["b"]))
+    return found
+
+
+def _lineage(store: Store, identity: str) -> list[Ancestry]:
+    """The members of the cluster's tree of copies, where there is one, in the order of time."""
+    for tree in store.trees(ClusterQuery(ids=(identity,))):
+        return [
+            {name: member[name] for name in Ancestry.__annotations__}  # type: ignore[misc]
+            for member in descended(tree)["members"]
+        ]
+    return []
+

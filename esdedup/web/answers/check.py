@@ -1,0 +1,141 @@
+"""Is this said already? One sentence as it is typed, or a whole text that was pasted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from esdedup.pairs.compare import diff_words
+from esdedup.pipeline.questions import beginnings, compared, near_duplicates, one_unit, storable, threshold
+from esdedup.sentences.segment import segment
+from esdedup.signers.bands import Signer
+from esdedup.stores.store import Store
+from esdedup.web.answers.shapes import Check, Checked, CheckedText, Match, Place
+
+MOST_CHARS = 20_000
+"""Of one sentence, longer than which nothing is compared."""
+
+MOST_TEXT = 200_000
+"""Characters of a text that is pasted."""
+
+MOST_SENTENCES = 1_000
+"""Of such a text."""
+
+_SHOWN = 10
+_PLACES = 5
+_AT_ONCE = 50  # sentences of one request to the store
+_ENDS = frozenset(".!?…。！？؟।\"'”’»)]")
+
+
+def check(store: Store, text: str) -> Check:
+    """What `store` has that is like `text`, nearest first, and what begins as it does."""
+    unit = one_unit(text, store.signing)
+    limit = threshold(store)
+    answer: Check = {
+        "text": unit,
+        "unfinished": bool(unit) and unit[-1] not in _ENDS,
+        "threshold": limit,
+        "tokens": store.signing.tokens,
+        "said": False,
+        "similar": [],
+        "more_similar": 0,
+        "beginnings": [],
+        "note": _note(store),
+    }
+    if not unit:
+        return answer
+    rows = near_duplicates(store, unit)
+    starting = compared(store, unit, beginnings(store, text.lstrip(), 4 * _SHOWN))
+    if answer["unfinished"]:
+        # a sentence that is half there has few tokens of the whole one, and most of its shingles
+        near = [row for row in starting if row["containment"] >= limit]
+        rows += near
+        rows.sort(key=lambda row: (-row["containment"], -row["jaccard"], row["id"].encode()))
+    similar = matches(rows, unit)
+    answer["similar"] = similar[:_SHOWN]
+    answer["more_similar"] = len(similar) - len(answer["similar"])
+    answer["said"] = any(one["match"] for one in similar)
+    shown = {one["text"] for one in similar}
+    answer["beginnings"] = [one for one in matches(starting, unit) if one["text"] not in shown][:_SHOWN]
+    return answer
+
+
+def check_text(store: Store, text: str) -> CheckedText:
+    """Each sentence of `text`, with the nearest one in `store` that reaches the threshold."""
+    signing = store.signing
+    units = segment([storable(text)], signing.unit, signing.lang).texts.to_pylist()
+    told: list[Checked] = []
+    for first in range(0, min(len(units), MOST_SENTENCES), _AT_ONCE):
+        told += _nearest(store, units[first : min(first + _AT_ONCE, MOST_SENTENCES)])
+    return {
+        "sentences": told,
+        "looked_up": sum(one["looked_up"] for one in told),
+        "copied": sum(one["best"] is not None for one in told),
+        "left_out": max(0, len(units) - MOST_SENTENCES),
+        "threshold": threshold(store),
+    }
+
+
+def matches(rows: Sequence[dict[str, Any]], unit: str) -> list[Match]:
+    """Rows of `similar`, those of one text together, in the order of the first of each."""
+    found: dict[str, Match] = {}
+    seen: set[str] = set()
+    for row in rows:
+        if row["id"] in seen:
+            continue
+        seen.add(row["id"])
+        place: Place = {name: row[name] for name in Place.__annotations__}  # type: ignore[assignment]
+        known = found.get(row["text"])
+        if known is not None:
+            known["sentences"] += 1
+            if len(known["places"]) < _PLACES:
+                known["places"].append(place)
+            continue
+        found[row["text"]] = {
+            "text": row["text"],
+            "sentences": 1,
+            "places": [place],
+            "shared_tokens": row["shared_tokens"],
+            "jaccard": row["jaccard"],
+            "containment": row["containment"],
+            "word_edit_distance": row["word_edit_distance"],
+            "match": row["match"],
+            "diff": diff_words(unit, row["text"]),
+        }
+    return list(found.values())
+
+
+def _nearest(store: Store, units: Sequence[str]) -> list[Checked]:
+    """The best match of each of a few sentences: their tokens are looked up together."""
+    signer = Signer(store.signing)
+    column = pa.array(units, pa.large_string())
+    shingled = signer.shingled(column)
+    tokens = signer.tokens(shingled)
+    lengths = np.array([len(unit) for unit in units])
+    fits = (lengths >= store.signing.min_chars) & (lengths <= store.signing.max_chars) & (np.diff(shingled.offsets) > 0)
+    told: list[Checked] = [
+        {"text": unit, "looked_up": bool(fit), "best": None} for unit, fit in zip(units, fits, strict=True)
+    ]
+    if not fits.any():
+        return told
+    found = store.sentences_sharing(np.unique(tokens[fits]).tolist())
+    if not found.num_rows:
+        return told
+    theirs = signer.tokens(signer.shingled(found["text"].combine_chunks()))
+    for at in np.flatnonzero(fits).tolist():
+        near = np.flatnonzero((theirs == tokens[at]).any(axis=1))
+        rows = [row for row in compared(store, units[at], found.take(pa.array(near))) if row["match"]]
+        rows.sort(key=lambda row: (-row["jaccard"], row["id"].encode()))
+        told[at]["best"] = next(iter(matches(rows, units[at])), None)
+    return told
+
+
+def _note(store: Store) -> str | None:
+    """What a person must know of the answer."""
+    by = (store.last_scanning() or {}).get("candidates", "tokens")
+    if by != "tokens":
+        return f"Looked up by minhash tokens; pairs of the last scan are by {by}, and may differ."
+    return None

@@ -1,0 +1,150 @@
+"""What every request passes: known hosts only, a token where one is asked for, no writing, no large bodies; and what
+every answer says to the browser.
+
+A page on 127.0.0.1 can be reached by any page in the user's browser whose name resolves to it (DNS rebinding): the Host
+header tells. Answers may not be framed, run foreign scripts, or be sent anywhere else.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Collection
+from http.cookies import CookieError, SimpleCookie
+from urllib.parse import parse_qs
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+MOST_BYTES = 2**20
+"""Of a request's body."""
+
+COOKIE = "esdedup-token"
+ENTRANCE = "/enter"
+OPEN = ("/assets/",)
+"""What also those see who have no token."""
+
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+_HEADERS = {
+    "Content-Security-Policy": _POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+}
+
+
+class Guard:
+    """Wraps an application. `hosts` are names without ports; `*` allows all."""
+
+    def __init__(self, app: ASGIApp, hosts: Collection[str], token: str | None) -> None:
+        self._app = app
+        self._hosts = {host.lower() for host in hosts}
+        self._token = token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or let the application do so."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                told = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    told[name] = value
+                if not scope["path"].startswith(OPEN):
+                    told["Cache-Control"] = "no-store"
+            await send(message)
+
+        refusal = self._refusal(scope, headers)
+        if refusal is None and scope["path"] == ENTRANCE and scope["method"] == "POST" and self._token is not None:
+            refusal = await self._enter(scope, receive)
+        if refusal is not None:
+            await refusal(scope, receive, guarded)
+            return
+        await self._app(scope, _bounded(receive), guarded)
+
+    def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
+        host = _name_of(headers.get("host", ""))
+        if "*" not in self._hosts and host not in self._hosts:
+            return _plain(421, "this name is not served here; esdedup serve --allow-host NAME lets it in")
+        if scope["method"] not in ("GET", "HEAD", "POST"):
+            return _plain(405, "nothing can be changed here", {"Allow": "GET, HEAD, POST"})
+        length = headers.get("content-length", "0")
+        if not (length.isascii() and length.isdigit()) or int(length[:20]) > MOST_BYTES:
+            return _plain(413, f"more than {MOST_BYTES:,} bytes; send less at once")
+        if scope["path"].startswith(OPEN) or scope["path"] == ENTRANCE or self._knows(headers):
+            return None
+        if "text/html" in headers.get("accept", ""):
+            return RedirectResponse(ENTRANCE, 303)
+        return _plain(401, "give the token: Authorization: Bearer TOKEN", {"WWW-Authenticate": "Bearer"})
+
+    def _knows(self, headers: Headers) -> bool:
+        """Whether who asks has the token, if there is one."""
+        if self._token is None:
+            return True
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        if scheme.lower() != "bearer":
+            given = _cookie(headers.get("cookie", ""))
+        return hmac.compare_digest(given.encode("utf-8", "replace"), self._token.encode())
+
+    async def _enter(self, scope: Scope, receive: Receive) -> Response:
+        """The token as it was typed into the form becomes a cookie, which scripts do not see."""
+        body = b""
+        bounded = _bounded(receive)
+        while True:
+            message = await bounded()
+            body += message.get("body", b"")
+            if not message.get("more_body"):
+                break
+        given = parse_qs(body.decode("utf-8", "replace"), max_num_fields=4).get("token", [""])[0]
+        if not hmac.compare_digest(given.encode("utf-8", "replace"), str(self._token).encode()):
+            return RedirectResponse(f"{ENTRANCE}?wrong=1", 303)
+        answer = RedirectResponse("/", 303)
+        answer.set_cookie(COOKIE, given, httponly=True, samesite="strict", secure=scope.get("scheme") == "https")
+        return answer
+
+
+class TooLargeError(Exception):
+    """A body that does not tell its length is larger than it may be."""
+
+
+def _bounded(receive: Receive) -> Receive:
+    seen = 0
+
+    async def counted() -> Message:
+        nonlocal seen
+        message = await receive()
+        seen += len(message.get("body", b""))
+        if seen > MOST_BYTES:
+            raise TooLargeError
+        return message
+
+    return counted
+
+
+def _name_of(host: str) -> str:
+    """The host without its port, in small letters."""
+    name = host.lower()
+    if name.startswith("["):
+        return name.partition("]")[0] + "]"
+    return name.partition(":")[0]
+
+
+def _cookie(header: str) -> str:
+    try:
+        held = SimpleCookie(header).get(COOKIE)
+    except CookieError:
+        return ""
+    return held.value if held is not None else ""
+
+
+def _plain(status: int, text: str, headers: dict[str, str] | None = None) -> Response:
+    return PlainTextResponse(f"{text}\n", status, headers)

@@ -1,0 +1,180 @@
+"""The store that is served: open several times to read, and exchanged for what it has become when it has changed."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from pathlib import Path
+from queue import LifoQueue
+from typing import Any, TypeVar
+
+from esdedup.errors import EsdedupError, StoreLockedError
+from esdedup.stores.opening import is_on_server, open_store
+from esdedup.stores.store import Store
+from esdedup.web.snapshot import Snapshot, fingerprint
+
+T = TypeVar("T")
+
+log = logging.getLogger("esdedup")
+
+_KEPT_ANSWERS = 64
+
+
+class Edition:
+    """The store as it was at one time, opened `readers` times.
+
+    `answers` of questions about all of it, which many ask, are worked out once.
+    """
+
+    def __init__(self, address: str, readers: int, memory: int) -> None:
+        self._snapshot = None if is_on_server(address) else Snapshot(Path(address))
+        self._address = address
+        self._memory = memory
+        self._idle: LifoQueue[Store] = LifoQueue()  # the one that was used last knows most
+        self._lock = threading.Lock()
+        self._held = 0
+        self._retired = False
+        self._answers: OrderedDict[Any, Future[Any]] = OrderedDict()
+        try:
+            for _ in range(readers):
+                self._idle.put(self._open())
+        except BaseException:
+            self.retire()
+            raise
+
+    def hold(self) -> bool:
+        """Keep it open until it is released; False where it is retired already."""
+        with self._lock:
+            self._held += not self._retired
+            return not self._retired
+
+    def release(self) -> None:
+        """Let go of what was held."""
+        with self._lock:
+            self._held -= 1
+            last = self._retired and not self._held
+        if last:
+            self._close()
+
+    @contextmanager
+    def reader(self) -> Iterator[Store]:
+        """A store that nobody else uses meanwhile; one that broke is opened anew."""
+        store = self._idle.get()
+        try:
+            yield store
+        except BaseException:
+            store = self._renewed(store)
+            raise
+        finally:
+            self._idle.put(store)
+
+    def answer(self, key: Any, work: Callable[[], T]) -> T:
+        """What `work` told when it was first asked under this key; who asks meanwhile waits for that."""
+        with self._lock:
+            known: Future[T] | None = self._answers.get(key)
+            mine = known is None
+            if known is None:
+                known = self._answers[key] = Future()
+                if len(self._answers) > _KEPT_ANSWERS:
+                    self._answers.popitem(last=False)
+        if mine:
+            try:
+                known.set_result(work())
+            except BaseException as error:
+                with self._lock:
+                    self._answers.pop(key, None)
+                known.set_exception(error)
+        return known.result()
+
+    def retire(self) -> None:
+        """Close it as soon as nobody uses it any more."""
+        with self._lock:
+            self._retired = True
+            last = not self._held
+        if last:
+            self._close()
+
+    def _open(self) -> Store:
+        where = self._address if self._snapshot is None else self._snapshot.path
+        store = open_store(where, read_only=True, memory=self._memory, threads=1)
+        store.address = self._address  # as everybody knows it
+        return store
+
+    def _renewed(self, store: Store) -> Store:
+        """The store opened anew, or itself where that cannot be done now."""
+        try:
+            new = self._open()
+        except EsdedupError:
+            return store
+        store.close()
+        return new
+
+    def _close(self) -> None:
+        while not self._idle.empty():
+            self._idle.get().close()
+        if self._snapshot is not None:
+            self._snapshot.close()
+
+
+class Live:
+    """The newest edition of the store at `address`, which is looked at every `interval` seconds.
+
+    While somebody writes to an embedded store, the edition before is shown. Raises as `open_store` does.
+    """
+
+    def __init__(self, address: str, *, readers: int, memory: int = 2**28, interval: float = 2.0) -> None:
+        self.address = address
+        self._readers = readers
+        self._memory = memory
+        self._interval = interval
+        self._ended = threading.Event()
+        self._seen = self._look()
+        self._edition = Edition(address, readers, memory)
+        self._watch = threading.Thread(target=self._keep_up, name="esdedup-watch", daemon=True)
+        self._watch.start()
+
+    @contextmanager
+    def edition(self) -> Iterator[Edition]:
+        """The newest one, which stays open meanwhile."""
+        while not (edition := self._edition).hold():
+            pass  # it was exchanged just now
+        try:
+            yield edition
+        finally:
+            edition.release()
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self._ended.set()
+        self._watch.join()
+        self._edition.retire()
+
+    def _look(self) -> Any:
+        """What changes whenever the store does."""
+        if not is_on_server(self.address):
+            return fingerprint(Path(self.address))
+        with open_store(self.address, read_only=True) as store:
+            return store.generation, store.state(), store.last_scan(), store.unfinished_reading()
+
+    def _keep_up(self) -> None:
+        told = ""
+        while not self._ended.wait(self._interval):
+            try:
+                seen = self._look()
+                if seen == self._seen:
+                    continue
+                new = Edition(self.address, self._readers, self._memory)
+            except StoreLockedError:
+                continue  # it is being written: later
+            except EsdedupError as error:
+                if str(error) != told:
+                    log.warning("%s; what was there before is shown", error)
+                told = str(error)
+                continue
+            told = ""
+            self._seen, old, self._edition = seen, self._edition, new
+            old.retire()
