@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from esdedup.meaning.align import align
-from esdedup.meaning.slots import Frame, frame_of
-from esdedup.meaning.words import split_words
+from esdedup.meaning.slots import Frame, Span, frame_of, slot_spans
+from esdedup.meaning.words import Words, split_words
+
+
+class Laid(NamedTuple):
+    """Texts laid under one of them: their frame, and where its slots stand.
+
+    `spans[k][i]` is where slot k stands in text i, in the bytes of all texts (`words.data`).
+    """
+
+    frame: Frame
+    words: Words
+    spans: list[list[Span]]
 
 
 def framed(cluster: dict[str, Any]) -> tuple[Frame, list[str]]:
@@ -19,8 +31,13 @@ def framed(cluster: dict[str, Any]) -> tuple[Frame, list[str]]:
         titles.setdefault(member["text"], member["title"] or member["document"])
     texts = list(titles)
     face = next(member["text"] for member in cluster["members"] if member["id"] == cluster["representative"])
-    centre = texts.index(face)
+    return lay(texts, texts.index(face), list(titles.values())).frame, texts
+
+
+def lay(texts: Sequence[str], centre: int, titles: Sequence[str] = ()) -> Laid:
+    """Lay distinct `texts` under that at place `centre`; `titles` are those of their documents."""
     words = split_words(pa.array(texts, pa.large_string()))
     alignment = align(words, np.array([0, len(texts)]), np.array([centre]))
-    slots = range(int(alignment.slots[1]))
-    return frame_of(words, range(len(texts)), centre, alignment, slots, list(titles.values())), texts
+    every, slots = range(len(texts)), range(int(alignment.slots[1]))
+    spans = slot_spans(words, every, centre, alignment, slots)
+    return Laid(frame_of(words, centre, spans, titles), words, spans)

@@ -13,7 +13,7 @@ from esdedup.meaning.differences import differences, facts
 from esdedup.meaning.drift import confidences
 from esdedup.meaning.kinds import RULES, judge
 from esdedup.meaning.looks import looks
-from esdedup.meaning.slots import frame_of
+from esdedup.meaning.slots import frame_of, slot_spans
 from esdedup.meaning.subjects import Places, subjects
 from esdedup.meaning.words import split_words
 from esdedup.stores.meanings import MEANINGS, PLACES, Judge
@@ -45,7 +45,8 @@ def judge_clusters(members: pa.Table) -> pa.Table:
     for place, centre in enumerate(centres.tolist()):
         texts = range(*bounds[place : place + 2].tolist())[:_FRAMED]
         told_of = titles[texts.start : texts.stop]
-        frames.append(frame_of(words, texts, centre, alignment, range(*slots[place : place + 2]), told_of).text())
+        spans = slot_spans(words, texts, centre, alignment, range(*slots[place : place + 2]))
+        frames.append(frame_of(words, centre, spans, told_of).text())
     told: list[Any] = [[getattr(RULES[rule], name) for rule in decided] for name in ("kind", "confidence", "reason")]
     columns = [cluster[first], *told, frames]
     return pa.table(columns, schema=pa.schema([("id", pa.uint64()), *MEANINGS]))

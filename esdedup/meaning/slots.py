@@ -51,38 +51,37 @@ class Frame(NamedTuple):
         return "".join(pieces)
 
 
-def frame_of(
-    words: Words,
-    texts: range,
-    centre: int,
-    alignment: Alignment,
-    slots: range,
-    titles: Sequence[str] = (),
-) -> Frame:
-    """The frame of one cluster: its `texts` or the first of them, its representative `centre`, its `slots`.
+def frame_of(words: Words, centre: int, spans: Sequence[Sequence[Span]], titles: Sequence[str] = ()) -> Frame:
+    """The frame of a cluster with the representative `centre` and the slots that stand at these `spans`.
 
     With `titles`, one for each text, a slot that mostly holds words of them is called `subject`.
     """
-    ends = [(int(words.texts[centre]), 0)]
-    found = []
-    for slot in slots:
-        at = int(alignment.fillers[slot])
-        places = [*range(len(texts)), centre - texts.start]
-        filled = [(int(alignment.first[at + place]), int(alignment.last[at + place])) for place in places]
-        for spans in _parts(words, [*texts, centre], filled):
-            ends.append(spans.pop()[::-1])
-            found.append(tuple(_decoded(words, begin, end) for begin, end in spans))
-    ends.append((0, int(words.texts[centre + 1])))
-    fixed = tuple(_decoded(words, begin, end) for (begin, _), (_, end) in pairwise(ends))
+    bounds = [(0, int(words.texts[centre])), *(some[-1] for some in spans), (int(words.texts[centre + 1]), 0)]
+    fixed = tuple(_decoded(words, end, begin) for (_, end), (begin, _) in pairwise(bounds))
+    filled = [tuple(_decoded(words, begin, end) for begin, end in some[:-1]) for some in spans]
     names: Counter[str] = Counter()
     named = []
-    for place, fillers in enumerate(found):
+    for place, fillers in enumerate(filled):
         before, behind = _last_word(fixed[place]), _first_word(fixed[place + 1])
         kind = _type_of(fillers, before, behind)
         name = SUBJECT if titles and _is_subject(fillers, titles) else kind
         names[name] += 1
         named.append(Slot(name if names[name] == 1 else f"{name}{names[name]}", kind, before, behind, fillers))
     return Frame(fixed, tuple(named))
+
+
+def slot_spans(words: Words, texts: range, centre: int, alignment: Alignment, slots: range) -> list[list[Span]]:
+    """Where each slot of a cluster stands in each of its `texts`, or the first of them, and then in the representative.
+
+    A slot of the alignment that always holds the same forms of words is several of these.
+    """
+    found: list[list[Span]] = []
+    for slot in slots:
+        at = int(alignment.fillers[slot])
+        places = [*range(len(texts)), centre - texts.start]
+        filled = [(int(alignment.first[at + place]), int(alignment.last[at + place])) for place in places]
+        found += _parts(words, [*texts, centre], filled)
+    return found
 
 
 def _parts(words: Words, texts: Sequence[int], filled: Sequence[tuple[int, int]]) -> Iterator[list[Span]]:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from zlib import crc32
 
-import numpy as np
 import pyarrow as pa
 
-from esdedup.meaning.align import align
+from esdedup.meaning.frames import lay
 from esdedup.meaning.judge import judge_clusters
-from esdedup.meaning.slots import Frame, frame_of
-from esdedup.meaning.words import split_words
+from esdedup.meaning.slots import Frame
 from esdedup.stores.meanings import MEMBERS, PLACES
 
 Text = str | tuple[str, str]
@@ -42,6 +40,4 @@ def judged(*clusters: Sequence[Text]) -> pa.Table:
 
 def framed(texts: Sequence[str], titles: Sequence[str] = ()) -> Frame:
     """The frame of one cluster, whose first text is the representative."""
-    words = split_words(pa.array(texts, pa.large_string()))
-    alignment = align(words, np.array([0, len(texts)]), np.array([0]))
-    return frame_of(words, range(len(texts)), 0, alignment, range(int(alignment.slots[1])), titles)
+    return lay(texts, 0, titles).frame
