@@ -30,6 +30,7 @@ _HOMES = {
     "dedupe": "clean",
     "plan": "plan",
     "evaluate": "evaluate",
+    "serve": "serve",
     "demo": "demo",
     "node": "node",
     "drop": "upkeep",

@@ -13,7 +13,7 @@ from esdedup.hashing import content_hashes
 from esdedup.meaning.drift import contradictions
 from esdedup.meaning.lineage import descended
 from esdedup.pairs.compare import diff_words
-from esdedup.reports.aligned import aligned
+from esdedup.reports.aligned import laid_out
 from esdedup.stores.store import ClusterQuery, Store
 from esdedup.web.answers.shapes import (
     Ancestry,
@@ -32,8 +32,11 @@ PAGE = 20
 MOST_ROWS = 200
 """Texts of a cluster that are shown under each other."""
 
-_MOST_NODES = 60
+MOST_NODES = 60
 """Texts of a cluster whose pairs are drawn."""
+
+_MOST_SENTENCES = 8
+"""Sentences of a text that are named."""
 
 
 class UnknownError(LookupError):
@@ -65,11 +68,13 @@ def whole_cluster(store: Store, identity: str) -> dict[str, Any]:
 def cluster_page(store: Store, identity: str) -> ClusterPage:
     """One cluster with all that is known of it; `UnknownError` without one."""
     cluster = whole_cluster(store, identity)
-    laid = aligned(cluster, most=MOST_ROWS)
+    laid = laid_out(cluster, rows=MOST_ROWS, sentences=_MOST_SENTENCES)
+    texts = {member["id"]: member["text"] for member in cluster["members"]}
+    drawn = [texts[row["members"][0]["id"]] for row in laid["rows"][:MOST_NODES]]
     return {
         **{name: cluster[name] for name in _TOLD},  # type: ignore[typeddict-item]
         "aligned": laid,
-        "edges": _edges(store, [row["text"] for row in laid["rows"][:_MOST_NODES]]),
+        "edges": _edges(store, drawn),
         "weakest": _weakest(cluster),
         "lineage": _lineage(store, identity),
         "contradictions": contradictions(cluster) if cluster["kind"] in ("drift", "template") else [],
@@ -125,4 +130,3 @@ def _lineage(store: Store, identity: str) -> list[Ancestry]:
             for member in descended(tree)["members"]
         ]
     return []
-

@@ -127,24 +127,6 @@ class Ancestry(TypedDict):
     copied: bool | None
 
 
-class ClusterPage(TypedDict):
-    """One cluster. `aligned` has its texts laid under each other; `edges` are the pairs among those."""
-
-    id: str
-    size: int
-    distinct: int
-    kind: str | None
-    kind_confidence: float | None
-    kind_reason: str | None
-    min_jaccard: float | None
-    representative: str
-    aligned: Any
-    edges: list[Edge]
-    weakest: Weakest | None
-    lineage: list[Ancestry]
-    contradictions: list[Contradiction]
-
-
 class Value(TypedDict):
     """One of the values that sentences of a cluster give the same thing, and who says so."""
 
@@ -167,6 +149,24 @@ class Contradiction(TypedDict):
     newest: int | None
     difference: Any
     confidence: float
+
+
+class ClusterPage(TypedDict):
+    """One cluster. `aligned` has its texts laid under each other; `edges` are the pairs among those."""
+
+    id: str
+    size: int
+    distinct: int
+    kind: str | None
+    kind_confidence: float | None
+    kind_reason: str | None
+    min_jaccard: float | None
+    representative: str
+    aligned: Any
+    edges: list[Edge]
+    weakest: Weakest | None
+    lineage: list[Ancestry]
+    contradictions: list[Contradiction]
 
 
 class ContradictionList(TypedDict):
@@ -236,7 +236,7 @@ class Overview(TypedDict):
     kinds: dict[str, int]
     settings: dict[str, Any]
     curve: list[Point]
-    skipped: list[tuple[str, int, str]]  # reason, how many, what that means
+    skipped: list[tuple[str, int]]  # reason, how many
     sources: list[dict[str, Any]]
     current: bool  # whether nothing has changed since the last scan
     unfinished: str | None

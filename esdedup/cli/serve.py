@@ -1,0 +1,50 @@
+"""`serve`: the page for people."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from esdedup.cli.options import store_option, talk_options
+from esdedup.errors import UsageError
+
+
+@click.command()
+@store_option
+@click.option("--host", default="127.0.0.1", show_default=True, metavar="NAME", help="Address to listen at.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8765, show_default=True, metavar="N", help="0: any free one."
+)
+@click.option("--allow-host", "names", multiple=True, metavar="NAME", help="Another name by which it may be asked for.")
+@click.option("--article-url", metavar="URL", help="Where articles can be read, with {title} or {id}.")
+@click.option("--memory", default="256MiB", show_default=True, metavar="SIZE", help="Of the embedded store's database.")
+@talk_options
+def serve(
+    store: str, host: str, port: int, names: tuple[str, ...], article_url: str | None, memory: str, quiet: bool
+) -> None:
+    """Show a store as a web page: check a sentence as you type, browse clusters, contradictions, templates.
+
+    Needs pip install 'esdedup[web]'. The page cannot change anything. It listens on this machine only; at any other
+    --host, whoever opens it must give the token that ESDEDUP_SERVE_TOKEN is set to, and as it has no encryption, a
+    proxy with TLS should stand before it. Of a store in a file it shows a copy, so that others can write to it.
+
+    \b
+    Example:
+      esdedup serve --store found/store.duckdb
+    """
+    try:
+        from esdedup.web.serving import serve as serve_store
+    except ModuleNotFoundError as error:
+        raise UsageError(f"serve needs {error.name}; run pip install 'esdedup[web]'") from error
+    from esdedup.settings import parse_memory
+
+    serve_store(
+        store,
+        host=host,
+        port=port,
+        names=names,
+        token=os.environ.get("ESDEDUP_SERVE_TOKEN") or None,
+        article_url=article_url,
+        memory=parse_memory(memory),
+    )

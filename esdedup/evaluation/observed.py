@@ -1,0 +1,50 @@
+"""What the pairs that a scan has found tell of its tokens, without knowing those that it has missed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from esdedup.evaluation.sample import BINS, Curve
+from esdedup.evaluation.schemes import Scheme, Shares
+
+_HALVINGS = 40
+
+
+def observed_curve(scheme: Scheme, pairs: Iterable[pa.RecordBatch], threshold: float, *, by_tokens: bool) -> Curve:
+    """The share of pairs that share a token at each similarity, from columns `jaccard` and `shared_tokens`.
+
+    Where pairs were not found by tokens, it is counted. Where they were (`by_tokens`), those without a common token are
+    missing: how often a single token is shared follows from how many each pair shares, of which there is at least one,
+    and from that the share of pairs with any, the tokens being independent. (For draws from one pool, which are not, it
+    comes out too high.)
+    """
+    middles = (np.arange(np.floor(threshold * BINS + 1e-9), BINS) + 0.5) / BINS
+    first = BINS - len(middles)
+    counts, sharing, tokens = (np.zeros(len(middles)) for _ in range(3))
+    for batch in pairs:
+        known = batch.filter(pc.is_valid(batch["jaccard"]))
+        at = np.minimum((known["jaccard"].to_numpy() * BINS + 1e-9).astype(np.int64), BINS - 1) - first
+        shared = known["shared_tokens"].to_numpy()
+        shared, at = shared[at >= 0], at[at >= 0]
+        counts += np.bincount(at, minlength=len(middles))
+        sharing += np.bincount(at, weights=shared > 0, minlength=len(middles))
+        tokens += np.bincount(at, weights=shared, minlength=len(middles))
+    with np.errstate(invalid="ignore"):
+        found = _any(tokens / sharing, scheme.tokens) if by_tokens else sharing / counts
+    return Curve(scheme, middles, scheme.chance(middles), counts.astype(np.int64), found)
+
+
+def _any(mean: Shares, tokens: int) -> Shares:
+    """The chance of sharing any of so many tokens, where pairs that share one share `mean` of them; NaN stays."""
+    low, high = np.zeros(len(mean)), np.ones(len(mean))
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        too_low = tokens * middle < mean * (1 - (1 - middle) ** tokens)
+        low, high = np.where(too_low, middle, low), np.where(too_low, high, middle)
+    found: npt.NDArray[np.float64] = np.where(np.isnan(mean), np.nan, 1 - (1 - high) ** tokens)
+    return found

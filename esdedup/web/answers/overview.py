@@ -1,0 +1,83 @@
+"""The collection in numbers, and how well its settings find what is there."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import numpy as np
+
+from esdedup import __version__
+from esdedup.evaluation.observed import observed_curve
+from esdedup.evaluation.sample import Curve
+from esdedup.evaluation.schemes import Scheme
+from esdedup.pipeline.steps import skipped_by_reason
+from esdedup.settings import Scanning, Signing
+from esdedup.stores.store import Store
+from esdedup.web.answers.shapes import Overview
+from esdedup.web.live import Edition
+
+
+def overview(edition: Edition, store: Store) -> Overview:
+    """The counts of an edition; worked out once."""
+    return edition.answer("overview", lambda: _overview(edition, store))
+
+
+def curve(edition: Edition, store: Store) -> Curve:
+    """The S-curve of the settings in use, with what the pairs of the last scan tell of it; worked out once."""
+    return edition.answer("curve", lambda: _curve(store))
+
+
+def _overview(edition: Edition, store: Store) -> Overview:
+    last = store.last_scan() or {}
+    marks = store.sources()
+    skipped = skipped_by_reason(marks) | last.get("passed_over", {})
+    found = curve(edition, store)
+    return {
+        "store": store.address,
+        "version": __version__,
+        "counts": store.counts() | last.get("counts", {}),
+        "cluster_sizes": sorted(store.cluster_sizes().items()),
+        "kinds": store.kinds() if last else {},
+        "settings": {**store.signing.describe(), **last.get("scanning", {})},
+        "curve": [
+            {
+                "jaccard": round(float(jaccard), 3),
+                "chance": round(float(chance), 6),
+                "found": None if np.isnan(share) else round(float(share), 6),
+                "pairs": int(pairs),
+            }
+            for jaccard, chance, share, pairs in zip(
+                found.jaccard, found.expected, found.recall, found.pairs, strict=True
+            )
+        ],
+        "skipped": sorted(skipped.items()),
+        "sources": [{"name": mark.name, "documents": mark.documents, "skipped": asdict(mark.skips)} for mark in marks],
+        "current": bool(last.get("current")),
+        "unfinished": _unfinished(store),
+    }
+
+
+def _curve(store: Store) -> Curve:
+    scanning = Scanning.described(store.last_scanning() or {})
+    counted = scanning.candidates != "agreement" and store.last_scanning() is not None  # it counts other values
+    pairs = store.pair_hashes() if counted else iter(())
+    return observed_curve(scheme_of(store.signing), pairs, 0.0, by_tokens=scanning.candidates == "tokens")
+
+
+def scheme_of(signing: Signing) -> Scheme:
+    """The scheme of a store's tokens."""
+    if signing.hashes is not None:
+        return Scheme(signing.draws or 1, signing.draw or 1, signing.hashes)
+    return Scheme(signing.bands or 1, signing.rows or 1)
+
+
+def _unfinished(store: Store) -> str | None:
+    """What is being brought in at this moment, or was left unfinished."""
+    if store.unfinished_reading() is not None:
+        return "Documents are being read in; what was there before is shown."
+    last = store.last_scan()
+    if last is None:
+        return "Nothing was scanned yet: there are no clusters. Run esdedup scan."
+    if not last["current"]:
+        return "Documents came or went since the last scan; clusters are those of before. Run esdedup scan."
+    return None

@@ -1,0 +1,147 @@
+"""The application: every view as a page and as JSON, within limits, behind the guard."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Collection
+from contextlib import asynccontextmanager
+from typing import Any
+from urllib.parse import parse_qs
+
+import orjson
+from fastapi import Depends, FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import HTMLResponse, Response
+from starlette.types import ASGIApp
+
+from esdedup import __version__
+from esdedup.errors import EsdedupError, UsageError
+from esdedup.web.answers.browse import UnknownError
+from esdedup.web.desk import BusyError, Desk, OvertakenError, Question
+from esdedup.web.exports import add_exports
+from esdedup.web.guard import Guard, TooLargeError
+from esdedup.web.live import Live
+from esdedup.web.pages import Pages
+from esdedup.web.views import VIEWS, View
+
+_API = "/api"
+
+
+def create_app(
+    live: Live, readers: int, *, hosts: Collection[str], token: str | None = None, article_url: str | None = None
+) -> ASGIApp:
+    """The application that shows `live` to requests that name one of `hosts` and, if there is a `token`, know it.
+
+    `readers` questions are answered at once. `article_url` is a link to an article, with {title} or {id}.
+    """
+    desk = Desk(live, readers)
+    pages = Pages(article_url, with_token=token is not None)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        live.close()
+
+    app = FastAPI(
+        title="esdedup",
+        version=__version__,
+        description="Near-duplicate sentences of a collection. Each page here is made of one of these answers.",
+        openapi_url=f"{_API}/openapi.json",
+        docs_url=None,  # these pages would come from elsewhere
+        redoc_url=None,
+        lifespan=lifespan,
+    )
+    app.state.desk = desk
+    for view in VIEWS:
+        _add_view(app, desk, pages, view)
+    add_exports(app, desk)
+    _add_plain_pages(app, pages)
+    app.mount("/assets", pages.assets())
+    _add_errors(app, pages)
+    return Guard(app, hosts, token)
+
+
+def _add_view(app: FastAPI, desk: Desk, pages: Pages, view: View) -> None:
+    async def as_json(request: Request, question: Question[Any] = Depends(view.ask)) -> Response:  # noqa: B008
+        return _json(await desk.ask(request, question))
+
+    async def as_page(request: Request, question: Question[Any] = Depends(view.ask)) -> Response:  # noqa: B008
+        return HTMLResponse(pages.render(view.template, request, await desk.ask(request, question)))
+
+    async def of_form(request: Request) -> Response:
+        assert view.body is not None
+        fields = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=8)
+        try:
+            question = view.ask(view.body(text=fields.get("text", [""])[0]))
+        except ValidationError as error:
+            raise RequestValidationError(error.errors()) from error
+        return HTMLResponse(pages.render(view.template, request, await desk.ask(request, question)))
+
+    name, methods = view.ask.__name__, ["GET" if view.body is None else "POST"]
+    app.add_api_route(
+        _API + view.path, as_json, methods=methods, response_model=view.shape, name=f"{name}_json",
+        summary=(view.ask.__doc__ or "").strip().splitlines()[0], description=view.ask.__doc__, responses=_ERRORS,
+        operation_id=name,
+    )  # fmt: skip
+    page = as_page if view.body is None else of_form
+    app.add_api_route(view.path, page, methods=methods, name=name, include_in_schema=False)
+
+
+def _add_plain_pages(app: FastAPI, pages: Pages) -> None:
+    @app.get("/", include_in_schema=False, name="check")
+    async def check(request: Request) -> Response:
+        return HTMLResponse(pages.render("check.html", request, {}))
+
+    @app.get("/enter", include_in_schema=False, name="enter")
+    async def enter(request: Request) -> Response:
+        return HTMLResponse(pages.render("enter.html", request, {"wrong": "wrong" in request.query_params}))
+
+    @app.get(_API, include_in_schema=False, name="api")
+    async def api(request: Request) -> Response:
+        return HTMLResponse(pages.render("api.html", request, {"paths": app.openapi()["paths"]}))
+
+
+_ERRORS: dict[int | str, dict[str, Any]] = {
+    status: {"description": what, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Refusal"}}}}
+    for status, what in (
+        (400, "It cannot mean anything as asked."),
+        (404, "Nothing has this id."),
+        (413, "More than may be sent at once."),
+        (503, "Too many questions at once, or the store cannot be read."),
+    )
+}
+
+
+def _add_errors(app: FastAPI, pages: Pages) -> None:
+    """One line for whatever cannot be answered, as JSON or as a page."""
+
+    def add(kind: type[Exception], status: int, line: Callable[[Any], str] = str) -> None:
+        async def told(request: Request, error: Exception) -> Response:
+            code = getattr(error, "status_code", status)
+            headers = {"Retry-After": "1"} if code == 503 else None
+            if request.url.path.startswith(_API):
+                return _json({"error": line(error)}, code, headers)
+            return HTMLResponse(
+                pages.render("error.html", request, {"status": code, "line": line(error)}), code, headers
+            )
+
+        app.add_exception_handler(kind, told)
+
+    add(UnknownError, 404, lambda error: str(error.args[0]))
+    add(HTTPException, 404, lambda error: str(error.detail))
+    add(RequestValidationError, 422, _what_is_wrong)
+    add(TooLargeError, 413, lambda _: "more than may be sent at once")
+    add(UsageError, 400)
+    add(BusyError, 503)
+    add(OvertakenError, 499)
+    add(EsdedupError, 503)
+
+
+def _what_is_wrong(error: RequestValidationError) -> str:
+    found = [f"{'.'.join(str(part) for part in one['loc'][1:])}: {one['msg']}" for one in error.errors()]
+    return "; ".join(found[:5])
+
+
+def _json(answer: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    return Response(orjson.dumps(answer), status, headers, "application/json")

@@ -1,0 +1,63 @@
+// What a person types is checked as it stands, a moment after the last key; an answer that newer typing has overtaken is
+// called off, which the server notices. Without this script, the form checks sentence by sentence.
+"use strict";
+
+const PAUSE = 120; // milliseconds without a key
+const SENTENCE = 600; // characters; what is longer is a text
+
+const form = document.querySelector("form[data-check]");
+if (form) {
+  const box = form.elements.text;
+  const status = document.getElementById("status");
+  const result = document.getElementById("result");
+  let timer = 0;
+  let asked = null;
+
+  const ask = async (path) => {
+    clearTimeout(timer);
+    asked?.abort();
+    const mine = (asked = new AbortController());
+    if (!box.value.trim()) {
+      result.replaceChildren();
+      status.textContent = "";
+      return;
+    }
+    result.setAttribute("aria-busy", "true");
+    try {
+      const body = new URLSearchParams({ text: box.value });
+      const answer = await fetch(path, { method: "POST", body, signal: mine.signal });
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const told = page.querySelector("main") ?? page.body;
+      status.textContent = told.querySelector("[data-status]")?.dataset.status ?? told.querySelector(".lead")?.textContent.trim() ?? "";
+      result.replaceChildren(...told.children);
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      result.replaceChildren();
+      status.textContent = "The server does not answer.";
+    }
+    if (asked === mine) result.removeAttribute("aria-busy");
+  };
+
+  const isText = () => box.value.length > SENTENCE || /[.!?。]\s+\S[^]*[.!?。]|\n\s*\S/u.test(box.value.trim());
+  box.addEventListener("input", (event) => {
+    clearTimeout(timer);
+    const pasted = event.inputType === "insertFromPaste" && isText();
+    timer = setTimeout(() => ask(pasted ? "/text" : "/check"), PAUSE);
+  });
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    ask("/text");
+  });
+  if (box.value) ask("/check");
+}
+
+// "/" goes to the first field, as in many pages that search.
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest("input, textarea, select")) return;
+  const field = document.querySelector("main textarea, main input");
+  if (field) {
+    event.preventDefault();
+    field.focus();
+  }
+});

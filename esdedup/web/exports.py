@@ -1,0 +1,58 @@
+"""Answers as files: a cluster, or the table of a template."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+from fastapi import FastAPI, Request
+from starlette.responses import Response
+
+from esdedup.exports.tables import compact_json
+from esdedup.web.answers.browse import whole_cluster
+from esdedup.web.answers.meanings import whole_table
+from esdedup.web.desk import Desk
+from esdedup.web.views import ClusterId
+
+_MEMBER = ("id", "source", "document", "title", "position", "revision", "timestamp", "text")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def add_exports(app: FastAPI, desk: Desk) -> None:
+    """Add the addresses of the files."""
+
+    @app.get("/api/clusters/{identity}/export", summary="A cluster as a file.", tags=["files"])
+    async def export_cluster(request: Request, identity: ClusterId, form: Literal["json", "csv"] = "json") -> Response:
+        """All members of a cluster: as the line of clusters.jsonl, or as a table."""
+        found = await desk.ask(request, lambda _, store: whole_cluster(store, identity))
+        if form == "json":
+            return _file(compact_json(found) + "\n", f"{identity}.json", "application/json")
+        rows = ([member[name] for name in _MEMBER] for member in found["members"])
+        return _file(_table(_MEMBER, rows), f"{identity}.csv", "text/csv; charset=utf-8")
+
+    @app.get("/api/templates/{identity}/export", summary="A template's table as CSV.", tags=["files"])
+    async def export_template(request: Request, identity: ClusterId) -> Response:
+        """A row a sentence, a column a slot."""
+        table = await desk.ask(request, lambda _, store: whole_table(store, identity))
+        header = ("id", "document", "title", *(column.name for column in table.columns))
+        rows = (
+            [sentence["id"], sentence["document"], sentence["title"], *(column.cells[at] for column in table.columns)]
+            for at, sentence in enumerate(table.sentences)
+        )
+        return _file(_table(header, rows), f"{identity}.csv", "text/csv; charset=utf-8")
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """CSV that a spreadsheet takes for text: what looks like a formula gets an apostrophe in front."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(header)
+    for row in rows:
+        writer.writerow([f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell for cell in row])
+    return out.getvalue()
+
+
+def _file(content: str, name: str, kind: str) -> Response:
+    return Response(content, 200, {"Content-Disposition": f'attachment; filename="{name}"'}, kind)

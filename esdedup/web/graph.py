@@ -1,0 +1,59 @@
+"""The pairs of a cluster as a drawing: its texts on a ring, a line for each pair."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from esdedup.web.answers.shapes import Edge
+
+SIZE = 320
+"""Width and height, in the units of the drawing."""
+
+_MARGIN = 26
+
+
+class Line(NamedTuple):
+    """A pair. `strength` is 0 for the weakest pair of all and 1 for equal texts."""
+
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+    a: int
+    b: int
+    jaccard: float | None
+    strength: float
+    weakest: bool
+
+
+class Ring(NamedTuple):
+    """Where texts stand, and the lines between them, weaker ones first."""
+
+    size: int
+    nodes: list[tuple[float, float]]
+    lines: list[Line]
+
+
+def ring(texts: int, edges: Sequence[Edge]) -> Ring:
+    """So many texts on a ring, the first at its top."""
+    radius, middle = SIZE / 2 - _MARGIN, SIZE / 2
+    turns = [2 * math.pi * text / max(texts, 1) for text in range(texts)]
+    nodes = [(round(middle + radius * math.sin(turn), 1), round(middle - radius * math.cos(turn), 1)) for turn in turns]
+    known = [edge["jaccard"] for edge in edges if edge["jaccard"] is not None]
+    least = min(known, default=0.0)
+    lines = [
+        Line(
+            *nodes[edge["a"]],
+            *nodes[edge["b"]],
+            edge["a"],
+            edge["b"],
+            edge["jaccard"],
+            1.0 if edge["jaccard"] is None or least == 1 else round((edge["jaccard"] - least) / (1 - least), 3),
+            edge["jaccard"] == least and len(known) > 1,
+        )
+        for edge in edges
+    ]
+    lines.sort(key=lambda line: (line.strength, line.a, line.b))
+    return Ring(SIZE, nodes, lines)

@@ -1,0 +1,87 @@
+"""Answers as HTML: templates, links between the pages, and the few files that they load."""
+
+from __future__ import annotations
+
+import hashlib
+from importlib import resources
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route, Router
+
+from esdedup.reports.pages import environment, style
+from esdedup.settings import KINDS
+from esdedup.web.graph import ring
+
+_FILES = {"page.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
+
+SECTIONS = (
+    ("/", "Check"),
+    ("/clusters", "Clusters"),
+    ("/contradictions", "Contradictions"),
+    ("/templates", "Templates"),
+    ("/articles", "Articles"),
+    ("/overview", "Overview"),
+)
+"""What stands in the head of every page."""
+
+
+class Pages:
+    """Renders templates. `article_url` is a link with {title} or {id} to where articles can be read."""
+
+    def __init__(self, article_url: str | None, *, with_token: bool) -> None:
+        folder = resources.files("esdedup.web") / "assets"
+        self._files = {name: (folder / name).read_bytes() for name in _FILES}
+        self._files["page.css"] = style().encode() + self._files["page.css"]
+        self._environment = environment("esdedup.web")
+        self._environment.globals |= {
+            "sections": SECTIONS,
+            "kinds_of_clusters": KINDS,
+            "asset": self._asset,
+            "article_link": lambda place: _filled(article_url, place),
+            "ring": ring,
+            "with_token": with_token,
+        }
+        self._environment.filters |= {"path": lambda text: quote(text, safe="")}
+
+    def render(self, template: str, request: Request, answer: Any) -> str:
+        """The page of an answer. `again` makes the address of this page with other parameters."""
+        return self._environment.get_template(template).render(
+            answer=answer,
+            here=request.url.path,
+            asked=dict(request.query_params),
+            again=lambda **changes: _again(request, changes),
+        )
+
+    def assets(self) -> Router:
+        """The files below /assets, for good: their names change with what is in them."""
+        return Router([Route("/{mark}/{name}", self._file)])
+
+    def _asset(self, name: str) -> str:
+        return f"/assets/{hashlib.sha256(self._files[name]).hexdigest()[:12]}/{name}"
+
+    async def _file(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in self._files:
+            return Response(status_code=404)
+        headers = {"Cache-Control": "public, max-age=31536000, immutable"}
+        return Response(self._files[name], 200, headers, _FILES[name])
+
+
+def _again(request: Request, changes: dict[str, Any]) -> str:
+    """The address of this page with other parameters; None takes one out."""
+    asked = {**request.query_params, **changes}
+    told = urlencode({name: value for name, value in asked.items() if value not in (None, "")})
+    return request.url.path + (f"?{told}" if told else "")
+
+
+def _filled(article_url: str | None, place: dict[str, Any]) -> str | None:
+    """Where an article can be read, if that is known."""
+    if article_url is None:
+        return None
+    title = place["title"] or place["document"]
+    return article_url.replace("{title}", quote(title.replace(" ", "_"), safe="/:")).replace(
+        "{id}", quote(place["document"], safe="")
+    )

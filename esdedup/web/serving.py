@@ -1,0 +1,74 @@
+"""Listening: one server, one process, which ends as it should when it is interrupted."""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+from collections.abc import Sequence
+
+import uvicorn
+
+from esdedup.errors import EsdedupError, UsageError
+from esdedup.settings import available_cores
+from esdedup.web.app import create_app
+from esdedup.web.live import Live
+
+log = logging.getLogger("esdedup")
+
+LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
+"""Names by which this machine calls itself."""
+
+_MOST_CONNECTIONS = 1_000
+_LEAST_TOKEN = 16
+
+
+def serve(
+    address: str,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8765,
+    names: Sequence[str] = (),
+    token: str | None = None,
+    article_url: str | None = None,
+    memory: int = 2**28,
+) -> None:
+    """Show the store at `address` until interrupted.
+
+    Whoever asks must give the `token`; without one, it is shown to this machine only. `names` are host names that may
+    be asked for beside `host` and this machine's own. Raises as `open_store` does, `UsageError` for another host
+    without a token, and `EsdedupError` where nobody can listen there.
+    """
+    if not _is_loopback(host) and token is None:
+        raise UsageError(
+            f"at {host} others can read the store; set ESDEDUP_SERVE_TOKEN to what they must give, of "
+            f"{_LEAST_TOKEN} characters or more, or leave --host out"
+        )
+    if token is not None and len(token) < _LEAST_TOKEN:
+        raise UsageError(f"ESDEDUP_SERVE_TOKEN is shorter than {_LEAST_TOKEN} characters; set it to a longer one")
+    readers = max(2, available_cores())
+    live = Live(address, readers=readers, memory=memory)
+    try:
+        known = {*LOOPBACK, *names, f"[{host}]" if ":" in host else host}
+        app = create_app(live, readers, hosts=known, token=token, article_url=article_url)
+        server = uvicorn.Server(
+            uvicorn.Config(
+                app, host=host, port=port, log_level="warning", access_log=False,  # addresses hold what people type
+                server_header=False, limit_concurrency=_MOST_CONNECTIONS, timeout_keep_alive=30,
+                timeout_graceful_shutdown=5, proxy_headers=False,
+            )
+        )  # fmt: skip
+        socket = server.config.bind_socket()
+        where = f"[{host}]" if ":" in host else host
+        log.info("http://%s:%d/ shows %s; Ctrl-C ends it", where, socket.getsockname()[1], address)
+        server.run([socket])
+    except SystemExit as end:  # which uvicorn does where it cannot listen
+        raise EsdedupError(f"{host}:{port}: nobody can listen there, or somebody does; choose another --port") from end
+    finally:
+        live.close()
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

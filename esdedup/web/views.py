@@ -1,0 +1,136 @@
+"""What can be asked: each view takes the parameters of a request and gives the question to put to the store.
+
+A page and its twin in the API are made of the same view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, NamedTuple
+
+from fastapi import Path, Query
+from pydantic import BaseModel, BeforeValidator, Field
+
+from esdedup.stores.store import ClusterQuery
+from esdedup.web.answers import articles, browse, check, meanings, overview, shapes
+from esdedup.web.desk import Question
+
+_MOST_LETTERS = 2_000  # of an id or of words that are looked for
+
+
+def _or_none(value: Any) -> Any:
+    """What a form sends for a field that was left empty is nothing."""
+    return None if value == "" else value
+
+
+Words = Annotated[str | None, BeforeValidator(_or_none), Query(max_length=_MOST_LETTERS)]
+ClusterId = Annotated[str, Path(pattern="^[0-9a-f]{16}$")]
+After = Annotated[str | None, BeforeValidator(_or_none), Query(pattern="^[0-9a-f]{16}$")]
+DocumentId = Annotated[str, Path(max_length=_MOST_LETTERS)]
+Kind = Annotated[
+    Literal["template", "identical", "copyediting", "drift", "references", "other"] | None, BeforeValidator(_or_none)
+]
+Sort = Literal["size", "jaccard", "confidence", "contradiction", "copies"]
+Size = Annotated[int, Query(ge=2, le=2**31)]
+Limit = Annotated[int, Query(ge=1, le=100)]
+
+
+class Typed(BaseModel):
+    """One sentence, or its beginning."""
+
+    text: Annotated[str, Field(max_length=check.MOST_CHARS)]
+
+
+class Pasted(BaseModel):
+    """A whole text."""
+
+    text: Annotated[str, Field(max_length=check.MOST_TEXT)]
+
+
+def check_sentence(typed: Typed) -> Question[shapes.Check]:
+    """Near-duplicates of a sentence, and sentences that begin as it does."""
+    return lambda _, store: check.check(store, typed.text)
+
+
+def check_text(pasted: Pasted) -> Question[shapes.CheckedText]:
+    """Each sentence of a text, with the nearest one of the collection."""
+    return lambda _, store: check.check_text(store, pasted.text)
+
+
+def clusters(
+    kind: Kind = None,
+    min_size: Size = 2,
+    document: Words = None,
+    text: Words = None,
+    sort: Sort = "size",
+    after: After = None,
+    limit: Limit = browse.PAGE,
+) -> Question[shapes.ClusterList]:
+    """Clusters of a kind, of a size, with a sentence of an article (its id or title), with all these words in a text.
+
+    Largest first, or with the weakest edge, the surest kind, the surest contradiction or most copies first.
+    """
+    wanted = ClusterQuery(min_size, kind, document, text, sort=sort, after=after, limit=limit)
+    return lambda _, store: browse.cluster_list(store, wanted)
+
+
+def cluster(identity: ClusterId) -> Question[shapes.ClusterPage]:
+    """One cluster: its texts under each other, their pairs, the weakest of these, who copied whom."""
+    return lambda _, store: browse.cluster_page(store, identity)
+
+
+def contradictions(document: Words = None, after: After = None) -> Question[shapes.ContradictionList]:
+    """Sentences that state different facts of the same thing, the surest first."""
+    return lambda _, store: meanings.contradiction_list(store, document, after)
+
+
+def templates(
+    min_size: Size = 3, document: Words = None, text: Words = None, after: After = None
+) -> Question[shapes.ClusterList]:
+    """Sentences that are filled into a frame, the largest such clusters first."""
+    wanted = ClusterQuery(min_size, "template", document, text, after=after)
+    return lambda _, store: browse.cluster_list(store, wanted)
+
+
+def template(identity: ClusterId) -> Question[shapes.TemplateTable]:
+    """The frame of a template, and the table of what fills it."""
+    return lambda _, store: meanings.template_table(store, identity)
+
+
+def article_list() -> Question[shapes.ArticleList]:
+    """The pairs of articles that have most sentences in common."""
+    return articles.article_list
+
+
+def article(identity: DocumentId) -> Question[shapes.ArticlePage]:
+    """What an article has in common with which others, and its clusters."""
+    return lambda edition, store: articles.article_page(edition, store, identity)
+
+
+def overview_of_all() -> Question[shapes.Overview]:
+    """Counts, sizes, kinds, settings, what was left out, and how much of what is there the tokens find."""
+    return overview.overview
+
+
+class View(NamedTuple):
+    """A page at `path`, with its template, and its twin under `/api`."""
+
+    path: str
+    template: str
+    ask: Callable[..., Question[Any]]
+    shape: Any
+    body: type[BaseModel] | None = None  # what is posted: JSON to the API, a form to the page
+
+
+VIEWS = (
+    View("/check", "check_result.html", check_sentence, shapes.Check, Typed),
+    View("/text", "text_result.html", check_text, shapes.CheckedText, Pasted),
+    View("/clusters", "clusters.html", clusters, shapes.ClusterList),
+    View("/clusters/{identity}", "cluster.html", cluster, shapes.ClusterPage),
+    View("/contradictions", "contradictions.html", contradictions, shapes.ContradictionList),
+    View("/templates", "templates.html", templates, shapes.ClusterList),
+    View("/templates/{identity}", "template.html", template, shapes.TemplateTable),
+    View("/articles", "articles.html", article_list, shapes.ArticleList),
+    View("/articles/{identity:path}", "article.html", article, shapes.ArticlePage),
+    View("/overview", "overview.html", overview_of_all, shapes.Overview),
+)
