@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -103,21 +103,24 @@ def _hashes(store: Store, ids: Collection[str]) -> dict[str, int]:
 def _read(path: Path) -> Iterator[tuple[int, str, str, float | None]]:
     """Line numbers, ids and Jaccard of the pairs in a file."""
     try:
-        with path.open(encoding="utf-8-sig", newline="") as lines:
-            for row in (reader := csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)):
-                if not row:
+        with path.open(encoding="utf-8-sig") as lines:
+            for number, line in enumerate(lines, 1):
+                if line == "\n":
                     continue
+                row = line.removesuffix("\n").split("\t")
                 if len(row) not in (2, 3) or not row[0] or not row[1]:
                     raise EvaluationError(
-                        f"{path}, line {reader.line_num}: write two ids and, if known, their Jaccard, parted by tabs"
+                        f"{path}, line {number}: write two ids and, if known, their Jaccard, parted by tabs"
                     )
-                jaccard = float(row[2]) if row[2:] else None
-                if jaccard is not None and not 0 < jaccard <= 1:
-                    raise ValueError(f"{row[2][:60]} is no Jaccard, which is greater than 0, up to 1")
-                yield reader.line_num, row[0], row[1], jaccard
+                yield number, row[0], row[1], _jaccard(row[2], f"{path}, line {number}") if row[2:] else None
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "is not UTF-8"
         raise EvaluationError(f"{path}: {why}; name a file of pairs") from error
-    except (ValueError, csv.Error) as error:
-        why = str(error) if len(str(error)) < 200 else f"{str(error)[:200]}…"
-        raise EvaluationError(f"{path}, line {reader.line_num}: {why}; write two ids and their Jaccard") from error
+
+
+def _jaccard(text: str, where: str) -> float:
+    with suppress(ValueError):
+        jaccard = float(text)
+        if 0 < jaccard <= 1:
+            return jaccard
+    raise EvaluationError(f"{where}: {text:.60} is no Jaccard, which is greater than 0, up to 1; write two ids and it")

@@ -23,6 +23,7 @@ _UNSPACED = re.compile("[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf
 """Scripts without spaces, which everybody divides into words in his own way."""
 
 _NAMED_AT_ONCE = 1000
+_LONGEST_ID = 32_766  # bytes; the server takes no longer term, and has none
 
 _FIRST_ANSWER = 500  # sentences; of whole texts, more may be too long for one answer
 
@@ -70,6 +71,7 @@ class Questions:
     def named(self, ids: Sequence[str]) -> pa.Table:
         """The sentences with these ids."""
         found = [SENTENCES.empty_table()]
+        ids = [identity for identity in ids if len(identity.encode()) <= _LONGEST_ID]
         for first in range(0, len(ids), _NAMED_AT_ONCE):
             some = list(ids[first : first + _NAMED_AT_ONCE])
             body = {"size": len(some), "query": {"bool": {"filter": {"terms": {"id": some}}}}, **NAMED.body()}
