@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from importlib import resources
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -51,7 +52,7 @@ class Pages:
         return self._environment.get_template(template).render(
             answer=answer,
             here=request.url.path,
-            asked=dict(request.query_params),
+            asked=defaultdict(lambda: None, request.query_params),  # what was not asked is None
             again=lambda **changes: _again(request, changes),
         )
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, TypedDict
+from typing import Any
+
+from typing_extensions import TypedDict  # which pydantic needs before Python 3.12
 
 Runs = list[tuple[str, str]]
 """Runs of words: `=` in both texts, `-` only in the one that was asked about, `+` only in the other."""
