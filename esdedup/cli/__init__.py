@@ -32,6 +32,7 @@ _HOMES = {
     "evaluate": "evaluate",
     "demo": "demo",
     "node": "node",
+    "kibana": "kibana",
     "drop": "upkeep",
 }
 
