@@ -8,6 +8,7 @@ EsdedupError                    could not be done (exit code 1)
 ├── UnparsablePageError         the reference wikitext path gave up on a page
 ├── EvaluationError             what is to be compared with cannot be read, or names what is not there
 ├── NodeError                   the local Elasticsearch cannot be started or stopped
+├── KibanaError                 Kibana cannot be reached, or refuses the dashboard
 └── StoreError                  the store cannot be used
     ├── NotAStoreError          the file or index was not made by esdedup
     ├── StoreVersionError       the store was written by a newer version
@@ -56,6 +57,10 @@ class EvaluationError(EsdedupError):
 
 class NodeError(EsdedupError):
     """The local Elasticsearch cannot be fetched, started or stopped."""
+
+
+class KibanaError(EsdedupError):
+    """Kibana cannot be reached, or refuses what is to be imported."""
 
 
 class StoreError(EsdedupError):

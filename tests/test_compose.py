@@ -7,16 +7,16 @@ import json
 import os
 import re
 import subprocess
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 import yaml
 from packaging.requirements import Requirement
+
+from esdedup.stores.elastic.kibana import saved_objects
+from tests.small_server import Request, server
 
 ROOT = Path(__file__).parents[1]
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text("utf-8"))
@@ -227,43 +227,6 @@ def test_the_shell_can_read_it(name: str) -> None:
 # ---- its scripts, run
 
 
-class Request(NamedTuple):
-    method: str
-    path: str
-    headers: dict[str, str]
-    body: bytes
-
-
-@contextmanager
-def server(*answers: tuple[int, str]) -> Iterator[tuple[str, list[Request]]]:
-    """Answers one request after the other, the last one for ever, and notes what it was asked."""
-    requests: list[Request] = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def answer(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            requests.append(Request(self.command, self.path, dict(self.headers), body))
-            status, text = answers[min(len(requests), len(answers)) - 1]
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(text)))
-            self.end_headers()
-            self.wfile.write(text.encode())
-
-        do_GET = do_POST = do_PUT = answer  # noqa: N815
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as http:
-        thread = threading.Thread(target=http.serve_forever, args=[0.01])
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{http.server_port}", requests
-        finally:
-            http.shutdown()
-            thread.join()
-
-
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -370,6 +333,19 @@ def test_dashboards_are_imported(run: Run, tmp_path: Path) -> None:
         assert f'name="file"; filename="{name}"'.encode() in request.body
         assert f'\r\n\r\n{{"id":"{name}"}}\n'.encode() in request.body
         secret(request, seen_by_everybody(tmp_path) + done.stdout + done.stderr)
+
+
+def test_the_dashboard_of_this_checkout_is_imported(run: Run) -> None:
+    """What `docker compose up` puts into Kibana is for the store that the file's own head speaks of."""
+    with server((200, '{"successCount":7,"success":true}')) as (url, requests):
+        done = run("kibana-import", KIBANA_URL=url, DASHBOARDS=str(ROOT / "mappings" / "kibana"))
+    assert done.returncode == 0, done.stderr
+    [request] = requests
+    assert b"\r\n\r\n" + saved_objects("wiki") + b"\r\n--" in request.body
+    head = (ROOT / "docker-compose.yml").read_text("utf-8").partition("\nname:")[0]
+    assert "--store http://127.0.0.1:9200/wiki" in head
+    assert FILLED["services"]["kibana-import"]["environment"]["DASHBOARDS"] == "/mappings/kibana"
+    assert SERVICES["kibana-import"]["volumes"] == ["./mappings:/mappings:ro"]
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,7 @@ _HOMES = {
     "serve": "serve",
     "demo": "demo",
     "node": "node",
+    "kibana": "kibana",
     "drop": "upkeep",
 }
 

@@ -113,10 +113,15 @@ def _unless_other_candidates(context: click.Context, parameter: click.Parameter,
 def _all_option_names(context: click.Context) -> set[str]:
     from esdedup.cli import cli
 
-    names: set[str] = set()
-    for command_name in cli.list_commands(context):
-        command = cli.get_command(context, command_name)
-        names |= {parameter.name for parameter in command.params if parameter.name} if command else set()
+    return _option_names(cli, context)
+
+
+def _option_names(command: click.Command | None, context: click.Context) -> set[str]:
+    """The options of a command, or of all commands of a group."""
+    names = {parameter.name for parameter in command.params if parameter.name} if command else set()
+    if isinstance(command, click.Group):
+        inner = (_option_names(command.get_command(context, name), context) for name in command.list_commands(context))
+        return names.union(*inner)
     return names
 
 

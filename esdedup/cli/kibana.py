@@ -1,0 +1,63 @@
+"""`kibana`: a dashboard about a store on a server, and how it gets into Kibana."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from esdedup.cli.options import json_option, store_option, talk_options
+from esdedup.errors import UsageError
+
+_DEFAULT = "http://127.0.0.1:5601"
+
+
+@click.group()
+def kibana() -> None:
+    """A dashboard in Kibana about a store on a server: clusters, kinds, articles, contradictions."""
+
+
+@kibana.command("import")
+@store_option
+@click.option("--kibana", metavar="URL", help=f"Kibana's address; of a space with /s/SPACE.  [default: {_DEFAULT}]")
+@click.option(
+    "--out",
+    metavar="FILE.ndjson",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write what would be imported to a file instead, for Kibana's Saved Objects page.",
+)
+@json_option
+@talk_options
+def import_(store: str, kibana: str | None, out: Path | None, as_json: bool, quiet: bool) -> None:
+    """Put the dashboard of a store into Kibana, in place of what an earlier import put there.
+
+    Data views, two searches and a dashboard, all named after the store's prefix. The store itself is not asked.
+    Credentials come from the same variables as for the store: ES_API_KEY, or ES_USERNAME and ES_PASSWORD.
+
+    \b
+    Examples:
+      esdedup kibana import --store http://127.0.0.1:9200/wiki
+      esdedup kibana import --store https://search:9200/news --kibana https://kibana.example.org/s/press
+      esdedup kibana import --store http://127.0.0.1:9200/wiki --out wiki.ndjson
+    """
+    from esdedup.exports.files import whole_file
+    from esdedup.exports.tables import compact_json
+    from esdedup.stores.elastic.address import ServerAddress
+    from esdedup.stores.elastic.kibana import import_dashboards, saved_objects
+    from esdedup.stores.opening import is_on_server
+
+    if not is_on_server(store):
+        raise UsageError(f"{store}: Kibana shows stores on a server; give --store http://HOST:PORT/PREFIX")
+    if out is None:
+        done = import_dashboards(store, kibana or _DEFAULT)
+        click.echo(compact_json(done) if as_json else f"imported {done['objects']} objects: {done['dashboard']}")
+        return
+    if kibana is not None:
+        raise UsageError("--out writes a file and --kibana imports; leave one out")
+    if out.suffix != ".ndjson":
+        raise UsageError(f"--out {out}: Kibana takes files whose names end in .ndjson")
+    objects = saved_objects(ServerAddress.parse(store).prefix)
+    with whole_file(out) as part:
+        part.write_bytes(objects)
+    done = {"objects": objects.count(b"\n"), "file": str(out)}
+    click.echo(compact_json(done) if as_json else f"wrote {done['objects']} objects to {out}")

@@ -1,0 +1,64 @@
+"""The saved objects of a store, taken apart."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+from esdedup.stores.elastic.kibana import saved_objects
+
+Json = dict[str, Any]
+
+CONTROLS = {"optionsListControl": "optionsListDataView", "rangeSliderControl": "rangeSliderDataView"}
+"""How the reference of a control to its data view is called."""
+
+
+def parsed(prefix: str) -> dict[tuple[str, str], Json]:
+    """Every object of a store's file, by type and id."""
+    lines = saved_objects(prefix).decode().splitlines()
+    found = {(one["type"], one["id"]): one for one in map(json.loads, lines)}
+    assert len(found) == len(lines)
+    return found
+
+
+def of_type(found: dict[tuple[str, str], Json], kind: str) -> dict[str, Json]:
+    return {identifier: one for (typed, identifier), one in found.items() if typed == kind}
+
+
+OBJECTS = parsed("wiki")
+VIEWS = of_type(OBJECTS, "index-pattern")
+SEARCHES = of_type(OBJECTS, "search")
+[DASHBOARD] = of_type(OBJECTS, "dashboard").values()
+PANELS: dict[str, Json] = {one["panelIndex"]: one for one in json.loads(DASHBOARD["attributes"]["panelsJSON"])}
+CONTROL_PANELS: dict[str, Json] = json.loads(DASHBOARD["attributes"]["controlGroupInput"]["panelsJSON"])
+CHARTS = [name for name, panel in PANELS.items() if panel["type"] == "lens"]
+
+
+def referred(one: Json) -> dict[str, str]:
+    """Ids by the names of references."""
+    names = {reference["name"]: reference["id"] for reference in one["references"]}
+    assert len(names) == len(one["references"])
+    return names
+
+
+class Chart(NamedTuple):
+    view: str
+    state: Json
+    look: str
+    layer_id: str
+    layer: Json
+
+
+def chart(name: str) -> Chart:
+    attributes = PANELS[name]["embeddableConfig"]["attributes"]
+    [(layer_id, layer)] = attributes["state"]["datasourceStates"]["formBased"]["layers"].items()
+    view = referred(DASHBOARD)[f"{name}:indexpattern-datasource-layer-{layer_id}"]
+    return Chart(view, attributes["state"], attributes["visualizationType"], layer_id, layer)
+
+
+def source_of(search: Json) -> Json:
+    return dict(json.loads(search["attributes"]["kibanaSavedObjectMeta"]["searchSourceJSON"]))
+
+
+def view_of(search: Json) -> str:
+    return referred(search)[source_of(search)["indexRefName"]]
