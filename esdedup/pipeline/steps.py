@@ -245,7 +245,7 @@ def export(
     clock = time.perf_counter()
     export_results(store, folder, table)
     with whole_file(folder / "cluster-sizes.png") as part:
-        draw_cluster_sizes(store.cluster_sizes(), part)
+        part.write_bytes(draw_cluster_sizes(store.cluster_sizes(), "png"))
     seconds = seconds | {"export": time.perf_counter() - clock}
     summary = summarize(store, seconds, memory, missing)
     with whole_file(folder / "summary.json") as part:

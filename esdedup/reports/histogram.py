@@ -2,22 +2,44 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Mapping
+
+from esdedup.reports.drawing import LIGHT, Look, counted, new_axes, written
+from esdedup.reports.pages import plural
+from esdedup.reports.sizes import power_law
+
+_FEW = 500
+"""Less than this stands on an axis that is labelled also between the powers of ten."""
 
 
-def draw_cluster_sizes(sizes: dict[int, int], path: Path) -> None:
-    """Write a PNG to `path`: how many clusters (y) there are of each size (x)."""
-    # a second of imports that only drawing needs
-    from matplotlib.figure import Figure
+def draw_cluster_sizes(sizes: Mapping[int, int], form: str, look: Look = LIGHT) -> bytes:
+    """A `png` or `svg` of how many clusters (y) there are of each size (x).
 
-    figure = Figure(figsize=(7, 4.5))
-    axes = figure.add_axes((0.1, 0.12, 0.86, 0.78))  # an automatic layout would draw everything twice
+    A thin line shows the power law that `esdedup.reports.sizes.power_law` finds among the common sizes.
+    """
+    from matplotlib.ticker import LogLocator
+
+    figure, axes = new_axes(look, 4.5, left=0.13)
     axes.set_xlabel("sentences in the cluster")
     axes.set_ylabel("clusters")
-    axes.set_title(f"{sum(sizes.values()):,} clusters")
-    axes.grid(True, which="both", alpha=0.2)
+    axes.set_title(plural(sum(sizes.values()), "cluster"))
+    axes.grid(True, color=look.line, alpha=0.6, linewidth=0.6)
     if sizes:
         axes.set_xscale("log")
         axes.set_yscale("log")
-        axes.plot(list(sizes), list(sizes.values()), "o", markersize=4, color="#1f5fa8")
-    figure.savefig(path, format="png", dpi=120)
+        for axis, most in ((axes.xaxis, max(sizes)), (axes.yaxis, max(sizes.values()))):
+            axis.set_major_locator(LogLocator(subs=(1, 2, 5) if most < _FEW else (1,)))
+            axis.set_major_formatter(counted)
+            axis.set_minor_formatter("")
+        law = power_law(sizes)
+        if law is not None:
+            ends = [law.first, max(sizes)]
+            heights = [law.factor * size**law.exponent for size in ends]
+            label = f"clusters ∝ size$^{{{law.exponent:.2f}}}$"
+            axes.plot(ends, heights, "--", linewidth=1, color=look.muted, label=label, zorder=1)
+            axes.legend(frameon=False, labelcolor=look.muted, fontsize=9)
+        axes.plot(
+            list(sizes), list(sizes.values()), "o", markersize=4.5, color=look.accent, markeredgewidth=0, alpha=0.85
+        )
+        axes.set_ylim(bottom=0.7)
+    return written(figure, form)

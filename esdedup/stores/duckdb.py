@@ -360,8 +360,8 @@ class EmbeddedStore(Store):
     def kinds(self) -> dict[str, int]:
         return self._results.kinds()
 
-    def cluster_sizes(self) -> dict[int, int]:
-        return dict(self._db.rows("SELECT size, count(*) FROM clusters WHERE NOT ignored GROUP BY size ORDER BY size"))
+    def cluster_sizes(self, kind: str | None = None) -> dict[int, int]:
+        return self._results.cluster_sizes(kind)
 
     def disk_bytes(self) -> int:
         return sum(path.stat().st_size for path in (self._path, files.log_beside(self._path)) if path.exists())

@@ -94,6 +94,14 @@ class Results:
         )
         return dict(self._db.rows(of_each))
 
+    def cluster_sizes(self, kind: str | None) -> dict[int, int]:
+        """As `esdedup.stores.store.Store.cluster_sizes`."""
+        of_each = (
+            "SELECT size, count(*) FROM clusters WHERE NOT ignored AND (?::VARCHAR IS NULL OR kind = ?) "
+            "GROUP BY size ORDER BY size"
+        )
+        return dict(self._db.rows(of_each, [kind, kind]))
+
     def cluster_rows(self, wanted: ClusterQuery) -> Iterator[dict[str, Any]]:
         """Clusters in order, with members by (source, document, position), as the contract writes them."""
         order, holds, values = self._conditions(wanted)

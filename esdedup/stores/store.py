@@ -339,8 +339,8 @@ class Store(ABC):
         """How many clusters there are of each kind, without what is ignored."""
 
     @abstractmethod
-    def cluster_sizes(self) -> dict[int, int]:
-        """How many clusters there are of each size."""
+    def cluster_sizes(self, kind: str | None = None) -> dict[int, int]:
+        """How many clusters there are of each size, or of one kind only, without what is ignored; by size."""
 
     # -- questions ------------------------------------------------------------------------------------------
 

@@ -367,14 +367,15 @@ class ServerStore(Store):
     def cluster_rows(self, wanted: ClusterQuery = ALL_CLUSTERS) -> Iterator[dict[str, Any]]:
         return self._shown.cluster_rows(self._questions, wanted)
 
-    def cluster_sizes(self) -> dict[int, int]:
-        return {int(size): count for size, count in self._clusters_by("size")}
+    def cluster_sizes(self, kind: str | None = None) -> dict[int, int]:
+        return {int(size): count for size, count in self._clusters_by("size", kind)}
 
     def kinds(self) -> dict[str, int]:
         return {str(kind): count for kind, count in self._clusters_by("kind")}
 
-    def _clusters_by(self, field: str) -> list[tuple[Any, int]]:
-        return [] if self._state.get("scan") is None else clusters_by(self._reader, self._names["clusters"], field)
+    def _clusters_by(self, field: str, kind: str | None = None) -> list[tuple[Any, int]]:
+        scanned = self._state.get("scan") is not None
+        return clusters_by(self._reader, self._names["clusters"], field, kind) if scanned else []
 
     def disk_bytes(self) -> int:
         return self._indices.bytes_on_disk()

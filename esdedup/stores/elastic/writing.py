@@ -137,11 +137,12 @@ def result_counts(reader: Reader, names: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def clusters_by(reader: Reader, index: str, field: str) -> list[tuple[Any, int]]:
-    """How many clusters there are with each value of a field, in its order, without what is ignored."""
+def clusters_by(reader: Reader, index: str, field: str, kind: str | None = None) -> list[tuple[Any, int]]:
+    """How many clusters there are with each value of a field, in its order, or of one kind, without what is ignored."""
+    heeded = [{"term": {"ignored": False}}, *([{"term": {"kind": kind}}] if kind is not None else [])]
     body = {
         "size": 0,
-        "query": {"term": {"ignored": False}},
+        "query": {"bool": {"filter": heeded}},
         "aggs": {"values": {"terms": {"field": field, "size": 65_535, "order": {"_key": "asc"}}}},
     }
     buckets = reader.search(index, body)["aggregations"]["values"]["buckets"]
