@@ -23,6 +23,7 @@ from esdedup.web.exports import add_exports
 from esdedup.web.guard import Guard, TooLargeError
 from esdedup.web.live import Live
 from esdedup.web.pages import Pages
+from esdedup.web.plots import add_plots
 from esdedup.web.views import VIEWS, View
 
 _API = "/api"
@@ -56,6 +57,7 @@ def create_app(
     for view in VIEWS:
         _add_view(app, desk, pages, view)
     add_exports(app, desk)
+    add_plots(app, desk)
     _add_plain_pages(app, pages)
     app.mount("/assets", pages.assets())
     _add_errors(app, pages)

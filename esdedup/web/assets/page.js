@@ -28,7 +28,8 @@ if (form) {
       const answer = await fetch(path, { method: "POST", body, signal: mine.signal });
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       const told = page.querySelector("main") ?? page.body;
-      status.textContent = told.querySelector("[data-status]")?.dataset.status ?? told.querySelector(".lead")?.textContent.trim() ?? "";
+      told.querySelector("h1")?.remove(); // this page has one
+      status.textContent = (told.querySelector("[data-status]") ?? told.querySelector(".lead"))?.textContent.trim() ?? "";
       result.replaceChildren(...told.children);
     } catch (error) {
       if (error.name === "AbortError") return;

@@ -1,0 +1,55 @@
+"""Drawings of an edition, drawn once, in the colours of light and dark pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated
+
+from fastapi import FastAPI, Path, Request
+from starlette.responses import Response
+
+from esdedup.pipeline.questions import threshold
+from esdedup.reports.curves import draw_curve
+from esdedup.reports.drawing import DARK, LIGHT, Look
+from esdedup.reports.histogram import draw_cluster_sizes
+from esdedup.reports.kinds import draw_kinds
+from esdedup.stores.store import Store
+from esdedup.web.answers.browse import UnknownError
+from esdedup.web.answers.overview import curve
+from esdedup.web.desk import Desk
+from esdedup.web.live import Edition
+
+
+def add_plots(app: FastAPI, desk: Desk) -> None:
+    """Add the addresses of the drawings: /plots/NAME.svg and /plots/NAME-dark.svg."""
+
+    @app.get("/plots/{name}.svg", include_in_schema=False)
+    async def plot(request: Request, name: Annotated[str, Path(max_length=100)]) -> Response:
+        plain = name.removesuffix("-dark")
+        look = LIGHT if plain == name else DARK
+        if plain not in _DRAWINGS:
+            raise UnknownError(f"no drawing {name}")
+        drawn = await desk.ask(
+            request,
+            lambda edition, store: edition.answer(("plot", name), lambda: _DRAWINGS[plain](edition, store, look)),
+        )
+        return Response(drawn, media_type="image/svg+xml")
+
+
+def _sizes(_: Edition, store: Store, look: Look) -> bytes:
+    return draw_cluster_sizes(store.cluster_sizes(), "svg", look)
+
+
+def _kinds(_: Edition, store: Store, look: Look) -> bytes:
+    return draw_kinds({kind: store.cluster_sizes(kind) for kind in store.kinds()}, "svg", look)
+
+
+def _curve(edition: Edition, store: Store, look: Look) -> bytes:
+    return draw_curve(curve(edition, store), threshold(store), "svg", look)
+
+
+_DRAWINGS: dict[str, Callable[[Edition, Store, Look], bytes]] = {
+    "cluster-sizes": _sizes,
+    "kinds": _kinds,
+    "s-curve": _curve,
+}
