@@ -24,13 +24,17 @@ log = logging.getLogger("esdedup")
 _KEPT_ANSWERS = 64
 
 
-class Edition:
-    """The store as it was at one time, opened `readers` times.
+Prepare = Callable[[Store], object]
+"""What is asked of a store before anybody sees it: the first question of its kind loads and compiles much."""
 
-    `answers` of questions about all of it, which many ask, are worked out once.
+
+class Edition:
+    """The store as it was at one time, opened `readers` times, and prepared.
+
+    Answers of questions about all of it, which many ask, are worked out once.
     """
 
-    def __init__(self, address: str, readers: int, memory: int) -> None:
+    def __init__(self, address: str, readers: int, memory: int, prepare: Prepare) -> None:
         self._snapshot = None if is_on_server(address) else Snapshot(Path(address))
         self._address = address
         self._memory = memory
@@ -41,7 +45,9 @@ class Edition:
         self._answers: OrderedDict[Any, Future[Any]] = OrderedDict()
         try:
             for _ in range(readers):
-                self._idle.put(self._open())
+                store = self._open()
+                self._idle.put(store)
+                prepare(store)
         except BaseException:
             self.retire()
             raise
@@ -126,14 +132,21 @@ class Live:
     While somebody writes to an embedded store, the edition before is shown. Raises as `open_store` does.
     """
 
-    def __init__(self, address: str, *, readers: int, memory: int = 2**28, interval: float = 2.0) -> None:
+    def __init__(
+        self,
+        address: str,
+        *,
+        readers: int,
+        memory: int = 2**28,
+        prepare: Prepare = lambda _: None,
+        interval: float = 2.0,
+    ) -> None:
         self.address = address
-        self._readers = readers
-        self._memory = memory
         self._interval = interval
         self._ended = threading.Event()
         self._seen = self._look()
-        self._edition = Edition(address, readers, memory)
+        self._new: Callable[[], Edition] = lambda: Edition(address, readers, memory, prepare)
+        self._edition = self._new()
         self._watch = threading.Thread(target=self._keep_up, name="esdedup-watch", daemon=True)
         self._watch.start()
 
@@ -167,7 +180,7 @@ class Live:
                 seen = self._look()
                 if seen == self._seen:
                     continue
-                new = Edition(self.address, self._readers, self._memory)
+                new = self._new()
             except StoreLockedError:
                 continue  # it is being written: later
             except EsdedupError as error:

@@ -10,6 +10,7 @@ import uvicorn
 
 from esdedup.errors import EsdedupError, UsageError
 from esdedup.settings import available_cores
+from esdedup.web.answers.warm import warm_up
 from esdedup.web.app import create_app
 from esdedup.web.live import Live
 
@@ -46,7 +47,7 @@ def serve(
     if token is not None and len(token) < _LEAST_TOKEN:
         raise UsageError(f"ESDEDUP_SERVE_TOKEN is shorter than {_LEAST_TOKEN} characters; set it to a longer one")
     readers = max(2, available_cores())
-    live = Live(address, readers=readers, memory=memory)
+    live = Live(address, readers=readers, memory=memory, prepare=warm_up)
     try:
         known = {*LOOPBACK, *names, f"[{host}]" if ":" in host else host}
         app = create_app(live, readers, hosts=known, token=token, article_url=article_url)
@@ -58,6 +59,7 @@ def serve(
             )
         )  # fmt: skip
         socket = server.config.bind_socket()
+        socket.listen(server.config.backlog)  # who reads the line below may ask at once
         where = f"[{host}]" if ":" in host else host
         log.info("http://%s:%d/ shows %s; Ctrl-C ends it", where, socket.getsockname()[1], address)
         server.run([socket])

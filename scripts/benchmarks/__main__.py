@@ -26,6 +26,7 @@ TOPICS = {
     "exact": "every pair, beside what tokens find (takes long: 5 million sentences, 3 GB of disk)",
     "elasticsearch": "the store on a server, with a node of this machine (takes long)",
     "plan": "forecasts of plan against the runs themselves, with a node of this machine (takes minutes)",
+    "serve": "the page under load, on a file and on a node of this machine (takes minutes)",
     "startup": "--help, and compiled code kept between runs",
 }
 
