@@ -28,6 +28,7 @@ __all__ = [
     "overlap",
     "plan",
     "remove",
+    "report",
     "run",
     "scan",
     "similar",
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from esdedup.pipeline.meanings import drift, fill, lineage, templates
     from esdedup.pipeline.planning import plan
     from esdedup.pipeline.questions import clusters, explain, overlap, similar, suggest
+    from esdedup.pipeline.reporting import report
     from esdedup.pipeline.verbs import add, drop, index, remove, run, scan, status
     from esdedup.settings import Settings
     from esdedup.stores.opening import open_store
@@ -55,6 +57,7 @@ _HOMES = (
         "evaluate": "esdedup.pipeline.evaluating",
         "open_store": "esdedup.stores.opening",
         "plan": "esdedup.pipeline.planning",
+        "report": "esdedup.pipeline.reporting",
     }
     | dict.fromkeys(("drift", "fill", "lineage", "templates"), "esdedup.pipeline.meanings")
     | dict.fromkeys(("clusters", "explain", "overlap", "similar", "suggest"), "esdedup.pipeline.questions")

@@ -84,7 +84,7 @@ def test_every_call_is_a_new_generation(tmp_path: Path, elastic_url: str, elasti
         assert not seen or folders(out)[0] == seen[-1]
         seen = folders(out)
     assert sorted(path.name for path in (out / "latest").iterdir()) == [
-        "cluster-sizes.png", "clusters.jsonl", "clusters.txt", "pairs.jsonl", "summary.json",
+        "cluster-sizes.png", "clusters.jsonl", "clusters.txt", "pairs.jsonl", "report.html", "summary.json",
     ]  # fmt: skip
 
 

@@ -27,6 +27,7 @@ _HOMES = {
     "templates": "meaning",
     "fill": "meaning",
     "lineage": "meaning",
+    "report": "report",
     "dedupe": "clean",
     "plan": "plan",
     "evaluate": "evaluate",

@@ -297,4 +297,7 @@ resource_options = _bundle(
 table_option = click.option(
     "--table", type=click.Choice(["jsonl", "parquet"]), default="jsonl", help="Form of pairs and clusters."
 )
+report_option = click.option(
+    "--report/--no-report", default=True, show_default=True, help="Whether to write report.html."
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")

@@ -22,6 +22,7 @@ _FILES = (
     "pairs.parquet",
     "summary.json",
     "cluster-sizes.png",
+    "report.html",
 )
 
 

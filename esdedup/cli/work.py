@@ -15,6 +15,7 @@ from esdedup.cli.options import (
     json_option,
     kinds_option,
     part_option,
+    report_option,
     resource_options,
     scan_options,
     signing_options,
@@ -38,6 +39,7 @@ _OUT = click.option(
 @fresh_option
 @generations_option
 @table_option
+@report_option
 @json_option
 @source_options
 @signing_options
@@ -97,6 +99,7 @@ def index(sources: tuple[str, ...], as_json: bool, **options: Any) -> None:
 @store_option
 @click.option("--out", metavar="DIR", type=click.Path(path_type=Path), help="Also write the files to DIR.")
 @table_option
+@report_option
 @json_option
 @scan_options
 @kinds_option
@@ -125,6 +128,7 @@ def scan(as_json: bool, **options: Any) -> None:
     "--matches", type=click.IntRange(min=0), default=20, show_default=True, metavar="N", help="Show N of the matches."
 )
 @table_option
+@report_option
 @json_option
 @source_options
 @signing_options

@@ -90,7 +90,7 @@ def write(frame: str, cells: Mapping[str, str]) -> str:
     Raises `UsageError` for a frame whose braces do not match, and for a slot without a cell.
     """
     pieces: list[str] = []
-    for piece in _pieces(frame):
+    for piece in frame_pieces(frame):
         if isinstance(piece, str):
             if pieces and not pieces[-1] and piece[:1].isspace() and _ends_with_space(pieces):
                 piece = piece.lstrip()
@@ -107,7 +107,7 @@ def _ends_with_space(pieces: Sequence[str]) -> bool:
     return not text or text[-1].isspace()
 
 
-def _pieces(frame: str) -> Iterator[str | tuple[str]]:
+def frame_pieces(frame: str) -> Iterator[str | tuple[str]]:
     """Fixed texts, and the names of slots as tuples of one."""
     at, fixed = 0, ""
     for match in _SLOT.finditer(frame):

@@ -22,6 +22,7 @@ from esdedup.pipeline.scratch import forget_scan, forget_scans
 from esdedup.pipeline.updating import update_results
 from esdedup.records import Skips
 from esdedup.reports.histogram import draw_cluster_sizes
+from esdedup.reports.report import report_page
 from esdedup.settings import Reading, Resources, Scanning, Settings
 from esdedup.signers.vectors import VectorsFile
 from esdedup.sources.discover import Source, discover
@@ -29,6 +30,8 @@ from esdedup.stores.opening import is_on_server, open_store
 from esdedup.stores.store import STANDARD_INPUT, ReadingMark, SourceMark, Store
 
 log = logging.getLogger("esdedup")
+
+REPORT = "report.html"
 
 Address = str | Path
 
@@ -239,14 +242,27 @@ def require_settled(store: Store) -> None:
 
 
 def export(
-    store: Store, folder: Path, table: str, seconds: dict[str, float], memory: MemoryWatch, missing: list[str]
+    store: Store,
+    folder: Path,
+    table: str,
+    seconds: dict[str, float],
+    memory: MemoryWatch,
+    missing: list[str],
+    *,
+    report: bool,
 ) -> dict[str, Any]:
-    """Write every file of the contract to `folder`; the summary."""
+    """Write every file of the contract to `folder`; the summary. Without `report`, an old one goes away."""
     clock = time.perf_counter()
     export_results(store, folder, table)
     with whole_file(folder / "cluster-sizes.png") as part:
         part.write_bytes(draw_cluster_sizes(store.cluster_sizes(), "png"))
     seconds = seconds | {"export": time.perf_counter() - clock}
+    (folder / REPORT).unlink(missing_ok=True)  # of an earlier run, and no longer true
+    if report:
+        clock = time.perf_counter()
+        with whole_file(folder / REPORT) as part:
+            part.write_text(report_page(store, described(store, missing)), "utf-8", newline="\n")
+        seconds["report"] = time.perf_counter() - clock
     summary = summarize(store, seconds, memory, missing)
     with whole_file(folder / "summary.json") as part:
         part.write_text(json.dumps(summary, ensure_ascii=False, indent=1) + "\n", "utf-8")
@@ -255,6 +271,18 @@ def export(
 
 def summarize(store: Store, seconds: dict[str, float], memory: MemoryWatch, missing: list[str]) -> dict[str, Any]:
     """The content of summary.json."""
+    memory.sample()
+    return described(store, missing) | {
+        "seconds": {stage: round(value, 3) for stage, value in seconds.items()},
+        "peak_memory_mb": round(memory.peak / 2**20, 1),
+    }
+
+
+def described(store: Store, missing: Sequence[str] = ()) -> dict[str, Any]:
+    """What a store holds and how it was found: the summary, but for what was measured.
+
+    `missing` are sources that were passed over.
+    """
     scanned = store.last_scan() or {}
     marks = store.sources()
     skipped = skipped_by_reason(marks)
@@ -263,7 +291,6 @@ def summarize(store: Store, seconds: dict[str, float], memory: MemoryWatch, miss
         skipped["hot_token"] = scanned["hot_tokens"]
     if scanned.get("ignored_clusters"):
         skipped["ignored_cluster"] = scanned["ignored_clusters"]
-    memory.sample()
     return {
         "version": __version__,
         "settings": {**store.signing.describe(), **scanned.get("scanning", {})},
@@ -276,10 +303,8 @@ def summarize(store: Store, seconds: dict[str, float], memory: MemoryWatch, miss
         "cluster_sizes": {str(size): count for size, count in store.cluster_sizes().items()},
         "kinds": store.kinds() if scanned else {},
         "skipped": dict(sorted(skipped.items())),
-        "damaged": missing + damages(marks),
+        "damaged": [*missing, *damages(marks)],
         "far_reaching_clusters": scanned.get("far_reaching_clusters", 0),
-        "seconds": {stage: round(value, 3) for stage, value in seconds.items()},
-        "peak_memory_mb": round(memory.peak / 2**20, 1),
     }
 
 

@@ -48,6 +48,7 @@ def run(
     out: Address,
     store: Address | None = None,
     table: str = "jsonl",
+    report: bool = True,
     fresh: bool = False,
     keep_generations: int = 0,
     keep_going: bool = False,
@@ -56,11 +57,11 @@ def run(
 ) -> dict[str, Any]:
     """Index `sources`, scan, and write every file of the contract to the folder `out`; the summary.
 
-    With `keep_going`, sources that are missing or damaged are passed over as far as they must, and stand in the
-    summary under `damaged`. Without `store` it is OUT/store.duckdb. A job that is finished already only writes its
-    files again; other sources into the same store raise `StoreSourcesError`. With `fresh` a new generation takes
-    the place of what is there, once it is finished; on a server, `keep_generations` of the older ones stay. `options`
-    are those of `Settings.of`.
+    One of the files is a page about the results, `report.html`, unless `report` is false. With `keep_going`, sources
+    that are missing or damaged are passed over as far as they must, and stand in the summary under `damaged`. Without
+    `store` it is OUT/store.duckdb. A job that is finished already only writes its files again; other sources into the
+    same store raise `StoreSourcesError`. With `fresh` a new generation takes the place of what is there, once it is
+    finished; on a server, `keep_generations` of the older ones stay. `options` are those of `Settings.of`.
     """
     settings = settings_of(options)
     check_table(table)
@@ -79,7 +80,7 @@ def run(
         if not same or any(mark.path == STANDARD_INPUT for mark in marks):
             seconds["index"] = time.perf_counter() - clock
         seconds |= scan_if_needed(opened, settings.scanning, settings.resources, quiet=quiet)
-        summary = export(opened, folder, table, seconds, memory, missing)
+        summary = export(opened, folder, table, seconds, memory, missing, report=report)
         opened.end_job()
         publish(opened, fresh=fresh, keep=keep_generations)
         return summary
@@ -117,9 +118,16 @@ def index(
 
 
 def scan(
-    *, store: Address, out: Address | None = None, table: str = "jsonl", quiet: bool = True, **options: Any
+    *,
+    store: Address,
+    out: Address | None = None,
+    table: str = "jsonl",
+    report: bool = True,
+    quiet: bool = True,
+    **options: Any,
 ) -> dict[str, Any]:
-    """Find pairs and clusters among everything in `store`; write the files to `out` if given; the summary."""
+    """Find pairs and clusters among everything in `store`; write the files to `out` if given, as `run` does; the
+    summary."""
     settings = settings_of(options)
     check_table(table)
     if out is not None:
@@ -128,7 +136,7 @@ def scan(
         require_settled(opened)
         opened.begin_job("scan")
         seconds = scan_store(opened, settings.scanning, settings.resources, quiet=quiet)
-        summary = _finish(opened, out, table, seconds, memory, [])
+        summary = _finish(opened, out, table, seconds, memory, [], report)
         opened.end_job()
         return summary
 
@@ -138,6 +146,7 @@ def add(
     store: Address,
     out: Address | None = None,
     table: str = "jsonl",
+    report: bool = True,
     keep_going: bool = False,
     matches: int = SHOWN,
     quiet: bool = True,
@@ -166,7 +175,7 @@ def add(
         seconds |= bring_up_to_date(opened, settings, quiet=quiet)
         last = opened.last_reading()
         matched, shown = opened.new_matches(last.first, matches) if last is not None else (0, [])
-        summary = _finish(opened, out, table, seconds, memory, missing + damages(marks))
+        summary = _finish(opened, out, table, seconds, memory, missing + damages(marks), report)
         opened.end_job()
         return {**summary, "added": {**merged, "matched": matched}, "matches": shown}
 
@@ -216,10 +225,16 @@ def drop(*, store: Address) -> None:
 
 
 def _finish(
-    store: Store, out: Address | None, table: str, seconds: dict[str, float], memory: MemoryWatch, missing: list[str]
+    store: Store,
+    out: Address | None,
+    table: str,
+    seconds: dict[str, float],
+    memory: MemoryWatch,
+    missing: list[str],
+    report: bool,
 ) -> dict[str, Any]:
     if out is not None:
-        return export(store, Path(out), table, seconds, memory, missing)
+        return export(store, Path(out), table, seconds, memory, missing, report=report)
     return summarize(store, seconds, memory, missing)
 
 

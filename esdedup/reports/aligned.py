@@ -138,6 +138,8 @@ def _row(pieces: list[Piece], members: Sequence[dict[str, Any]], shown: int) -> 
 def _pieces(laid: Laid, copies: Sequence[int]) -> Iterator[list[Piece]]:
     """The pieces of each row."""
     usual = [_usual([filler.strip() for filler in slot.fillers], copies) for slot in laid.frame.slots]
+    # where nothing stands in a slot, it is told on the side of the white space on which others have it
+    led = [any(filler[:1].isspace() for filler in slot.fillers if filler.strip()) for slot in laid.frame.slots]
     starts = laid.words.texts.tolist()
     for row in range(len(copies)):
         pieces: list[Piece] = []
@@ -146,7 +148,7 @@ def _pieces(laid: Laid, copies: Sequence[int]) -> Iterator[list[Piece]]:
             _add_fixed(pieces, laid, row, (ends[0], spans[row][0]), (ends[1], spans[0][0]))
             filler = laid.frame.slots[slot].fillers[row]
             bare = filler.strip()
-            lead = filler[: len(filler) - len(filler.lstrip())]
+            lead = filler[: len(filler) - len(filler.lstrip())] if bare or led[slot] else ""
             _add(pieces, lead, False)  # white space is beside what fills a slot, not in it
             pieces.append({"text": bare, "slot": slot, "differs": bare != usual[slot], "left_out": 0})
             _add(pieces, filler[len(lead) + len(bare) :], False)
@@ -221,7 +223,7 @@ def _if_usual(piece: Piece) -> list[Piece]:
 def _ends_of(piece: Piece, context: int = _CONTEXT) -> list[Piece]:
     """A piece without what is too long of it: of a filler the end, of other stretches the middle."""
     text = piece["text"]
-    if len(text) <= 2 * context + context // 2 or piece["left_out"]:
+    if len(text) <= 3 * context or piece["left_out"]:
         return [piece]
     if piece["slot"] is not None:
         return [{**piece, "text": text[: 2 * context], "left_out": len(text) - 2 * context}]

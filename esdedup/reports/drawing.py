@@ -26,6 +26,9 @@ class Look(NamedTuple):
 LIGHT = Look("#ffffff", "#1d1c1a", "#5f5b54", "#dcd9d2", "#1f5fa8")
 DARK = Look("#16181b", "#e9e7e2", "#a9a59c", "#363a40", "#8ab8f0")
 
+WRITING = "#fefefe"
+"""On coloured ground, whatever is behind the plot."""
+
 KIND_COLOURS = {
     "template": "#2f6cb5",
     "identical": "#6d6d69",
@@ -34,24 +37,24 @@ KIND_COLOURS = {
     "references": "#8250b0",
     "other": "#8a6512",
 }
-"""White writing has contrast on each."""
+"""`WRITING` has contrast on each."""
 
 
-def new_axes(look: Look, height: float, left: float = 0.1) -> tuple[Figure, Axes]:
+def new_axes(height: float, left: float = 0.1) -> tuple[Figure, Axes]:
     """A figure so many inches high with one plot in it, `left` of its width from the edge."""
     # a second of imports that only drawing needs
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(7, height), facecolor=look.paper)
+    figure = Figure(figsize=(7, height), facecolor=LIGHT.paper)
     # an automatic layout would draw everything twice
     axes = figure.add_axes((left, 0.54 / height, 0.95 - left, 1 - 1 / height), facecolor="none")
     for side, spine in axes.spines.items():
         spine.set_visible(side in ("left", "bottom"))
-        spine.set_color(look.line)
-    axes.tick_params(which="both", color=look.line, labelcolor=look.muted, labelsize=9)
-    axes.xaxis.label.set_color(look.ink)
-    axes.yaxis.label.set_color(look.ink)
-    axes.title.set_color(look.ink)
+        spine.set_color(LIGHT.line)
+    axes.tick_params(which="both", color=LIGHT.line, labelcolor=LIGHT.muted, labelsize=9)
+    axes.xaxis.label.set_color(LIGHT.ink)
+    axes.yaxis.label.set_color(LIGHT.ink)
+    axes.title.set_color(LIGHT.ink)
     axes.title.set_fontsize(10)
     return figure, axes
 
@@ -62,7 +65,10 @@ def counted(value: float, _: float) -> str:
 
 
 def written(figure: Figure, form: str) -> bytes:
-    """The figure as a file, `png` or `svg`; an SVG stands on whatever is behind it, and its letters stay letters."""
+    """The figure as a file on light ground, `png` or `svg`.
+
+    An SVG stands on whatever is behind it, and its letters stay letters.
+    """
     from matplotlib import rc_context
 
     out = io.BytesIO()
@@ -73,3 +79,10 @@ def written(figure: Figure, form: str) -> bytes:
         with rc_context({"svg.hashsalt": "esdedup", "svg.fonttype": "none"}):
             figure.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     return out.getvalue()
+
+
+def on_dark(picture: bytes) -> bytes:
+    """An SVG as it looks on dark ground."""
+    for light, dark in zip(LIGHT, DARK, strict=True):
+        picture = picture.replace(light.encode(), dark.encode())
+    return picture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from importlib import resources
 from typing import Any
 
@@ -15,6 +16,7 @@ _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _STEPS = (("", 1), (" k", 10**3), (" M", 10**6), (" G", 10**9), (" T", 10**12))
 
 
+@cache
 def environment(*packages: str) -> Environment:
     """Templates of these packages, each in its folder `templates`, and of this room: the first that has a name.
 

@@ -15,7 +15,9 @@ from esdedup.errors import SettingsError, StoreSettingsError, StoreSourcesError,
 from tests.corpus import corpus, sentence, true_pairs
 from tests.pipeline.conftest import RunJob, Stores
 
-FILES = ["cluster-sizes.png", "clusters.jsonl", "clusters.txt", "pairs.jsonl", "store.duckdb", "summary.json"]
+FILES = [
+    "cluster-sizes.png", "clusters.jsonl", "clusters.txt", "pairs.jsonl", "report.html", "store.duckdb", "summary.json",
+]  # fmt: skip
 
 
 def table(path: Path, rows: list[tuple[str, str]]) -> Path:

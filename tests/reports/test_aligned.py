@@ -78,14 +78,14 @@ def test_long_texts_are_shortened_and_what_is_missing_is_counted(texts: list[str
 
 
 def test_rows_may_leave_out_what_the_first_one_tells() -> None:
-    long = "in the amber office of Klouyo, where a clear pine and a bent flute blocked the way of all who came that"
+    same = "where a clear pine and a bent flute and three mills of old had"
+    long = f"in the amber office of Klouyo, {same} blocked the way of all who came that"
     first, second = laid_out(a_cluster([f"Ten men {long} day.", f"Two men {long} year."]), brief=True)["rows"]
     assert text_of(first) == f"Ten men {long} day."
     shown = [(piece["text"], piece["left_out"]) for piece in second["pieces"]]
-    left_out = len("where a clear pine and a bent flute")
     assert shown == [
         ("Two", 0),
-        (" men in the amber office of Klouyo, ", left_out),
+        (" men in the amber office of Klouyo, ", len(same)),
         (" blocked the way of all who came that ", 0),
         ("year", 0),
         (".", 0),
@@ -117,6 +117,14 @@ def test_words_that_are_spelled_otherwise_are_marked() -> None:
     assert view["slots"] == []
     assert different(view["rows"][0]) == []
     assert different(view["rows"][1]) == ["city", ",", "1234"]
+
+
+def test_a_gap_stands_where_others_have_something() -> None:
+    first, second = laid_out(a_cluster(["A C++ compiler of old.", "A C compiler of old."]))["rows"]
+    assert [piece["text"] for piece in second["pieces"]] == ["A C", "", " compiler of old."]
+    first, second = laid_out(a_cluster(["He came twice.", "He came."]))["rows"]
+    assert [piece["text"] for piece in first["pieces"]] == ["He came ", "twice", "."]
+    assert [piece["text"] for piece in second["pieces"]] == ["He came", "", "."]
 
 
 def test_copies_are_one_row() -> None:

@@ -46,13 +46,13 @@ def prepare(folder: Path, verb: str) -> Path:
 
 
 def files(folder: Path, verb: str) -> dict[str, bytes]:
-    """What the finished command leaves, but for what tells of time."""
+    """What the finished command leaves, but for what tells of time and of places."""
     if verb == "index":
         esdedup.scan(store=folder / "s.duckdb", out=folder / "out")
     return {
         path.name: path.read_bytes()
         for path in (folder / "out").glob("[!.]*")
-        if path.name not in ("store.duckdb", "summary.json", "cluster-sizes.png")
+        if path.name not in ("store.duckdb", "summary.json", "cluster-sizes.png", "report.html")
     }
 
 

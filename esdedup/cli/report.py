@@ -1,0 +1,31 @@
+"""`report`: what was found, as a page and pictures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from esdedup.cli.options import store_option, talk_options
+
+
+@click.command()
+@store_option
+@click.option(
+    "--out", metavar="DIR", type=click.Path(path_type=Path), required=True, help="Folder for the page and the pictures."
+)
+@talk_options
+def report(store: str, out: Path, quiet: bool) -> None:
+    """Write a page about the results, report.html, and its plots as PNG and SVG.
+
+    The page is one file that needs no network: counts, kinds, sizes, contradictions, the largest clusters, templates,
+    what was skipped, the settings, and the commands that do it again. run writes it, too.
+
+    \b
+    Example:
+      esdedup report --store found/store.duckdb --out found
+    """
+    import esdedup
+
+    for path in esdedup.report(store=store, out=out):
+        click.echo(f"wrote {path}")
