@@ -1,0 +1,105 @@
+"""Takes pictures of the pages and the report of the demo's data, in a real browser."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+import esdedup
+from esdedup.demo.files import generate_files
+
+PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
+
+ARTICLES, SEED = 200, 1
+WIDTH, HEIGHT = 1100, 760
+TYPED = "In 1798 Beitan Staepim rescued an ancient robin, and a fair flute roofed the cobbler of Mae"
+PASTED = (
+    "In 1798 Beitan Staepim rescued an ancient robin, and a fair flute roofed the cobbler of Maewen Difuth. "
+    "This one is new to the collection, and long enough to be compared with all that stands there. Too short. "
+    "Soklid paved the superb pilot; in 1276 the faint banner declared Leistoult, but both refinery and oak ruled "
+    "Hamir Paedas; it closed in 1216."
+)
+
+
+def main() -> None:
+    PICTURES.mkdir(exist_ok=True)
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        sys.exit("chromium is missing; run apt-get install chromium")
+    with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
+        out = Path(name)
+        wiki = out / "demo.xml.bz2"
+        generate_files(ARTICLES, SEED, wiki)
+        esdedup.run(wiki, out=out)
+        browser = playwright.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+        )
+        with _served(out / "store.duckdb") as url:
+            _take(browser, url, out)
+        browser.close()
+
+
+def _take(browser: Browser, url: str, out: Path) -> None:
+    store = out / "store.duckdb"
+    template = next(iter(esdedup.clusters(store=store, kind="template")))["id"]
+    drift = next(iter(esdedup.clusters(store=store, kind="drift", sort="contradiction")))["id"]
+    [pair, *_] = esdedup.overlap(store=store, limit=1).rows
+    page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme="light")
+    page.goto(url)
+    page.locator("#text").press_sequentially(TYPED)
+    _shoot(page, "check", ".match")
+    page.goto(url)
+    page.fill("#text", PASTED)
+    page.click("form.check button")
+    page.click("summary >> nth=0")
+    _shoot(page, "text", ".sentences")
+    for name, path in (
+        ("clusters", "clusters"),
+        ("cluster", f"clusters/{drift}"),
+        ("contradictions", "contradictions"),
+        ("templates", "templates"),
+        ("template", f"templates/{template}"),
+        ("articles", "articles"),
+        ("article", f"articles/{pair['a']}"),
+        ("overview", "overview"),
+    ):
+        page.goto(f"{url}{path}")
+        _shoot(page, name, "main")
+    page.goto((out / "report.html").as_uri())
+    _shoot(page, "report", "main")
+    phone = browser.new_page(viewport={"width": 390, "height": HEIGHT}, color_scheme="dark", device_scale_factor=2)
+    phone.goto(f"{url}clusters/{drift}")
+    _shoot(phone, "phone", "main")
+
+
+def _shoot(page: Page, name: str, awaited: str) -> None:
+    page.wait_for_selector(awaited)
+    page.wait_for_load_state("networkidle")
+    page.screenshot(path=PICTURES / f"{name}.png", animations="disabled")
+
+
+@contextmanager
+def _served(store: Path) -> Iterator[str]:
+    """The address of a server in a process of its own."""
+    command = [sys.executable, "-m", "esdedup", "serve", "--store", str(store), "--port", "0"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr is not None
+        told = re.search(r"http://\S+/", process.stderr.readline())
+        assert told is not None
+        yield told[0]
+    finally:
+        process.terminate()
+        process.wait()
+
+
+if __name__ == "__main__":
+    main()
