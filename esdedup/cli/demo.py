@@ -99,6 +99,7 @@ def _run(wiki: str, truth: Path, out: Path, as_json: bool, options: dict[str, An
         click.echo(summary_text(summary, out, store))
         click.echo()
         click.echo(_found_text(found))
+        click.echo(f"\nLook at it: esdedup serve --store {store}")
     if not found.complete:
         missed = sum(kind.missed for kind in found.kinds)
         raise EsdedupError(

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from esdedup.evaluation.sample import Curve
-from esdedup.reports.drawing import LIGHT, Look, new_axes, written
+from esdedup.reports.drawing import LIGHT, new_axes, written
 from esdedup.reports.pages import short
 
 
@@ -42,22 +42,22 @@ def draw_curves(curves: Sequence[Curve], threshold: float, path: Path) -> None:
     figure.savefig(path, format="png", dpi=120)
 
 
-def draw_curve(curve: Curve, threshold: float, form: str, look: Look = LIGHT) -> bytes:
+def draw_curve(curve: Curve, threshold: float, form: str) -> bytes:
     """A `png` or `svg` of one scheme: its chance in theory, and points for what was observed of pairs."""
-    figure, axes = new_axes(look, 4)
+    figure, axes = new_axes(4)
     axes.set_xlabel("Jaccard similarity of two texts")
     axes.set_ylabel("chance to share a token")
     axes.set_xlim(0, 1)
     axes.set_ylim(-0.02, 1.04)
-    axes.grid(True, color=look.line, alpha=0.6, linewidth=0.6)
+    axes.grid(True, color=LIGHT.line, alpha=0.6, linewidth=0.6)
     similarities = np.linspace(0, 1, 400)
-    axes.plot(similarities, curve.scheme.chance(similarities), color=look.accent, linewidth=1.4, label="in theory")
-    axes.axvline(threshold, color=look.muted, linestyle=":", linewidth=1, label=f"threshold {threshold:g}")
+    axes.plot(similarities, curve.scheme.chance(similarities), color=LIGHT.accent, linewidth=1.4, label="in theory")
+    axes.axvline(threshold, color=LIGHT.muted, linestyle=":", linewidth=1, label=f"threshold {threshold:g}")
     seen = (curve.pairs > 0) & ~np.isnan(curve.recall)
     if seen.any():
         pairs = f"pairs of the last scan, {short(int(curve.pairs.sum()))}"
         sizes = 10 + 14 * np.log10(curve.pairs[seen])
-        axes.scatter(curve.jaccard[seen], curve.recall[seen], s=sizes, color=look.ink, zorder=3, label=pairs)
-    axes.legend(frameon=False, labelcolor=look.muted, fontsize=9, loc="upper left")
+        axes.scatter(curve.jaccard[seen], curve.recall[seen], s=sizes, color=LIGHT.ink, zorder=3, label=pairs)
+    axes.legend(frameon=False, labelcolor=LIGHT.muted, fontsize=9, loc="upper left")
     axes.set_title(f"{curve.scheme.tokens} tokens of {curve.scheme.rows} values")
     return written(figure, form)

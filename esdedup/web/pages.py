@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, Router
 
+from esdedup.meaning.templates import frame_pieces
 from esdedup.reports.pages import environment, style
 from esdedup.settings import KINDS
 from esdedup.web.graph import ring
@@ -45,7 +46,7 @@ class Pages:
             "ring": ring,
             "with_token": with_token,
         }
-        self._environment.filters |= {"path": lambda text: quote(text, safe="")}
+        self._environment.filters |= {"path": lambda text: quote(text, safe=""), "slotted": _slotted}
 
     def render(self, template: str, request: Request, answer: Any) -> str:
         """The page of an answer. `again` makes the address of this page with other parameters."""
@@ -69,6 +70,18 @@ class Pages:
             return Response(status_code=404)
         headers = {"Cache-Control": "public, max-age=31536000, immutable"}
         return Response(self._files[name], 200, headers, _FILES[name])
+
+
+def _slotted(frame: str, most: int = 10_000) -> list[tuple[str, bool]]:
+    """The beginning of a frame in pieces, each with whether it is the name of a slot."""
+    told: list[tuple[str, bool]] = []
+    for piece in frame_pieces(frame):
+        text = piece if isinstance(piece, str) else piece[0]
+        if len(text) > most:
+            return [*told, (f"{text[:most]}…", False)]
+        told.append((text, not isinstance(piece, str)))
+        most -= len(text)
+    return told
 
 
 def _again(request: Request, changes: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from esdedup.pipeline.questions import threshold
 from esdedup.reports.curves import draw_curve
-from esdedup.reports.drawing import DARK, LIGHT, Look
+from esdedup.reports.drawing import on_dark
 from esdedup.reports.histogram import draw_cluster_sizes
 from esdedup.reports.kinds import draw_kinds
 from esdedup.stores.store import Store
@@ -26,29 +26,27 @@ def add_plots(app: FastAPI, desk: Desk) -> None:
     @app.get("/plots/{name}.svg", include_in_schema=False)
     async def plot(request: Request, name: Annotated[str, Path(max_length=100)]) -> Response:
         plain = name.removesuffix("-dark")
-        look = LIGHT if plain == name else DARK
         if plain not in _DRAWINGS:
             raise UnknownError(f"no drawing {name}")
         drawn = await desk.ask(
-            request,
-            lambda edition, store: edition.answer(("plot", name), lambda: _DRAWINGS[plain](edition, store, look)),
+            request, lambda edition, store: edition.answer(("plot", plain), lambda: _DRAWINGS[plain](edition, store))
         )
-        return Response(drawn, media_type="image/svg+xml")
+        return Response(drawn if plain == name else on_dark(drawn), media_type="image/svg+xml")
 
 
-def _sizes(_: Edition, store: Store, look: Look) -> bytes:
-    return draw_cluster_sizes(store.cluster_sizes(), "svg", look)
+def _sizes(_: Edition, store: Store) -> bytes:
+    return draw_cluster_sizes(store.cluster_sizes(), "svg")
 
 
-def _kinds(_: Edition, store: Store, look: Look) -> bytes:
-    return draw_kinds({kind: store.cluster_sizes(kind) for kind in store.kinds()}, "svg", look)
+def _kinds(_: Edition, store: Store) -> bytes:
+    return draw_kinds({kind: store.cluster_sizes(kind) for kind in store.kinds()}, "svg")
 
 
-def _curve(edition: Edition, store: Store, look: Look) -> bytes:
-    return draw_curve(curve(edition, store), threshold(store), "svg", look)
+def _curve(edition: Edition, store: Store) -> bytes:
+    return draw_curve(curve(edition, store), threshold(store), "svg")
 
 
-_DRAWINGS: dict[str, Callable[[Edition, Store, Look], bytes]] = {
+_DRAWINGS: dict[str, Callable[[Edition, Store], bytes]] = {
     "cluster-sizes": _sizes,
     "kinds": _kinds,
     "s-curve": _curve,

@@ -11,6 +11,7 @@ from esdedup.evaluation.observed import observed_curve
 from esdedup.evaluation.sample import Curve
 from esdedup.evaluation.schemes import Scheme
 from esdedup.pipeline.steps import skipped_by_reason
+from esdedup.reports.skips import in_words
 from esdedup.settings import Scanning, Signing
 from esdedup.stores.store import Store
 from esdedup.web.answers.shapes import Overview
@@ -50,7 +51,7 @@ def _overview(edition: Edition, store: Store) -> Overview:
                 found.jaccard, found.expected, found.recall, found.pairs, strict=True
             )
         ],
-        "skipped": sorted(skipped.items()),
+        "skipped": [(reason, count, in_words(reason)) for reason, count in sorted(skipped.items())],
         "sources": [{"name": mark.name, "documents": mark.documents, "skipped": asdict(mark.skips)} for mark in marks],
         "current": bool(last.get("current")),
         "unfinished": _unfinished(store),

@@ -238,7 +238,7 @@ class Overview(TypedDict):
     kinds: dict[str, int]
     settings: dict[str, Any]
     curve: list[Point]
-    skipped: list[tuple[str, int]]  # reason, how many
+    skipped: list[tuple[str, int, str]]  # reason, how many, what that means
     sources: list[dict[str, Any]]
     current: bool  # whether nothing has changed since the last scan
     unfinished: str | None
