@@ -66,7 +66,7 @@ def state(mark: SourceMark) -> str:
     """The state of a source when it was read: its size and time, or what it was."""
     told = mark.fingerprint.partition(", read with ")[0]
     known = re.fullmatch(r"([0-9]+) bytes, changed at ([0-9]+)", told)
-    if known is None:
+    if known is None or len(known[2]) > 20:  # no year that calendars know
         return told
     moment = datetime.fromtimestamp(int(known[2]) // 10**9, UTC)
     return f"{int(known[1]):,} bytes, changed at {moment:%Y-%m-%dT%H:%M:%SZ}"
@@ -82,33 +82,28 @@ def _reading(mark: SourceMark) -> dict[str, Any]:
 
 
 def _way(mark: SourceMark) -> tuple[dict[str, Any], bool, str | None]:
-    """What sources have in common that one command can read: ids are either all qualified by the names of files, or
-    all of one name."""
-    return _reading(mark), mark.qualified, None if mark.qualified and _of_its_path(mark) else mark.name
-
-
-def _of_its_path(mark: SourceMark) -> bool:
-    """Whether a source is called as its file, or as a folder that it is in."""
-    path = PurePath(mark.path)
-    return path.name.startswith(mark.name) or mark.name in path.parts
+    """What sources have in common that one command can read: ids are either qualified, all by the names of files or
+    all by one name, or those of one source."""
+    if not mark.qualified:
+        return _reading(mark), False, _argument(mark)
+    of_its_path = PurePath(mark.path).name.startswith(mark.name) or mark.name in PurePath(mark.path).parts
+    return _reading(mark), True, None if of_its_path else mark.name
 
 
 def _named(way: Sequence[SourceMark]) -> list[str]:
     """The sources of one command, and the flags that say how they are read."""
-    paths = list(dict.fromkeys(_argument(mark, way) for mark in way))
+    paths = list(dict.fromkeys(_argument(mark) for mark in way))
     told = paths if len(paths) <= _NAMED else [*paths[:_NAMED], "…"]
     flags = _flags(_by_flag(_reading(way[0])), _by_flag(asdict(Reading())), _names(Reading()))
     given = way[0].qualified and len({mark.name for mark in way}) == 1
     return [*told, *flags, *(["--source-name", way[0].name] if given else [])]
 
 
-def _argument(mark: SourceMark, way: Sequence[SourceMark]) -> str:
-    """The path of a source, or of the folder of texts that it is one of."""
-    if sum(other.name == mark.name for other in way) > 1:
-        for folder in PurePath(mark.path).parents:
-            if folder.name == mark.name:
-                return str(folder)
-    return mark.path
+def _argument(mark: SourceMark) -> str:
+    """The path of a source, or of the folder of texts that it is called after."""
+    path = PurePath(mark.path)
+    folders = [] if path.name.startswith(mark.name) else [folder for folder in path.parents if folder.name == mark.name]
+    return str(folders[0]) if folders else mark.path
 
 
 def _scanning_flags(settings: Mapping[str, Any]) -> list[str]:

@@ -52,6 +52,22 @@ def test_run_ends_with_a_summary(finished: Path) -> None:
     assert printed.endswith("Next: esdedup clusters --store out/store.duckdb\n")
 
 
+def test_report_says_what_it_wrote(finished: Path, tmp_path: Path) -> None:
+    assert "report.html" in (finished / "printed").read_text()
+    process = esdedup("report", "--store", finished / "out" / "store.duckdb", "--out", "r", cwd=tmp_path)
+    names = ["report.html", "cluster-sizes.png", "kinds.png", "cluster-sizes.svg", "kinds.svg"]
+    assert (process.returncode, process.stderr) == (0, "")
+    assert process.stdout.splitlines() == [f"wrote r/{name}" for name in names]
+    again = esdedup("run", finished / "a.tsv", "--out", "s", "--unit", "record", "--no-report", cwd=tmp_path)
+    assert again.returncode == 0
+    assert "report.html" not in again.stdout
+    assert not (tmp_path / "s" / "report.html").exists()
+    (tmp_path / "file").write_text("")
+    assert "--out file" in one_line(
+        esdedup("report", "--store", finished / "out" / "store.duckdb", "--out", "file", cwd=tmp_path)
+    )
+
+
 def test_what_comes_next_works(finished: Path) -> None:
     process = esdedup("clusters", "--store", "out/store.duckdb", "--limit", "3", cwd=finished)
     assert process.returncode == 0

@@ -142,7 +142,7 @@ def test_the_same_job_again_only_writes_its_files(tmp_path: Path, run: RunJob) -
     (out / "clusters.jsonl").unlink()
     again = run(source, out=out, unit="record")
     assert results(out) == before
-    assert list(again["seconds"]) == ["export"]
+    assert list(again["seconds"]) == ["export", "report"]
     assert again["counts"] == first["counts"]
     stricter = run(source, out=out, jaccard=0.95)
     assert "index" not in stricter["seconds"]
