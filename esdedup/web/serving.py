@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import logging
 from collections.abc import Sequence
+from contextlib import suppress
 
 import uvicorn
 
@@ -60,7 +61,8 @@ def serve(
         socket = server.config.bind_socket()
         where = f"[{host}]" if ":" in host else host
         log.info("http://%s:%d/ shows %s; Ctrl-C ends it", where, socket.getsockname()[1], address)
-        server.run([socket])
+        with suppress(KeyboardInterrupt):  # which uvicorn raises again when it has ended in peace
+            server.run([socket])
     except SystemExit as end:  # which uvicorn does where it cannot listen
         raise EsdedupError(f"{host}:{port}: nobody can listen there, or somebody does; choose another --port") from end
     finally:
