@@ -46,6 +46,8 @@ def serve(
         )
     if token is not None and len(token) < _LEAST_TOKEN:
         raise UsageError(f"ESDEDUP_SERVE_TOKEN is shorter than {_LEAST_TOKEN} characters; set it to a longer one")
+    if token is not None and not (token.isascii() and token.isprintable() and " " not in token):
+        raise UsageError("ESDEDUP_SERVE_TOKEN holds what no header carries; use letters and digits of ASCII")
     readers = max(2, available_cores())
     live = Live(address, readers=readers, memory=memory)
     try:
