@@ -23,7 +23,7 @@ from esdedup.web.guard import Guard, Tell, typed
 from esdedup.web.live import Live
 from esdedup.web.pages import Pages
 from esdedup.web.plots import add_plots
-from esdedup.web.views import VIEWS, View
+from esdedup.web.views import ERRORS, VIEWS, View
 
 _API = "/api"
 
@@ -83,7 +83,7 @@ def _add_view(app: FastAPI, desk: Desk, pages: Pages, view: View) -> None:
     name, methods = view.ask.__name__, ["GET" if view.body is None else "POST"]
     app.add_api_route(
         _API + view.path, as_json, methods=methods, response_model=view.shape, name=f"{name}_json",
-        summary=(view.ask.__doc__ or "").strip().splitlines()[0], description=view.ask.__doc__, responses=_ERRORS,
+        summary=(view.ask.__doc__ or "").strip().splitlines()[0], description=view.ask.__doc__, responses=ERRORS,
         operation_id=name,
     )  # fmt: skip
     page = as_page if view.body is None else of_form
@@ -102,17 +102,6 @@ def _add_plain_pages(app: FastAPI, pages: Pages) -> None:
     @app.get(_API, include_in_schema=False, name="api")
     async def api(request: Request) -> Response:
         return HTMLResponse(pages.render("api.html", request, {"paths": app.openapi()["paths"]}))
-
-
-_ERRORS: dict[int | str, dict[str, Any]] = {
-    status: {"description": what, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Refusal"}}}}
-    for status, what in (
-        (400, "It cannot mean anything as asked."),
-        (404, "Nothing has this id."),
-        (413, "More than may be sent at once."),
-        (503, "Too many questions at once, or the store cannot be read."),
-    )
-}
 
 
 def _telling(pages: Pages) -> Tell:

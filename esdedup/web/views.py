@@ -112,6 +112,19 @@ def overview_of_all() -> Question[shapes.Overview]:
     return overview.overview
 
 
+ERRORS: dict[int | str, dict[str, Any]] = {
+    status: {"description": what, "model": shapes.Refusal}
+    for status, what in (
+        (400, "It cannot mean anything as asked."),
+        (404, "Nothing has this id."),
+        (413, "More than may be sent at once."),
+        (422, "It is not of the form that is asked for."),
+        (503, "Too many questions at once, or the store cannot be read."),
+    )
+}
+"""What is answered instead, as openapi.json describes it."""
+
+
 class View(NamedTuple):
     """A page at `path`, with its template, and its twin under `/api`."""
 
