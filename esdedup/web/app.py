@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
-from urllib.parse import parse_qs
 
 import orjson
 from fastapi import Depends, FastAPI, Request
@@ -13,18 +12,18 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, Response
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Scope
 
 from esdedup import __version__
 from esdedup.errors import EsdedupError, UsageError
 from esdedup.web.answers.browse import UnknownError
 from esdedup.web.desk import BusyError, Desk, OvertakenError, Question
 from esdedup.web.exports import add_exports
-from esdedup.web.guard import Guard, TooLargeError
+from esdedup.web.guard import Guard, Tell, typed
 from esdedup.web.live import Live
 from esdedup.web.pages import Pages
 from esdedup.web.plots import add_plots
-from esdedup.web.views import VIEWS, View
+from esdedup.web.views import ERRORS, VIEWS, View
 
 _API = "/api"
 
@@ -60,8 +59,9 @@ def create_app(
     add_plots(app, desk)
     _add_plain_pages(app, pages)
     app.mount("/assets", pages.assets())
-    _add_errors(app, pages)
-    return Guard(app, hosts, token)
+    tell = _telling(pages)
+    _add_errors(app, tell)
+    return Guard(app, hosts, token, tell)
 
 
 def _add_view(app: FastAPI, desk: Desk, pages: Pages, view: View) -> None:
@@ -73,9 +73,9 @@ def _add_view(app: FastAPI, desk: Desk, pages: Pages, view: View) -> None:
 
     async def of_form(request: Request) -> Response:
         assert view.body is not None
-        fields = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=8)
+        text = typed(await request.body(), "text")
         try:
-            question = view.ask(view.body(text=fields.get("text", [""])[0]))
+            question = view.ask(view.body(text=text))
         except ValidationError as error:
             raise RequestValidationError(error.errors()) from error
         return HTMLResponse(pages.render(view.template, request, await desk.ask(request, question)))
@@ -83,7 +83,7 @@ def _add_view(app: FastAPI, desk: Desk, pages: Pages, view: View) -> None:
     name, methods = view.ask.__name__, ["GET" if view.body is None else "POST"]
     app.add_api_route(
         _API + view.path, as_json, methods=methods, response_model=view.shape, name=f"{name}_json",
-        summary=(view.ask.__doc__ or "").strip().splitlines()[0], description=view.ask.__doc__, responses=_ERRORS,
+        summary=(view.ask.__doc__ or "").strip().splitlines()[0], description=view.ask.__doc__, responses=ERRORS,
         operation_id=name,
     )  # fmt: skip
     page = as_page if view.body is None else of_form
@@ -104,36 +104,30 @@ def _add_plain_pages(app: FastAPI, pages: Pages) -> None:
         return HTMLResponse(pages.render("api.html", request, {"paths": app.openapi()["paths"]}))
 
 
-_ERRORS: dict[int | str, dict[str, Any]] = {
-    status: {"description": what, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Refusal"}}}}
-    for status, what in (
-        (400, "It cannot mean anything as asked."),
-        (404, "Nothing has this id."),
-        (413, "More than may be sent at once."),
-        (503, "Too many questions at once, or the store cannot be read."),
-    )
-}
-
-
-def _add_errors(app: FastAPI, pages: Pages) -> None:
+def _telling(pages: Pages) -> Tell:
     """One line for whatever cannot be answered, as JSON or as a page."""
 
+    def tell(scope: Scope, status: int, line: str, headers: Mapping[str, str] | None) -> Response:
+        if scope["path"].startswith(f"{_API}/"):
+            return _json({"error": line}, status, headers)
+        page = pages.render("error.html", Request(scope), {"status": status, "line": line})
+        return HTMLResponse(page, status, headers)
+
+    return tell
+
+
+def _add_errors(app: FastAPI, tell: Tell) -> None:
     def add(kind: type[Exception], status: int, line: Callable[[Any], str] = str) -> None:
         async def told(request: Request, error: Exception) -> Response:
             code = getattr(error, "status_code", status)
-            headers = {"Retry-After": "1"} if code == 503 else None
-            if request.url.path.startswith(_API):
-                return _json({"error": line(error)}, code, headers)
-            return HTMLResponse(
-                pages.render("error.html", request, {"status": code, "line": line(error)}), code, headers
-            )
+            headers = {"Retry-After": "1"} if code == 503 else getattr(error, "headers", None)
+            return tell(request.scope, code, line(error), headers)
 
         app.add_exception_handler(kind, told)
 
     add(UnknownError, 404, lambda error: str(error.args[0]))
     add(HTTPException, 404, lambda error: str(error.detail))
     add(RequestValidationError, 422, _what_is_wrong)
-    add(TooLargeError, 413, lambda _: "more than may be sent at once")
     add(UsageError, 400)
     add(BusyError, 503)
     add(OvertakenError, 499)
@@ -145,5 +139,5 @@ def _what_is_wrong(error: RequestValidationError) -> str:
     return "; ".join(found[:5])
 
 
-def _json(answer: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+def _json(answer: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     return Response(orjson.dumps(answer), status, headers, "application/json")

@@ -14,7 +14,7 @@ from esdedup.exports.tables import compact_json
 from esdedup.web.answers.browse import whole_cluster
 from esdedup.web.answers.meanings import whole_table
 from esdedup.web.desk import Desk
-from esdedup.web.views import ClusterId
+from esdedup.web.views import ERRORS, ClusterId
 
 _MEMBER = ("id", "source", "document", "title", "position", "revision", "timestamp", "text")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -23,7 +23,12 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 def add_exports(app: FastAPI, desk: Desk) -> None:
     """Add the addresses of the files."""
 
-    @app.get("/api/clusters/{identity}/export", summary="A cluster as a file.", tags=["files"])
+    @app.get(
+        "/api/clusters/{identity}/export",
+        summary="A cluster as a file.",
+        tags=["files"],
+        responses=_described("json", "csv"),
+    )
     async def export_cluster(request: Request, identity: ClusterId, form: Literal["json", "csv"] = "json") -> Response:
         """All members of a cluster: as the line of clusters.jsonl, or as a table."""
         found = await desk.ask(request, lambda _, store: whole_cluster(store, identity))
@@ -32,7 +37,10 @@ def add_exports(app: FastAPI, desk: Desk) -> None:
         rows = ([member[name] for name in _MEMBER] for member in found["members"])
         return _file(_table(_MEMBER, rows), f"{identity}.csv", "text/csv; charset=utf-8")
 
-    @app.get("/api/templates/{identity}/export", summary="A template's table as CSV.", tags=["files"])
+    @app.get(
+        "/api/templates/{identity}/export", summary="A template's table as CSV.", tags=["files"], response_class=Response,
+        responses=_described("csv"),
+    )  # fmt: skip
     async def export_template(request: Request, identity: ClusterId) -> Response:
         """A row a sentence, a column a slot."""
         table = await desk.ask(request, lambda _, store: whole_table(store, identity))
@@ -42,6 +50,11 @@ def add_exports(app: FastAPI, desk: Desk) -> None:
             for at, sentence in enumerate(table.sentences)
         )
         return _file(_table(header, rows), f"{identity}.csv", "text/csv; charset=utf-8")
+
+
+def _described(*forms: str) -> dict[int | str, dict[str, Any]]:
+    kinds = {"json": "application/json", "csv": "text/csv"}
+    return ERRORS | {200: {"description": "A file.", "content": {kinds[form]: {} for form in forms}}}
 
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

@@ -8,16 +8,20 @@ header tells. Answers may not be framed, run foreign scripts, or be sent anywher
 from __future__ import annotations
 
 import hmac
-from collections.abc import Collection
+import re
+from collections.abc import Callable, Collection, Mapping
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.exceptions import HTTPException
+from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MOST_BYTES = 2**20
 """Of a request's body."""
+
+TOO_LARGE = f"more than {MOST_BYTES:,} bytes; send less at once"
 
 COOKIE = "esdedup-token"
 ENTRANCE = "/enter"
@@ -37,15 +41,20 @@ _HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
+_HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^][\s/:?#@\\]+)(:[0-9]{1,5})?")
+
+Tell = Callable[[Scope, int, str, Mapping[str, str] | None], Response]
+"""The answer to a request that is refused: its status, why, and headers."""
 
 
 class Guard:
-    """Wraps an application. `hosts` are names without ports; `*` allows all."""
+    """Wraps an application. `hosts` are names without ports; `*` allows all. `tell` words what is refused."""
 
-    def __init__(self, app: ASGIApp, hosts: Collection[str], token: str | None) -> None:
+    def __init__(self, app: ASGIApp, hosts: Collection[str], token: str | None, tell: Tell) -> None:
         self._app = app
         self._hosts = {host.lower() for host in hosts}
         self._token = token
+        self._tell = tell
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or let the application do so."""
@@ -65,26 +74,33 @@ class Guard:
 
         refusal = self._refusal(scope, headers)
         if refusal is None and scope["path"] == ENTRANCE and scope["method"] == "POST" and self._token is not None:
-            refusal = await self._enter(scope, receive)
+            try:
+                refusal = await self._enter(scope, receive)
+            except HTTPException as error:
+                refusal = self._tell(scope, error.status_code, error.detail, None)
         if refusal is not None:
             await refusal(scope, receive, guarded)
             return
+        if scope["method"] == "HEAD":
+            scope = {**scope, "method": "GET"}  # the server leaves the body out
         await self._app(scope, _bounded(receive), guarded)
 
     def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
-        host = _name_of(headers.get("host", ""))
-        if "*" not in self._hosts and host not in self._hosts:
-            return _plain(421, "this name is not served here; esdedup serve --allow-host NAME lets it in")
+        host = _HOST.fullmatch(headers.get("host", "").lower())
+        if host is None or ("*" not in self._hosts and host[1] not in self._hosts):
+            return self._tell(
+                scope, 421, "this name is not served here; esdedup serve --allow-host NAME lets it in", None
+            )  # fmt: skip
         if scope["method"] not in ("GET", "HEAD", "POST"):
-            return _plain(405, "nothing can be changed here", {"Allow": "GET, HEAD, POST"})
+            return self._tell(scope, 405, "nothing can be changed here", {"Allow": "GET, HEAD, POST"})
         length = headers.get("content-length", "0")
         if not (length.isascii() and length.isdigit()) or int(length[:20]) > MOST_BYTES:
-            return _plain(413, f"more than {MOST_BYTES:,} bytes; send less at once")
+            return self._tell(scope, 413, TOO_LARGE, None)
         if scope["path"].startswith(OPEN) or scope["path"] == ENTRANCE or self._knows(headers):
             return None
         if "text/html" in headers.get("accept", ""):
             return RedirectResponse(ENTRANCE, 303)
-        return _plain(401, "give the token: Authorization: Bearer TOKEN", {"WWW-Authenticate": "Bearer"})
+        return self._tell(scope, 401, "give the token: Authorization: Bearer TOKEN", {"WWW-Authenticate": "Bearer"})
 
     def _knows(self, headers: Headers) -> bool:
         """Whether who asks has the token, if there is one."""
@@ -104,7 +120,7 @@ class Guard:
             body += message.get("body", b"")
             if not message.get("more_body"):
                 break
-        given = parse_qs(body.decode("utf-8", "replace"), max_num_fields=4).get("token", [""])[0]
+        given = typed(body, "token")
         if not hmac.compare_digest(given.encode("utf-8", "replace"), str(self._token).encode()):
             return RedirectResponse(f"{ENTRANCE}?wrong=1", 303)
         answer = RedirectResponse("/", 303)
@@ -112,8 +128,19 @@ class Guard:
         return answer
 
 
-class TooLargeError(Exception):
+class TooLargeError(HTTPException):
     """A body that does not tell its length is larger than it may be."""
+
+    def __init__(self) -> None:
+        super().__init__(413, TOO_LARGE)
+
+
+def typed(body: bytes, field: str) -> str:
+    """What was typed into this field of a form, nothing without one; `HTTPException` where no form sends this."""
+    try:
+        return parse_qs(body.decode("utf-8", "replace"), max_num_fields=8).get(field, [""])[0]
+    except ValueError as error:
+        raise HTTPException(400, "more fields than the form has") from error
 
 
 def _bounded(receive: Receive) -> Receive:
@@ -124,18 +151,10 @@ def _bounded(receive: Receive) -> Receive:
         message = await receive()
         seen += len(message.get("body", b""))
         if seen > MOST_BYTES:
-            raise TooLargeError
+            raise TooLargeError()
         return message
 
     return counted
-
-
-def _name_of(host: str) -> str:
-    """The host without its port, in small letters."""
-    name = host.lower()
-    if name.startswith("["):
-        return name.partition("]")[0] + "]"
-    return name.partition(":")[0]
 
 
 def _cookie(header: str) -> str:
@@ -144,7 +163,3 @@ def _cookie(header: str) -> str:
     except CookieError:
         return ""
     return held.value if held is not None else ""
-
-
-def _plain(status: int, text: str, headers: dict[str, str] | None = None) -> Response:
-    return PlainTextResponse(f"{text}\n", status, headers)

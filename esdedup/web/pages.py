@@ -52,7 +52,7 @@ class Pages:
         """The page of an answer. `again` makes the address of this page with other parameters."""
         return self._environment.get_template(template).render(
             answer=answer,
-            here=request.url.path,
+            here=request.scope["path"],
             asked=defaultdict(lambda: None, request.query_params),  # what was not asked is None
             again=lambda **changes: _again(request, changes),
         )
@@ -88,7 +88,7 @@ def _again(request: Request, changes: dict[str, Any]) -> str:
     """The address of this page with other parameters; None takes one out."""
     asked = {**request.query_params, **changes}
     told = urlencode({name: value for name, value in asked.items() if value not in (None, "")})
-    return request.url.path + (f"?{told}" if told else "")
+    return quote(request.scope["path"]) + (f"?{told}" if told else "")
 
 
 def _filled(article_url: str | None, place: dict[str, Any]) -> str | None:

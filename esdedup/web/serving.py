@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import logging
 from collections.abc import Sequence
+from contextlib import suppress
 
 import uvicorn
 
@@ -46,6 +47,8 @@ def serve(
         )
     if token is not None and len(token) < _LEAST_TOKEN:
         raise UsageError(f"ESDEDUP_SERVE_TOKEN is shorter than {_LEAST_TOKEN} characters; set it to a longer one")
+    if token is not None and not (token.isascii() and token.isprintable() and " " not in token):
+        raise UsageError("ESDEDUP_SERVE_TOKEN holds what no header carries; use letters and digits of ASCII")
     readers = max(2, available_cores())
     live = Live(address, readers=readers, memory=memory, prepare=warm_up)
     try:
@@ -62,7 +65,8 @@ def serve(
         socket.listen(server.config.backlog)  # who reads the line below may ask at once
         where = f"[{host}]" if ":" in host else host
         log.info("http://%s:%d/ shows %s; Ctrl-C ends it", where, socket.getsockname()[1], address)
-        server.run([socket])
+        with suppress(KeyboardInterrupt):  # which uvicorn raises again when it has ended in peace
+            server.run([socket])
     except SystemExit as end:  # which uvicorn does where it cannot listen
         raise EsdedupError(f"{host}:{port}: nobody can listen there, or somebody does; choose another --port") from end
     finally:

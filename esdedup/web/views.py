@@ -18,20 +18,20 @@ from esdedup.web.desk import Question
 _MOST_LETTERS = 2_000  # of an id or of words that are looked for
 
 
-def _or_none(value: Any) -> Any:
-    """What a form sends for a field that was left empty is nothing."""
-    return None if value == "" else value
+def _unless_empty(default: Any = None) -> BeforeValidator:
+    """What a form sends for a field that was left empty is the default."""
+    return BeforeValidator(lambda value: default if value == "" else value)
 
 
-Words = Annotated[str | None, BeforeValidator(_or_none), Query(max_length=_MOST_LETTERS)]
+Words = Annotated[Annotated[str, Field(max_length=_MOST_LETTERS)] | None, _unless_empty()]
 ClusterId = Annotated[str, Path(pattern="^[0-9a-f]{16}$")]
-After = Annotated[str | None, BeforeValidator(_or_none), Query(pattern="^[0-9a-f]{16}$")]
+After = Annotated[Annotated[str, Field(pattern="^[0-9a-f]{16}$")] | None, _unless_empty()]
 DocumentId = Annotated[str, Path(max_length=_MOST_LETTERS)]
 Kind = Annotated[
-    Literal["template", "identical", "copyediting", "drift", "references", "other"] | None, BeforeValidator(_or_none)
+    Literal["template", "identical", "copyediting", "drift", "references", "other"] | None, _unless_empty()
 ]
 Sort = Literal["size", "jaccard", "confidence", "contradiction", "copies"]
-Size = Annotated[int, Query(ge=2, le=2**31)]
+Size = Annotated[int, Query(ge=2, le=2**31), _unless_empty(2)]
 Limit = Annotated[int, Query(ge=1, le=100)]
 
 
@@ -85,7 +85,7 @@ def contradictions(document: Words = None, after: After = None) -> Question[shap
 
 
 def templates(
-    min_size: Size = 3, document: Words = None, text: Words = None, after: After = None
+    min_size: Annotated[Size, _unless_empty(3)] = 3, document: Words = None, text: Words = None, after: After = None
 ) -> Question[shapes.ClusterList]:
     """Sentences that are filled into a frame, the largest such clusters first."""
     wanted = ClusterQuery(min_size, "template", document, text, after=after)
@@ -110,6 +110,19 @@ def article(identity: DocumentId) -> Question[shapes.ArticlePage]:
 def overview_of_all() -> Question[shapes.Overview]:
     """Counts, sizes, kinds, settings, what was left out, and how much of what is there the tokens find."""
     return overview.overview
+
+
+ERRORS: dict[int | str, dict[str, Any]] = {
+    status: {"description": what, "model": shapes.Refusal}
+    for status, what in (
+        (400, "It cannot mean anything as asked."),
+        (404, "Nothing has this id."),
+        (413, "More than may be sent at once."),
+        (422, "It is not of the form that is asked for."),
+        (503, "Too many questions at once, or the store cannot be read."),
+    )
+}
+"""What is answered instead, as openapi.json describes it."""
 
 
 class View(NamedTuple):

@@ -27,7 +27,8 @@ MOST_SENTENCES = 1_000
 _SHOWN = 10
 _PLACES = 5
 _AT_ONCE = 50  # sentences of one request to the store
-_ENDS = frozenset(".!?…。！？؟।\"'”’»)]")
+_ENDS = tuple(".!?…。！？؟।")
+_CLOSING = "\"'”’»)]"  # may stand behind the end of a sentence, and also in the middle of one
 
 
 def check(store: Store, text: str) -> Check:
@@ -36,7 +37,7 @@ def check(store: Store, text: str) -> Check:
     limit = threshold(store)
     answer: Check = {
         "text": unit,
-        "unfinished": bool(unit) and unit[-1] not in _ENDS,
+        "unfinished": bool(unit) and not unit.rstrip(_CLOSING).endswith(_ENDS),
         "threshold": limit,
         "tokens": store.signing.tokens,
         "said": False,

@@ -228,6 +228,12 @@ class Point(TypedDict):
     pairs: int
 
 
+class Refusal(TypedDict):
+    """Why there is no answer."""
+
+    error: str
+
+
 class Overview(TypedDict):
     """The collection in numbers."""
 
