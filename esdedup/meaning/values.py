@@ -138,12 +138,16 @@ def same_value(one: Value, two: Value) -> bool:
 
 
 def difference(one: Value, two: Value) -> float | None:
-    """The second number less the first, in the first one's unit; None where these are no numbers."""
+    """The second number less the first, in the first one's unit; None where these are no numbers.
+
+    Where a number can be read in two ways, as 3.856 can, the readings are those that lie nearest to each other.
+    """
     if not one.readings or not two.readings:
         return None
     (dimension, factor), (other, scale) = _dimension(one), _dimension(two)
     ratio = scale / factor if dimension == other else 1.0
-    return two.readings[0][0] * ratio - one.readings[0][0]
+    apart = [theirs * ratio - ours for ours, _ in one.readings for theirs, _ in two.readings]
+    return min(apart, key=abs)
 
 
 def _dimension(value: Value) -> tuple[str, float]:

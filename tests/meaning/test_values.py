@@ -103,3 +103,4 @@ def test_differences() -> None:
     assert difference(read_value("35"), read_value("36")) == 1
     assert difference(read_value("10 km"), read_value("10 miles")) == pytest.approx(6.09344)
     assert difference(read_value("35"), read_value("many")) is None
+    assert difference(read_value("3.85 kg"), read_value("3.856 kg")) == pytest.approx(0.006)
