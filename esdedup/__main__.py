@@ -1,6 +1,6 @@
 """`python -m esdedup`."""
 
-from esdedup.cli import main
+from esdedup.cli import command
 
 if __name__ == "__main__":
-    main()
+    command()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
 from esdedup import __version__
+from esdedup.cli.interrupts import INTERRUPTED, interruptible
 from esdedup.errors import EsdedupError
 
 _HOMES = {
@@ -58,6 +59,11 @@ def cli() -> None:
     """Find sentences that are said twice, or nearly twice, in large text collections."""
 
 
+def command() -> NoReturn:
+    """The program `esdedup`."""
+    interruptible(main)
+
+
 def main(arguments: list[str] | None = None) -> Any:
     """Run the command line; exit code 0 done, 1 could not be done, 2 wrong usage, 130 interrupted."""
     given = list(sys.argv[1:] if arguments is None else arguments)
@@ -67,7 +73,7 @@ def main(arguments: list[str] | None = None) -> Any:
     except click.exceptions.Exit as end:
         sys.exit(end.exit_code)
     except (KeyboardInterrupt, click.Abort):
-        sys.exit(_say(_INTERRUPTED, 130))
+        sys.exit(_say(_INTERRUPTED, INTERRUPTED))
     except click.ClickException as error:
         if not given:
             error.show()  # the help
@@ -77,7 +83,7 @@ def main(arguments: list[str] | None = None) -> Any:
         if "--debug" in given:
             raise
         if _was_interrupted(error):
-            sys.exit(_say(_INTERRUPTED, 130))
+            sys.exit(_say(_INTERRUPTED, INTERRUPTED))
         sys.exit(_say(str(error), error.exit_code))
     except BrokenPipeError:
         # the reader of our output has seen enough
@@ -85,7 +91,7 @@ def main(arguments: list[str] | None = None) -> Any:
         sys.exit(0)
     except Exception as error:
         if _was_interrupted(error):
-            sys.exit(_say(_INTERRUPTED, 130))
+            sys.exit(_say(_INTERRUPTED, INTERRUPTED))
         if not _is_circumstance(error) or "--debug" in given:
             raise
         sys.exit(_say(f"{_cause(error)}; mend that and run the same command again", 1))

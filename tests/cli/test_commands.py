@@ -169,8 +169,8 @@ def test_an_interrupt_is_exit_code_130_and_the_same_command_finishes(tmp_path: P
     time.sleep(0.5)
     child.send_signal(signal.SIGINT)
     out, errors = child.communicate(timeout=60)
-    assert (child.returncode, out) == (130, "")
-    assert errors == "esdedup: interrupted; run the same command again to finish\n"
+    interrupted = "esdedup: interrupted; run the same command again to finish\n"
+    assert (child.returncode, out, errors) == (130, "", interrupted)
     assert not (tmp_path / "out" / "clusters.jsonl").exists()
     assert subprocess.run(command, cwd=tmp_path, capture_output=True).returncode == 0
     assert (tmp_path / "out" / "clusters.jsonl").exists()
