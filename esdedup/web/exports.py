@@ -38,8 +38,8 @@ def add_exports(app: FastAPI, desk: Desk) -> None:
         return _file(_table(_MEMBER, rows), f"{identity}.csv", "text/csv; charset=utf-8")
 
     @app.get(
-        "/api/templates/{identity}/export", summary="A template's table as CSV.", tags=["files"], response_class=Response,
-        responses=_described("csv"),
+        "/api/templates/{identity}/export", summary="A template's table as CSV.", tags=["files"],
+        response_class=Response, responses=_described("csv"),
     )  # fmt: skip
     async def export_template(request: Request, identity: ClusterId) -> Response:
         """A row a sentence, a column a slot."""
