@@ -12,7 +12,7 @@ from pathlib import Path
 from queue import LifoQueue
 from typing import Any, TypeVar
 
-from esdedup.errors import EsdedupError, StoreLockedError
+from esdedup.errors import EsdedupError, StoreLockedError, UsageError
 from esdedup.stores.opening import is_on_server, open_store
 from esdedup.stores.store import Store
 from esdedup.web.snapshot import Snapshot, fingerprint
@@ -72,6 +72,8 @@ class Edition:
         store = self._idle.get()
         try:
             yield store
+        except (LookupError, UsageError):
+            raise  # who asked is to blame
         except BaseException:
             store = self._renewed(store)
             raise

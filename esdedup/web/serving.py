@@ -56,8 +56,9 @@ def serve(
         app = create_app(live, readers, hosts=known, token=token, article_url=article_url)
         server = uvicorn.Server(
             uvicorn.Config(
-                app, host=host, port=port, log_level="warning", access_log=False,  # addresses hold what people type
-                server_header=False, limit_concurrency=_MOST_CONNECTIONS, timeout_keep_alive=30,
+                app, host=host, port=port, access_log=False,  # addresses hold what people type
+                log_level="error",  # what strangers send is not worth a line
+                ws="none", server_header=False, limit_concurrency=_MOST_CONNECTIONS, timeout_keep_alive=30,
                 timeout_graceful_shutdown=5, proxy_headers=False,
             )
         )  # fmt: skip

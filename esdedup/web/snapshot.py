@@ -1,5 +1,6 @@
 """A copy of an embedded store's file: DuckDB lets nobody read what somebody writes, and the page must not stop either.
 
+While it is copied the file is not locked, so that who wants to write need not wait; if somebody did, it is no copy.
 The copy takes as much disk as the store, beside it or, where that cannot be written, in the system's temporary folder.
 What a killed server has left is deleted by the next one.
 """
@@ -15,10 +16,12 @@ from pathlib import Path
 
 import psutil
 
-from esdedup.errors import StoreError
+from esdedup.errors import StoreError, StoreLockedError
 from esdedup.stores.duckdb_file import connect, log_beside
 
-_LOOK = 2**26  # bytes for the connection that keeps writers away meanwhile
+_LOOK = 2**26  # bytes for the connection that looks whether somebody writes
+
+Fingerprint = tuple[tuple[int, int, int] | None, ...]
 
 
 class Snapshot:
@@ -31,10 +34,12 @@ class Snapshot:
         try:
             if not store.exists():
                 raise StoreError(f"{store}: there is no store; make one with esdedup run or esdedup index")
-            with connect(store, _LOOK, 1, True):
-                shutil.copyfile(store, self.path)
-                if log_beside(store).exists():
-                    shutil.copyfile(log_beside(store), log_beside(self.path))
+            before = _at_rest(store)
+            shutil.copyfile(store, self.path)
+            with suppress(FileNotFoundError):
+                shutil.copyfile(log_beside(store), log_beside(self.path))
+            if _at_rest(store) != before:
+                raise StoreLockedError(f"{store}: changed while it was copied; ask again in a moment")
         except OSError as error:
             self.close()
             raise StoreError(
@@ -49,7 +54,7 @@ class Snapshot:
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
-def fingerprint(store: Path) -> tuple[tuple[int, int, int] | None, ...]:
+def fingerprint(store: Path) -> Fingerprint:
     """What changes with every change of the store's files."""
     found: list[tuple[int, int, int] | None] = []
     for path in (store, log_beside(store)):
@@ -59,6 +64,12 @@ def fingerprint(store: Path) -> tuple[tuple[int, int, int] | None, ...]:
             told = (stat.st_ino, stat.st_size, stat.st_mtime_ns)
         found.append(told)
     return tuple(found)
+
+
+def _at_rest(store: Path) -> Fingerprint:
+    """The fingerprint at a moment at which nobody writes; `StoreLockedError` if somebody does."""
+    with connect(store, _LOOK, 1, True):
+        return fingerprint(store)
 
 
 def _make_folder(store: Path) -> Path:

@@ -12,7 +12,7 @@ import pytest
 import esdedup
 from tests.elastic import clear
 from tests.pipeline.conftest import KINDS
-from tests.web.browser import browser  # noqa: F401 (a fixture)
+from tests.web.browser import browser, page, visit  # noqa: F401 (fixtures)
 from tests.web.corpus import OPTIONS, write_sources
 from tests.web.served import Site, serving
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 ROOT = Path(__file__).parents[2]
 
@@ -114,7 +114,7 @@ class Site:
         return [
             "/", "/clusters", "/clusters?kind=identical", f"/clusters/{drift}", f"/clusters/{tree}",
             "/contradictions", "/templates?min_size=2", f"/templates/{table}", "/articles",
-            f"/articles/{articles[0]['a']}", "/overview", "/api", "/enter", "/clusters/nothing",
+            "/articles/" + quote(articles[0]["a"], safe=""), "/overview", "/api", "/enter", "/clusters/" + "0" * 16,
         ]  # fmt: skip
 
 

@@ -15,6 +15,7 @@ if (form) {
 
   const ask = async (path) => {
     clearTimeout(timer);
+    history.replaceState({ text: box.value, path }, ""); // for who comes back to this page
     asked?.abort();
     const mine = (asked = new AbortController());
     if (!box.value.trim()) {
@@ -33,8 +34,8 @@ if (form) {
       result.replaceChildren(...told.children);
     } catch (error) {
       if (error.name === "AbortError") return;
-      result.replaceChildren();
       status.textContent = "The server does not answer.";
+      result.replaceChildren(Object.assign(document.createElement("p"), { className: "note", textContent: status.textContent }));
     }
     if (asked === mine) result.removeAttribute("aria-busy");
   };
@@ -49,7 +50,8 @@ if (form) {
     event.preventDefault();
     ask("/text");
   });
-  if (box.value) ask("/check");
+  box.value ||= history.state?.text ?? "";
+  if (box.value) ask(history.state?.path ?? "/check");
 }
 
 // "/" goes to the first field, as in many pages that search.
