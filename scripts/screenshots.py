@@ -65,9 +65,7 @@ def _take(browser: Browser, url: str, out: Path) -> None:
         ("clusters", "clusters"),
         ("cluster", f"clusters/{drift}"),
         ("contradictions", "contradictions"),
-        ("templates", "templates"),
         ("template", f"templates/{template}"),
-        ("articles", "articles"),
         ("article", f"articles/{pair['a']}"),
         ("overview", "overview"),
     ):
