@@ -85,7 +85,7 @@ def test_every_address_with_whatever_parameters(site: Site, api: bool) -> None:
 
 
 def with_whatever(site: Site, path: str, known: list[tuple[dict[str, Any], st.SearchStrategy[str]]]) -> None:
-    @BOUNDED
+    @settings(BOUNDED, max_examples=20)
     @given(data=st.data())
     def asked(data: st.DataObject) -> None:
         query, where = {}, path
