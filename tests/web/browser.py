@@ -21,9 +21,12 @@ _QUIET = (
 Visit = Callable[..., Page]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """A browser without a screen; without one the test skips, except under CI, where it fails."""
+    """A browser without a screen; without one the test skips, except under CI, where it fails.
+
+    As long as it is open this thread has a running event loop, which other tests would stumble over.
+    """
     if CHROMIUM is None:
         message = "no chromium; apt-get install --no-install-recommends chromium"
         if os.environ.get("CI") == "true":

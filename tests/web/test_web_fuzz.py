@@ -77,7 +77,9 @@ def sound(site: Site, path: str, **more: Any) -> None:
 
 
 @pytest.mark.parametrize("api", [True, False], ids=["api", "page"])
-def test_every_address_with_whatever_parameters(site: Site, api: bool) -> None:
+def test_every_address_with_whatever_parameters(kind: str, site: Site, api: bool) -> None:
+    if kind == "server" and not api:
+        return  # its pages are made of the same answers
     for method, path, told in operations(site):
         if method == "POST" or (path.endswith("/export") and not api):
             continue
@@ -85,7 +87,7 @@ def test_every_address_with_whatever_parameters(site: Site, api: bool) -> None:
 
 
 def with_whatever(site: Site, path: str, known: list[tuple[dict[str, Any], st.SearchStrategy[str]]]) -> None:
-    @BOUNDED
+    @settings(BOUNDED, max_examples=20)
     @given(data=st.data())
     def asked(data: st.DataObject) -> None:
         query, where = {}, path

@@ -92,7 +92,7 @@ class Reader(threading.Thread):
                 except Exception as error:
                     self.wrong.append(error)
                 self.seconds.append(time.monotonic() - begin)
-                time.sleep(0.05)  # the other process wants to work, too
+                time.sleep(0.15)  # the other process wants to work, too
 
     def stop(self) -> None:
         self._end.set()
