@@ -11,7 +11,7 @@ from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 from starlette.exceptions import HTTPException
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Scope
 
 from esdedup import __version__
@@ -97,6 +97,8 @@ def _add_plain_pages(app: FastAPI, pages: Pages) -> None:
 
     @app.get("/enter", include_in_schema=False, name="enter")
     async def enter(request: Request) -> Response:
+        if not pages.with_token:
+            return RedirectResponse("/", 303)
         return HTMLResponse(pages.render("enter.html", request, {"wrong": "wrong" in request.query_params}))
 
     @app.get(_API, include_in_schema=False, name="api")

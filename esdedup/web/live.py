@@ -185,7 +185,7 @@ class Live:
                 new = self._new()
             except StoreLockedError:
                 continue  # it is being written: later
-            except EsdedupError as error:
+            except Exception as error:  # whatever it is, later it may be gone
                 if str(error) != told:
                     log.warning("%s; what was there before is shown", error)
                 told = str(error)

@@ -34,6 +34,7 @@ class Pages:
     """Renders templates. `article_url` is a link with {title} or {id} to where articles can be read."""
 
     def __init__(self, article_url: str | None, *, with_token: bool) -> None:
+        self.with_token = with_token
         folder = resources.files("esdedup.web") / "assets"
         self._files = {name: (folder / name).read_bytes() for name in _FILES}
         self._files["page.css"] = style().encode() + self._files["page.css"]
@@ -44,7 +45,6 @@ class Pages:
             "asset": self._asset,
             "article_link": lambda place: _filled(article_url, place),
             "ring": ring,
-            "with_token": with_token,
         }
         self._environment.filters |= {"path": lambda text: quote(text, safe=""), "slotted": _slotted}
 
