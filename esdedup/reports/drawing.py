@@ -4,6 +4,7 @@ same."""
 from __future__ import annotations
 
 import io
+from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 from esdedup.reports.pages import short
@@ -38,6 +39,9 @@ KIND_COLOURS = {
     "other": "#8a6512",
 }
 """`WRITING` has contrast on each."""
+
+
+_ALONE = Lock()  # settings of matplotlib are those of the whole process
 
 
 def new_axes(height: float, left: float = 0.1) -> tuple[Figure, Axes]:
@@ -76,7 +80,7 @@ def written(figure: Figure, form: str) -> bytes:
         figure.savefig(out, format="png", dpi=120)
     else:
         # ids would be drawn at random, and the time would be told
-        with rc_context({"svg.hashsalt": "esdedup", "svg.fonttype": "none"}):
+        with _ALONE, rc_context({"svg.hashsalt": "esdedup", "svg.fonttype": "none"}):
             figure.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     return out.getvalue()
 

@@ -137,8 +137,11 @@ class Results:
             holds.append("id IN (SELECT unnest(?::UBIGINT[]))")
             values.append([int(identity, 16) for identity in wanted.ids if is_cluster_id(identity)])
         if wanted.document is not None:
+            holds.append(_WITH.format("document IN (SELECT number FROM named WHERE id = ?)"))
+            values.append(wanted.document)
+        if wanted.article is not None:
             holds.append(_WITH.format("document IN (SELECT number FROM named WHERE id = ? OR title = ?)"))
-            values += [wanted.document, wanted.document]
+            values += [wanted.article, wanted.article]
         if wanted.text is not None and wanted.text.split():
             self._find_texts(wanted.text)
             holds.append("id IN (SELECT cluster FROM cluster_texts SEMI JOIN texts_found USING (hash))")

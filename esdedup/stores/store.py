@@ -99,12 +99,13 @@ class ClusterQuery:
 
     min_size: int = 2
     kind: str | None = None
-    document: str | None = None  # with a sentence of the document with this id or title
+    document: str | None = None  # with a sentence of the document with this id
     text: str | None = None  # in whose texts all these words stand
     having: str | None = None  # `contradictions` or `copies`: with at least one
     sort: str = "size"  # one of `ORDERS`
     limit: int | None = None
     after: str | None = None  # the id of the cluster behind which to go on
+    article: str | None = None  # with a sentence of a document with this id or title
     ids: tuple[str, ...] | None = None  # those with these ids
     brief: bool = False  # of the members, only the first two of the representative's text and of the weakest edge's;
     # beside these: frame, contradictions, contradiction, copies

@@ -77,7 +77,7 @@ def _add_view(app: FastAPI, desk: Desk, pages: Pages, view: View) -> None:
         try:
             question = view.ask(view.body(text=text))
         except ValidationError as error:
-            raise RequestValidationError(error.errors()) from error
+            raise RequestValidationError([{**one, "loc": ("body", *one["loc"])} for one in error.errors()]) from error
         return HTMLResponse(pages.render(view.template, request, await desk.ask(request, question)))
 
     name, methods = view.ask.__name__, ["GET" if view.body is None else "POST"]

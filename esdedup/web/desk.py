@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from functools import partial
+from typing import Generic, TypeVar
 
 from starlette.requests import Request
 
 from esdedup.errors import EsdedupError
 from esdedup.stores.store import Store
-from esdedup.web.live import Edition, Live
+from esdedup.web.live import Live
 
 T = TypeVar("T")
 
-Question = Callable[[Edition, Store], T]
-"""What is asked: of the store, or of an edition's answers that are worked out once."""
+Question = Callable[[Store], T]
+"""What is asked of the store."""
+
+
+@dataclass(frozen=True, slots=True)
+class Whole(Generic[T]):
+    """A question about all of the store, which many ask: its answer is kept as long as the store stays as it is."""
+
+    key: Hashable
+    question: Question[T]
 
 
 class BusyError(EsdedupError):
@@ -30,25 +40,30 @@ class OvertakenError(EsdedupError):
 class Desk:
     """Lets `readers` questions at once into `live`, and up to `waiting` wait; none for longer than `seconds`.
 
+    Beside them one question about all of it is worked out at a time, for which there must be one reader more.
     `overtaken` counts those that were dropped as nobody waited for their answer.
     """
 
     def __init__(self, live: Live, readers: int, *, waiting: int = 512, seconds: float = 20.0) -> None:
         self._live = live
         self._turns = asyncio.Semaphore(readers)
+        self._turn_of_whole = asyncio.Semaphore(1)
         self._room = waiting
         self._seconds = seconds
         self.overtaken = 0
 
-    async def ask(self, request: Request, question: Question[T]) -> T:
+    async def ask(self, request: Request, question: Question[T] | Whole[T]) -> T:
         """The answer; `BusyError` where there is no room or no time, `OvertakenError` where nobody waits for it."""
         if not self._room:
             raise BusyError("too many questions at once; ask again in a moment")
+        if isinstance(question, Whole) and (known := self._known(question)) is not None:
+            return known[0]
+        turns = self._turn_of_whole if isinstance(question, Whole) else self._turns
         deadline = time.monotonic() + self._seconds
         self._room -= 1
         try:
             try:
-                await asyncio.wait_for(self._turns.acquire(), self._seconds)
+                await asyncio.wait_for(turns.acquire(), self._seconds)
             except TimeoutError:
                 raise self._late() from None
         finally:
@@ -58,11 +73,11 @@ class Desk:
                 self.overtaken += 1
                 raise OvertakenError("nobody waits for this answer")
         except BaseException:
-            self._turns.release()
+            turns.release()
             raise
         working = asyncio.ensure_future(asyncio.to_thread(self._answer, question))
         # a thread cannot be stopped: its reader is free again when it ends, whoever waited for it
-        working.add_done_callback(self._end)
+        working.add_done_callback(partial(_end, turns))
         try:
             return await asyncio.wait_for(asyncio.shield(working), max(0.0, deadline - time.monotonic()))
         except TimeoutError:
@@ -70,14 +85,28 @@ class Desk:
                 raise  # of the question itself
             raise self._late() from None
 
-    def _answer(self, question: Question[T]) -> T:
-        with self._live.edition() as edition, edition.reader() as store:
-            return question(edition, store)
+    def _known(self, question: Whole[T]) -> tuple[T] | None:
+        with self._live.edition() as edition:
+            return edition.kept(question.key)
 
-    def _end(self, working: asyncio.Future[T]) -> None:
-        self._turns.release()
-        if not working.cancelled():
-            working.exception()  # seen, also where nobody waits for it any more
+    def _answer(self, question: Question[T] | Whole[T]) -> T:
+        with self._live.edition() as edition:
+            if not isinstance(question, Whole):
+                with edition.reader() as store:
+                    return question(store)
+            known = edition.kept(question.key)  # by who had the turn before
+            if known is None:
+                with edition.reader() as store:
+                    known = (question.question(store),)
+                edition.keep(question.key, known[0])
+            answer: T = known[0]
+            return answer
 
     def _late(self) -> BusyError:
         return BusyError(f"no answer within {self._seconds:g} seconds; ask for less, or again in a moment")
+
+
+def _end(turns: asyncio.Semaphore, working: asyncio.Future[T]) -> None:
+    turns.release()
+    if not working.cancelled():
+        working.exception()  # seen, also where nobody waits for it any more

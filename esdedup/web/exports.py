@@ -31,7 +31,7 @@ def add_exports(app: FastAPI, desk: Desk) -> None:
     )
     async def export_cluster(request: Request, identity: ClusterId, form: Literal["json", "csv"] = "json") -> Response:
         """All members of a cluster: as the line of clusters.jsonl, or as a table."""
-        found = await desk.ask(request, lambda _, store: whole_cluster(store, identity))
+        found = await desk.ask(request, lambda store: whole_cluster(store, identity))
         if form == "json":
             return _file(compact_json(found) + "\n", f"{identity}.json", "application/json")
         rows = ([member[name] for name in _MEMBER] for member in found["members"])
@@ -43,7 +43,7 @@ def add_exports(app: FastAPI, desk: Desk) -> None:
     )  # fmt: skip
     async def export_template(request: Request, identity: ClusterId) -> Response:
         """A row a sentence, a column a slot."""
-        table = await desk.ask(request, lambda _, store: whole_table(store, identity))
+        table = await desk.ask(request, lambda store: whole_table(store, identity))
         header = ("id", "document", "title", *(column.name for column in table.columns))
         rows = (
             [sentence["id"], sentence["document"], sentence["title"], *(column.cells[at] for column in table.columns)]

@@ -5,19 +5,16 @@ from __future__ import annotations
 import logging
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from queue import LifoQueue
-from typing import Any, TypeVar
+from typing import Any
 
-from esdedup.errors import EsdedupError, StoreLockedError, UsageError
+from esdedup.errors import EsdedupError, StoreError, StoreLockedError, UsageError
 from esdedup.stores.opening import is_on_server, open_store
 from esdedup.stores.store import Store
 from esdedup.web.snapshot import Snapshot, fingerprint
-
-T = TypeVar("T")
 
 log = logging.getLogger("esdedup")
 
@@ -31,10 +28,10 @@ Prepare = Callable[[Store], object]
 class Edition:
     """The store as it was at one time, opened `readers` times, and prepared.
 
-    Answers of questions about all of it, which many ask, are worked out once.
+    Answers of questions about all of it, which many ask, are kept.
     """
 
-    def __init__(self, address: str, readers: int, memory: int, prepare: Prepare) -> None:
+    def __init__(self, address: str, readers: int, memory: int, prepare: Prepare = lambda _: None) -> None:
         self._snapshot = None if is_on_server(address) else Snapshot(Path(address))
         self._address = address
         self._memory = memory
@@ -42,7 +39,7 @@ class Edition:
         self._lock = threading.Lock()
         self._held = 0
         self._retired = False
-        self._answers: OrderedDict[Any, Future[Any]] = OrderedDict()
+        self._answers: OrderedDict[Hashable, Any] = OrderedDict()
         try:
             for _ in range(readers):
                 store = self._open()
@@ -80,23 +77,20 @@ class Edition:
         finally:
             self._idle.put(store)
 
-    def answer(self, key: Any, work: Callable[[], T]) -> T:
-        """What `work` told when it was first asked under this key; who asks meanwhile waits for that."""
+    def kept(self, key: Hashable) -> tuple[Any] | None:
+        """The answer that was kept under this key, if there is one."""
         with self._lock:
-            known: Future[T] | None = self._answers.get(key)
-            mine = known is None
-            if known is None:
-                known = self._answers[key] = Future()
-                if len(self._answers) > _KEPT_ANSWERS:
-                    self._answers.popitem(last=False)
-        if mine:
-            try:
-                known.set_result(work())
-            except BaseException as error:
-                with self._lock:
-                    self._answers.pop(key, None)
-                known.set_exception(error)
-        return known.result()
+            if key not in self._answers:
+                return None
+            self._answers.move_to_end(key)
+            return (self._answers[key],)
+
+    def keep(self, key: Hashable, answer: Any) -> None:
+        """Keep an answer; the one that nobody has asked for longest goes."""
+        with self._lock:
+            self._answers[key] = answer
+            if len(self._answers) > _KEPT_ANSWERS:
+                self._answers.popitem(last=False)
 
     def retire(self) -> None:
         """Close it as soon as nobody uses it any more."""
@@ -155,8 +149,9 @@ class Live:
     @contextmanager
     def edition(self) -> Iterator[Edition]:
         """The newest one, which stays open meanwhile."""
-        while not (edition := self._edition).hold():
-            pass  # it was exchanged just now
+        while not (edition := self._edition).hold():  # it was exchanged just now
+            if self._ended.is_set():
+                raise StoreError(f"{self.address}: the server comes to its end")
         try:
             yield edition
         finally:

@@ -16,8 +16,7 @@ from esdedup.reports.kinds import draw_kinds
 from esdedup.stores.store import Store
 from esdedup.web.answers.browse import UnknownError
 from esdedup.web.answers.overview import curve
-from esdedup.web.desk import Desk
-from esdedup.web.live import Edition
+from esdedup.web.desk import Desk, Whole
 
 
 def add_plots(app: FastAPI, desk: Desk) -> None:
@@ -28,25 +27,23 @@ def add_plots(app: FastAPI, desk: Desk) -> None:
         plain = name.removesuffix("-dark")
         if plain not in _DRAWINGS:
             raise UnknownError(f"no drawing {name}")
-        drawn = await desk.ask(
-            request, lambda edition, store: edition.answer(("plot", plain), lambda: _DRAWINGS[plain](edition, store))
-        )
+        drawn = await desk.ask(request, Whole(("plot", plain), _DRAWINGS[plain]))
         return Response(drawn if plain == name else on_dark(drawn), media_type="image/svg+xml")
 
 
-def _sizes(_: Edition, store: Store) -> bytes:
+def _sizes(store: Store) -> bytes:
     return draw_cluster_sizes(store.cluster_sizes(), "svg")
 
 
-def _kinds(_: Edition, store: Store) -> bytes:
+def _kinds(store: Store) -> bytes:
     return draw_kinds({kind: store.cluster_sizes(kind) for kind in store.kinds()}, "svg")
 
 
-def _curve(edition: Edition, store: Store) -> bytes:
-    return draw_curve(curve(edition, store), threshold(store), "svg")
+def _curve(store: Store) -> bytes:
+    return draw_curve(curve(store), threshold(store), "svg")
 
 
-_DRAWINGS: dict[str, Callable[[Edition, Store], bytes]] = {
+_DRAWINGS: dict[str, Callable[[Store], bytes]] = {
     "cluster-sizes": _sizes,
     "kinds": _kinds,
     "s-curve": _curve,

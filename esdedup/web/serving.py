@@ -50,7 +50,7 @@ def serve(
     if token is not None and not (token.isascii() and token.isprintable() and " " not in token):
         raise UsageError("ESDEDUP_SERVE_TOKEN holds what no header carries; use letters and digits of ASCII")
     readers = max(2, available_cores())
-    live = Live(address, readers=readers, memory=memory, prepare=warm_up)
+    live = Live(address, readers=readers + 1, memory=memory, prepare=warm_up)  # one for what takes long
     try:
         known = {*LOOPBACK, *names, f"[{host}]" if ":" in host else host}
         app = create_app(live, readers, hosts=known, token=token, article_url=article_url)

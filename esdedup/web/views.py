@@ -13,7 +13,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from esdedup.stores.store import ClusterQuery
 from esdedup.web.answers import articles, browse, check, meanings, overview, shapes
-from esdedup.web.desk import Question
+from esdedup.web.desk import Question, Whole
 
 _MOST_LETTERS = 2_000  # of an id or of words that are looked for
 
@@ -49,39 +49,42 @@ class Pasted(BaseModel):
 
 def check_sentence(typed: Typed) -> Question[shapes.Check]:
     """Near-duplicates of a sentence, and sentences that begin as it does."""
-    return lambda _, store: check.check(store, typed.text)
+    return lambda store: check.check(store, typed.text)
 
 
 def check_text(pasted: Pasted) -> Question[shapes.CheckedText]:
     """Each sentence of a text, with the nearest one of the collection."""
-    return lambda _, store: check.check_text(store, pasted.text)
+    return lambda store: check.check_text(store, pasted.text)
 
 
 def clusters(
     kind: Kind = None,
     min_size: Size = 2,
     document: Words = None,
+    article: Words = None,
     text: Words = None,
     sort: Sort = "size",
     after: After = None,
     limit: Limit = browse.PAGE,
 ) -> Question[shapes.ClusterList]:
-    """Clusters of a kind, of a size, with a sentence of an article (its id or title), with all these words in a text.
+    """Clusters of a kind, a size, a document (its id) or an article (its id or title), with all these words in a text.
 
     Largest first, or with the weakest edge, the surest kind, the surest contradiction or most copies first.
     """
-    wanted = ClusterQuery(min_size, kind, document, text, sort=sort, after=after, limit=limit)
-    return lambda _, store: browse.cluster_list(store, wanted)
+    wanted = ClusterQuery(min_size, kind, document, text, article=article, sort=sort, after=after, limit=limit)
+    return lambda store: browse.cluster_list(store, wanted)
 
 
 def cluster(identity: ClusterId) -> Question[shapes.ClusterPage]:
     """One cluster: its texts under each other, their pairs, the weakest of these, who copied whom."""
-    return lambda _, store: browse.cluster_page(store, identity)
+    return lambda store: browse.cluster_page(store, identity)
 
 
-def contradictions(document: Words = None, after: After = None) -> Question[shapes.ContradictionList]:
+def contradictions(
+    document: Words = None, article: Words = None, after: After = None
+) -> Question[shapes.ContradictionList]:
     """Sentences that state different facts of the same thing, the surest first."""
-    return lambda _, store: meanings.contradiction_list(store, document, after)
+    return lambda store: meanings.contradiction_list(store, document, article, after)
 
 
 def templates(
@@ -89,27 +92,27 @@ def templates(
 ) -> Question[shapes.ClusterList]:
     """Sentences that are filled into a frame, the largest such clusters first."""
     wanted = ClusterQuery(min_size, "template", document, text, after=after)
-    return lambda _, store: browse.cluster_list(store, wanted)
+    return lambda store: browse.cluster_list(store, wanted)
 
 
 def template(identity: ClusterId) -> Question[shapes.TemplateTable]:
     """The frame of a template, and the table of what fills it."""
-    return lambda _, store: meanings.template_table(store, identity)
+    return lambda store: meanings.template_table(store, identity)
 
 
-def article_list() -> Question[shapes.ArticleList]:
+def article_list() -> Whole[shapes.ArticleList]:
     """The pairs of articles that have most sentences in common."""
-    return articles.article_list
+    return Whole("articles", articles.article_list)
 
 
-def article(identity: DocumentId) -> Question[shapes.ArticlePage]:
+def article(identity: DocumentId) -> Whole[shapes.ArticlePage]:
     """What an article has in common with which others, and its clusters."""
-    return lambda edition, store: articles.article_page(edition, store, identity)
+    return Whole(("article", identity), lambda store: articles.article_page(store, identity))
 
 
-def overview_of_all() -> Question[shapes.Overview]:
+def overview_of_all() -> Whole[shapes.Overview]:
     """Counts, sizes, kinds, settings, what was left out, and how much of what is there the tokens find."""
-    return overview.overview
+    return Whole("overview", overview.overview)
 
 
 ERRORS: dict[int | str, dict[str, Any]] = {
@@ -130,7 +133,7 @@ class View(NamedTuple):
 
     path: str
     template: str
-    ask: Callable[..., Question[Any]]
+    ask: Callable[..., Question[Any] | Whole[Any]]
     shape: Any
     body: type[BaseModel] | None = None  # what is posted: JSON to the API, a form to the page
 

@@ -17,7 +17,7 @@ import uvicorn
 
 from esdedup.web.answers import check
 from esdedup.web.app import create_app
-from esdedup.web.desk import BusyError, Desk, OvertakenError
+from esdedup.web.desk import BusyError, Desk, OvertakenError, Whole
 from esdedup.web.live import Live
 from tests.web.served import Site
 
@@ -40,6 +40,15 @@ class Room:
         yield self
 
     reader = edition
+
+    def __init__(self) -> None:
+        self.answers: dict[Any, Any] = {}
+
+    def kept(self, key: Any) -> tuple[Any] | None:
+        return (self.answers[key],) if key in self.answers else None
+
+    def keep(self, key: Any, answer: Any) -> None:
+        self.answers[key] = answer
 
 
 HERE, GONE = Request(), Request(gone=True)
@@ -85,6 +94,31 @@ def test_overtaken_questions_are_not_asked() -> None:
 
     run(work)
     assert asked == [0, 10, 20, 30, 40]
+
+
+def test_questions_about_all_of_it_are_worked_out_once_and_keep_nobody_waiting() -> None:
+    times: list[int] = []
+
+    async def work() -> None:
+        at, begun, free = desk(readers=1), threading.Event(), threading.Event()
+
+        def whole(_: object) -> int:
+            times.append(1)
+            begun.set()
+            assert free.wait(20)
+            return 7
+
+        asking = [asyncio.ensure_future(at.ask(HERE, Whole("key", whole))) for _ in range(5)]  # type: ignore[arg-type]
+        await asyncio.to_thread(begun.wait, 20)
+        assert await at.ask(HERE, lambda _: "typed") == "typed"  # type: ignore[arg-type]
+        free.set()
+        assert await asyncio.gather(*asking) == [7] * 5
+        with pytest.raises(ZeroDivisionError):
+            await at.ask(HERE, Whole("wrong", lambda _: 1 // 0))  # type: ignore[arg-type]
+        assert await at.ask(HERE, Whole("wrong", lambda _: 8)) == 8  # type: ignore[arg-type]  # asked again
+
+    run(work)
+    assert len(times) == 1
 
 
 def test_too_many_at_once_are_told_so() -> None:

@@ -115,7 +115,7 @@ def test_it_answers_while_another_process_adds(store: str, tmp_path: Path) -> No
                 told = site.post("/api/check", {"text": text}).json
                 assert text not in {one["text"] for one in told["similar"]}
                 command("add", source, "--store", store, "--unit", "record", "--min-chars", "0", "--quiet")
-                soon(lambda text=text: site.post("/api/check", {"text": text}).json["said"])
+                soon(lambda text=text: site.post("/api/check", {"text": text}).json["matching"])
                 soon(lambda turn=turn: bool(site.api("/clusters", document=f"new{turn}-0")["clusters"]))
         finally:
             for reader in readers:
@@ -133,7 +133,7 @@ def test_a_new_generation_takes_the_place_of_the_old(store: str, tmp_path: Path)
         rows = [(f"r{at}", text) for at, text in enumerate(corpus(8, 50))]
         esdedup.run(table(tmp_path / "b.tsv", rows), out=tmp_path / "out2", store=store, fresh=True, **OPTIONS)
         soon(lambda: site.api("/overview")["counts"]["documents"] == 50)
-        assert site.post("/api/check", {"text": rows[0][1]}).json["said"]
+        assert site.post("/api/check", {"text": rows[0][1]}).json["matching"]
 
 
 def test_a_store_that_is_dropped(store: str, tmp_path: Path) -> None:
@@ -222,30 +222,16 @@ def test_a_store_that_is_written_to_is_not_copied(file: str) -> None:
     assert beside(file) == {"s.duckdb"}
 
 
-def test_answers_are_worked_out_once(file: str) -> None:
-    edition = Edition(file, 2, 2**28)
-    begun, free = threading.Event(), threading.Event()
-    times: list[int] = []
-
-    def work() -> int:
-        times.append(1)
-        begun.set()
-        assert free.wait(20)
-        return 7
-
-    got: list[int] = []
-    asking = [threading.Thread(target=lambda: got.append(edition.answer("key", work))) for _ in range(5)]
-    for thread in asking:
-        thread.start()
-    assert begun.wait(20)
-    free.set()
-    for thread in asking:
-        thread.join()
-    assert got == [7] * 5
-    assert len(times) == 1
-    with pytest.raises(ZeroDivisionError):
-        edition.answer("wrong", lambda: 1 // 0)
-    assert edition.answer("wrong", lambda: 8) == 8  # what failed is asked again
+def test_answers_are_kept(file: str) -> None:
+    edition = Edition(file, 1, 2**28)
+    assert edition.kept("key") is None
+    edition.keep("key", None)
+    for number in range(63):
+        edition.keep(number, number)
+    assert edition.kept("key") == (None,)
+    edition.keep("one more", 1)
+    assert edition.kept(0) is None  # asked for longest ago
+    assert edition.kept("key") == (None,)
     edition.retire()
     assert not edition.hold()
     assert beside(file) == {"s.duckdb"}

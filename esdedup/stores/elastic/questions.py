@@ -78,12 +78,16 @@ class Questions:
             found.append(sentence_table(self._reader.search(self._names["sentences"], body)["hits"]["hits"]))
         return pa.concat_tables(found)
 
-    def clusters_with(self, document: str | None, text: str | None) -> Hashes | None:
-        """The clusters that hold a sentence of the document, and one with all words of the text; None for all."""
+    def clusters_with(self, wanted: ClusterQuery) -> Hashes | None:
+        """The clusters that hold a sentence of the document and of the article that are wanted, and one with all words
+        of the text; None for all."""
         chosen: Hashes | None = None
-        if document is not None:
-            named = [{"term": {"document": document}}, {"term": {"title": document}}]
-            chosen = self._clusters({"bool": {"should": named, "minimum_should_match": 1}}, None)
+        for name, fields in ((wanted.document, ("document",)), (wanted.article, ("document", "title"))):
+            if name is not None:
+                named = [{"term": {field: name}} for field in fields]
+                some = self._clusters({"bool": {"should": named, "minimum_should_match": 1}}, None)
+                chosen = some if chosen is None else np.intersect1d(chosen, some)
+        text = wanted.text
         if text is not None and text.split():
             # the server's words are nearly ours, where spaces part them; what it finds is looked at again
             asked = {"match": {"text": {"query": text, "operator": "and", "zero_terms_query": "all"}}}

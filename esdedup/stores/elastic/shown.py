@@ -51,7 +51,7 @@ class ShownResults:
         """As `esdedup.stores.store.Store.cluster_rows`; where only some are asked for, only those are loaded."""
         with self._holding(questions, wanted) as mirror:
             if wanted.brief:  # a mirror that holds few texts cannot look for a document or words, and need not
-                wanted = replace(wanted, document=None, text=None)
+                wanted = replace(wanted, document=None, article=None, text=None)
             yield from mirror.results.cluster_rows(wanted)
 
     def trees(self, questions: Questions, wanted: ClusterQuery) -> Iterator[dict[str, Any]]:
@@ -62,7 +62,7 @@ class ShownResults:
     @contextmanager
     def _holding(self, questions: Questions, wanted: ClusterQuery) -> Iterator[Mirror]:
         """A mirror that has the clusters that are wanted, at least."""
-        chosen = questions.clusters_with(wanted.document, wanted.text)
+        chosen = questions.clusters_with(wanted)
         if wanted.ids is not None:
             named = np.concatenate([np.empty(0, np.uint64), *map(cluster_hash, wanted.ids)])
             chosen = named if chosen is None else np.intersect1d(chosen, named)

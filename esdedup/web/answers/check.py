@@ -40,7 +40,7 @@ def check(store: Store, text: str) -> Check:
         "unfinished": bool(unit) and not unit.rstrip(_CLOSING).endswith(_ENDS),
         "threshold": limit,
         "tokens": store.signing.tokens,
-        "said": False,
+        "matching": 0,
         "similar": [],
         "more_similar": 0,
         "beginnings": [],
@@ -58,7 +58,7 @@ def check(store: Store, text: str) -> Check:
     similar = matches(rows, unit)
     answer["similar"] = similar[:_SHOWN]
     answer["more_similar"] = len(similar) - len(answer["similar"])
-    answer["said"] = any(one["match"] for one in similar)
+    answer["matching"] = sum(one["match"] for one in similar)
     shown = {one["text"] for one in similar}
     answer["beginnings"] = [one for one in matches(starting, unit) if one["text"] not in shown][:_SHOWN]
     return answer

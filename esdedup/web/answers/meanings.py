@@ -15,9 +15,16 @@ MOST_ROWS = 500
 """Rows of a template's table that are shown."""
 
 
-def contradiction_list(store: Store, document: str | None = None, after: str | None = None) -> ContradictionList:
-    """The contradictions of a page of clusters, the surest cluster first; those of one `document` if it is given."""
-    wanted = ClusterQuery(having="contradictions", sort="contradiction", document=document, after=after, limit=CLUSTERS)
+def contradiction_list(
+    store: Store, document: str | None = None, article: str | None = None, after: str | None = None
+) -> ContradictionList:
+    """The contradictions of a page of clusters, the surest cluster first.
+
+    Only those of a `document` (its id) or an `article` (its id or title), if they are given.
+    """
+    wanted = ClusterQuery(
+        having="contradictions", sort="contradiction", document=document, article=article, after=after, limit=CLUSTERS
+    )
     heads, following = page_of(store, wanted)
     place = {head["id"]: at for at, head in enumerate(heads)}
     whole = sorted(store.cluster_rows(ClusterQuery(ids=tuple(place))), key=lambda cluster: place[cluster["id"]])

@@ -2,44 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 import numpy as np
 
-from esdedup import __version__
 from esdedup.evaluation.observed import observed_curve
 from esdedup.evaluation.sample import Curve
 from esdedup.evaluation.schemes import Scheme
-from esdedup.pipeline.steps import skipped_by_reason
+from esdedup.pipeline.steps import described
 from esdedup.reports.skips import in_words
 from esdedup.settings import Scanning, Signing
 from esdedup.stores.store import Store
 from esdedup.web.answers.shapes import Overview
-from esdedup.web.live import Edition
 
 
-def overview(edition: Edition, store: Store) -> Overview:
-    """The counts of an edition; worked out once."""
-    return edition.answer("overview", lambda: _overview(edition, store))
-
-
-def curve(edition: Edition, store: Store) -> Curve:
-    """The S-curve of the settings in use, with what the pairs of the last scan tell of it; worked out once."""
-    return edition.answer("curve", lambda: _curve(store))
-
-
-def _overview(edition: Edition, store: Store) -> Overview:
-    last = store.last_scan() or {}
-    marks = store.sources()
-    skipped = skipped_by_reason(marks) | last.get("passed_over", {})
-    found = curve(edition, store)
+def overview(store: Store) -> Overview:
+    """The collection in numbers."""
+    told = described(store)
+    found = curve(store)
     return {
         "store": store.address,
-        "version": __version__,
-        "counts": store.counts() | last.get("counts", {}),
+        "version": told["version"],
+        "counts": told["counts"],
         "cluster_sizes": sorted(store.cluster_sizes().items()),
-        "kinds": store.kinds() if last else {},
-        "settings": {**store.signing.describe(), **last.get("scanning", {})},
+        "kinds": told["kinds"],
+        "settings": told["settings"],
         "curve": [
             {
                 "jaccard": round(float(jaccard), 3),
@@ -51,14 +36,16 @@ def _overview(edition: Edition, store: Store) -> Overview:
                 found.jaccard, found.expected, found.recall, found.pairs, strict=True
             )
         ],
-        "skipped": [(reason, count, in_words(reason)) for reason, count in sorted(skipped.items())],
-        "sources": [{"name": mark.name, "documents": mark.documents, "skipped": asdict(mark.skips)} for mark in marks],
-        "current": bool(last.get("current")),
+        "skipped": [(reason, count, in_words(reason)) for reason, count in told["skipped"].items()],
+        "sources": [{name: source[name] for name in ("name", "documents", "skipped")} for source in told["sources"]],
+        "damaged": told["damaged"],
+        "current": bool((store.last_scan() or {}).get("current")),
         "unfinished": _unfinished(store),
     }
 
 
-def _curve(store: Store) -> Curve:
+def curve(store: Store) -> Curve:
+    """The S-curve of the settings in use, with what the pairs of the last scan tell of it."""
     scanning = Scanning.described(store.last_scanning() or {})
     counted = scanning.candidates != "agreement" and store.last_scanning() is not None  # it counts other values
     pairs = store.pair_hashes() if counted else iter(())

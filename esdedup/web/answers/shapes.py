@@ -43,7 +43,7 @@ class Check(TypedDict):
     unfinished: bool
     threshold: float
     tokens: int
-    said: bool  # whether a text reaches the threshold
+    matching: int  # texts that reach the threshold
     similar: list[Match]
     more_similar: int  # texts beyond those
     beginnings: list[Match]  # texts that begin the same way, and are not among the similar ones
@@ -207,6 +207,7 @@ class ArticleList(TypedDict):
     """The documents that share most. `common_texts` stand in so many that they tell nothing of two."""
 
     pairs: list[Sharing]
+    more: bool  # whether there are more pairs
     common_texts: int
 
 
@@ -216,7 +217,9 @@ class ArticlePage(TypedDict):
     id: str
     title: str | None
     pairs: list[Sharing]
+    more: bool  # whether there are more pairs
     clusters: list[ClusterHead]
+    more_clusters: bool
 
 
 class Point(TypedDict):
@@ -246,5 +249,6 @@ class Overview(TypedDict):
     curve: list[Point]
     skipped: list[tuple[str, int, str]]  # reason, how many, what that means
     sources: list[dict[str, Any]]
+    damaged: list[str]  # sources that end in damage
     current: bool  # whether nothing has changed since the last scan
     unfinished: str | None

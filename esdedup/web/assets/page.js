@@ -3,6 +3,8 @@
 "use strict";
 
 const PAUSE = 120; // milliseconds without a key
+const TEXT_PAUSE = 500; // where it is a whole text that is typed
+const KEPT = 100_000; // characters that a page remembers of what was typed
 const SENTENCE = 600; // characters; what is longer is a text
 
 const form = document.querySelector("form[data-check]");
@@ -15,7 +17,7 @@ if (form) {
 
   const ask = async (path) => {
     clearTimeout(timer);
-    history.replaceState({ text: box.value, path }, ""); // for who comes back to this page
+    history.replaceState({ text: box.value.slice(0, KEPT), path }, ""); // for who comes back to this page
     asked?.abort();
     const mine = (asked = new AbortController());
     if (!box.value.trim()) {
@@ -43,8 +45,8 @@ if (form) {
   const isText = () => box.value.length > SENTENCE || /[.!?。]\s+\S[^]*[.!?。]|\n\s*\S/u.test(box.value.trim());
   box.addEventListener("input", (event) => {
     clearTimeout(timer);
-    const pasted = event.inputType === "insertFromPaste" && isText();
-    timer = setTimeout(() => ask(pasted ? "/text" : "/check"), PAUSE);
+    const text = isText();
+    timer = setTimeout(() => ask(text ? "/text" : "/check"), text && event.inputType !== "insertFromPaste" ? TEXT_PAUSE : PAUSE);
   });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
