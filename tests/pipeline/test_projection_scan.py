@@ -54,7 +54,7 @@ def test_a_run_tells_how_it_was_made(tmp_path: Path, source: Path, run: RunJob) 
     clusters = lines(tmp_path / "out" / "clusters.jsonl")
     assert ["n1", "n2"] in [[member["id"] for member in one["members"]] for one in clusters]
     again = run(source, out=tmp_path / "out", **OPTIONS)
-    assert list(again["seconds"]) == ["export"]
+    assert list(again["seconds"]) == ["export", "report"]
     other = run(source, out=tmp_path / "out", **OPTIONS | {"hamming": 0})
     assert other["counts"]["pairs"] < summary["counts"]["pairs"]
     by_tokens = run(source, out=tmp_path / "out", unit="record", min_chars=0)
@@ -105,7 +105,7 @@ def test_vectors_of_a_file_stand_in_the_summary(tmp_path: Path, source: Path) ->
 def test_another_file_under_the_same_name_is_another_scan(tmp_path: Path, source: Path) -> None:
     path = vectors_of(source, tmp_path / "vectors.bin")
     words = esdedup.run(source, out=tmp_path / "out", vectors=path, **OPTIONS)["counts"]["pairs"]
-    assert list(esdedup.run(source, out=tmp_path / "out", vectors=path, **OPTIONS)["seconds"]) == ["export"]
+    assert list(esdedup.run(source, out=tmp_path / "out", vectors=path, **OPTIONS)["seconds"]) == ["export", "report"]
     path.write_bytes(as_text({word: [1.0, 0.0] for word in words_of(source)}))
     again = esdedup.run(source, out=tmp_path / "out", vectors=path, **OPTIONS)
     assert "collide" in again["seconds"]

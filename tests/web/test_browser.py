@@ -215,7 +215,7 @@ def test_by_keys_alone(page: Page) -> None:
     for _ in range(7):
         order.append(page.evaluate("document.activeElement.name || document.activeElement.tagName"))
         page.keyboard.press("Tab")
-    assert order == ["kind", "min_size", "document", "text", "sort", "BUTTON", "A"]
+    assert order == ["kind", "min_size", "article", "text", "sort", "BUTTON", "A"]
     page.keyboard.press("/")
     expect(page.locator("main input").first).to_be_focused()
     page.goto("/")

@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -55,7 +56,9 @@ HERE, GONE = Request(), Request(gone=True)
 
 
 def run(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    asyncio.run(asyncio.wait_for(work(), 20))
+    """On a thread of its own: a browser that is open has an event loop on this one."""
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(lambda: asyncio.run(asyncio.wait_for(work(), 20))).result()
 
 
 def desk(readers: int = 1, **limits: Any) -> Desk:
@@ -263,7 +266,7 @@ def test_typing_on_overtakes_what_was_asked_before(
 def test_a_busy_server_says_when_to_ask_again(collections: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = Slow()
     monkeypatch.setattr(check, "check", slow)
-    monkeypatch.setattr("esdedup.web.app.Desk", partial(Desk, waiting=1, seconds=1.0))
+    monkeypatch.setattr("esdedup.web.app.Desk", partial(Desk, waiting=1, seconds=3.0))
     with running(collections("embedded").store) as (site, at):
         lines = []
         for n in range(2):
@@ -271,7 +274,7 @@ def test_a_busy_server_says_when_to_ask_again(collections: Any, monkeypatch: pyt
             until(lambda n=n: len(slow.asked) > n)
         late = site.post("/api/check", {"text": "waits"})
         assert (late.status, late.headers["retry-after"]) == (503, "1")
-        assert "within 1 seconds" in late.json["error"]
+        assert "within 3 seconds" in late.json["error"]
         shown = site.form("/check", text="waits")
         assert (shown.status, shown.headers["retry-after"], shown.kind) == (503, "1", "text/html")
         waits = ask_and_wait(site, "waits")
@@ -280,7 +283,7 @@ def test_a_busy_server_says_when_to_ask_again(collections: Any, monkeypatch: pyt
         refused = site.post("/api/check", {"text": "too many"})
         assert (refused.status, refused.headers["retry-after"]) == (503, "1")
         assert "too many" in refused.json["error"]
-        assert time.monotonic() - begin < 0.5
+        assert time.monotonic() - begin < 2.5
         assert site.ask("/").status == 200  # what asks nothing waits for nobody
         slow.free.set()
         for line in (*lines, waits):
