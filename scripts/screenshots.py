@@ -20,6 +20,7 @@ PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 
 ARTICLES, SEED = 200, 1
 WIDTH, HEIGHT = 1100, 760
+WHOLE = ("cluster", "overview")  # pictures of all of a page, not of what is seen first
 TYPED = "In 1798 Beitan Staepim rescued an ancient robin, and a fair flute roofed the cobbler of Mae"
 PASTED = (
     "In 1798 Beitan Staepim rescued an ancient robin, and a fair flute roofed the cobbler of Maewen Difuth. "
@@ -81,7 +82,7 @@ def _take(browser: Browser, url: str, out: Path) -> None:
 def _shoot(page: Page, name: str, awaited: str) -> None:
     page.wait_for_selector(awaited)
     page.wait_for_load_state("networkidle")
-    page.screenshot(path=PICTURES / f"{name}.png", animations="disabled")
+    page.screenshot(path=PICTURES / f"{name}.png", animations="disabled", full_page=name in WHOLE)
 
 
 @contextmanager

@@ -35,6 +35,9 @@ REPORT = "report.html"
 
 Address = str | Path
 
+_PLOTS = ("cluster-sizes.svg", "kinds.png", "kinds.svg")
+"""What a report writes beside the files of a run."""
+
 _NAMED = 5
 """Parts that one line names."""
 
@@ -257,7 +260,8 @@ def export(
     with whole_file(folder / "cluster-sizes.png") as part:
         part.write_bytes(draw_cluster_sizes(store.cluster_sizes(), "png"))
     seconds = seconds | {"export": time.perf_counter() - clock}
-    (folder / REPORT).unlink(missing_ok=True)  # of an earlier run, and no longer true
+    for name in (REPORT, *_PLOTS):
+        (folder / name).unlink(missing_ok=True)  # of an earlier run, and no longer true
     if report:
         clock = time.perf_counter()
         with whole_file(folder / REPORT) as part:

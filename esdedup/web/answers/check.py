@@ -55,12 +55,13 @@ def check(store: Store, text: str) -> Check:
         near = [row for row in starting if row["containment"] >= limit]
         rows += near
         rows.sort(key=lambda row: (-row["containment"], -row["jaccard"], row["id"].encode()))
-    similar = matches(rows, unit)
-    answer["similar"] = similar[:_SHOWN]
+    similar = _matches(rows)
+    answer["similar"] = [_with_diff(one, unit) for one in similar[:_SHOWN]]
     answer["more_similar"] = len(similar) - len(answer["similar"])
     answer["matching"] = sum(one["match"] for one in similar)
     shown = {one["text"] for one in similar}
-    answer["beginnings"] = [one for one in matches(starting, unit) if one["text"] not in shown][:_SHOWN]
+    beginning = [one for one in _matches(starting) if one["text"] not in shown]
+    answer["beginnings"] = [_with_diff(one, unit) for one in beginning[:_SHOWN]]
     return answer
 
 
@@ -80,8 +81,8 @@ def check_text(store: Store, text: str) -> CheckedText:
     }
 
 
-def matches(rows: Sequence[dict[str, Any]], unit: str) -> list[Match]:
-    """Rows of `similar`, those of one text together, in the order of the first of each."""
+def _matches(rows: Sequence[dict[str, Any]]) -> list[Match]:
+    """Rows of `similar`, those of one text together, in the order of the first of each; their `diff` is still empty."""
     found: dict[str, Match] = {}
     seen: set[str] = set()
     for row in rows:
@@ -104,9 +105,14 @@ def matches(rows: Sequence[dict[str, Any]], unit: str) -> list[Match]:
             "containment": row["containment"],
             "word_edit_distance": row["word_edit_distance"],
             "match": row["match"],
-            "diff": diff_words(unit, row["text"]),
+            "diff": [],
         }
     return list(found.values())
+
+
+def _with_diff(one: Match, unit: str) -> Match:
+    """A match that is shown: comparing word by word takes longer than all before."""
+    return {**one, "diff": diff_words(unit, one["text"])}
 
 
 def _nearest(store: Store, units: Sequence[str]) -> list[Checked]:
@@ -130,7 +136,7 @@ def _nearest(store: Store, units: Sequence[str]) -> list[Checked]:
         near = np.flatnonzero((theirs == tokens[at]).any(axis=1))
         rows = [row for row in compared(store, units[at], found.take(pa.array(near))) if row["match"]]
         rows.sort(key=lambda row: (-row["jaccard"], row["id"].encode()))
-        told[at]["best"] = next(iter(matches(rows, units[at])), None)
+        told[at]["best"] = next((_with_diff(one, units[at]) for one in _matches(rows)), None)
     return told
 
 
