@@ -29,8 +29,8 @@ Get = Callable[[str], Collection]
 
 
 @pytest.fixture(scope="session")
-def collections(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Get]:
-    """The collection in a store of this kind, which is made once."""
+def collections(tmp_path_factory: pytest.TempPathFactory, elastic_url: str) -> Iterator[Get]:
+    """The collection in a store of this kind, which is made once, and goes away before the node does."""
     made: dict[str, Collection] = {}
     folder = tmp_path_factory.mktemp("web")
     sources = write_sources(folder)
@@ -41,9 +41,9 @@ def collections(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPat
                 out = folder / kind
                 store = str(out / "store.duckdb")
                 if kind == "server":
-                    url, prefix = request.getfixturevalue("elastic_url"), f"t-web-{uuid.uuid4().hex[:8]}"
-                    store = f"{url}/{prefix}"
-                    ends.callback(clear, url, prefix)
+                    prefix = f"t-web-{uuid.uuid4().hex[:8]}"
+                    store = f"{elastic_url}/{prefix}"
+                    ends.callback(clear, elastic_url, prefix)
                 esdedup.run(*sources, out=out, store=store, **OPTIONS)
                 made[kind] = Collection(store, out)
             return made[kind]
