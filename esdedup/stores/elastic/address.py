@@ -33,21 +33,28 @@ class ServerAddress:
         """
         if address.startswith("cloud:"):
             return cls(None, _checked_prefix(address.removeprefix("cloud:")))
-        try:
-            parts = urlsplit(address)
-            port = parts.port
-        except ValueError:
-            raise UsageError(f"--store: the address of the server makes no sense; {_FORM}") from None
-        if "@" in parts.netloc:
-            raise UsageError("--store: no user and password in an address; set ES_USERNAME and ES_PASSWORD instead")
-        if not parts.hostname or parts.query or parts.fragment:
-            raise UsageError(f"--store: the address of the server makes no sense; {_FORM}")
-        host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-        default = 443 if parts.scheme == "https" else 9200
-        return cls(f"{parts.scheme}://{host}:{port or default}", _checked_prefix(parts.path))
+        scheme, host, port, path = split_address(address, "--store", _FORM)
+        return cls(f"{scheme}://{host}:{port or (443 if scheme == 'https' else 9200)}", _checked_prefix(path))
 
     def __str__(self) -> str:
         return f"{self.server or 'cloud:'}/{self.prefix}"
+
+
+def split_address(address: str, option: str, form: str) -> tuple[str, str, int | None, str]:
+    """Scheme, host (in brackets if it is an IPv6 address), port and path of an address that was given as `option`.
+
+    `UsageError`, with the `form` it should have, for what has no host, or more than these: a password is not repeated.
+    """
+    try:
+        parts = urlsplit(address)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        raise UsageError(f"{option}: the address makes no sense; {form}") from None
+    if "@" in parts.netloc:
+        raise UsageError(f"{option}: no user and password in an address; set ES_USERNAME and ES_PASSWORD instead")
+    if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment:
+        raise UsageError(f"{option}: the address makes no sense; {form}")
+    return parts.scheme, f"[{host}]" if ":" in host else host, port, parts.path
 
 
 def client_options(address: ServerAddress, environment: Mapping[str, str] = os.environ) -> dict[str, Any]:

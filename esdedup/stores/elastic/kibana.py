@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NoReturn
-from urllib.parse import urlsplit
 
 import orjson
 from elastic_transport import ConnectionTimeout, HttpHeaders, NodeConfig, TlsError, TransportError
@@ -14,7 +13,7 @@ from elastic_transport.client_utils import url_to_node_config
 from urllib3 import encode_multipart_formdata
 
 from esdedup.errors import KibanaError, UsageError
-from esdedup.stores.elastic.address import ServerAddress, client_options
+from esdedup.stores.elastic.address import ServerAddress, client_options, split_address
 from esdedup.stores.elastic.answers import ANSWER_BYTES, Node, TooLongError
 from esdedup.stores.elastic.connection import FIRST_PATIENCE, PATIENCE, TIMEOUT, Pauses
 from esdedup.stores.schemas import mapping_text
@@ -26,7 +25,7 @@ _WRITTEN_FOR = re.compile(r"\bwiki\b")  # the prefix in the file, which says tha
 _FORM = (
     "give --kibana http://HOST:PORT or https://HOST:PORT, with the path that Kibana or its space has, as in /s/SPACE"
 )
-_HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")
+_HOST = re.compile(r"[a-z0-9._-]+|\[[0-9a-f:.]+\]")
 _PATH = re.compile(r"(/[A-Za-z0-9._~%-]+)*")
 _TARGET = "/api/saved_objects/_import?overwrite=true"
 _BUSY = (429, 502, 503, 504)
@@ -51,21 +50,12 @@ def import_dashboards(store: str, kibana: str) -> dict[str, Any]:
 
 
 def _checked(address: str) -> str:
-    """An address without what does not belong there; a password in it is not repeated."""
-    try:
-        parts = urlsplit(address)
-        port = parts.port
-    except ValueError:
-        raise UsageError(f"--kibana: the address makes no sense; {_FORM}") from None
-    if "@" in parts.netloc:
-        raise UsageError("--kibana: no user and password in an address; set ES_USERNAME and ES_PASSWORD instead")
-    path = parts.path.rstrip("/")
-    host = parts.hostname or ""
-    known = parts.scheme in ("http", "https") and _HOST.fullmatch(host) and _PATH.fullmatch(path)
-    if not known or parts.query or parts.fragment:
+    """An address without what does not belong there."""
+    scheme, host, port, path = split_address(address, "--kibana", _FORM)
+    path = path.rstrip("/")
+    if not (_HOST.fullmatch(host) and _PATH.fullmatch(path)):
         raise UsageError(f"--kibana: the address makes no sense; {_FORM}")
-    host = f"[{host}]" if ":" in host else host
-    return f"{parts.scheme}://{host}{'' if port is None else f':{port}'}{path}"
+    return f"{scheme}://{host}{'' if port is None else f':{port}'}{path}"
 
 
 class _Import:
