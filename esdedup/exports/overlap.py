@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from esdedup.database import private_database
+from esdedup.database import Database, private_database
 from esdedup.errors import UsageError
 from esdedup.stores.store import Store
 
@@ -46,19 +47,15 @@ def overlaps(store: Store, by: str, document: str | None, limit: int | None) -> 
         raise UsageError(f"by is {by!r}; allowed: documents, sources")
     with private_database() as db:
         db.execute(_TABLES)
-        for table, batches in (
-            ("homes", store.homes(by)),
-            ("members", store.memberships()),
-            ("pairs", store.pair_hashes()),
-        ):
-            for batch in batches:
-                db.insert(table, pa.Table.from_batches([batch]).select(_COLUMNS[table]))
+        _load(db, "homes", store.homes(by))
         only = ""
         if document is not None:
             row = db.row("SELECT home FROM homes WHERE id = ?", [document])
             if not row:
                 raise UsageError(f"{document}: not the id of one of the {by}, or it has no sentence in the store")
             only = f"AND ({row[0]} IN (one.home, two.home))"
+        _load(db, "members", store.memberships())
+        _load(db, "pairs", store.pair_hashes())
         db.execute(
             f"CREATE TABLE held AS SELECT hash, {_HOMES[by]} AS home, count(*) AS sentences FROM members GROUP BY 1, 2"
         )
@@ -94,3 +91,8 @@ def overlaps(store: Store, by: str, document: str | None, limit: int | None) -> 
         )
         common = db.count("SELECT count(*) FROM common") if by == "documents" else 0
     return Overlap(rows.to_pylist(), common)
+
+
+def _load(db: Database, table: str, batches: Iterator[pa.RecordBatch]) -> None:
+    for batch in batches:
+        db.insert(table, pa.Table.from_batches([batch]).select(_COLUMNS[table]))

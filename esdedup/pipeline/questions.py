@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from esdedup.errors import StoreError, UsageError
 from esdedup.exports.changes import changes
@@ -280,8 +279,5 @@ def _all_hot(store: Store, signer: Signer, one: str, two: str) -> bool:
 
 def _paired(store: Store, one: int, two: int) -> bool:
     """Whether the last scan made a pair of two texts."""
-    _, pairs = store.hanging_together(pa.table({"hash": pa.array(sorted({one, two}), pa.uint64())}))
-    ends = (
-        pc.equal(pairs[end], pa.scalar(text, pa.uint64())) for end, text in (("a", min(one, two)), ("b", max(one, two)))
-    )
-    return bool(pc.any(pc.and_(*ends)).as_py())
+    texts = pa.table({"hash": pa.array(sorted({one, two}), pa.uint64())})
+    return any(batch.num_rows for batch in store.pair_hashes(texts))

@@ -19,7 +19,13 @@ from esdedup.pairs.scan import signatures_schema
 from esdedup.settings import HASH_SCHEME, Part, Signing, freeze
 from esdedup.stores import duckdb_file as files
 from esdedup.stores import duckdb_questions as questions
-from esdedup.stores.duckdb_changes import register_functions, remove_documents, settle_reading, sort_lookups
+from esdedup.stores.duckdb_changes import (
+    hanging_together,
+    register_functions,
+    remove_documents,
+    settle_reading,
+    sort_lookups,
+)
 from esdedup.stores.duckdb_lineage import EmbeddedCalendar
 from esdedup.stores.duckdb_marks import read_marks, save_mark
 from esdedup.stores.duckdb_meanings import insert_clusters
@@ -277,20 +283,7 @@ class EmbeddedStore(Store):
         return self._db.table("SELECT token, hash FROM postings SEMI JOIN asked USING (token)")
 
     def hanging_together(self, hashes: pa.Table) -> tuple[pa.Table, pa.Table]:
-        self._db.create("net", hashes, temporary=True)
-        reached, grown = -1, hashes.num_rows
-        while grown != reached:
-            reached = grown
-            for more in (
-                "SELECT hash FROM cluster_texts WHERE cluster IN "
-                "(SELECT cluster FROM cluster_texts SEMI JOIN net USING (hash))",
-                "SELECT b AS hash FROM pairs WHERE a IN (SELECT hash FROM net)",
-                "SELECT a AS hash FROM pairs WHERE b IN (SELECT hash FROM net)",
-            ):
-                self._db.execute(f"INSERT INTO net SELECT DISTINCT hash FROM ({more}) ANTI JOIN net USING (hash)")
-            grown = self._db.count("SELECT count(*) FROM net")
-        pairs = self._db.table("SELECT * FROM pairs WHERE a IN (SELECT hash FROM net)")
-        return self._db.table("SELECT DISTINCT hash FROM net ORDER BY hash"), pairs
+        return hanging_together(self._db, hashes)
 
     def merge_results(
         self,
@@ -383,8 +376,13 @@ class EmbeddedStore(Store):
     def memberships(self) -> Iterator[pa.RecordBatch]:
         return questions.memberships(self._db, self.signing.unit)
 
-    def pair_hashes(self) -> Iterator[pa.RecordBatch]:
-        return self._db.batches("SELECT a, b, jaccard, shared_tokens FROM pairs")
+    def pair_hashes(self, among: pa.Table | None = None) -> Iterator[pa.RecordBatch]:
+        every = "SELECT a, b, jaccard, shared_tokens FROM pairs"
+        if among is None:
+            return self._db.batches(every)
+        self._db.create("few", among, temporary=True)
+        found = self._db.table(f"{every} SEMI JOIN few ON a = few.hash SEMI JOIN few f ON b = f.hash")
+        return iter(found.to_batches())
 
     def trees(self, wanted: ClusterQuery) -> Iterator[dict[str, Any]]:
         return self._results.trees(wanted)

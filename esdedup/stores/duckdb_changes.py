@@ -205,3 +205,21 @@ def _look_up_new_texts(db: Database, first: int) -> None:
         f"(SELECT left(text, {START_CHARS}) AS start, hash FROM sentences s SEMI JOIN novel n ON s.rowid = n.row) "
         "ORDER BY key"
     )
+
+
+def hanging_together(db: Database, hashes: pa.Table) -> tuple[pa.Table, pa.Table]:
+    """As `esdedup.stores.store.Store.hanging_together`."""
+    db.create("net", hashes, temporary=True)
+    reached, grown = -1, hashes.num_rows
+    while grown != reached:
+        reached = grown
+        for more in (
+            "SELECT hash FROM cluster_texts WHERE cluster IN "
+            "(SELECT cluster FROM cluster_texts SEMI JOIN net USING (hash))",
+            "SELECT b AS hash FROM pairs WHERE a IN (SELECT hash FROM net)",
+            "SELECT a AS hash FROM pairs WHERE b IN (SELECT hash FROM net)",
+        ):
+            db.execute(f"INSERT INTO net SELECT DISTINCT hash FROM ({more}) ANTI JOIN net USING (hash)")
+        grown = db.count("SELECT count(*) FROM net")
+    pairs = db.table("SELECT * FROM pairs WHERE a IN (SELECT hash FROM net)")
+    return db.table("SELECT DISTINCT hash FROM net ORDER BY hash"), pairs

@@ -220,7 +220,7 @@ class Results:
         number = int(after, 16) if is_cluster_id(after) else -1
         row = self._db.row(f"SELECT {column} FROM clusters WHERE id = ?::HUGEINT", [number])
         if not row:
-            raise UsageError(f"--after {after}: no cluster has this id; give the id that the page before ended with")
+            raise UsageError(f"after {after}: no cluster has this id; give the one that the page before ended with")
         if row[0] is None:  # these come last, by id
             return f"({column} IS NULL AND id > {number}::UBIGINT)"
         value, beyond = f"{row[0]!r}::DOUBLE", "<" if direction == "desc" else ">"

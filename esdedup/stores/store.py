@@ -375,8 +375,8 @@ class Store(ABC):
         """Every sentence of a text that has pairs or copies, unless its cluster is ignored, of `MEMBERSHIPS`."""
 
     @abstractmethod
-    def pair_hashes(self) -> Iterator[pa.RecordBatch]:
-        """Rows (a, b, jaccard, shared_tokens): the texts of each pair."""
+    def pair_hashes(self, among: pa.Table | None = None) -> Iterator[pa.RecordBatch]:
+        """Rows (a, b, jaccard, shared_tokens): the texts of each pair, or only `among` the few in column `hash`."""
 
     @abstractmethod
     def trees(self, wanted: ClusterQuery) -> Iterator[dict[str, Any]]:

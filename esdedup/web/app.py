@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from typing import Any
 
 import orjson
@@ -17,10 +17,9 @@ from starlette.types import ASGIApp, Scope
 from esdedup import __version__
 from esdedup.errors import EsdedupError, UsageError
 from esdedup.web.answers.browse import UnknownError
-from esdedup.web.desk import BusyError, Desk, OvertakenError, Question
+from esdedup.web.desk import BusyError, Desk, OvertakenError, Question, Whole, in_thread
 from esdedup.web.exports import add_exports
 from esdedup.web.guard import Guard, Tell, typed
-from esdedup.web.live import Live
 from esdedup.web.pages import Pages
 from esdedup.web.plots import add_plots
 from esdedup.web.views import ERRORS, VIEWS, View
@@ -29,19 +28,13 @@ _API = "/api"
 
 
 def create_app(
-    live: Live, readers: int, *, hosts: Collection[str], token: str | None = None, article_url: str | None = None
+    desk: Desk, *, hosts: Collection[str], token: str | None = None, article_url: str | None = None
 ) -> ASGIApp:
-    """The application that shows `live` to requests that name one of `hosts` and, if there is a `token`, know it.
+    """The application that puts questions to `desk`, for requests that name one of `hosts` and know the `token`.
 
-    `readers` questions are answered at once. `article_url` is a link to an article, with {title} or {id}.
+    `article_url` is a link to an article, with {title} or {id}.
     """
-    desk = Desk(live, readers)
     pages = Pages(article_url, with_token=token is not None)
-
-    @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        yield
-        live.close()
 
     app = FastAPI(
         title="esdedup",
@@ -50,9 +43,7 @@ def create_app(
         openapi_url=f"{_API}/openapi.json",
         docs_url=None,  # these pages would come from elsewhere
         redoc_url=None,
-        lifespan=lifespan,
     )
-    app.state.desk = desk
     for view in VIEWS:
         _add_view(app, desk, pages, view)
     add_exports(app, desk)
@@ -69,7 +60,7 @@ def _add_view(app: FastAPI, desk: Desk, pages: Pages, view: View) -> None:
         return _json(await desk.ask(request, question))
 
     async def as_page(request: Request, question: Question[Any] = Depends(view.ask)) -> Response:  # noqa: B008
-        return HTMLResponse(pages.render(view.template, request, await desk.ask(request, question)))
+        return await shown(request, question)
 
     async def of_form(request: Request) -> Response:
         assert view.body is not None
@@ -78,7 +69,12 @@ def _add_view(app: FastAPI, desk: Desk, pages: Pages, view: View) -> None:
             question = view.ask(view.body(text=text))
         except ValidationError as error:
             raise RequestValidationError([{**one, "loc": ("body", *one["loc"])} for one in error.errors()]) from error
-        return HTMLResponse(pages.render(view.template, request, await desk.ask(request, question)))
+        return await shown(request, question)
+
+    async def shown(request: Request, question: Question[Any] | Whole[Any]) -> Response:
+        answer = await desk.ask(request, question)
+        # a large page takes long to make, and others wait
+        return HTMLResponse(await in_thread(partial(pages.render, view.template, request, answer)))
 
     name, methods = view.ask.__name__, ["GET" if view.body is None else "POST"]
     app.add_api_route(
@@ -99,7 +95,9 @@ def _add_plain_pages(app: FastAPI, pages: Pages) -> None:
     async def enter(request: Request) -> Response:
         if not pages.with_token:
             return RedirectResponse("/", 303)
-        return HTMLResponse(pages.render("enter.html", request, {"wrong": "wrong" in request.query_params}))
+        asked = request.query_params
+        answer = {"wrong": "wrong" in asked, "next": asked.get("next", "/")}
+        return HTMLResponse(pages.render("enter.html", request, answer))
 
     @app.get(_API, include_in_schema=False, name="api")
     async def api(request: Request) -> Response:

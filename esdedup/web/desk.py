@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Hashable
+from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
-from typing import Generic, TypeVar
+from threading import Thread
+from typing import Any, Generic, TypeVar
 
 from starlette.requests import Request
 
@@ -50,10 +52,32 @@ class Desk:
         self._turn_of_whole = asyncio.Semaphore(1)
         self._room = waiting
         self._seconds = seconds
+        self._asking: set[asyncio.Task[Any]] = set()
+        self._closed = False
         self.overtaken = 0
 
     async def ask(self, request: Request, question: Question[T] | Whole[T]) -> T:
         """The answer; `BusyError` where there is no room or no time, `OvertakenError` where nobody waits for it."""
+        task = asyncio.current_task()
+        assert task is not None
+        self._asking.add(task)
+        try:
+            return await self._asked(request, question)
+        except asyncio.CancelledError:
+            if not self._closed:
+                raise
+            task.uncancel()
+            raise BusyError("the server comes to its end") from None
+        finally:
+            self._asking.discard(task)
+
+    def close(self) -> None:
+        """Tell all who ask that there will be no answer."""
+        self._closed = True
+        for task in self._asking:
+            task.cancel()
+
+    async def _asked(self, request: Request, question: Question[T] | Whole[T]) -> T:
         if not self._room:
             raise BusyError("too many questions at once; ask again in a moment")
         if isinstance(question, Whole) and (known := self._known(question)) is not None:
@@ -75,7 +99,7 @@ class Desk:
         except BaseException:
             turns.release()
             raise
-        working = asyncio.ensure_future(asyncio.to_thread(self._answer, question))
+        working = in_thread(partial(self._answer, question))
         # a thread cannot be stopped: its reader is free again when it ends, whoever waited for it
         working.add_done_callback(partial(_end, turns))
         try:
@@ -104,6 +128,20 @@ class Desk:
 
     def _late(self) -> BusyError:
         return BusyError(f"no answer within {self._seconds:g} seconds; ask for less, or again in a moment")
+
+
+def in_thread(work: Callable[[], T]) -> asyncio.Future[T]:
+    """What `work` gives, which is done in a thread that the end of the process need not wait for."""
+    told: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            told.set_result(work())
+        except BaseException as error:
+            told.set_exception(error)
+
+    Thread(target=run, daemon=True).start()
+    return asyncio.wrap_future(told)
 
 
 def _end(turns: asyncio.Semaphore, working: asyncio.Future[T]) -> None:

@@ -11,6 +11,7 @@ from fastapi import FastAPI, Request
 from starlette.responses import Response
 
 from esdedup.exports.tables import compact_json
+from esdedup.meaning.templates import Table
 from esdedup.web.answers.browse import whole_cluster
 from esdedup.web.answers.meanings import whole_table
 from esdedup.web.desk import Desk
@@ -31,11 +32,11 @@ def add_exports(app: FastAPI, desk: Desk) -> None:
     )
     async def export_cluster(request: Request, identity: ClusterId, form: Literal["json", "csv"] = "json") -> Response:
         """All members of a cluster: as the line of clusters.jsonl, or as a table."""
-        found = await desk.ask(request, lambda store: whole_cluster(store, identity))
         if form == "json":
-            return _file(compact_json(found) + "\n", f"{identity}.json", "application/json")
-        rows = ([member[name] for name in _MEMBER] for member in found["members"])
-        return _file(_table(_MEMBER, rows), f"{identity}.csv", "text/csv; charset=utf-8")
+            found = await desk.ask(request, lambda store: compact_json(whole_cluster(store, identity)) + "\n")
+            return _file(found, f"{identity}.json", "application/json")
+        found = await desk.ask(request, lambda store: _members(whole_cluster(store, identity)))
+        return _file(found, f"{identity}.csv", "text/csv; charset=utf-8")
 
     @app.get(
         "/api/templates/{identity}/export", summary="A template's table as CSV.", tags=["files"],
@@ -43,18 +44,26 @@ def add_exports(app: FastAPI, desk: Desk) -> None:
     )  # fmt: skip
     async def export_template(request: Request, identity: ClusterId) -> Response:
         """A row a sentence, a column a slot."""
-        table = await desk.ask(request, lambda store: whole_table(store, identity))
-        header = ("id", "document", "title", *(column.name for column in table.columns))
-        rows = (
-            [sentence["id"], sentence["document"], sentence["title"], *(column.cells[at] for column in table.columns)]
-            for at, sentence in enumerate(table.sentences)
-        )
-        return _file(_table(header, rows), f"{identity}.csv", "text/csv; charset=utf-8")
+        found = await desk.ask(request, lambda store: _fillers(whole_table(store, identity)))
+        return _file(found, f"{identity}.csv", "text/csv; charset=utf-8")
 
 
 def _described(*forms: str) -> dict[int | str, dict[str, Any]]:
     kinds = {"json": "application/json", "csv": "text/csv"}
     return ERRORS | {200: {"description": "A file.", "content": {kinds[form]: {} for form in forms}}}
+
+
+def _members(cluster: dict[str, Any]) -> str:
+    return _table(_MEMBER, ([member[name] for name in _MEMBER] for member in cluster["members"]))
+
+
+def _fillers(table: Table) -> str:
+    header = ("id", "document", "title", *(column.name for column in table.columns))
+    rows = (
+        [sentence["id"], sentence["document"], sentence["title"], *(column.cells[at] for column in table.columns)]
+        for at, sentence in enumerate(table.sentences)
+    )
+    return _table(header, rows)
 
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

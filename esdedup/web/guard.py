@@ -7,10 +7,11 @@ header tells. Answers may not be framed, run foreign scripts, or be sent anywher
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import re
 from collections.abc import Callable, Collection, Mapping
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, quote, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
@@ -20,6 +21,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MOST_BYTES = 5 * 2**19
 """Of a request's body."""
+
+MOST_SECONDS = 30
+"""In which a request's body must have come."""
 
 TOO_LARGE = f"more than {MOST_BYTES:,} bytes; send less at once"
 
@@ -41,6 +45,7 @@ _HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
+_HERE = re.compile(r"/(?:[!-.0-\[\]-~][!-\[\]-~]{0,2000})?")  # an address of this server, and no other's
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^][\s/:?#@\\]+)(:[0-9]{1,5})?")
 
 Tell = Callable[[Scope, int, str, Mapping[str, str] | None], Response]
@@ -88,9 +93,7 @@ class Guard:
     def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
         host = _HOST.fullmatch(headers.get("host", "").lower())
         if host is None or ("*" not in self._hosts and host[1] not in self._hosts):
-            return self._tell(
-                scope, 421, "this name is not served here; esdedup serve --allow-host NAME lets it in", None
-            )  # fmt: skip
+            return self._tell(scope, 421, "this name is not served here; --allow-host NAME lets it in", None)
         if scope["method"] not in ("GET", "HEAD", "POST"):
             return self._tell(scope, 405, "nothing can be changed here", {"Allow": "GET, HEAD, POST"})
         length = headers.get("content-length", "0")
@@ -99,7 +102,7 @@ class Guard:
         if scope["path"].startswith(OPEN) or scope["path"] == ENTRANCE or self._knows(headers):
             return None
         if "text/html" in headers.get("accept", ""):
-            return RedirectResponse(ENTRANCE, 303)
+            return RedirectResponse(_entrance(_asked(scope)), 303)
         return self._tell(scope, 401, "give the token: Authorization: Bearer TOKEN", {"WWW-Authenticate": "Bearer"})
 
     def _knows(self, headers: Headers) -> bool:
@@ -120,12 +123,26 @@ class Guard:
             body += message.get("body", b"")
             if not message.get("more_body"):
                 break
-        given = typed(body, "token")
+        given, wanted = typed(body, "token"), typed(body, "next")
         if not hmac.compare_digest(given.encode("utf-8", "replace"), str(self._token).encode()):
-            return RedirectResponse(f"{ENTRANCE}?wrong=1", 303)
-        answer = RedirectResponse("/", 303)
+            return RedirectResponse(_entrance(wanted, wrong=True), 303)
+        answer = RedirectResponse(wanted if _HERE.fullmatch(wanted) else "/", 303)
         answer.set_cookie(COOKIE, given, httponly=True, samesite="strict", secure=scope.get("scheme") == "https")
         return answer
+
+
+def _asked(scope: Scope) -> str:
+    """The address that was asked for."""
+    query = scope["query_string"].decode("ascii", "replace")
+    return quote(scope["path"]) + (f"?{query}" if query else "") if scope["method"] == "GET" else ""
+
+
+def _entrance(wanted: str, *, wrong: bool = False) -> str:
+    """The entrance, from where the way leads on to what was wanted."""
+    told = {"wrong": "1"} if wrong else {}
+    if wanted != "/" and _HERE.fullmatch(wanted):
+        told["next"] = wanted
+    return ENTRANCE + (f"?{urlencode(told)}" if told else "")
 
 
 class TooLargeError(HTTPException):
@@ -144,11 +161,18 @@ def typed(body: bytes, field: str) -> str:
 
 
 def _bounded(receive: Receive) -> Receive:
-    seen = 0
+    """The same, for a body that is neither too large nor too slow."""
+    seen, whole = 0, False
+    deadline = asyncio.get_running_loop().time() + MOST_SECONDS
 
     async def counted() -> Message:
-        nonlocal seen
-        message = await receive()
+        nonlocal seen, whole
+        try:
+            async with asyncio.timeout_at(None if whole else deadline):
+                message = await receive()
+        except TimeoutError:
+            raise HTTPException(408, f"not all of it came within {MOST_SECONDS} seconds") from None
+        whole = not message.get("more_body", False)
         seen += len(message.get("body", b""))
         if seen > MOST_BYTES:
             raise TooLargeError()

@@ -28,11 +28,18 @@ Prepare = Callable[[Store], object]
 class Edition:
     """The store as it was at one time, opened `readers` times, and prepared.
 
-    Answers of questions about all of it, which many ask, are kept.
+    Answers of questions about all of it, which many ask, are kept. It is given up where `ended` while it is made.
     """
 
-    def __init__(self, address: str, readers: int, memory: int, prepare: Prepare = lambda _: None) -> None:
-        self._snapshot = None if is_on_server(address) else Snapshot(Path(address))
+    def __init__(
+        self,
+        address: str,
+        readers: int,
+        memory: int,
+        prepare: Prepare = lambda _: None,
+        ended: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._snapshot = None if is_on_server(address) else Snapshot(Path(address), ended)
         self._address = address
         self._memory = memory
         self._idle: LifoQueue[Store] = LifoQueue()  # the one that was used last knows most
@@ -42,6 +49,8 @@ class Edition:
         self._answers: OrderedDict[Hashable, Any] = OrderedDict()
         try:
             for _ in range(readers):
+                if ended():
+                    raise StoreError(f"{address}: nobody waits for it any more")
                 store = self._open()
                 self._idle.put(store)
                 prepare(store)
@@ -92,13 +101,19 @@ class Edition:
             if len(self._answers) > _KEPT_ANSWERS:
                 self._answers.popitem(last=False)
 
-    def retire(self) -> None:
-        """Close it as soon as nobody uses it any more."""
+    def retire(self) -> bool:
+        """Close it as soon as nobody uses it any more; whether that is now."""
         with self._lock:
             self._retired = True
             last = not self._held
         if last:
             self._close()
+        return last
+
+    def discard(self) -> None:
+        """Delete its copy of the store, though somebody may still read it."""
+        if self._snapshot is not None:
+            self._snapshot.close()
 
     def _open(self) -> Store:
         where = self._address if self._snapshot is None else self._snapshot.path
@@ -118,8 +133,7 @@ class Edition:
     def _close(self) -> None:
         while not self._idle.empty():
             self._idle.get().close()
-        if self._snapshot is not None:
-            self._snapshot.close()
+        self.discard()
 
 
 class Live:
@@ -141,7 +155,7 @@ class Live:
         self._interval = interval
         self._ended = threading.Event()
         self._seen = self._look()
-        self._new: Callable[[], Edition] = lambda: Edition(address, readers, memory, prepare)
+        self._new: Callable[[], Edition] = lambda: Edition(address, readers, memory, prepare, self._ended.is_set)
         self._edition = self._new()
         self._watch = threading.Thread(target=self._keep_up, name="esdedup-watch", daemon=True)
         self._watch.start()
@@ -157,11 +171,13 @@ class Live:
         finally:
             edition.release()
 
-    def close(self) -> None:
-        """Let go of the store."""
+    def close(self) -> bool:
+        """Let go of the store, and delete what was copied; False where a question is still worked at."""
         self._ended.set()
         self._watch.join()
-        self._edition.retire()
+        idle = self._edition.retire()
+        self._edition.discard()
+        return idle
 
     def _look(self) -> Any:
         """What changes whenever the store does."""
@@ -181,7 +197,7 @@ class Live:
             except StoreLockedError:
                 continue  # it is being written: later
             except Exception as error:  # whatever it is, later it may be gone
-                if str(error) != told:
+                if str(error) != told and not self._ended.is_set():
                     log.warning("%s; what was there before is shown", error)
                 told = str(error)
                 continue

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ipaddress
 import logging
+import os
+import socket
 from collections.abc import Sequence
 from contextlib import suppress
 
@@ -13,6 +15,7 @@ from esdedup.errors import EsdedupError, UsageError
 from esdedup.settings import available_cores
 from esdedup.web.answers.warm import warm_up
 from esdedup.web.app import create_app
+from esdedup.web.desk import Desk
 from esdedup.web.live import Live
 
 log = logging.getLogger("esdedup")
@@ -53,8 +56,11 @@ def serve(
     live = Live(address, readers=readers + 1, memory=memory, prepare=warm_up)  # one for what takes long
     try:
         known = {*LOOPBACK, *names, f"[{host}]" if ":" in host else host}
-        app = create_app(live, readers, hosts=known, token=token, article_url=article_url)
-        server = uvicorn.Server(
+        desk = Desk(live, readers)
+        app = create_app(desk, hosts=known, token=token, article_url=article_url)
+        server = _Server(
+            desk,
+            live,
             uvicorn.Config(
                 app, host=host, port=port, access_log=False,  # addresses hold what people type
                 log_level="error",  # what strangers send is not worth a line
@@ -62,16 +68,34 @@ def serve(
                 timeout_graceful_shutdown=5, proxy_headers=False,
             )
         )  # fmt: skip
-        socket = server.config.bind_socket()
-        socket.listen(server.config.backlog)  # who reads the line below may ask at once
+        listening = server.config.bind_socket()
+        listening.listen(server.config.backlog)  # who reads the line below may ask at once
         where = f"[{host}]" if ":" in host else host
-        log.info("http://%s:%d/ shows %s; Ctrl-C ends it", where, socket.getsockname()[1], address)
+        log.info("http://%s:%d/ shows %s; Ctrl-C ends it", where, listening.getsockname()[1], address)
         with suppress(KeyboardInterrupt):  # which uvicorn raises again when it has ended in peace
-            server.run([socket])
+            server.run([listening])
     except SystemExit as end:  # which uvicorn does where it cannot listen
         raise EsdedupError(f"{host}:{port}: nobody can listen there, or somebody does; choose another --port") from end
     finally:
-        live.close()
+        idle = live.close()
+    if not idle:
+        logging.shutdown()
+        os._exit(0)  # a thread that works at a question cannot be stopped, and could not outlive the interpreter
+
+
+class _Server(uvicorn.Server):
+    """Ends at once, though questions are still worked at."""
+
+    def __init__(self, desk: Desk, live: Live, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._desk = desk
+        self._live = live
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Tell everybody, listen no more, and leave nothing: a signal that came is raised again behind this."""
+        self._desk.close()
+        await super().shutdown(sockets)
+        self._live.close()
 
 
 def _is_loopback(host: str) -> bool:

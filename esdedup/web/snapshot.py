@@ -2,42 +2,49 @@
 
 While it is copied the file is not locked, so that who wants to write need not wait; if somebody did, it is no copy.
 The copy takes as much disk as the store, beside it or, where that cannot be written, in the system's temporary folder.
-What a killed server has left is deleted by the next one.
+What a killed server has left is deleted by the next one: the lock in it is nobody's any more.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import tempfile
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-import psutil
-
 from esdedup.errors import StoreError, StoreLockedError
+from esdedup.folders import hold
 from esdedup.stores.duckdb_file import connect, log_beside
 
 _LOOK = 2**26  # bytes for the connection that looks whether somebody writes
+
+_LOCK = "lock"
+_AT_ONCE = 2**24  # bytes that are copied
 
 Fingerprint = tuple[tuple[int, int, int] | None, ...]
 
 
 class Snapshot:
-    """A folder with the copy `path`. `StoreLockedError` while somebody writes, `StoreError` where it cannot be made."""
+    """A folder with the copy `path`.
 
-    def __init__(self, store: Path) -> None:
+    `StoreLockedError` while somebody writes, `StoreError` where it cannot be made, or `ended` says that nobody wants it
+    any more.
+    """
+
+    def __init__(self, store: Path, ended: Callable[[], bool] = lambda: False) -> None:
         _forget_left(store)
         self._folder = _make_folder(store)
+        self._lock = hold(self._folder / _LOCK, make=True)
         self.path = self._folder / store.name
         try:
             if not store.exists():
                 raise StoreError(f"{store}: there is no store; make one with esdedup run or esdedup index")
             before = _at_rest(store)
-            shutil.copyfile(store, self.path)
+            _copy(store, self.path, ended)
             with suppress(FileNotFoundError):
-                shutil.copyfile(log_beside(store), log_beside(self.path))
+                _copy(log_beside(store), log_beside(self.path), ended)
             if _at_rest(store) != before:
                 raise StoreLockedError(f"{store}: changed while it was copied; ask again in a moment")
         except OSError as error:
@@ -50,8 +57,19 @@ class Snapshot:
             raise
 
     def close(self) -> None:
-        """Delete the copy."""
+        """Delete the copy; who has it open may read on."""
         shutil.rmtree(self._folder, ignore_errors=True)
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+
+def _copy(file: Path, copy: Path, ended: Callable[[], bool]) -> None:
+    with file.open("rb") as read, copy.open("wb") as written:
+        while some := read.read(_AT_ONCE):
+            if ended():
+                raise StoreError(f"{file}: nobody wants a copy any more")
+            written.write(some)
 
 
 def fingerprint(store: Path) -> Fingerprint:
@@ -73,12 +91,11 @@ def _at_rest(store: Path) -> Fingerprint:
 
 
 def _make_folder(store: Path) -> Path:
-    prefix = f"{_prefix(store)}{os.getpid()}-"
     try:
-        return Path(tempfile.mkdtemp(prefix=prefix, dir=store.parent))
+        return Path(tempfile.mkdtemp(prefix=_prefix(store), dir=store.parent))
     except OSError:
         try:
-            return Path(tempfile.mkdtemp(prefix=prefix))
+            return Path(tempfile.mkdtemp(prefix=_prefix(store)))
         except OSError as error:
             raise StoreError(
                 f"{store}: {error.strerror}; serve keeps a copy of it, beside it or in {tempfile.gettempdir()}"
@@ -89,9 +106,11 @@ def _forget_left(store: Path) -> None:
     """Delete the copies of servers that are no more."""
     for parent in (store.parent, Path(tempfile.gettempdir())):
         for folder in parent.glob(f"{_prefix(store)}*"):
-            process = re.match(r"([0-9]+)-", folder.name.removeprefix(_prefix(store)))
-            if process and not psutil.pid_exists(int(process[1])):
-                shutil.rmtree(folder, ignore_errors=True)
+            with suppress(OSError):  # another's, or made just now and not yet locked
+                lock = hold(folder / _LOCK)
+                if lock is not None:
+                    shutil.rmtree(folder, ignore_errors=True)
+                    os.close(lock)
 
 
 def _prefix(store: Path) -> str:

@@ -88,10 +88,14 @@ def contradictions(
 
 
 def templates(
-    min_size: Annotated[Size, _unless_empty(3)] = 3, document: Words = None, text: Words = None, after: After = None
+    min_size: Annotated[Size, _unless_empty(3)] = 3,
+    document: Words = None,
+    article: Words = None,
+    text: Words = None,
+    after: After = None,
 ) -> Question[shapes.ClusterList]:
     """Sentences that are filled into a frame, the largest such clusters first."""
-    wanted = ClusterQuery(min_size, "template", document, text, after=after)
+    wanted = ClusterQuery(min_size, "template", document, text, article=article, after=after)
     return lambda store: browse.cluster_list(store, wanted)
 
 

@@ -130,10 +130,11 @@ def serving(store: str, log: Path, *options: str, **environment: str) -> Iterato
 
 
 @contextmanager
-def start(store: str, log: Path, *options: str, **environment: str) -> Iterator[Site]:
-    """`esdedup serve`, killed at the end if it is still there."""
+def start(store: str, log: Path, *options: str, code: str = "", **environment: str) -> Iterator[Site]:
+    """`esdedup serve`, or `code` that takes the same arguments, killed at the end if it is still there."""
     told = {**os.environ, "PYTHONPATH": str(ROOT), "ESDEDUP_SERVE_TOKEN": "", **environment}
-    command = [sys.executable, "-m", "esdedup", "serve", "--store", store, "--port", "0", *options]
+    program = ["-c", code] if code else ["-m", "esdedup"]
+    command = [sys.executable, *program, "serve", "--store", store, "--port", "0", *options]
     with log.open("wb") as err, subprocess.Popen(command, stderr=err, env=told) as process:
         try:
             yield Site(store, _address(process, log), process, log)

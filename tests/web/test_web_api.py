@@ -199,7 +199,7 @@ def test_contradictions_are_those_of_drift(site: Site) -> None:
     assert sorted(told["contradictions"], key=by) == expected
     of = expected[0]["values"][0]["sentences"][0]["title"]
     assert site.api("/contradictions", document=of)["contradictions"] == esdedup.drift(store=site.store, document=of)
-    assert site.api("/contradictions", document="nobody") == {"contradictions": [], "after": None}
+    assert site.api("/contradictions", document="nobody") == {"contradictions": [], "cut": [], "after": None}
 
 
 def test_templates_as_data(site: Site) -> None:
@@ -219,6 +219,18 @@ def test_templates_as_data(site: Site) -> None:
         lines = list(csv.reader(io.StringIO(exported.text)))
         assert lines[0][3:] == [column.name for column in table.columns]
         assert [line[0] for line in lines[1:]] == [sentence["id"] for sentence in table.sentences]
+
+
+def test_templates_of_an_article(site: Site) -> None:
+    every = site.api("/templates", min_size=2)["clusters"]
+    of = {"document": every[0]["place"]["document"], "title": every[0]["place"]["title"]}
+    for asked in of.values():
+        found = site.api("/templates", min_size=2, article=asked)["clusters"]
+        assert [one["id"] for one in found] == [
+            one["id"] for one in site.api("/clusters", kind="template", article=asked, limit=100)["clusters"]
+        ]
+        assert found
+    assert site.api("/templates", min_size=2, article="nobody")["clusters"] == []
 
 
 def test_articles_are_those_of_overlap(site: Site) -> None:

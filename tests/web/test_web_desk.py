@@ -10,16 +10,13 @@ import time
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
 import pytest
-import uvicorn
 
 from esdedup.web.answers import check
-from esdedup.web.app import create_app
 from esdedup.web.desk import BusyError, Desk, OvertakenError, Whole
-from esdedup.web.live import Live
+from tests.web.inside import running, until
 from tests.web.served import Site
 
 
@@ -202,25 +199,6 @@ class Slow:
         return self._check(store, text)
 
 
-@contextmanager
-def running(store: str) -> Iterator[tuple[Site, Desk]]:
-    """The application in a thread of this process, with two readers."""
-    live = Live(store, readers=2)
-    guarded = create_app(live, 2, hosts=["127.0.0.1"])
-    server = uvicorn.Server(uvicorn.Config(guarded, port=0, log_level="error", access_log=False, ws="none"))
-    listening = server.config.bind_socket()
-    thread = threading.Thread(target=server.run, args=[[listening]])
-    thread.start()
-    until(lambda: server.started)
-    try:
-        url = f"http://127.0.0.1:{listening.getsockname()[1]}/"
-        yield Site(store, url, None, None), guarded._app.state.desk  # type: ignore[arg-type, attr-defined]
-    finally:
-        server.should_exit = True
-        thread.join()
-        listening.close()
-
-
 def ask_and_wait(site: Site, text: str) -> socket.socket:
     """A connection with a question whose answer is not waited for here."""
     body = json.dumps({"text": text}).encode()
@@ -231,13 +209,6 @@ def ask_and_wait(site: Site, text: str) -> socket.socket:
         + body
     )
     return line
-
-
-def until(true: Callable[[], bool]) -> None:
-    end = time.monotonic() + 20
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def test_typing_on_overtakes_what_was_asked_before(
@@ -266,8 +237,7 @@ def test_typing_on_overtakes_what_was_asked_before(
 def test_a_busy_server_says_when_to_ask_again(collections: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = Slow()
     monkeypatch.setattr(check, "check", slow)
-    monkeypatch.setattr("esdedup.web.app.Desk", partial(Desk, waiting=1, seconds=3.0))
-    with running(collections("embedded").store) as (site, at):
+    with running(collections("embedded").store, waiting=1, seconds=3.0) as (site, at):
         lines = []
         for n in range(2):
             lines.append(ask_and_wait(site, f"first {n}"))

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
+from typing import Any
+from urllib.parse import quote
 
 import pytest
 
+from esdedup.web import guard
 from esdedup.web.guard import COOKIE, MOST_BYTES
 from tests.robustness.helpers import said
 from tests.web.corpus import SCRIPT
+from tests.web.inside import running
 from tests.web.served import ROOT, Site, serving
 
 TOKEN = 'a-token;with,signs="and\\quotes"'
@@ -74,7 +80,7 @@ def test_without_the_token_nothing_is_shown(closed: Site, path: str) -> None:
     assert told.status == 401
     assert told.headers["www-authenticate"] == "Bearer"
     shown = closed.ask(path, headers={"Accept": "text/html,*/*"})
-    assert (shown.status, shown.headers["location"]) == (303, "/enter")
+    assert (shown.status, shown.headers["location"]) == (303, f"/enter?next={quote(path, safe='')}")
     for wrong in ("", "Bearer", "Bearer x", f"Basic {TOKEN}", f"Bearer {TOKEN}x", f"bearer {TOKEN[:-1]}", "Bearer é"):
         header = wrong.encode("latin-1").decode("latin-1")
         assert closed.ask(path, headers={"Authorization": header, "Cookie": "x=y"}).status == 401
@@ -106,6 +112,30 @@ def test_entering_by_the_form(closed: Site) -> None:
     held = {"Cookie": cookie.rsplit(";", 3)[0]}
     assert closed.ask("/clusters", headers=held).status == 200
     assert closed.ask("/api/clusters", headers=held).status == 200
+
+
+def test_the_way_leads_on_to_what_was_asked_for(closed: Site) -> None:
+    wanted = "/clusters?kind=drift&text=%22the+bridge%22%26x"
+    entrance = closed.ask(wanted, headers={"Accept": "text/html"}).headers["location"]
+    [kept] = re.findall('name="next" value="([^"]*)"', closed.ask(entrance).text)
+    assert unescape(kept) == wanted
+    again = closed.form("/enter", token=TOKEN + "x", next=wanted).headers["location"]
+    assert again.startswith("/enter?wrong=1&next=")
+    assert f'value="{kept}"' in closed.ask(again).text
+    assert closed.form("/enter", token=TOKEN, next=wanted).headers["location"] == wanted
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        "", "/", "//evil.example", "/\\evil.example", "https://evil.example", "evil.example", "/\t/evil.example",
+        "/a\r\nSet-Cookie: x=y", "/é", "javascript:alert(1)", "/" + "x" * 5_000, "/./\\evil",
+    ],
+)  # fmt: skip
+def test_it_leads_nowhere_else(closed: Site, wanted: str) -> None:
+    assert closed.form("/enter", token=TOKEN, next=wanted).headers["location"] == "/"
+    shown = closed.form("/enter", token="wrong", next=wanted)
+    assert shown.headers["location"] == "/enter?wrong=1"
 
 
 @pytest.mark.parametrize(
@@ -251,6 +281,16 @@ def test_half_a_request_stops_nobody(one_site: Site) -> None:
         for line in lines:
             line.close()
     assert one_site.ask("/").status == 200
+
+
+def test_a_body_that_never_comes_is_waited_for_in_vain(collections: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "MOST_SECONDS", 0.5)
+    with running(collections("embedded").store) as (site, _):
+        for path in (b"/api/check", b"/check"):
+            head = b"POST %s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Length: 99\r\n" % path
+            got = site.raw(head + b'Content-Type: application/json\r\n\r\n{"te')
+            assert got.startswith(b"HTTP/1.1 408 "), got
+            assert b"within 0.5 seconds" in got
 
 
 def test_it_listens_on_this_machine_alone(one_site: Site) -> None:

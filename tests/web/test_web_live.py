@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import esdedup
-from esdedup.errors import StoreLockedError
+from esdedup.errors import StoreError, StoreLockedError
 from esdedup.stores.duckdb_file import connect
 from esdedup.web import snapshot
 from esdedup.web.live import Edition
@@ -192,15 +192,47 @@ def test_what_a_killed_server_has_left_goes(file: str, tmp_path: Path) -> None:
     assert beside(file) == {"s.duckdb"}
 
 
+_LONG = """
+import sys, time
+from esdedup.web.answers import articles
+articles.article_list = lambda store: time.sleep(60)
+from esdedup.cli import command
+command()
+"""
+
+
+def test_it_does_not_wait_for_a_question_that_takes_long(file: str, tmp_path: Path) -> None:
+    with start(file, tmp_path / "log", code=_LONG) as site:
+        line = socket.create_connection(("127.0.0.1", site.port))
+        line.sendall(b"GET /articles HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        assert site.ask("/clusters").status == 200
+        begin = time.monotonic()
+        site.process.send_signal(signal.SIGINT)
+        assert site.process.wait(30) == 0
+        assert time.monotonic() - begin < 10
+        assert line.recv(100).startswith(b"HTTP/1.1 503 ")
+        line.close()
+        assert len(site.log.splitlines()) == 1
+    assert beside(file) == {"s.duckdb"}
+
+
+def test_a_copy_that_nobody_wants_any_more(file: str) -> None:
+    with pytest.raises(StoreError, match="nobody wants"):
+        Snapshot(Path(file), lambda: True)
+    with pytest.raises(StoreError, match="nobody"):
+        Edition(file, 1, 2**28, ended=lambda: True)
+    assert beside(file) == {"s.duckdb"}
+
+
 def test_whoever_wants_to_write_need_not_wait_for_a_copy(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    copy = shutil.copyfile
+    copy = snapshot._copy
     code = "import duckdb, sys; duckdb.connect(sys.argv[1]).execute('CREATE TABLE mine AS SELECT 1')"
 
-    def copied(source: Path, target: Path) -> None:
-        copy(source, target)
+    def copied(source: Path, target: Path, ended: Callable[[], bool]) -> None:
+        copy(source, target, ended)
         subprocess.run([sys.executable, "-c", code, file], check=True)
 
-    monkeypatch.setattr(snapshot.shutil, "copyfile", copied)
+    monkeypatch.setattr(snapshot, "_copy", copied)
     with pytest.raises(StoreLockedError, match="changed while it was copied"):
         Snapshot(Path(file))
     assert beside(file) == {"s.duckdb"}

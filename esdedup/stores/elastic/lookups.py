@@ -117,6 +117,15 @@ class Lookups:
             [(name, "min") for name in _PAIRS.names[2:]]
         ).rename_columns(_PAIRS.names).cast(_PAIRS)
 
+    def pairs(self, among: Hashes | None) -> Iterator[pa.Table]:
+        """All pairs, or those of two of the texts `among`."""
+        if among is None:
+            pages = self._reader.read_all(self._names["pairs"], PAIR)
+        else:
+            both = {"terms": {"b_hash": signed(among).tolist()}}
+            pages = self._reader.look_up(self._names["pairs"], "a_hash", signed(among), PAIR, both)
+        return (pair_table(hits) for hits in pages if hits)
+
     def _cluster_mates(self, texts: Hashes) -> Iterator[Hashes]:
         index, wanted = self._names["members"], Wanted(fields=("cluster_hash",))
         pages = self._reader.first_of_each(index, "hash", signed(texts), wanted)

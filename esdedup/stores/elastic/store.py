@@ -25,7 +25,7 @@ from esdedup.stores.elastic.connection import Connection
 from esdedup.stores.elastic.indices import CORPUS, RESULTS, WORKING, Indices
 from esdedup.stores.elastic.journal import Journal, forget_documents
 from esdedup.stores.elastic.loading import Loader
-from esdedup.stores.elastic.lookups import PAIR, Lookups, pair_table, source_homes
+from esdedup.stores.elastic.lookups import Lookups, source_homes
 from esdedup.stores.elastic.mirror import Mirror
 from esdedup.stores.elastic.progress import Progress
 from esdedup.stores.elastic.questions import Questions
@@ -397,9 +397,9 @@ class ServerStore(Store):
     def memberships(self) -> Iterator[pa.RecordBatch]:
         return self._shown.memberships()
 
-    def pair_hashes(self) -> Iterator[pa.RecordBatch]:
-        for hits in self._reader.read_all(self._names["pairs"], PAIR):
-            yield from pair_table(hits).select(["a", "b", "jaccard", "shared_tokens"]).to_batches()
+    def pair_hashes(self, among: pa.Table | None = None) -> Iterator[pa.RecordBatch]:
+        for table in self._lookups.pairs(None if among is None else among["hash"].to_numpy()):
+            yield from table.select(["a", "b", "jaccard", "shared_tokens"]).to_batches()
 
     def trees(self, wanted: ClusterQuery) -> Iterator[dict[str, Any]]:
         return self._shown.trees(self._questions, wanted)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from esdedup.errors import UsageError
 from esdedup.flat import text_buffers
 from esdedup.hashing import content_hashes
 from esdedup.meaning.drift import contradictions
@@ -20,6 +21,7 @@ from esdedup.web.answers.shapes import (
     ClusterHead,
     ClusterList,
     ClusterPage,
+    ClusterTold,
     Edge,
     Member,
     Place,
@@ -34,6 +36,16 @@ MOST_ROWS = 200
 
 MOST_NODES = 60
 """Texts of a cluster whose pairs are drawn."""
+
+MOST_MEMBERS = 10_000
+"""Sentences of a cluster that is laid out; of a larger one only those that stand for it are shown."""
+
+MOST_EXPORTED = 100_000
+"""Sentences of a cluster that is sent as a file."""
+
+MOST_CONTRADICTIONS = 50
+MOST_ANCESTRY = 200
+"""Contradictions of a cluster, and sentences of its tree of copies, that are shown."""
 
 _MOST_SENTENCES = 8
 """Sentences of a text that are named."""
@@ -58,30 +70,68 @@ def page_of(store: Store, wanted: ClusterQuery) -> tuple[list[ClusterHead], str 
     return heads, heads[-1]["id"] if more and heads else None
 
 
-def whole_cluster(store: Store, identity: str) -> dict[str, Any]:
-    """The cluster with this id, as the contract writes it; `UnknownError` without one."""
-    for cluster in store.cluster_rows(ClusterQuery(ids=(identity,))):
+def brief_cluster(store: Store, identity: str) -> dict[str, Any]:
+    """The cluster with this id, of its members only those that it names; `UnknownError` without one."""
+    for cluster in store.cluster_rows(ClusterQuery(ids=(identity,), brief=True)):
         return cluster
     raise UnknownError(f"no cluster {identity}")
 
 
+def whole_cluster(store: Store, identity: str, most: int = MOST_EXPORTED) -> dict[str, Any]:
+    """The cluster with this id, as the contract writes it.
+
+    `UnknownError` without one, `UsageError` where it has more than `most` sentences.
+    """
+    size = brief_cluster(store, identity)["size"]
+    if size > most:
+        raise UsageError(
+            f"the cluster {identity} has {size:,} sentences, more than the {most:,} that are sent at once; "
+            "clusters.jsonl, which esdedup scan writes, has all"
+        )
+    for cluster in store.cluster_rows(ClusterQuery(ids=(identity,))):
+        return cluster
+    raise UnknownError(f"no cluster {identity}")  # any more
+
+
 def cluster_page(store: Store, identity: str) -> ClusterPage:
-    """One cluster with all that is known of it; `UnknownError` without one."""
-    cluster = whole_cluster(store, identity)
+    """One cluster with all that is known of it; `UnknownError` without one.
+
+    Of more than `MOST_MEMBERS` sentences only those are shown that stand for it.
+    """
+    head = brief_cluster(store, identity)
+    whole = head["size"] <= MOST_MEMBERS
+    cluster = whole_cluster(store, identity, MOST_MEMBERS) if whole else head | {"members": _of_each_text(head)}
     laid = laid_out(cluster, rows=MOST_ROWS, sentences=_MOST_SENTENCES)
     texts = {member["id"]: member["text"] for member in cluster["members"]}
     drawn = [texts[row["members"][0]["id"]] for row in laid["rows"][:MOST_NODES]]
+    told = surest(cluster)[:MOST_CONTRADICTIONS] if whole and head["contradictions"] else []
+    tree = _lineage(store, identity) if whole and head["copies"] else []
     return {
-        **{name: cluster[name] for name in _TOLD},  # type: ignore[typeddict-item]
+        **{name: head[name] for name in ClusterTold.__annotations__},  # type: ignore[typeddict-item]
+        "representative": cluster["representative"],
+        "whole": whole,
         "aligned": laid,
         "edges": _edges(store, drawn),
         "weakest": _weakest(cluster),
-        "lineage": _lineage(store, identity),
-        "contradictions": contradictions(cluster) if cluster["kind"] in ("drift", "template") else [],
+        "lineage": tree[:MOST_ANCESTRY],
+        "more_lineage": max(0, len(tree) - MOST_ANCESTRY),
+        "contradictions": told,
+        "more_contradictions": (head["contradictions"] or 0) - len(told),
     }
 
 
-_TOLD = ("id", "size", "distinct", "kind", "kind_confidence", "kind_reason", "min_jaccard", "representative")
+def surest(cluster: dict[str, Any]) -> list[dict[str, Any]]:
+    """The contradictions in a cluster, the surest first."""
+    return sorted(contradictions(cluster), key=lambda row: -row["confidence"])
+
+
+def _of_each_text(cluster: dict[str, Any]) -> list[dict[str, Any]]:
+    """Of each text that a brief cluster has, one sentence: those that it names, as far as there are any."""
+    named = {cluster["representative"], *(cluster["weakest"] or ())}
+    first: dict[str, dict[str, Any]] = {}
+    for member in sorted(cluster["members"], key=lambda member: member["id"] not in named):
+        first.setdefault(member["text"], member)
+    return list(first.values())
 
 
 def _head(row: dict[str, Any]) -> ClusterHead:
@@ -111,12 +161,11 @@ def _weakest(cluster: dict[str, Any]) -> Weakest | None:
 def _edges(store: Store, texts: Sequence[str]) -> list[Edge]:
     """The pairs among these texts of a cluster."""
     hashes = content_hashes(*text_buffers(pa.array(texts, pa.large_string())))
-    _, pairs = store.hanging_together(pa.table({"hash": hashes}))
     at = {int(value): place for place, value in enumerate(hashes)}
     found: list[Edge] = [
         {"a": at[row["a"]], "b": at[row["b"]], "jaccard": row["jaccard"]}
-        for row in pairs.select(["a", "b", "jaccard"]).to_pylist()
-        if row["a"] in at and row["b"] in at
+        for batch in store.pair_hashes(pa.table({"hash": hashes}))
+        for row in batch.to_pylist()
     ]
     found.sort(key=lambda edge: (edge["a"], edge["b"]))
     return found

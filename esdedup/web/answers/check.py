@@ -13,7 +13,8 @@ from esdedup.pipeline.questions import beginnings, compared, near_duplicates, on
 from esdedup.sentences.segment import segment
 from esdedup.signers.bands import Signer
 from esdedup.stores.store import Store
-from esdedup.web.answers.shapes import Check, Checked, CheckedText, Match, Place
+from esdedup.web.answers.browse import place
+from esdedup.web.answers.shapes import Check, Checked, CheckedText, Match
 
 MOST_CHARS = 20_000
 """Of one sentence, longer than which nothing is compared."""
@@ -89,17 +90,16 @@ def _matches(rows: Sequence[dict[str, Any]]) -> list[Match]:
         if row["id"] in seen:
             continue
         seen.add(row["id"])
-        place: Place = {name: row[name] for name in Place.__annotations__}  # type: ignore[assignment]
         known = found.get(row["text"])
         if known is not None:
             known["sentences"] += 1
             if len(known["places"]) < _PLACES:
-                known["places"].append(place)
+                known["places"].append(place(row))
             continue
         found[row["text"]] = {
             "text": row["text"],
             "sentences": 1,
-            "places": [place],
+            "places": [place(row)],
             "shared_tokens": row["shared_tokens"],
             "jaccard": row["jaccard"],
             "containment": row["containment"],
@@ -111,7 +111,7 @@ def _matches(rows: Sequence[dict[str, Any]]) -> list[Match]:
 
 
 def _with_diff(one: Match, unit: str) -> Match:
-    """A match that is shown: comparing word by word takes longer than all before."""
+    """A match that is shown; only these are compared word by word."""
     return {**one, "diff": diff_words(unit, one["text"])}
 
 

@@ -74,8 +74,8 @@ class Member(Place):
     text: str
 
 
-class ClusterHead(TypedDict):
-    """A cluster as lists show it."""
+class ClusterTold(TypedDict):
+    """What is told of every cluster."""
 
     id: str
     size: int
@@ -84,6 +84,11 @@ class ClusterHead(TypedDict):
     kind_confidence: float | None
     kind_reason: str | None
     min_jaccard: float | None
+
+
+class ClusterHead(ClusterTold):
+    """A cluster as lists show it."""
+
     contradictions: int | None
     copies: int | None  # from page to page
     text: str  # of the representative
@@ -153,33 +158,33 @@ class Contradiction(TypedDict):
     confidence: float
 
 
-class ClusterPage(TypedDict):
-    """One cluster. `aligned` has its texts laid under each other; `edges` are the pairs among those."""
+class ClusterPage(ClusterTold):
+    """One cluster. `aligned` has its texts laid under each other; `edges` are the pairs among those.
 
-    id: str
-    size: int
-    distinct: int
-    kind: str | None
-    kind_confidence: float | None
-    kind_reason: str | None
-    min_jaccard: float | None
+    Where it is not `whole`, it has too many sentences for a page: only those that stand for it are there.
+    """
+
     representative: str
+    whole: bool
     aligned: Any
     edges: list[Edge]
     weakest: Weakest | None
     lineage: list[Ancestry]
+    more_lineage: int
     contradictions: list[Contradiction]
+    more_contradictions: int
 
 
 class ContradictionList(TypedDict):
-    """A page of contradictions, surest clusters first."""
+    """A page of contradictions, surest clusters first. `cut` are clusters that have more than are listed here."""
 
     contradictions: list[Contradiction]
+    cut: list[ClusterHead]
     after: str | None
 
 
 class TemplateTable(TypedDict):
-    """A template as data: its frame, and a row a sentence."""
+    """A template as data: its frame, and a row a sentence; no rows where there are too many sentences for a page."""
 
     cluster: str
     frame: str
