@@ -11,7 +11,7 @@ import re
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import quantiles
@@ -29,6 +29,7 @@ SENTENCES, SMALL_SENTENCES = 1_000_000, 20_000
 SECONDS, SMALL_SECONDS = 60, 5
 PEOPLE = 50
 KEYS = 500  # of the person who types alone
+HASTE = 200  # keys, each of which overtakes the one before
 HEAP = 2 * 2**30
 
 _STEPS = 6  # requests in which a sentence is typed
@@ -64,15 +65,17 @@ def _served(bench: Bench, what: str, store: str, typed: Sequence[str], more: Pat
     lasting = SMALL_SECONDS if bench.small else SECONDS
     with _serving(store) as port:
         alone = asyncio.run(_alone(port, typed, KEYS // 10 if bench.small else KEYS))
+        hasty = asyncio.run(_hasty(port, typed))
         crowd = asyncio.run(_crowd(port, typed, lasting))
         command = [*ESDEDUP, "add", more, "--source-name", "more", "--store", store, "--quiet"]
         adding = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-        beside = asyncio.run(_crowd(port, typed, lasting, people=PEOPLE // 10))
+        beside = asyncio.run(_crowd(port, typed, lasting, people=PEOPLE // 10, goes_on=lambda: adding.poll() is None))
         added = adding.wait()
     if added:
         raise RuntimeError(f"add ended with {added}")
     return [
         *_rows(f"{what}: a person who types alone", alone, {99: 0.1}),
+        at_most(f"serve, {what}: {HASTE} keys 2 ms apart, wait after the last", hasty, "ms", 100),
         *_rows(f"{what}: {PEOPLE} people, one request a second each", crowd, {50: 0.1, 99: 0.5}),
         *_rows(f"{what}: {PEOPLE // 10} people while another process adds", beside, {}),
     ]
@@ -126,30 +129,38 @@ def _typed(texts: Sequence[str]) -> Iterator[str]:
             yield " ".join(words[: max(1, len(words) * step // _STEPS)])
 
 
-async def _crowd(port: int, typed: Sequence[str], lasting: float, people: int = PEOPLE) -> Load:
+async def _crowd(
+    port: int,
+    typed: Sequence[str],
+    lasting: float,
+    people: int = PEOPLE,
+    goes_on: Callable[[], bool] = lambda: True,
+) -> Load:
     """Each person asks once a second, all of them spread over it."""
     begin = time.perf_counter() + 0.2
     share = len(typed) // people
     loads = await asyncio.gather(
         *(
-            _person(port, typed[person * share : (person + 1) * share], begin + person / people, int(lasting))
+            _person(port, typed[person * share : (person + 1) * share], begin + person / people, int(lasting), goes_on)
             for person in range(people)
         )
     )
     return Load([wait for load in loads for wait in load.waits], sum(load.errors for load in loads))
 
 
-async def _person(port: int, typed: Sequence[str], begin: float, requests: int) -> Load:
+async def _person(port: int, typed: Sequence[str], begin: float, requests: int, goes_on: Callable[[], bool]) -> Load:
     waits: list[float] = []
     tasks = []
     for turn in range(requests):
         due = begin + turn
         await asyncio.sleep(max(0.0, due - time.perf_counter()))
+        if not goes_on():
+            break
         tasks.append(asyncio.ensure_future(_ask(port, typed[turn % len(typed)], due)))
     for answer in await asyncio.gather(*tasks):
         if answer is not None:
             waits.append(answer)
-    return Load(waits, requests - len(waits))
+    return Load(waits, len(tasks) - len(waits))
 
 
 async def _alone(port: int, typed: Sequence[str], keys: int) -> Load:
@@ -157,6 +168,21 @@ async def _alone(port: int, typed: Sequence[str], keys: int) -> Load:
     answers = [await _ask(port, text, time.perf_counter()) for text in typed[:keys]]
     waits = [answer for answer in answers if answer is not None]
     return Load(waits, keys - len(waits))
+
+
+async def _hasty(port: int, typed: Sequence[str]) -> float:
+    """Milliseconds from the last key to its answer, where each key calls off what was asked before it."""
+    asked: asyncio.Task[float | None] | None = None
+    for text in typed[:HASTE]:
+        if asked is not None:
+            asked.cancel()
+        asked = asyncio.ensure_future(_ask(port, text, time.perf_counter()))
+        await asyncio.sleep(0.002)
+    assert asked is not None
+    waited = await asked
+    if waited is None:
+        raise RuntimeError("the last key has no answer")
+    return 1000 * waited
 
 
 async def _ask(port: int, text: str, due: float) -> float | None:
@@ -169,8 +195,10 @@ async def _ask(port: int, text: str, due: float) -> float | None:
             b"Content-Type: application/x-www-form-urlencoded\r\n"
             b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
         )
-        answer = await asyncio.wait_for(reader.read(), 30)
-        writer.close()
+        try:
+            answer = await asyncio.wait_for(reader.read(), 30)
+        finally:
+            writer.close()
     except (OSError, TimeoutError):
         return None
     return time.perf_counter() - due if answer.startswith(b"HTTP/1.1 200 ") else None
