@@ -15,12 +15,13 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 import esdedup
 from esdedup.demo.files import generate_files
+from scripts.benchmarks.history import planted, write_history
 
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 
 ARTICLES, SEED = 200, 1
 WIDTH, HEIGHT = 1100, 760
-WHOLE = ("cluster", "overview")  # pictures of all of a page, not of what is seen first
+WHOLE = ("cluster", "lineage", "overview")  # pictures of all of a page, not of what is seen first
 TYPED = "In 1798 Beitan Staepim rescued an ancient robin, and a fair flute roofed the cobbler of Mae"
 PASTED = (
     "In 1798 Beitan Staepim rescued an ancient robin, and a fair flute roofed the cobbler of Maewen Difuth. "
@@ -45,6 +46,10 @@ def main() -> None:
         )
         with _served(out / "store.duckdb") as url:
             _take(browser, url, out)
+        history = write_history(out / "history.xml", planted(4, SEED)[0])
+        esdedup.run(history, out=out / "history", revisions="all")
+        with _served(out / "history" / "store.duckdb") as url:
+            _take_lineage(browser, url, out / "history" / "store.duckdb")
         browser.close()
 
 
@@ -77,6 +82,14 @@ def _take(browser: Browser, url: str, out: Path) -> None:
     phone = browser.new_page(viewport={"width": 390, "height": HEIGHT}, color_scheme="dark", device_scale_factor=2)
     phone.goto(f"{url}clusters/{drift}")
     _shoot(phone, "phone", "main")
+
+
+def _take_lineage(browser: Browser, url: str, store: Path) -> None:
+    """Who said it first, which only dumps with histories tell."""
+    most = next(iter(esdedup.clusters(store=store, sort="copies")))["id"]
+    page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme="light")
+    page.goto(f"{url}clusters/{most}")
+    _shoot(page, "lineage", ".lineage")
 
 
 def _shoot(page: Page, name: str, awaited: str) -> None:

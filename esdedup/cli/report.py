@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from esdedup.cli.options import store_option, talk_options
+from esdedup.cli.options import json_option, store_option, talk_options
 
 
 @click.command()
@@ -14,8 +14,9 @@ from esdedup.cli.options import store_option, talk_options
 @click.option(
     "--out", metavar="DIR", type=click.Path(path_type=Path), required=True, help="Folder for the page and the pictures."
 )
+@json_option
 @talk_options
-def report(store: str, out: Path, quiet: bool) -> None:
+def report(store: str, out: Path, as_json: bool, quiet: bool) -> None:
     """Write a page about the results, report.html, and its plots as PNG and SVG.
 
     The page is one file that needs no network: counts, kinds, sizes, contradictions, the largest clusters, templates,
@@ -27,5 +28,11 @@ def report(store: str, out: Path, quiet: bool) -> None:
     """
     import esdedup
 
-    for path in esdedup.report(store=store, out=out):
+    from esdedup.exports.tables import compact_json
+
+    paths = esdedup.report(store=store, out=out)
+    if as_json:
+        click.echo(compact_json({"files": [str(path) for path in paths]}))
+        return
+    for path in paths:
         click.echo(f"wrote {path}")

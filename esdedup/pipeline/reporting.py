@@ -10,6 +10,7 @@ from esdedup.pipeline.steps import REPORT, Address, described, make_folder
 from esdedup.reports.histogram import draw_cluster_sizes
 from esdedup.reports.kinds import draw_kinds
 from esdedup.reports.report import report_page
+from esdedup.reports.sizes import sizes_of_kinds
 from esdedup.stores.store import Store
 
 
@@ -26,7 +27,7 @@ def report(*, store: Address | Store, out: Address) -> list[Path]:
         make_folder(folder)
         pages = {REPORT: report_page(opened, described(opened)).encode()}
         sizes = opened.cluster_sizes()
-        of_kinds = {kind: opened.cluster_sizes(kind) for kind in opened.kinds()}
+        of_kinds = sizes_of_kinds(opened)
         for form in ("png", "svg"):
             pages[f"cluster-sizes.{form}"] = draw_cluster_sizes(sizes, form)
             if of_kinds:

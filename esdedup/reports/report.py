@@ -22,7 +22,7 @@ from esdedup.reports.histogram import draw_cluster_sizes
 from esdedup.reports.kinds import draw_kinds
 from esdedup.reports.pages import environment, style
 from esdedup.reports.reproduce import commands, defaults, state
-from esdedup.reports.sizes import classes
+from esdedup.reports.sizes import classes, sizes_of_kinds
 from esdedup.reports.skips import in_words
 from esdedup.settings import KINDS
 from esdedup.stores.store import STANDARD_INPUT, ClusterQuery, SourceMark, Store
@@ -93,7 +93,7 @@ def report_page(store: Store, told: Mapping[str, Any]) -> str:
         "verified": _verified(told["settings"]),
         "counts_told": [(name, told["counts"].get(name), meaning) for name, meaning in _MEANINGS.items()],
         "kinds": [(kind, kinds.get(kind, 0), _OF_KINDS[kind]) for kind in KINDS] if kinds else [],
-        "kinds_plot": _pictures(draw_kinds, {kind: store.cluster_sizes(kind) for kind in kinds}) if kinds else None,
+        "kinds_plot": _pictures(draw_kinds, sizes_of_kinds(store)) if kinds else None,
         "sizes": _size_rows(sizes),
         "small": sum(count for size, count in sizes.items() if size <= 10),
         "in_large": sum(size * count for size, count in sizes.items() if size > 10),

@@ -13,6 +13,7 @@ from esdedup.reports.curves import draw_curve
 from esdedup.reports.drawing import on_dark
 from esdedup.reports.histogram import draw_cluster_sizes
 from esdedup.reports.kinds import draw_kinds
+from esdedup.reports.sizes import sizes_of_kinds
 from esdedup.stores.store import Store
 from esdedup.web.answers.browse import UnknownError
 from esdedup.web.answers.overview import curve
@@ -36,7 +37,7 @@ def _sizes(store: Store) -> bytes:
 
 
 def _kinds(store: Store) -> bytes:
-    return draw_kinds({kind: store.cluster_sizes(kind) for kind in store.kinds()}, "svg")
+    return draw_kinds(sizes_of_kinds(store), "svg")
 
 
 def _curve(store: Store) -> bytes:

@@ -18,6 +18,8 @@ from statistics import quantiles
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
+import psutil
+
 import esdedup
 from esdedup.node.control import running_node
 from scripts.benchmarks.bench import Bench
@@ -52,7 +54,7 @@ def measure(bench: Bench) -> list[Row]:
     store = folder / "store.duckdb"
     kept = esdedup.run(wiki, out=folder / "out", store=store)["counts"]["sentences_kept"]
     typed = list(_typed(_sample(store)))
-    more = dump(bench, 300 if bench.small else 1_000)
+    more = dump(bench, 300 if bench.small else 5_000)
     rows = _served(bench, f"file, {kept:,} sentences", str(store), typed, more)
     with running_node(folder / "node", heap=HEAP) as server:
         esdedup.run(wiki, out=folder / "out", store=f"{server}/serve")
@@ -63,7 +65,7 @@ def measure(bench: Bench) -> list[Row]:
 
 def _served(bench: Bench, what: str, store: str, typed: Sequence[str], more: Path) -> list[Row]:
     lasting = SMALL_SECONDS if bench.small else SECONDS
-    with _serving(store) as port:
+    with _serving(store) as (port, process):
         alone = asyncio.run(_alone(port, typed, KEYS // 10 if bench.small else KEYS))
         hasty = asyncio.run(_hasty(port, typed))
         crowd = asyncio.run(_crowd(port, typed, lasting))
@@ -71,6 +73,7 @@ def _served(bench: Bench, what: str, store: str, typed: Sequence[str], more: Pat
         adding = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         beside = asyncio.run(_crowd(port, typed, lasting, people=PEOPLE // 10, goes_on=lambda: adding.poll() is None))
         added = adding.wait()
+        held = psutil.Process(process.pid).memory_info().rss
     if added:
         raise RuntimeError(f"add ended with {added}")
     return [
@@ -78,6 +81,7 @@ def _served(bench: Bench, what: str, store: str, typed: Sequence[str], more: Pat
         at_most(f"serve, {what}: {HASTE} keys 2 ms apart, wait after the last", hasty, "ms", 100),
         *_rows(f"{what}: {PEOPLE} people, one request a second each", crowd, {50: 0.1, 99: 0.5}),
         *_rows(f"{what}: {PEOPLE // 10} people while another process adds", beside, {}),
+        Row(f"serve, {what}: memory of the server behind all this", held / 2**30, "GiB"),
     ]
 
 
@@ -93,14 +97,14 @@ def _rows(what: str, load: Load, aims: dict[int, float]) -> list[Row]:
 
 
 @contextmanager
-def _serving(store: str) -> Iterator[int]:
-    """The port of a server in a process of its own."""
+def _serving(store: str) -> Iterator[tuple[int, subprocess.Popen[str]]]:
+    """The port of a server, and its process."""
     process = subprocess.Popen([*ESDEDUP, "serve", "--store", store, "--port", "0"], stderr=subprocess.PIPE, text=True)
     try:
         assert process.stderr is not None
         told = re.search(r"http://127\.0\.0\.1:([0-9]+)/", process.stderr.readline())
         assert told is not None
-        yield int(told[1])
+        yield int(told[1]), process
     finally:
         process.terminate()
         process.wait()

@@ -58,6 +58,9 @@ def test_report_says_what_it_wrote(finished: Path, tmp_path: Path) -> None:
     names = ["report.html", "cluster-sizes.png", "kinds.png", "cluster-sizes.svg", "kinds.svg"]
     assert (process.returncode, process.stderr) == (0, "")
     assert process.stdout.splitlines() == [f"wrote r/{name}" for name in names]
+    store = finished / "out" / "store.duckdb"
+    process = esdedup("report", "--store", store, "--out", "r", "--json", cwd=tmp_path)
+    assert json.loads(process.stdout) == {"files": [f"r/{name}" for name in names]}
     again = esdedup("run", finished / "a.tsv", "--out", "s", "--unit", "record", "--no-report", cwd=tmp_path)
     assert again.returncode == 0
     assert "report.html" not in again.stdout

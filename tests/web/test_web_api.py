@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any, get_type_hints
 from urllib.parse import quote
@@ -14,6 +15,8 @@ from fastapi.openapi.models import OpenAPI
 from pydantic import TypeAdapter
 
 import esdedup
+from esdedup.settings import KINDS
+from esdedup.stores.store import ORDERS
 from esdedup.web.answers.check import MOST_CHARS, MOST_TEXT
 from esdedup.web.answers.shapes import Place
 from esdedup.web.views import VIEWS
@@ -256,11 +259,14 @@ def test_the_overview(site: Site, collection: Collection) -> None:
         assert told["counts"][name] == count
     sizes: dict[int, int] = {}
     kinds: dict[str, int] = {}
+    of_kinds: dict[str, Counter[int]] = defaultdict(Counter)
     for whole in files(collection):
         sizes[whole["size"]] = sizes.get(whole["size"], 0) + 1
         kinds[whole["kind"]] = kinds.get(whole["kind"], 0) + 1
+        of_kinds[whole["kind"]][whole["size"]] += 1
     assert told["cluster_sizes"] == [list(one) for one in sorted(sizes.items())]
     assert told["kinds"] == kinds
+    assert told["kind_sizes"] == {kind: [list(one) for one in sorted(of_kinds[kind].items())] for kind in kinds}
     assert told["current"] is True
     assert told["unfinished"] is None
     assert told["curve"][-1]["chance"] == 1.0
@@ -383,6 +389,14 @@ def test_every_route_is_described(one_site: Site, tmp_path: Path) -> None:
             assert {"200", "400", "404", "422", "503"} <= set(one["responses"]), (path, method)
     references = {part.split('"')[0] for part in json.dumps(told).split('"#/components/schemas/')[1:]}
     assert references <= set(told["components"]["schemas"])
+
+
+def test_all_kinds_and_orders_can_be_asked_for(one_site: Site) -> None:
+    described = one_site.api("/openapi.json")["paths"]["/api/clusters"]["get"]["parameters"]
+    schemas = {one["name"]: one["schema"] for one in described}
+    [kind] = [one for one in schemas["kind"]["anyOf"] if "enum" in one]
+    assert kind["enum"] == list(KINDS)
+    assert schemas["sort"]["enum"] == list(ORDERS)
 
 
 def test_answers_have_the_shapes_that_are_described(one_site: Site) -> None:

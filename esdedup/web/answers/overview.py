@@ -8,6 +8,7 @@ from esdedup.evaluation.observed import observed_curve
 from esdedup.evaluation.sample import Curve
 from esdedup.evaluation.schemes import Scheme
 from esdedup.pipeline.steps import described
+from esdedup.reports.sizes import sizes_of_kinds
 from esdedup.reports.skips import in_words
 from esdedup.settings import Scanning, Signing
 from esdedup.stores.store import Store
@@ -24,6 +25,7 @@ def overview(store: Store) -> Overview:
         "counts": told["counts"],
         "cluster_sizes": sorted(store.cluster_sizes().items()),
         "kinds": told["kinds"],
+        "kind_sizes": {kind: sorted(sizes.items()) for kind, sizes in sizes_of_kinds(store).items()},
         "settings": told["settings"],
         "curve": [
             {

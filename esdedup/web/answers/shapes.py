@@ -250,6 +250,7 @@ class Overview(TypedDict):
     counts: dict[str, Any]
     cluster_sizes: list[tuple[int, int]]
     kinds: dict[str, int]
+    kind_sizes: dict[str, list[tuple[int, int]]]  # of each kind, as `cluster_sizes`
     settings: dict[str, Any]
     curve: list[Point]
     skipped: list[tuple[str, int, str]]  # reason, how many, what that means
