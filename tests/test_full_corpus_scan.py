@@ -116,14 +116,23 @@ def is_gone(process: psutil.Process) -> bool:
     return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
 
 
+def indexed(url: str, prefix: str) -> int:
+    """Sentences that were sent to a server."""
+    with Elasticsearch(url) as client:
+        told = client.indices.stats(index=f"{prefix}-sentences-*", metric="indexing")
+    return int(told["_all"]["primaries"].get("indexing", {}).get("index_total", 0))
+
+
 def test_a_killed_call_is_gone_on_with(tmp_path: Path, elastic_url: str, elastic_prefix: str) -> None:
     call = ("-k", 3, f"{elastic_url}/{elastic_prefix}", source(tmp_path, "a", 2000), *SIGNED)
     first, out = begin(tmp_path, *call), tmp_path / "found"
-    [begun] = soon(lambda: generations(elastic_url, elastic_prefix))
+    child = child_of(out)
+    soon(lambda: indexed(elastic_url, elastic_prefix))
+    child.suspend()  # what it has to do takes a moment only
+    [begun] = generations(elastic_url, elastic_prefix)
     # first the call alone is killed, and esdedup goes on without it
     first.kill()
     assert ended(first)[:2] == (-signal.SIGKILL, "")
-    child = child_of(out)
     busy = f"full-corpus-scan: found: esdedup, process {child.pid}, is still at work for a call that was killed\n"
     assert scan(tmp_path, *call) == (75, "", busy)
     child.kill()
