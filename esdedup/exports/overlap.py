@@ -31,11 +31,12 @@ class Overlap(NamedTuple):
     """Rows of a, b (ids, a < b), their titles, `a_sentences`, `b_sentences` (stored ones), `a_in_b` and `b_in_a`
     (sentences that stand in the other), `a_share` and `b_share` of their sentences; the most sentences first.
 
-    `common_texts` were left out, as they stand in more than `COMMON` documents.
+    `common_texts` were left out, as they stand in more than `COMMON` documents. `title` is that of `document`.
     """
 
     rows: list[dict[str, Any]]
     common_texts: int
+    title: str | None = None
 
 
 def overlaps(store: Store, by: str, document: str | None, limit: int | None) -> Overlap:
@@ -48,11 +49,12 @@ def overlaps(store: Store, by: str, document: str | None, limit: int | None) -> 
     with private_database() as db:
         db.execute(_TABLES)
         _load(db, "homes", store.homes(by))
-        only = ""
+        only, title = "", None
         if document is not None:
-            row = db.row("SELECT home FROM homes WHERE id = ?", [document])
+            row = db.row("SELECT home, title FROM homes WHERE id = ?", [document])
             if not row:
                 raise UsageError(f"{document}: not the id of one of the {by}, or it has no sentence in the store")
+            title = row[1]
             only = f"AND ({row[0]} IN (one.home, two.home))"
         _load(db, "members", store.memberships())
         _load(db, "pairs", store.pair_hashes())
@@ -90,7 +92,7 @@ def overlaps(store: Store, by: str, document: str | None, limit: int | None) -> 
             """
         )
         common = db.count("SELECT count(*) FROM common") if by == "documents" else 0
-    return Overlap(rows.to_pylist(), common)
+    return Overlap(rows.to_pylist(), common, title)
 
 
 def _load(db: Database, table: str, batches: Iterator[pa.RecordBatch]) -> None:

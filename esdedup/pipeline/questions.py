@@ -53,14 +53,16 @@ def similar(
     return rows if limit is None else rows[:limit]
 
 
-def near_duplicates(store: Store, text: str, jaccard: float | None = None) -> list[dict[str, Any]]:
-    """The rows of `similar`, also in the middle of a reading."""
+def near_duplicates(
+    store: Store, text: str, jaccard: float | None = None, most: int | None = None
+) -> list[dict[str, Any]]:
+    """The rows of `similar`, or of the `most` sentences that share most tokens; also in the middle of a reading."""
     signer = Signer(store.signing)
     unit = one_unit(text, store.signing)
     shingled = signer.shingled(pa.array([unit], pa.large_string()))
     if shingled.offsets[1] == shingled.offsets[0]:
         return []
-    rows = compared(store, unit, store.sentences_sharing(signer.tokens(shingled)[0].tolist()), jaccard)
+    rows = compared(store, unit, store.sentences_sharing(signer.tokens(shingled)[0].tolist(), most), jaccard)
     rows.sort(key=lambda row: (-row["jaccard"], row["id"].encode()))
     return rows
 

@@ -361,8 +361,8 @@ class EmbeddedStore(Store):
 
     # -- questions ------------------------------------------------------------------------------------------
 
-    def sentences_sharing(self, tokens: Sequence[int]) -> pa.Table:
-        return self._questions.sharing(tokens)
+    def sentences_sharing(self, tokens: Sequence[int], most: int | None = None) -> pa.Table:
+        return self._questions.sharing(tokens, most)
 
     def sentences_starting(self, prefix: str, limit: int) -> pa.Table:
         return self._questions.starting(prefix, limit)

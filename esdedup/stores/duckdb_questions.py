@@ -45,8 +45,8 @@ class Questions:
         self._rows = np.empty(0, np.int64)
         self._documents: Numbers = np.empty(0, np.int64)
 
-    def sharing(self, tokens: Sequence[int]) -> pa.Table:
-        """Every sentence that holds one of the tokens."""
+    def sharing(self, tokens: Sequence[int], most: int | None) -> pa.Table:
+        """As `esdedup.stores.store.Store.sentences_sharing`: by how many tokens they hold, then by hash."""
         if len(tokens) <= _ONE_BY_ONE:
             # of the postings, which stand in the order of tokens, little is then read
             one = "SELECT hash FROM postings WHERE token = ?"
@@ -55,7 +55,10 @@ class Questions:
             near = self._db.arrays(
                 "SELECT hash FROM postings SEMI JOIN (SELECT unnest(?::BIGINT[]) AS token) USING (token)", [tokens]
             )
-        return self._of_texts(np.unique(near["hash"]))
+        hashes, held = np.unique(near["hash"], return_counts=True)
+        if most is not None:
+            hashes = hashes[np.lexsort((hashes.view(np.int64), -held))][:most]  # as a server orders hashes: signed
+        return self._of_texts(hashes, most)
 
     def starting(self, folded: str, limit: int) -> pa.Table:
         """The first `limit` sentences by (text, id) whose case-folded text begins with `folded`."""
@@ -101,25 +104,26 @@ class Questions:
         )
         return self._named(found["row"], found["document"])
 
-    def _of_texts(self, hashes: Hashes) -> pa.Table:
-        """The sentences with these texts."""
+    def _of_texts(self, hashes: Hashes, most: int | None = None) -> pa.Table:
+        """The sentences with these texts, or the first so many of them in the order of the texts."""
         if self._keep and self._hashes is None:
             self._keep = self._db.count("SELECT count(*) FROM sentences") <= _KEPT_SENTENCES
         if not self._keep:
             found = self._db.arrays(
                 "SELECT rowid AS row, document::BIGINT AS document FROM sentences "
-                "SEMI JOIN (SELECT unnest(?::UBIGINT[]) AS hash) USING (hash)",
-                [hashes.tolist()],
+                "JOIN (SELECT unnest(?::UBIGINT[]) AS hash, unnest(?::INTEGER[]) AS turn) USING (hash) "
+                f"ORDER BY turn, row {'' if most is None else f'LIMIT {int(most)}'}",
+                [hashes.tolist(), list(range(len(hashes)))],
             )
             return self._named(found["row"], found["document"])
         if self._hashes is None:
             held = self._db.arrays(
-                "SELECT rowid AS row, document::BIGINT AS document, hash FROM sentences ORDER BY hash"
+                "SELECT rowid AS row, document::BIGINT AS document, hash FROM sentences ORDER BY hash, row"
             )
             self._hashes, self._rows, self._documents = held["hash"], held["row"], held["document"]
         ends = [np.searchsorted(self._hashes, hashes, side) for side in ("left", "right")]
         spans = [np.arange(begin, end) for begin, end in zip(*ends, strict=True)]
-        at = np.concatenate([np.empty(0, np.int64), *spans]).astype(np.int64)
+        at = np.concatenate([np.empty(0, np.int64), *spans]).astype(np.int64)[:most]
         return self._named(self._rows[at], self._documents[at])
 
     def _named(self, rows: Numbers, documents: Numbers) -> pa.Table:

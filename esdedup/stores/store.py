@@ -346,8 +346,8 @@ class Store(ABC):
     # -- questions ------------------------------------------------------------------------------------------
 
     @abstractmethod
-    def sentences_sharing(self, tokens: Sequence[int]) -> pa.Table:
-        """Every sentence that holds one of the tokens, of `SENTENCES`."""
+    def sentences_sharing(self, tokens: Sequence[int], most: int | None = None) -> pa.Table:
+        """Sentences that hold one of the tokens, of `SENTENCES`: all, or the `most` that hold most of them."""
 
     @abstractmethod
     def sentences_starting(self, prefix: str, limit: int) -> pa.Table:

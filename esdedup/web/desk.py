@@ -19,6 +19,8 @@ from esdedup.web.live import Live
 
 T = TypeVar("T")
 
+_END = "the server comes to its end"
+
 Question = Callable[[Store], T]
 """What is asked of the store."""
 
@@ -67,7 +69,7 @@ class Desk:
             if not self._closed:
                 raise
             task.uncancel()
-            raise BusyError("the server comes to its end") from None
+            raise BusyError(_END) from None
         finally:
             self._asking.discard(task)
 
@@ -78,6 +80,8 @@ class Desk:
             task.cancel()
 
     async def _asked(self, request: Request, question: Question[T] | Whole[T]) -> T:
+        if self._closed:
+            raise BusyError(_END)
         if not self._room:
             raise BusyError("too many questions at once; ask again in a moment")
         if isinstance(question, Whole) and (known := self._known(question)) is not None:
@@ -89,7 +93,7 @@ class Desk:
             try:
                 await asyncio.wait_for(turns.acquire(), self._seconds)
             except TimeoutError:
-                raise self._late() from None
+                raise self._late(question) from None
         finally:
             self._room += 1
         try:
@@ -107,7 +111,7 @@ class Desk:
         except TimeoutError:
             if working.done():
                 raise  # of the question itself
-            raise self._late() from None
+            raise self._late(question) from None
 
     def _known(self, question: Whole[T]) -> tuple[T] | None:
         with self._live.edition() as edition:
@@ -126,8 +130,9 @@ class Desk:
             answer: T = known[0]
             return answer
 
-    def _late(self) -> BusyError:
-        return BusyError(f"no answer within {self._seconds:g} seconds; ask for less, or again in a moment")
+    def _late(self, question: Question[T] | Whole[T]) -> BusyError:
+        what = "it is worked out from all clusters; ask" if isinstance(question, Whole) else "ask for less, or"
+        return BusyError(f"no answer within {self._seconds:g} seconds; {what} again in a moment")
 
 
 def in_thread(work: Callable[[], T]) -> asyncio.Future[T]:

@@ -19,6 +19,7 @@ from esdedup.web.snapshot import Snapshot, fingerprint
 log = logging.getLogger("esdedup")
 
 _KEPT_ANSWERS = 64
+_PATIENCE = 2.0  # seconds
 
 
 Prepare = Callable[[Store], object]
@@ -172,12 +173,12 @@ class Live:
             edition.release()
 
     def close(self) -> bool:
-        """Let go of the store, and delete what was copied; False where a question is still worked at."""
+        """Let go of the store, and delete what was copied; False where something is still worked at."""
         self._ended.set()
-        self._watch.join()
+        self._watch.join(_PATIENCE)  # it may wait for a server that does not answer
         idle = self._edition.retire()
         self._edition.discard()
-        return idle
+        return idle and not self._watch.is_alive()
 
     def _look(self) -> Any:
         """What changes whenever the store does."""
@@ -201,6 +202,9 @@ class Live:
                     log.warning("%s; what was there before is shown", error)
                 told = str(error)
                 continue
+            if self._ended.is_set():
+                new.retire()
+                return
             told = ""
             self._seen, old, self._edition = seen, self._edition, new
             old.retire()

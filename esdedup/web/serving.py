@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import atexit
 import ipaddress
 import logging
 import os
+import re
+import signal
 import socket
+import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
+import psutil
 import uvicorn
 
 from esdedup.errors import EsdedupError, UsageError
@@ -23,8 +28,10 @@ log = logging.getLogger("esdedup")
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 """Names by which this machine calls itself."""
 
+_ANY = ("0.0.0.0", "::")
 _MOST_CONNECTIONS = 1_000
 _LEAST_TOKEN = 16
+_ARTICLE_URL = re.compile(r"https?://[^\s{}]+.*\{(title|id)\}.*")
 
 
 def serve(
@@ -43,6 +50,8 @@ def serve(
     be asked for beside `host` and this machine's own. Raises as `open_store` does, `UsageError` for another host
     without a token, and `EsdedupError` where nobody can listen there.
     """
+    if article_url is not None and not _ARTICLE_URL.fullmatch(article_url):
+        raise UsageError(f"--article-url {article_url}: give http(s)://… with {{title}} or {{id}} in it")
     if not _is_loopback(host) and token is None:
         raise UsageError(
             f"at {host} others can read the store; set ESDEDUP_SERVE_TOKEN to what they must give, of "
@@ -52,50 +61,67 @@ def serve(
         raise UsageError(f"ESDEDUP_SERVE_TOKEN is shorter than {_LEAST_TOKEN} characters; set it to a longer one")
     if token is not None and not (token.isascii() and token.isprintable() and " " not in token):
         raise UsageError("ESDEDUP_SERVE_TOKEN holds what no header carries; use letters and digits of ASCII")
+    # whichever way it ends, nothing may be left
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if sys.platform != "win32":
+        signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))
     readers = max(2, available_cores())
     live = Live(address, readers=readers + 1, memory=memory, prepare=warm_up)  # one for what takes long
     try:
-        known = {*LOOPBACK, *names, f"[{host}]" if ":" in host else host}
+        listening = _listening(host, port)
         desk = Desk(live, readers)
-        app = create_app(desk, hosts=known, token=token, article_url=article_url)
+        app = create_app(desk, hosts=_known(host, names), token=token, article_url=article_url)
         server = _Server(
             desk,
-            live,
             uvicorn.Config(
-                app, host=host, port=port, access_log=False,  # addresses hold what people type
+                app, access_log=False,  # addresses hold what people type
                 log_level="error",  # what strangers send is not worth a line
-                ws="none", server_header=False, limit_concurrency=_MOST_CONNECTIONS, timeout_keep_alive=30,
-                timeout_graceful_shutdown=5, proxy_headers=False,
-            )
+                ws="none", lifespan="off", server_header=False, limit_concurrency=_MOST_CONNECTIONS,
+                timeout_keep_alive=30, timeout_graceful_shutdown=1, proxy_headers=False,
+            ),
         )  # fmt: skip
-        listening = server.config.bind_socket()
-        listening.listen(server.config.backlog)  # who reads the line below may ask at once
         where = f"[{host}]" if ":" in host else host
         log.info("http://%s:%d/ shows %s; Ctrl-C ends it", where, listening.getsockname()[1], address)
         with suppress(KeyboardInterrupt):  # which uvicorn raises again when it has ended in peace
             server.run([listening])
-    except SystemExit as end:  # which uvicorn does where it cannot listen
-        raise EsdedupError(f"{host}:{port}: nobody can listen there, or somebody does; choose another --port") from end
     finally:
         idle = live.close()
     if not idle:
-        logging.shutdown()
-        os._exit(0)  # a thread that works at a question cannot be stopped, and could not outlive the interpreter
+        # a thread that works at a question cannot be stopped, and could not outlive the interpreter
+        atexit._run_exitfuncs()  # which delete what was spilled
+        os._exit(0)
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """A socket that listens already: who reads where it is may ask at once."""
+    try:
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except OSError as error:
+        raise EsdedupError(f"{host}:{port}: {error.strerror or error}; choose another --port or --host") from error
+
+
+def _known(host: str, names: Sequence[str]) -> set[str]:
+    """By which names it may be asked for: at all of this machine's addresses, also by these."""
+    known = {*LOOPBACK, *names, f"[{host}]" if ":" in host else host}
+    if host in _ANY:
+        for addresses in psutil.net_if_addrs().values():
+            known |= {one.address for one in addresses if one.family == socket.AF_INET}
+            known |= {f"[{one.address}]" for one in addresses if one.family == socket.AF_INET6}
+    return known
 
 
 class _Server(uvicorn.Server):
     """Ends at once, though questions are still worked at."""
 
-    def __init__(self, desk: Desk, live: Live, config: uvicorn.Config) -> None:
+    def __init__(self, desk: Desk, config: uvicorn.Config) -> None:
         super().__init__(config)
         self._desk = desk
-        self._live = live
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Tell everybody, listen no more, and leave nothing: a signal that came is raised again behind this."""
+        """Tell everybody, and listen no more."""
         self._desk.close()
+        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # whoever is cut off now is no news
         await super().shutdown(sockets)
-        self._live.close()
 
 
 def _is_loopback(host: str) -> bool:

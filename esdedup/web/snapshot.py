@@ -10,8 +10,10 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable
 from contextlib import suppress
+from glob import escape
 from pathlib import Path
 
 from esdedup.errors import StoreError, StoreLockedError
@@ -21,6 +23,7 @@ from esdedup.stores.duckdb_file import connect, log_beside
 _LOOK = 2**26  # bytes for the connection that looks whether somebody writes
 
 _LOCK = "lock"
+_SOON = 600  # seconds in which a new folder gets its lock
 _AT_ONCE = 2**24  # bytes that are copied
 
 Fingerprint = tuple[tuple[int, int, int] | None, ...]
@@ -34,27 +37,39 @@ class Snapshot:
     """
 
     def __init__(self, store: Path, ended: Callable[[], bool] = lambda: False) -> None:
-        _forget_left(store)
-        self._folder = _make_folder(store)
-        self._lock = hold(self._folder / _LOCK, make=True)
-        self.path = self._folder / store.name
-        try:
-            if not store.exists():
-                raise StoreError(f"{store}: there is no store; make one with esdedup run or esdedup index")
-            before = _at_rest(store)
-            _copy(store, self.path, ended)
-            with suppress(FileNotFoundError):
-                _copy(log_beside(store), log_beside(self.path), ended)
-            if _at_rest(store) != before:
-                raise StoreLockedError(f"{store}: changed while it was copied; ask again in a moment")
-        except OSError as error:
-            self.close()
-            raise StoreError(
-                f"{store}: {error.strerror}; serve needs room for a copy of it, beside it or in {tempfile.gettempdir()}"
-            ) from error
-        except BaseException:
-            self.close()
-            raise
+        if not store.exists():
+            raise StoreError(f"{store}: there is no store; make one with esdedup run or esdedup index")
+        self._lock: int | None = None
+        failed: OSError | None = None
+        for parent in _parents(store):
+            _forget_left(store, parent)
+            try:
+                self._folder, self._lock = _held_folder(store, parent)
+            except OSError as error:
+                failed = error
+                continue
+            self.path = self._folder / store.name
+            try:
+                self._copy(store, ended)
+                return
+            except OSError as error:
+                failed = error
+                self.close()
+            except BaseException:
+                self.close()
+                raise
+        raise StoreError(
+            f"{store}: {failed and failed.strerror}; serve needs room for a copy of it, beside it or in "
+            f"{tempfile.gettempdir()}"
+        ) from failed
+
+    def _copy(self, store: Path, ended: Callable[[], bool]) -> None:
+        before = _at_rest(store)
+        _copy(store, self.path, ended)
+        with suppress(FileNotFoundError):
+            _copy(log_beside(store), log_beside(self.path), ended)
+        if _at_rest(store) != before:
+            raise StoreLockedError(f"{store}: changed while it was copied; ask again in a moment")
 
     def close(self) -> None:
         """Delete the copy; who has it open may read on."""
@@ -90,27 +105,38 @@ def _at_rest(store: Path) -> Fingerprint:
         return fingerprint(store)
 
 
-def _make_folder(store: Path) -> Path:
-    try:
-        return Path(tempfile.mkdtemp(prefix=_prefix(store), dir=store.parent))
-    except OSError:
+def _parents(store: Path) -> tuple[Path, Path]:
+    """Where a copy may be."""
+    return store.parent, Path(tempfile.gettempdir())
+
+
+def _held_folder(store: Path, parent: Path) -> tuple[Path, int]:
+    """A new folder and the lock in it."""
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=_prefix(store), dir=parent))
         try:
-            return Path(tempfile.mkdtemp(prefix=_prefix(store)))
-        except OSError as error:
-            raise StoreError(
-                f"{store}: {error.strerror}; serve keeps a copy of it, beside it or in {tempfile.gettempdir()}"
-            ) from error
+            lock = hold(folder / _LOCK, make=True)
+        except FileNotFoundError:  # another server took it for one that is left
+            continue
+        except OSError:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        if lock is not None:
+            return folder, lock
 
 
-def _forget_left(store: Path) -> None:
+def _forget_left(store: Path, parent: Path) -> None:
     """Delete the copies of servers that are no more."""
-    for parent in (store.parent, Path(tempfile.gettempdir())):
-        for folder in parent.glob(f"{_prefix(store)}*"):
-            with suppress(OSError):  # another's, or made just now and not yet locked
-                lock = hold(folder / _LOCK)
-                if lock is not None:
+    for folder in parent.glob(f"{escape(_prefix(store))}*"):
+        with suppress(OSError):  # another's
+            if not (folder / _LOCK).exists():
+                if time.time() - folder.stat().st_mtime > _SOON:
                     shutil.rmtree(folder, ignore_errors=True)
-                    os.close(lock)
+                continue
+            lock = hold(folder / _LOCK)
+            if lock is not None:
+                shutil.rmtree(folder, ignore_errors=True)
+                os.close(lock)
 
 
 def _prefix(store: Path) -> str:

@@ -123,8 +123,11 @@ ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"description": what, "model": shapes.Refusal}
     for status, what in (
         (400, "It cannot mean anything as asked."),
+        (401, "The token is missing: Authorization: Bearer TOKEN."),
         (404, "Nothing has this id."),
+        (408, "The body did not come in time."),
         (413, "More than may be sent at once."),
+        (421, "This name is not served here."),
         (422, "It is not of the form that is asked for."),
         (503, "Too many questions at once, or the store cannot be read."),
     )

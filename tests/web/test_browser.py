@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+import pytest
 from playwright.sync_api import Page, expect
 
 import esdedup
@@ -50,6 +51,24 @@ def test_what_is_typed_is_checked_as_it_stands(page: Page, site: Site) -> None:
     box.fill("The old bridge")
     expect(page.locator("#result")).to_contain_text(re.compile("Begin the same way|Contains what you typed"))
     expect(page.locator("#result")).to_contain_text("The old bridge over the river Lorn")
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("In 1950 Dr. John Smith of the U.S. N", "/check"),
+        ("It stood there. It fell. Then", "/text"),
+        ("هل هذا صحيح؟ نعم هذا صحيح؟", "/text"),
+        ("One line\nand another", "/text"),
+        (SCRIPT, "/check"),
+    ],
+)
+def test_what_is_one_sentence(page: Page, text: str, path: str) -> None:
+    page.goto("/")
+    with page.expect_request(lambda one: one.method == "POST") as asked:
+        page.locator("textarea").fill(text)
+    assert asked.value.url.endswith(path)
+    expect(page.locator("#result > *")).not_to_have_count(0)
 
 
 def test_newer_typing_overtakes_a_slow_answer(page: Page) -> None:
@@ -169,6 +188,7 @@ def test_a_cluster_its_articles_and_its_file(page: Page, site: Site, tmp_path: P
     expect(outside).to_have_attribute("href", re.compile("^https://wiki.example/"))
     expect(outside).to_have_attribute("rel", "noreferrer")
     page.get_by_role("link", name="All its clusters").click()
+    expect(field(page, "article")).not_to_have_value("")  # whose clusters these are
     expect(page.locator(".heads .head")).not_to_have_count(0)
 
 
@@ -218,7 +238,7 @@ def test_by_keys_alone(page: Page) -> None:
         page.keyboard.press("Tab")
     assert order == ["kind", "min_size", "article", "text", "sort", "BUTTON", "A"]
     page.keyboard.press("/")
-    expect(page.locator("main input").first).to_be_focused()
+    expect(field(page, "article")).to_be_focused()
     page.goto("/")
     page.locator("h1").click()
     page.keyboard.press("/")
@@ -228,11 +248,14 @@ def test_by_keys_alone(page: Page) -> None:
     page.keyboard.type("and/or")
     expect(box).to_have_value("and/or")
     page.keyboard.press("Tab")
-    expect(page.get_by_role("button")).to_be_focused()
+    each = page.get_by_role("button", name="Check each sentence")
+    expect(each).to_be_focused()
     box.fill(SCRIPT)
-    page.get_by_role("button").focus()
+    each.focus()
     page.keyboard.press("Enter")
     expect(page.locator("#result summary").first).to_be_visible()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Check it as one")).to_be_focused()
     page.keyboard.press("Tab")
     expect(page.locator("#result summary").first).to_be_focused()
     page.keyboard.press("Enter")
@@ -243,9 +266,14 @@ def test_without_scripts(visit: Visit) -> None:
     page = visit(java_script_enabled=False)
     page.goto("/")
     page.locator("textarea").fill(f"{SCRIPT} {BRIDGE.format(1790, 400)}")
-    page.get_by_role("button").click()
+    page.get_by_role("button", name="Check each sentence").click()
     assert page.url.endswith("/text")
     expect(page.locator(".copied")).to_have_count(2)
+    page.goto("/")
+    page.locator("textarea").fill("The old bridge over")
+    page.get_by_role("button", name="Check it as one").click()
+    assert page.url.endswith("/check")
+    expect(page.locator("main .match").first).to_contain_text("The old bridge over the river Lorn")
     page.goto("/clusters")
     field(page, "kind").select_option("identical")
     page.get_by_role("button", name="Show").click()

@@ -58,7 +58,7 @@ def test_answers_are_for_all(page: Page, tmp_path: Path) -> None:
     for at, text in enumerate(TYPED):
         page.locator("textarea").fill(text)
         if at == 2:
-            page.get_by_role("button").click()
+            page.get_by_role("button", name="Check each sentence").click()
             expect(page.locator("#result .copied")).to_have_count(3)
             for line in page.locator("#result summary").all():
                 line.click()

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 import esdedup
-from esdedup.web import exports
-from esdedup.web.answers import browse, meanings
+from esdedup.signers.bands import Signer
+from esdedup.stores import duckdb_questions
+from esdedup.web.answers import browse, check, meanings
+from tests.pipeline.test_run import table
 from tests.web.inside import running
 from tests.web.served import Site
 
@@ -111,12 +116,92 @@ def test_the_table_of_a_large_template_is_not_shown(small: Site) -> None:
     assert small.ask(f"/api/templates/{other}").status == 404
 
 
-def test_files_have_an_end_too(collections: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = lambda store, identity: browse.whole_cluster(store, identity, MOST)  # noqa: E731
-    monkeypatch.setattr(exports, "whole_cluster", whole)
-    with running(collections("embedded").store) as (site, _):
-        for cluster in clusters(site):
-            told = site.ask(f"/api/clusters/{cluster['id']}/export")
-            assert told.status == (200 if cluster["size"] <= MOST else 400)
-            if cluster["size"] > MOST:
-                assert "clusters.jsonl" in told.json["error"]
+def test_files_have_an_end_too(small: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(browse, "MOST_EXPORTED", MOST)
+    for cluster in clusters(small):
+        fits, page = cluster["size"] <= MOST, f"/clusters/{cluster['id']}"
+        for form in ("json", "csv"):
+            told = small.ask(f"/api{page}/export", form=form)
+            assert told.status == (200 if fits else 400)
+            assert fits or "clusters.jsonl" in told.json["error"]
+        assert (f"/api{page}/export" in small.ask(page).text) == fits
+        if cluster["kind"] == "template":
+            told = small.ask(f"/api/templates/{cluster['id']}/export")
+            assert told.status == (200 if fits else 400)
+            assert fits or "esdedup templates" in told.json["error"]
+
+
+def test_a_page_of_contradictions_has_a_bound_of_all_its_clusters(
+    collections: Any, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(meanings, "MOST_TOGETHER", 5)
+    with running(collections(kind).store) as (site, _):
+        expected = {row["cluster"] for row in esdedup.drift(store=site.store)}
+        told, cut, after = set(), set(), None
+        while True:
+            page = site.api("/contradictions", **({"after": after} if after else {}))
+            listed = {row["cluster"] for row in page["contradictions"]}
+            told |= listed
+            cut |= {head["id"] for head in page["cut"]}
+            sizes = {one["id"]: one["size"] for one in clusters(site)}
+            assert sum(sizes[one] for one in listed) <= 5
+            after = page["after"]
+            if after is None:
+                break
+        assert told and cut
+        assert told | cut == expected
+
+
+FRAME = (
+    "The parish has a school for the children of the village, a market on the first Tuesday of each month, a bridge "
+    "across the river, and {} houses."
+)
+
+
+def test_texts_that_share_much_with_very_many(
+    kind: str, request: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    rows = [(f"p{at}", FRAME.format(100 + at)) for at in range(120)]
+    rows += [("one", "Nobody else has ever said what this sentence says of the tall lighthouse in the northern bay.")]
+    store = str(tmp_path / "s.duckdb")
+    if kind == "server":
+        url = request.getfixturevalue("elastic_url")
+        store = f"{url}/{request.getfixturevalue('elastic_prefix')}"
+    esdedup.run(table(tmp_path / "a.tsv", rows), out=tmp_path / "out", store=store, workers=1)
+    with esdedup.open_store(store, read_only=True) as opened:
+        whole = check.check(opened, rows[7][1])
+        assert (whole["matching"], whole["cut"], whole["similar"][0]["text"]) == (120, False, rows[7][1])
+        text = " ".join(text for _, text in rows)
+        every = check.check_text(opened, text)
+        monkeypatch.setattr(check, "MOST_ALIKE", 20)
+        monkeypatch.setattr(check, "_POOL", 30)
+        some = check.check(opened, rows[7][1])
+        assert (some["matching"], some["cut"], some["similar"][0]["text"]) == (20, True, rows[7][1])
+        assert some["similar"][0]["cut"]
+        told = check.check_text(opened, text)
+        assert [one["best"] and one["best"]["text"] for one in told["sentences"]] == [
+            one["best"] and one["best"]["text"] for one in every["sentences"]
+        ]
+        assert told["copied"] == every["copied"] == told["looked_up"] > 1
+        monkeypatch.setattr(check, "SECONDS", -1.0)
+        late = check.check_text(opened, text)
+        assert (late["sentences"], late["left_out"]) == ([], len(every["sentences"]))
+
+
+@pytest.mark.parametrize("most", [None, 3, 50])
+def test_few_and_many_tokens_are_looked_up_alike(
+    collections: Any, monkeypatch: pytest.MonkeyPatch, most: int | None
+) -> None:
+    found = {}
+    for kind in ("embedded", "server"):
+        with esdedup.open_store(collections(kind).store, read_only=True) as store:
+            texts = [row["text"] for cluster in esdedup.clusters(store=store) for row in cluster["members"]][:20]
+            signer = Signer(store.signing)
+            tokens = np.unique(signer.tokens(signer.shingled(pa.array(texts, pa.large_string())))).tolist()
+            for at_once in (0, 10_000):
+                monkeypatch.setattr(duckdb_questions, "_ONE_BY_ONE", at_once)
+                rows = store.sentences_sharing(tokens, most)
+                found[kind, at_once] = sorted(rows["id"].to_pylist())
+    [first, *others] = found.values()
+    assert first
+    assert all(one == first for one in others)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import uuid
@@ -195,25 +197,79 @@ def test_what_a_killed_server_has_left_goes(file: str, tmp_path: Path) -> None:
 _LONG = """
 import sys, time
 from esdedup.web.answers import articles
-articles.article_list = lambda store: time.sleep(60)
+from esdedup.database import private_database
+
+def worked_out(store):
+    with private_database() as db:
+        db.execute("CREATE TABLE held AS SELECT range AS n, n * 2 AS m FROM range(30_000_000)")  # which is spilled
+        time.sleep(60)
+
+articles.article_list = worked_out
 from esdedup.cli import command
 command()
 """
 
 
-def test_it_does_not_wait_for_a_question_that_takes_long(file: str, tmp_path: Path) -> None:
-    with start(file, tmp_path / "log", code=_LONG) as site:
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_it_does_not_wait_for_a_question_that_takes_long(file: str, tmp_path: Path, sent: signal.Signals) -> None:
+    spilled = tmp_path / "spilled"
+    spilled.mkdir()
+    with start(file, tmp_path / "log", code=_LONG, TMPDIR=str(spilled)) as site:
         line = socket.create_connection(("127.0.0.1", site.port))
         line.sendall(b"GET /articles HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
         assert site.ask("/clusters").status == 200
+        soon(lambda: bool(list(spilled.glob("esdedup-*"))))
         begin = time.monotonic()
-        site.process.send_signal(signal.SIGINT)
+        site.process.send_signal(sent)
         assert site.process.wait(30) == 0
-        assert time.monotonic() - begin < 10
+        assert time.monotonic() - begin < 5
         assert line.recv(100).startswith(b"HTTP/1.1 503 ")
         line.close()
         assert len(site.log.splitlines()) == 1
     assert beside(file) == {"s.duckdb"}
+    assert not list(spilled.iterdir())
+
+
+def test_it_does_not_wait_for_half_a_request(file: str, tmp_path: Path) -> None:
+    with start(file, tmp_path / "log") as site:
+        line = socket.create_connection(("127.0.0.1", site.port))
+        line.sendall(b"POST /api/check HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 99\r\n\r\n{")
+        assert site.ask("/clusters").status == 200
+        begin = time.monotonic()
+        site.process.send_signal(signal.SIGINT)
+        assert site.process.wait(30) == 0
+        assert time.monotonic() - begin < 6
+        line.close()
+        assert len(site.log.splitlines()) == 1, site.log
+
+
+def test_a_name_with_brackets(tmp_path: Path, file: str) -> None:
+    named = tmp_path / "store" / "s[1].duckdb"
+    Path(file).rename(named)
+    with start(str(named), tmp_path / "log") as site:
+        site.process.kill()
+        site.process.wait()
+    assert len(beside(file)) == 2
+    Snapshot(named).close()
+    assert beside(file) == {"s[1].duckdb"}
+
+
+def test_a_copy_where_there_is_room(file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other, copy = tmp_path / "other", snapshot._copy
+    other.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(other))
+
+    def full(source: Path, target: Path, ended: Callable[[], bool]) -> None:
+        if target.parent.parent == Path(file).parent:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        copy(source, target, ended)
+
+    monkeypatch.setattr(snapshot, "_copy", full)
+    made = Snapshot(Path(file))
+    assert made.path.parent.parent == other
+    assert beside(file) == {"s.duckdb"}
+    made.close()
+    assert not list(other.iterdir())
 
 
 def test_a_copy_that_nobody_wants_any_more(file: str) -> None:

@@ -35,11 +35,18 @@ class Questions:
         self._reader = reader
         self._names = names
 
-    def sharing(self, tokens: Sequence[int]) -> pa.Table:
-        """Every sentence that holds one of the tokens; the server's score is how many it holds."""
+    def sharing(self, tokens: Sequence[int], most: int | None) -> pa.Table:
+        """As `esdedup.stores.store.Store.sentences_sharing`; the server's score is how many tokens a sentence holds."""
         should = [{"constant_score": {"filter": {"term": {"tokens": token}}}} for token in tokens]
-        query = {"bool": {"should": should, "minimum_should_match": 1}}
+        query: dict[str, Any] = {"bool": {"should": should, "minimum_should_match": 1}}
         index = self._names["sentences"]
+        while most is not None:
+            order = [{"_score": "desc"}, {"hash": "asc"}, {"number": "asc"}]
+            body = {"size": most, "track_total_hits": False, "query": query, "sort": order, **NAMED.body()}
+            try:
+                return sentence_table(self._reader.search(index, body)["hits"]["hits"])
+            except TooLongError:
+                most = max(most // 2, 1)  # whole texts are long
         body = {"size": _FIRST_ANSWER, "track_total_hits": True, "query": query, **NAMED.body()}
         with suppress(TooLongError):
             answer = self._reader.search(index, body)["hits"]

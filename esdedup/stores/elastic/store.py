@@ -382,8 +382,8 @@ class ServerStore(Store):
 
     # -- questions ------------------------------------------------------------------------------------------
 
-    def sentences_sharing(self, tokens: Sequence[int]) -> pa.Table:
-        return self._questions.sharing(tokens)
+    def sentences_sharing(self, tokens: Sequence[int], most: int | None = None) -> pa.Table:
+        return self._questions.sharing(tokens, most)
 
     def sentences_starting(self, prefix: str, limit: int) -> pa.Table:
         return self._questions.starting(prefix, limit)

@@ -30,12 +30,10 @@ def article_page(store: Store, identity: str) -> ArticlePage:
     except UsageError:
         raise UnknownError(f"no article {identity}, or none of its sentences is stored") from None
     clusters, after = page_of(store, ClusterQuery(document=identity, limit=_CLUSTERS))
-    sides = [(row["a"], row["a_title"]) for row in found.rows] + [(row["b"], row["b_title"]) for row in found.rows]
-    title = next((title for name, title in sides if name == identity), None)
     pairs: Any = found.rows[:MOST_PAIRS]
     return {
         "id": identity,
-        "title": title,
+        "title": found.title,
         "pairs": pairs,
         "more": len(found.rows) > MOST_PAIRS,
         "clusters": clusters,

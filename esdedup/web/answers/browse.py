@@ -47,6 +47,8 @@ MOST_CONTRADICTIONS = 50
 MOST_ANCESTRY = 200
 """Contradictions of a cluster, and sentences of its tree of copies, that are shown."""
 
+_ALL_CLUSTERS = "clusters.jsonl, which esdedup scan writes,"
+
 _MOST_SENTENCES = 8
 """Sentences of a text that are named."""
 
@@ -77,17 +79,25 @@ def brief_cluster(store: Store, identity: str) -> dict[str, Any]:
     raise UnknownError(f"no cluster {identity}")
 
 
-def whole_cluster(store: Store, identity: str, most: int = MOST_EXPORTED) -> dict[str, Any]:
+def whole_cluster(
+    store: Store, identity: str, file: str = "clusters.jsonl, which esdedup scan writes,"
+) -> dict[str, Any]:
     """The cluster with this id, as the contract writes it.
 
-    `UnknownError` without one, `UsageError` where it has more than `most` sentences.
+    `UnknownError` without one, `UsageError` where it has more than `MOST_EXPORTED` sentences, which names the `file`
+    that has it.
     """
-    size = brief_cluster(store, identity)["size"]
-    if size > most:
+    head = brief_cluster(store, identity)
+    if head["size"] > MOST_EXPORTED:
         raise UsageError(
-            f"the cluster {identity} has {size:,} sentences, more than the {most:,} that are sent at once; "
-            "clusters.jsonl, which esdedup scan writes, has all"
+            f"the cluster {identity} has {head['size']:,} sentences, more than the {MOST_EXPORTED:,} that are sent at "
+            f"once; {file} has all"
         )
+    return with_members(store, identity)
+
+
+def with_members(store: Store, identity: str) -> dict[str, Any]:
+    """The cluster with this id, however large; `UnknownError` without one."""
     for cluster in store.cluster_rows(ClusterQuery(ids=(identity,))):
         return cluster
     raise UnknownError(f"no cluster {identity}")  # any more
@@ -100,7 +110,7 @@ def cluster_page(store: Store, identity: str) -> ClusterPage:
     """
     head = brief_cluster(store, identity)
     whole = head["size"] <= MOST_MEMBERS
-    cluster = whole_cluster(store, identity, MOST_MEMBERS) if whole else head | {"members": _of_each_text(head)}
+    cluster = with_members(store, identity) if whole else head | {"members": _of_each_text(head)}
     laid = laid_out(cluster, rows=MOST_ROWS, sentences=_MOST_SENTENCES)
     texts = {member["id"]: member["text"] for member in cluster["members"]}
     drawn = [texts[row["members"][0]["id"]] for row in laid["rows"][:MOST_NODES]]
@@ -110,6 +120,7 @@ def cluster_page(store: Store, identity: str) -> ClusterPage:
         **{name: head[name] for name in ClusterTold.__annotations__},  # type: ignore[typeddict-item]
         "representative": cluster["representative"],
         "whole": whole,
+        "exportable": head["size"] <= MOST_EXPORTED,
         "aligned": laid,
         "edges": _edges(store, drawn),
         "weakest": _weakest(cluster),

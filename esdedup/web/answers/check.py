@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from esdedup.pairs.compare import diff_words
 from esdedup.pipeline.questions import beginnings, compared, near_duplicates, one_unit, storable, threshold
 from esdedup.sentences.segment import segment
 from esdedup.signers.bands import Signer
+from esdedup.signers.minhash import Tokens
 from esdedup.stores.store import Store
 from esdedup.web.answers.browse import place
 from esdedup.web.answers.shapes import Check, Checked, CheckedText, Match
@@ -25,9 +27,17 @@ MOST_TEXT = 200_000
 MOST_SENTENCES = 1_000
 """Of such a text."""
 
+MOST_ALIKE = 300
+"""Sentences that are compared with one, and as many that begin like it."""
+
+SECONDS = 12.0
+"""In which a text is checked; what is left then is left out."""
+
 _SHOWN = 10
 _PLACES = 5
 _AT_ONCE = 50  # sentences of one request to the store
+_POOL = 5_000  # sentences that share tokens with those
+_NEAREST = 50  # of these, that are compared with one
 _ENDS = tuple(".!?…。！？؟।")
 _CLOSING = "\"'”’»)]"  # may stand behind the end of a sentence, and also in the middle of one
 
@@ -42,26 +52,30 @@ def check(store: Store, text: str) -> Check:
         "threshold": limit,
         "tokens": store.signing.tokens,
         "matching": 0,
+        "containing": 0,
         "similar": [],
         "more_similar": 0,
         "beginnings": [],
+        "cut": False,
         "note": _note(store),
     }
     if not unit:
         return answer
-    rows = near_duplicates(store, unit)
-    starting = compared(store, unit, beginnings(store, text.lstrip(), 4 * _SHOWN))
+    rows = near_duplicates(store, unit, most=MOST_ALIKE)
+    starting = compared(store, unit, beginnings(store, text.lstrip(), MOST_ALIKE))
+    answer["cut"] = MOST_ALIKE in (len(rows), len(starting))
     if answer["unfinished"]:
         # a sentence that is half there has few tokens of the whole one, and most of its shingles
         near = [row for row in starting if row["containment"] >= limit]
         rows += near
         rows.sort(key=lambda row: (-row["containment"], -row["jaccard"], row["id"].encode()))
-    similar = _matches(rows)
+    similar = _matches(rows, cut=answer["cut"])
     answer["similar"] = [_with_diff(one, unit) for one in similar[:_SHOWN]]
     answer["more_similar"] = len(similar) - len(answer["similar"])
     answer["matching"] = sum(one["match"] for one in similar)
+    answer["containing"] = sum(one["containment"] >= limit for one in similar)
     shown = {one["text"] for one in similar}
-    beginning = [one for one in _matches(starting) if one["text"] not in shown]
+    beginning = [one for one in _matches(starting, cut=answer["cut"]) if one["text"] not in shown]
     answer["beginnings"] = [_with_diff(one, unit) for one in beginning[:_SHOWN]]
     return answer
 
@@ -71,19 +85,25 @@ def check_text(store: Store, text: str) -> CheckedText:
     signing = store.signing
     units = segment([storable(text)], signing.unit, signing.lang).texts.to_pylist()
     told: list[Checked] = []
+    until = time.monotonic() + SECONDS
     for first in range(0, min(len(units), MOST_SENTENCES), _AT_ONCE):
+        if time.monotonic() > until:
+            break
         told += _nearest(store, units[first : min(first + _AT_ONCE, MOST_SENTENCES)])
     return {
         "sentences": told,
         "looked_up": sum(one["looked_up"] for one in told),
         "copied": sum(one["best"] is not None for one in told),
-        "left_out": max(0, len(units) - MOST_SENTENCES),
+        "left_out": len(units) - len(told),
         "threshold": threshold(store),
     }
 
 
-def _matches(rows: Sequence[dict[str, Any]]) -> list[Match]:
-    """Rows of `similar`, those of one text together, in the order of the first of each; their `diff` is still empty."""
+def _matches(rows: Sequence[dict[str, Any]], *, cut: bool) -> list[Match]:
+    """Rows of `similar`, those of one text together, in the order of the first of each; their `diff` is still empty.
+
+    `cut` says that the rows are not all.
+    """
     found: dict[str, Match] = {}
     seen: set[str] = set()
     for row in rows:
@@ -100,6 +120,7 @@ def _matches(rows: Sequence[dict[str, Any]]) -> list[Match]:
             "text": row["text"],
             "sentences": 1,
             "places": [place(row)],
+            "cut": cut,
             "shared_tokens": row["shared_tokens"],
             "jaccard": row["jaccard"],
             "containment": row["containment"],
@@ -128,16 +149,28 @@ def _nearest(store: Store, units: Sequence[str]) -> list[Checked]:
     ]
     if not fits.any():
         return told
-    found = store.sentences_sharing(np.unique(tokens[fits]).tolist())
-    if not found.num_rows:
-        return told
-    theirs = signer.tokens(signer.shingled(found["text"].combine_chunks()))
+    pool = _sharing(store, signer, np.unique(tokens[fits]), _POOL)
     for at in np.flatnonzero(fits).tolist():
-        near = np.flatnonzero((theirs == tokens[at]).any(axis=1))
-        rows = [row for row in compared(store, units[at], found.take(pa.array(near))) if row["match"]]
-        rows.sort(key=lambda row: (-row["jaccard"], row["id"].encode()))
-        told[at]["best"] = next((_with_diff(one, units[at]) for one in _matches(rows)), None)
+        # where some of these stand for very much, that of others may be missing
+        whole = len(pool[1]) < _POOL
+        found, held = pool if whole else _sharing(store, signer, tokens[at], _NEAREST)
+        shared = (held == tokens[at]).sum(axis=1)
+        near = np.argsort(-shared, kind="stable")[: min(_NEAREST, int((shared > 0).sum()))]
+        if len(near):
+            rows = [row for row in compared(store, units[at], found.take(pa.array(near))) if row["match"]]
+            rows.sort(key=lambda row: (-row["jaccard"], row["id"].encode()))
+            told[at]["best"] = next(
+                (_with_diff(one, units[at]) for one in _matches(rows, cut=len(near) == _NEAREST)), None
+            )
     return told
+
+
+def _sharing(store: Store, signer: Signer, tokens: Tokens, most: int) -> tuple[pa.Table, Tokens]:
+    """The sentences that hold most of the tokens, and all tokens of each."""
+    found = store.sentences_sharing(tokens.tolist(), most)
+    if not found.num_rows:
+        return found, np.empty((0, store.signing.tokens), np.int64)
+    return found, signer.tokens(signer.shingled(found["text"].combine_chunks()))
 
 
 def _note(store: Store) -> str | None:

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from itertools import accumulate
 from typing import Any
 
 from esdedup.meaning.templates import Table, table_of
 from esdedup.stores.store import ClusterQuery, Store
 from esdedup.web.answers.browse import (
     MOST_CONTRADICTIONS,
-    MOST_EXPORTED,
     MOST_MEMBERS,
     UnknownError,
     brief_cluster,
     page_of,
     surest,
     whole_cluster,
+    with_members,
 )
 from esdedup.web.answers.shapes import ContradictionList, TemplateTable
 
 CLUSTERS = 10
 """Clusters whose contradictions are a page."""
+
+MOST_TOGETHER = 20_000
+"""Sentences of these clusters, of which the smaller ones come first."""
 
 MOST_ROWS = 500
 """Rows of a template's table that are shown."""
@@ -39,7 +43,9 @@ def contradiction_list(
     )
     heads, following = page_of(store, wanted)
     at = {head["id"]: place for place, head in enumerate(heads)}
-    small = tuple(head["id"] for head in heads if head["size"] <= MOST_MEMBERS)
+    fitting = sorted((head["size"], head["id"]) for head in heads if head["size"] <= MOST_MEMBERS)
+    sizes = accumulate(size for size, _ in fitting)
+    small = tuple(identity for (_, identity), size in zip(fitting, sizes, strict=True) if size <= MOST_TOGETHER)
     whole = sorted(store.cluster_rows(ClusterQuery(ids=small)), key=lambda cluster: at[cluster["id"]]) if small else []
     rows = [row for cluster in whole for row in surest(cluster)[:MOST_CONTRADICTIONS]]
     listed = Counter(row["cluster"] for row in rows)
@@ -47,12 +53,12 @@ def contradiction_list(
     return {"contradictions": rows, "cut": cut, "after": following}  # type: ignore[typeddict-item]
 
 
-def whole_table(store: Store, identity: str, most: int = MOST_EXPORTED) -> Table:
+def whole_table(store: Store, identity: str) -> Table:
     """The table of a template.
 
-    `UnknownError` where no template has this id, `UsageError` where it has more than `most` sentences.
+    `UnknownError` where no template has this id, `UsageError` where it is too large to be sent.
     """
-    cluster = whole_cluster(store, identity, most)
+    cluster = whole_cluster(store, identity, "the table that esdedup templates --out DIR writes")
     _require_template(cluster)
     return table_of(cluster)
 
@@ -60,10 +66,10 @@ def whole_table(store: Store, identity: str, most: int = MOST_EXPORTED) -> Table
 def template_table(store: Store, identity: str) -> TemplateTable:
     """The first rows of the table of a template; `UnknownError` where no template has this id."""
     head = brief_cluster(store, identity)
+    _require_template(head)
     if head["size"] > MOST_MEMBERS:
-        _require_template(head)
         return {"cluster": identity, "frame": head["frame"], "columns": [], "rows": [], "more_rows": head["size"]}
-    table = whole_table(store, identity)
+    table = table_of(with_members(store, identity))
     rows = [
         {**sentence, "cells": [column.cells[at] for column in table.columns], "fits": fits}
         for at, (sentence, fits) in enumerate(zip(table.sentences[:MOST_ROWS], table.fits, strict=False))

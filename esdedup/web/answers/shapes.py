@@ -28,6 +28,7 @@ class Match(TypedDict):
     text: str
     sentences: int
     places: list[Place]
+    cut: bool  # whether more sentences may have it than were looked at
     shared_tokens: int
     jaccard: float
     containment: float  # the share of the shingles asked about that it has
@@ -44,9 +45,11 @@ class Check(TypedDict):
     threshold: float
     tokens: int
     matching: int  # texts that reach the threshold
+    containing: int  # texts that have at least that share of its shingles
     similar: list[Match]
     more_similar: int  # texts beyond those
     beginnings: list[Match]  # texts that begin the same way, and are not among the similar ones
+    cut: bool  # whether there are more than were looked at: then what is counted is of these
     note: str | None
 
 
@@ -166,6 +169,7 @@ class ClusterPage(ClusterTold):
 
     representative: str
     whole: bool
+    exportable: bool  # whether it can be had as a file
     aligned: Any
     edges: list[Edge]
     weakest: Weakest | None

@@ -28,10 +28,10 @@ if (form) {
     result.setAttribute("aria-busy", "true");
     try {
       const body = new URLSearchParams({ text: box.value });
-      const answer = await fetch(path, { method: "POST", body, signal: mine.signal });
+      const answer = await fetch(path, { method: "POST", body, signal: mine.signal, headers: { Accept: "text/html" } });
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       const told = page.querySelector("main") ?? page.body;
-      told.querySelector("h1")?.remove(); // this page has one
+      for (const one of told.querySelectorAll("h1, [data-again]")) one.remove(); // this page has these
       status.textContent = (told.querySelector("[data-status]") ?? told.querySelector(".lead"))?.textContent.trim() ?? "";
       result.replaceChildren(...told.children);
     } catch (error) {
@@ -42,7 +42,8 @@ if (form) {
     if (asked === mine) result.removeAttribute("aria-busy");
   };
 
-  const isText = () => box.value.length > SENTENCE || /[.!?。]\s+\S[^]*[.!?。]|\n\s*\S/u.test(box.value.trim());
+  // two ends of sentences, the first no abbreviation's: behind a longer word, and before no small letter
+  const isText = () => box.value.length > SENTENCE || /([\p{L}\p{N})"”»]{4,}[.!?…؟।]\s+|。\s*)\P{Ll}[^]*[.!?…。؟।]|\n\s*\S/u.test(box.value.trim());
   box.addEventListener("input", (event) => {
     clearTimeout(timer);
     const text = isText();
@@ -50,7 +51,7 @@ if (form) {
   });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    ask("/text");
+    ask(event.submitter?.getAttribute("formaction") ?? "/text");
   });
   box.value ||= history.state?.text ?? "";
   if (box.value) ask(history.state?.path ?? "/check");
@@ -60,7 +61,7 @@ if (form) {
 document.addEventListener("keydown", (event) => {
   if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target.closest("input, textarea, select")) return;
-  const field = document.querySelector("main textarea, main input");
+  const field = document.querySelector("main textarea, main input[type=search]") ?? document.querySelector("main input");
   if (field) {
     event.preventDefault();
     field.focus();
