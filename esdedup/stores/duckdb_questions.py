@@ -127,21 +127,21 @@ class Questions:
         return self._named(self._rows[at], self._documents[at])
 
     def _named(self, rows: Numbers, documents: Numbers) -> pa.Table:
-        """Sentences by the numbers of their rows, with their names.
+        """Sentences by the numbers of their rows, in that order, with their names.
 
         Both are asked for by number, one after the other: a join would read all texts, or all names.
         """
         names = self._names(documents)
-        found = []
-        for document, position, *rest in self._db.rows(
-            "SELECT document, position, text, revision, timestamp, hash FROM sentences "
+        found = {}
+        for row, document, position, *rest in self._db.rows(
+            "SELECT rowid, document, position, text, revision, timestamp, hash FROM sentences "
             "WHERE rowid IN (SELECT unnest(?::BIGINT[]))",
             [rows.tolist()],
         ):
             source, name, title = names[document]
             identity = name if self._unit == "record" else f"{name}:{position}"
-            found.append((identity, source, name, title, position, *rest))
-        return table_of_rows(found, SENTENCES)
+            found[row] = (identity, source, name, title, position, *rest)
+        return table_of_rows([found[row] for row in rows.tolist()], SENTENCES)
 
     def _names(self, documents: Numbers) -> dict[int, tuple[str, str, str | None]]:
         """Source, id and title of each document, as the view `named` has them."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Hashable
-from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from threading import Thread
@@ -137,16 +137,28 @@ class Desk:
 
 def in_thread(work: Callable[[], T]) -> asyncio.Future[T]:
     """What `work` gives, which is done in a thread that the end of the process need not wait for."""
-    told: Future[T] = Future()
+    loop = asyncio.get_running_loop()
+    told: asyncio.Future[T] = loop.create_future()
 
-    def run() -> None:
-        try:
-            told.set_result(work())
-        except BaseException as error:
+    def tell(answer: Any, error: BaseException | None) -> None:
+        if told.cancelled():
+            return
+        if error is None:
+            told.set_result(answer)
+        else:
             told.set_exception(error)
 
+    def run() -> None:
+        answer, failed = None, None  # type: Any, BaseException | None
+        try:
+            answer = work()
+        except BaseException as error:
+            failed = error
+        with suppress(RuntimeError):  # nobody listens any more
+            loop.call_soon_threadsafe(tell, answer, failed)
+
     Thread(target=run, daemon=True).start()
-    return asyncio.wrap_future(told)
+    return told
 
 
 def _end(turns: asyncio.Semaphore, working: asyncio.Future[T]) -> None:

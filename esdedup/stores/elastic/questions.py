@@ -46,7 +46,9 @@ class Questions:
             try:
                 return sentence_table(self._reader.search(index, body)["hits"]["hits"])
             except TooLongError:
-                most = max(most // 2, 1)  # whole texts are long
+                if most == 1:
+                    raise
+                most //= 2  # whole texts are long
         body = {"size": _FIRST_ANSWER, "track_total_hits": True, "query": query, **NAMED.body()}
         with suppress(TooLongError):
             answer = self._reader.search(index, body)["hits"]

@@ -79,9 +79,7 @@ def brief_cluster(store: Store, identity: str) -> dict[str, Any]:
     raise UnknownError(f"no cluster {identity}")
 
 
-def whole_cluster(
-    store: Store, identity: str, file: str = "clusters.jsonl, which esdedup scan writes,"
-) -> dict[str, Any]:
+def whole_cluster(store: Store, identity: str, file: str = _ALL_CLUSTERS) -> dict[str, Any]:
     """The cluster with this id, as the contract writes it.
 
     `UnknownError` without one, `UsageError` where it has more than `MOST_EXPORTED` sentences, which names the `file`
