@@ -134,9 +134,27 @@ def _add_errors(app: FastAPI, tell: Tell) -> None:
     add(EsdedupError, 503)
 
 
+_IN_WORDS = {
+    "string_too_long": "longer than the {max_length:,} characters that may be sent at once",
+    "int_parsing": "give a whole number",
+    "greater_than_equal": "give {ge} or more",
+    "less_than_equal": "give {le:,} or less",
+    "literal_error": "give one of {expected}",
+    "missing": "is missing",
+    "string_pattern_mismatch": "give the id of a cluster: 16 hexadecimal digits",
+    "json_invalid": "this is no JSON",
+    "model_attributes_type": "send a JSON object, with Content-Type: application/json",
+}
+
+
 def _what_is_wrong(error: RequestValidationError) -> str:
-    found = [f"{'.'.join(str(part) for part in one['loc'][1:])}: {one['msg']}" for one in error.errors()]
-    return "; ".join(found[:5])
+    found = []
+    for one in error.errors()[:5]:
+        where = "" if one["type"] == "json_invalid" else ".".join(str(part) for part in one["loc"][1:])
+        words = _IN_WORDS.get(one["type"])
+        what = one["msg"] if words is None else words.format(**one.get("ctx", {}))
+        found.append(f"{where}: {what}" if where else what)
+    return "; ".join(found)
 
 
 def _json(answer: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:

@@ -367,6 +367,30 @@ def test_bodies_that_mean_nothing(one_site: Site, sent: bytes) -> None:
     assert one_site.ask("/check", method="POST", body=sent).status == 200
 
 
+@pytest.mark.parametrize(
+    ("path", "body", "kind", "line"),
+    [
+        ("/api/check", b"{", "application/json", "this is no JSON"),
+        ("/api/check", b'{"text": "a"}', "text/plain", "send a JSON object, with Content-Type: application/json"),
+        ("/api/check", b"{}", "application/json", "text: is missing"),
+        (
+            "/api/check",
+            json.dumps({"text": "x" * (MOST_CHARS + 1)}).encode(),
+            "application/json",
+            "text: longer than the 20,000 characters that may be sent at once",
+        ),
+        ("/api/clusters?min_size=many", None, "", "min_size: give a whole number"),
+        ("/api/clusters?min_size=1", None, "", "min_size: give 2 or more"),
+        ("/api/clusters?limit=1000", None, "", "limit: give 100 or less"),
+        ("/api/clusters?sort=age", None, "", "sort: give one of 'size', 'jaccard', 'confidence', "),
+    ],
+)
+def test_what_is_wrong_is_told_in_words(one_site: Site, path: str, body: bytes | None, kind: str, line: str) -> None:
+    told = one_site.ask(path, method="GET" if body is None else "POST", body=body, headers={"Content-Type": kind})
+    assert told.status == 422
+    assert told.json["error"].startswith(line), told.json
+
+
 def test_a_template_that_is_none(site: Site) -> None:
     drift = site.api("/contradictions")["contradictions"][0]["cluster"]
     assert site.ask(f"/api/templates/{drift}").status == 404

@@ -222,7 +222,7 @@ def test_it_does_not_wait_for_a_question_that_takes_long(file: str, tmp_path: Pa
         begin = time.monotonic()
         site.process.send_signal(sent)
         assert site.process.wait(30) == 0
-        assert time.monotonic() - begin < 5
+        assert time.monotonic() - begin < 12
         assert line.recv(100).startswith(b"HTTP/1.1 503 ")
         line.close()
         assert len(site.log.splitlines()) == 1
@@ -238,7 +238,7 @@ def test_it_does_not_wait_for_half_a_request(file: str, tmp_path: Path) -> None:
         begin = time.monotonic()
         site.process.send_signal(signal.SIGINT)
         assert site.process.wait(30) == 0
-        assert time.monotonic() - begin < 6
+        assert time.monotonic() - begin < 12
         line.close()
         assert len(site.log.splitlines()) == 1, site.log
 
