@@ -44,6 +44,10 @@ _WORTH_WORKERS = 24 * 2**20
 """Bytes of documents after which worker processes, about a second in starting, are worth it."""
 
 
+_LOOK = 5.0
+"""Seconds without an answer after which it is looked whether all workers live."""
+
+
 def source_marks(sources: Sequence[Source], reading: Reading) -> list[SourceMark]:
     """What the store remembers of each source: enough to tell whether it is the same one again."""
     # the text files of a folder share its name and are one source to the reader
@@ -139,10 +143,26 @@ class _Workers:
 
     def result(self, future: Future[Prepared]) -> Prepared:
         """The answer of a worker, when it is there."""
-        try:
-            return future.result()
-        except BrokenProcessPool as error:
-            raise self._loss() from error
+        while True:
+            try:
+                return future.result(_LOOK)
+            except BrokenProcessPool as error:
+                raise self._loss() from error
+            except TimeoutError:
+                if future.done():
+                    raise  # of the work itself
+                if self._has_lost():
+                    raise self._loss() from None
+
+    def _has_lost(self) -> bool:
+        """Whether a worker was killed, which the process that starts them may never tell of."""
+        held = None if self._processes is None else self._processes._processes
+        for process in list(held or ()):
+            with suppress(psutil.NoSuchProcess):
+                if psutil.Process(process).status() != psutil.STATUS_ZOMBIE:
+                    continue
+            return True
+        return False
 
     def _loss(self) -> EsdedupError:
         self._lost = True

@@ -42,7 +42,10 @@ if __name__ == "__main__":
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
-def test_a_killed_worker_is_one_line_and_the_same_command_finishes(undisturbed: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("told", [True, False])
+def test_a_killed_worker_is_one_line_and_the_same_command_finishes(
+    undisturbed: Path, tmp_path: Path, told: bool
+) -> None:
     source = undisturbed / "a.tsv"
     command = ("run", source, "--out", tmp_path / "out", "--unit", "record", "--workers", "2")
     job = subprocess.Popen(
@@ -59,8 +62,13 @@ def test_a_killed_worker_is_one_line_and_the_same_command_finishes(undisturbed: 
         # the children of the process that starts them; one that ends meanwhile is none of them
         with contextlib.suppress(psutil.NoSuchProcess):
             workers = [one for one in psutil.Process(job.pid).children(recursive=True) if one.ppid() != job.pid]
+    if not told:
+        psutil.Process(workers[0].ppid()).suspend()  # the only one who would tell of it
     workers[0].send_signal(signal.SIGKILL)
-    _, err = job.communicate(timeout=60)
+    try:
+        _, err = job.communicate(timeout=60)
+    finally:
+        job.kill()
     assert job.returncode == 1, err
     line = only_line(err)
     assert "a worker process ended without an answer (out of memory?)" in line
