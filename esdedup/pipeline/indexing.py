@@ -15,6 +15,7 @@ from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from copy import deepcopy
 from dataclasses import asdict
 from types import ModuleType, TracebackType
+from typing import Any
 
 import numpy as np
 import psutil
@@ -175,16 +176,28 @@ class _Workers:
         self._threads.shutdown(cancel_futures=True)
         if self._processes is not None:
             if self._lost:
-                _end_fork_server()
+                _end_workers(self._processes)
             self._processes.shutdown(cancel_futures=True)
 
 
-def _end_fork_server() -> None:
-    """End the process that starts workers: it may never tell of one that was killed, and waiting would have no end."""
+def _end_workers(pool: ProcessPoolExecutor) -> None:
+    """End the workers of a pool that has lost one, and the process that starts them, which may never tell of it.
+
+    The one that was killed may have left half an answer: with nobody left who could write the rest, the pool stops
+    waiting for it.
+    """
+    workers = list(pool._processes or ())
     for child in psutil.Process().children():
         with suppress(psutil.Error):
             if any("multiprocessing.forkserver" in argument for argument in child.cmdline()):
                 child.kill()
+    for worker in workers:
+        with suppress(psutil.Error):
+            psutil.Process(worker).kill()
+    answers: Any = pool._result_queue
+    if answers is not None:
+        with suppress(OSError):
+            answers._writer.close()
 
 
 def _processes(count: int) -> ProcessPoolExecutor:
