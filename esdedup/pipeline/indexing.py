@@ -44,7 +44,6 @@ _NUMBER = re.compile("[0-9]{1,18}")
 _WORTH_WORKERS = 24 * 2**20
 """Bytes of documents after which worker processes, about a second in starting, are worth it."""
 
-
 _LOOK = 5.0
 """Seconds without an answer after which it is looked whether all workers live."""
 
@@ -157,13 +156,7 @@ class _Workers:
 
     def _has_lost(self) -> bool:
         """Whether a worker was killed, which the process that starts them may never tell of."""
-        held = None if self._processes is None else self._processes._processes
-        for process in list(held or ()):
-            with suppress(psutil.NoSuchProcess):
-                if psutil.Process(process).status() != psutil.STATUS_ZOMBIE:
-                    continue
-            return True
-        return False
+        return self._processes is not None and any(map(_is_gone, list(self._processes._processes or ())))
 
     def _loss(self) -> EsdedupError:
         self._lost = True
@@ -178,6 +171,13 @@ class _Workers:
             if self._lost:
                 _end_workers(self._processes)
             self._processes.shutdown(cancel_futures=True)
+
+
+def _is_gone(process: int) -> bool:
+    try:
+        return bool(psutil.Process(process).status() == psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return True
 
 
 def _end_workers(pool: ProcessPoolExecutor) -> None:
