@@ -129,11 +129,12 @@ def _forget_left(store: Path, parent: Path) -> None:
     """Delete the copies of servers that are no more."""
     for folder in parent.glob(f"{escape(_prefix(store))}*"):
         with suppress(OSError):  # another's
-            if not (folder / _LOCK).exists():
+            try:
+                lock = hold(folder / _LOCK)
+            except FileNotFoundError:
                 if time.time() - folder.stat().st_mtime > _SOON:
                     shutil.rmtree(folder, ignore_errors=True)
                 continue
-            lock = hold(folder / _LOCK)
             if lock is not None:
                 shutil.rmtree(folder, ignore_errors=True)
                 os.close(lock)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -76,6 +77,33 @@ def test_a_killed_worker_is_one_line_and_the_same_command_finishes(
     assert not (tmp_path / "out" / "clusters.jsonl").exists()
     for one in workers:
         one.wait(20)  # none outlives the job
+    assert said(*command).code == 0
+    assert outputs(tmp_path / "out") == outputs(undisturbed / "out")
+
+
+HALF = "from tests.robustness.test_killed_workers import die_in_the_middle_of_an_answer\n" + CODE.replace(
+    'print("ready", flush=True)', "return self._processes.submit(die_in_the_middle_of_an_answer)"
+)
+
+
+def die_in_the_middle_of_an_answer() -> None:
+    """In a worker: as the kernel may kill it while it writes, with the lock of all writers in its hand."""
+    answers = sys._getframe(1).f_locals["result_queue"]
+    answers._wlock.acquire()
+    os.write(answers._writer.fileno(), struct.pack("!i", 10_000) + b"half of it")
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_half_an_answer_of_a_killed_worker_is_not_waited_for(undisturbed: Path, tmp_path: Path) -> None:
+    source = undisturbed / "a.tsv"
+    command = ("run", source, "--out", tmp_path / "out", "--unit", "record", "--workers", "2")
+    done = subprocess.run(
+        [sys.executable, "-c", HALF, *map(str, command)],
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    assert "a worker process ended without an answer (out of memory?)" in only_line(done.stderr)
     assert said(*command).code == 0
     assert outputs(tmp_path / "out") == outputs(undisturbed / "out")
 
