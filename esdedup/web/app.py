@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from fastapi.security import HTTPBearer
 from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, RedirectResponse, Response
@@ -43,6 +44,8 @@ def create_app(
         openapi_url=f"{_API}/openapi.json",
         docs_url=None,  # these pages would come from elsewhere
         redoc_url=None,
+        # only told: it is the guard that asks for it
+        dependencies=[] if token is None else [Depends(HTTPBearer(auto_error=False))],
     )
     for view in VIEWS:
         _add_view(app, desk, pages, view)

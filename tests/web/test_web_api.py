@@ -85,6 +85,18 @@ def test_an_unfinished_sentence_is_found_by_what_contains_it(site: Site) -> None
         assert told["similar"][0]["containment"] == 1.0
 
 
+def test_the_word_that_is_being_typed_is_no_change(site: Site) -> None:
+    for end in range(30, 60):
+        told = site.post("/api/check", {"text": SCRIPT[:end]}).json
+        [one] = [one for one in (*told["similar"], *told["beginnings"]) if one["text"] == SCRIPT]
+        assert [what for what, _ in one["diff"] if what == "-"] == [], SCRIPT[:end]
+        assert " ".join(words for _, words in one["diff"]) == SCRIPT
+    first, _, rest = SCRIPT.split(" ", 2)
+    told = site.post("/api/check", {"text": f"{first} neverbefore {rest[:-3]}"}).json
+    [one] = [one for one in told["similar"] if one["text"] == SCRIPT]
+    assert [words for what, words in one["diff"] if what == "-"] == ["neverbefore"]
+
+
 ODD = ("", " \n", "a\0b", "x" * MOST_CHARS, "\u202e" * 30, "﷽" * 100, "\x07" * 99, "'; --")
 
 

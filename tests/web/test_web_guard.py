@@ -94,6 +94,14 @@ def test_refusals_in_json_below_the_api(closed: Site) -> None:
     assert closed.ask("/api/check", method="POST", body={"text": SCRIPT}).status == 401
 
 
+def test_the_token_is_described_where_there_is_one(closed: Site, one_site: Site) -> None:
+    bearer = {"Authorization": f"Bearer {TOKEN}"}
+    told = closed.ask("/api/openapi.json", headers=bearer).json
+    assert told["components"]["securitySchemes"]["HTTPBearer"]["scheme"] == "bearer"
+    assert all(one["security"] == [{"HTTPBearer": []}] for some in told["paths"].values() for one in some.values())
+    assert "securitySchemes" not in one_site.api("/openapi.json")["components"]
+
+
 def test_entering_by_the_form(closed: Site) -> None:
     page = closed.ask("/enter")
     assert page.status == 200

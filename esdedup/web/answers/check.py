@@ -70,13 +70,13 @@ def check(store: Store, text: str) -> Check:
         rows += near
         rows.sort(key=lambda row: (-row["containment"], -row["jaccard"], row["id"].encode()))
     similar = _matches(rows, cut=answer["cut"])
-    answer["similar"] = [_with_diff(one, unit) for one in similar[:_SHOWN]]
+    answer["similar"] = [_with_diff(one, unit, answer["unfinished"]) for one in similar[:_SHOWN]]
     answer["more_similar"] = len(similar) - len(answer["similar"])
     answer["matching"] = sum(one["match"] for one in similar)
     answer["containing"] = sum(one["containment"] >= limit for one in similar)
     shown = {one["text"] for one in similar}
     beginning = [one for one in _matches(starting, cut=answer["cut"]) if one["text"] not in shown]
-    answer["beginnings"] = [_with_diff(one, unit) for one in beginning[:_SHOWN]]
+    answer["beginnings"] = [_with_diff(one, unit, answer["unfinished"]) for one in beginning[:_SHOWN]]
     return answer
 
 
@@ -131,9 +131,22 @@ def _matches(rows: Sequence[dict[str, Any]], *, cut: bool) -> list[Match]:
     return list(found.values())
 
 
-def _with_diff(one: Match, unit: str) -> Match:
+def _with_diff(one: Match, unit: str, unfinished: bool = False) -> Match:
     """A match that is shown; only these are compared word by word."""
-    return {**one, "diff": diff_words(unit, one["text"])}
+    diff = diff_words(unit, one["text"])
+    return {**one, "diff": _word_completed(diff) if unfinished else diff}
+
+
+def _word_completed(diff: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The diff of a sentence whose last word is being typed: it counts as the word of the text that it begins."""
+    if [what for what, _ in diff[-2:]] != ["-", "+"]:
+        return diff
+    typed, there = (words.split(" ") for _, words in diff[-2:])
+    last = len(typed) - 1
+    if len(there) <= last or not there[last].startswith(typed[last]):
+        return diff
+    runs = (("-", typed[:last]), ("+", there[:last]), ("=", [there[last]]), ("+", there[last + 1 :]))
+    return [*diff[:-2], *((what, " ".join(words)) for what, words in runs if words)]
 
 
 def _nearest(store: Store, units: Sequence[str]) -> list[Checked]:

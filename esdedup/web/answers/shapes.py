@@ -38,7 +38,11 @@ class Match(TypedDict):
 
 
 class Check(TypedDict):
-    """What the collection says of a text. An `unfinished` one has no end yet: it is looked up by containment, too."""
+    """What the collection says of a text.
+
+    An `unfinished` one has no end yet: it is looked up by containment, too, and in a `diff` its last word counts as the
+    word that it begins.
+    """
 
     text: str
     unfinished: bool
