@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import logging
-import multiprocessing
 import os
 import re
-import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, nullcontext
 from copy import deepcopy
 from dataclasses import asdict
-from types import ModuleType, TracebackType
-from typing import Any
+from types import TracebackType
 
 import numpy as np
-import psutil
 import pyarrow as pa
 
-from esdedup.errors import EsdedupError, SourceError
+from esdedup.errors import SourceError
 from esdedup.pipeline.assemble import Assembler, Rows
 from esdedup.pipeline.news import News, NewsReader
-from esdedup.pipeline.prepare import Prepared, Recipe, get_ready, prepare
+from esdedup.pipeline.prepare import Prepared, Recipe
 from esdedup.pipeline.progress import Bar
+from esdedup.pipeline.workers import Workers
 from esdedup.records import Skips
 from esdedup.settings import Part, Reading, Resources
 from esdedup.sources.ahead import read_ahead
@@ -40,12 +36,6 @@ _FLUSH_ROWS = 122_880
 """What a columnar store likes best: a row group of DuckDB. Parts of row groups are all rewritten some day."""
 
 _NUMBER = re.compile("[0-9]{1,18}")
-
-_WORTH_WORKERS = 24 * 2**20
-"""Bytes of documents after which worker processes, about a second in starting, are worth it."""
-
-_LOOK = 5.0
-"""Seconds without an answer after which it is looked whether all workers live."""
 
 
 def source_marks(sources: Sequence[Source], reading: Reading) -> list[SourceMark]:
@@ -86,7 +76,7 @@ def index_sources(
     next_number = store.begin(list(marks), Part.parse(reading.part))
     with ExitStack() as stack:
         bar = stack.enter_context(Bar("index", sum(source.size for source in sources), "B", not quiet))
-        workers = _Workers(resources.processes)
+        workers = Workers(resources.processes)
         stack.callback(workers.close)
         before = 0
         for source, mark in zip(sources, marks, strict=True):
@@ -105,107 +95,6 @@ def damages(marks: Sequence[SourceMark]) -> list[str]:
     """What is wrong with the sources that could not be read to their end, or of which a server has not taken all."""
     places = [mark.skips.places for mark in marks]
     return [place for one in places for place in one.get("damaged_source", []) + one.get("refused", [])[:1]]
-
-
-class _Workers:
-    """Threads to begin with, processes once there is enough to do and they are ready.
-
-    Small jobs never wait for processes to start, and where nothing is compiled yet it happens here, once, and
-    not in every worker. With one worker everything is done in place.
-    """
-
-    def __init__(self, count: int) -> None:
-        self.count = count
-        self._begun = 0
-        self._threads = ThreadPoolExecutor(count)
-        self._processes: ProcessPoolExecutor | None = None
-        self._ready: list[Future[int]] = []
-        self._lost = False
-
-    def submit(self, news: News) -> Future[Prepared]:
-        work = (news.texts, news.page, news.recipe)
-        if self.count == 1:
-            done: Future[Prepared] = Future()
-            done.set_result(prepare(*work))
-            return done
-        self._begun += news.texts.nbytes
-        if self._processes is None and self._begun > _WORTH_WORKERS:
-            self._processes = _processes(self.count)
-            with _without_main():
-                self._ready = [self._processes.submit(os.getpid) for _ in range(self.count)]
-        if self._processes is None or not all(ready.done() for ready in self._ready):
-            return self._threads.submit(prepare, *work)
-        try:
-            with _without_main():  # any submission may start a worker
-                return self._processes.submit(prepare, *work)
-        except BrokenProcessPool as error:
-            raise self._loss() from error
-
-    def result(self, future: Future[Prepared]) -> Prepared:
-        """The answer of a worker, when it is there."""
-        while True:
-            try:
-                return future.result(_LOOK)
-            except BrokenProcessPool as error:
-                raise self._loss() from error
-            except TimeoutError:
-                if future.done():
-                    raise  # of the work itself
-                if self._has_lost():
-                    raise self._loss() from None
-
-    def _has_lost(self) -> bool:
-        """Whether a worker was killed, which the process that starts them may never tell of."""
-        return self._processes is not None and any(map(_is_gone, list(self._processes._processes or ())))
-
-    def _loss(self) -> EsdedupError:
-        self._lost = True
-        return EsdedupError(
-            "a worker process ended without an answer (out of memory?); run the same command again, "
-            "with fewer --workers"
-        )
-
-    def close(self) -> None:
-        self._threads.shutdown(cancel_futures=True)
-        if self._processes is not None:
-            if self._lost:
-                _end_workers(self._processes)
-            self._processes.shutdown(cancel_futures=True)
-
-
-def _is_gone(process: int) -> bool:
-    try:
-        return bool(psutil.Process(process).status() == psutil.STATUS_ZOMBIE)
-    except psutil.NoSuchProcess:
-        return True
-
-
-def _end_workers(pool: ProcessPoolExecutor) -> None:
-    """End the workers of a pool that has lost one, and the process that starts them, which may never tell of it.
-
-    The one that was killed may have left half an answer: with nobody left who could write the rest, the pool stops
-    waiting for it.
-    """
-    workers = list(pool._processes or ())
-    for child in psutil.Process().children():
-        with suppress(psutil.Error):
-            if any("multiprocessing.forkserver" in argument for argument in child.cmdline()):
-                child.kill()
-    for worker in workers:
-        with suppress(psutil.Error):
-            psutil.Process(worker).kill()
-    answers: Any = pool._result_queue
-    if answers is not None:
-        with suppress(OSError):
-            answers._writer.close()
-
-
-def _processes(count: int) -> ProcessPoolExecutor:
-    methods = multiprocessing.get_all_start_methods()
-    context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
-    if hasattr(context, "set_forkserver_preload"):
-        context.set_forkserver_preload(["esdedup.pipeline.prepare"])
-    return ProcessPoolExecutor(count, context, initializer=get_ready)
 
 
 class _Writer:
@@ -237,17 +126,6 @@ class _Writer:
         self._thread.shutdown()
 
 
-@contextmanager
-def _without_main() -> Iterator[None]:
-    """Hide the caller's script: starting workers would run it again, and they need nothing of it."""
-    script = sys.modules["__main__"]
-    sys.modules["__main__"] = ModuleType("__main__")
-    try:
-        yield
-    finally:
-        sys.modules["__main__"] = script
-
-
 _Read = tuple[pa.RecordBatch, Recipe, int]
 """A batch, what is to be made of it, and where in the source it ends."""
 
@@ -257,7 +135,7 @@ class _Loader:
 
     def __init__(
         self, store: Store, source: Source, mark: SourceMark, reading: Reading, resources: Resources,
-        workers: _Workers, bar: Bar, bytes_before: int,
+        workers: Workers, bar: Bar, bytes_before: int,
     ) -> None:  # fmt: skip
         self._store = store
         self._source = source

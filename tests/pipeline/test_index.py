@@ -97,7 +97,7 @@ def test_batches_do_not_show_in_a_history(
     wiki = dump(tmp_path / "wiki.xml", pages)
     run(wiki, out=tmp_path / "whole", revisions="all")
     monkeypatch.setattr("esdedup.sources.batches.MAX_BYTES", 3000)
-    monkeypatch.setattr("esdedup.pipeline.indexing._WORTH_WORKERS", 1)
+    monkeypatch.setattr("esdedup.pipeline.workers._WORTH_WORKERS", 1)
     monkeypatch.setattr("esdedup.pipeline.indexing._FLUSH_BYTES", 2000)
     run(wiki, out=tmp_path / "parts", revisions="all", workers=workers)
     assert results(tmp_path / "whole") == results(tmp_path / "parts")

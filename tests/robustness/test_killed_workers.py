@@ -21,15 +21,17 @@ from tests.robustness.helpers import ROOT, only_line, outputs, said
 
 # worker processes from the first batch on, small batches, and time for the test to do what it does
 CODE = """
+import faulthandler
 import time
-import esdedup.pipeline.indexing as indexing
+import esdedup.pipeline.workers as workers
 import esdedup.sources.batches as batches
 from esdedup.cli import main
 
 if __name__ == "__main__":
-    indexing._WORTH_WORKERS = 1
+    faulthandler.dump_traceback_later(50, exit=True)  # where it stands still
+    workers._WORTH_WORKERS = 1
     batches.MAX_BYTES = 1200
-    submit = indexing._Workers.submit
+    submit = workers.Workers.submit
 
     def slow(self, *arguments):
         if self._processes is not None and all(ready.done() for ready in self._ready):
@@ -37,7 +39,7 @@ if __name__ == "__main__":
         time.sleep(0.04)
         return submit(self, *arguments)
 
-    indexing._Workers.submit = slow
+    workers.Workers.submit = slow
     main()
 """
 
