@@ -40,21 +40,35 @@ class Questions:
         should = [{"constant_score": {"filter": {"term": {"tokens": token}}}} for token in tokens]
         query: dict[str, Any] = {"bool": {"should": should, "minimum_should_match": 1}}
         index = self._names["sentences"]
-        while most is not None:
-            order = [{"_score": "desc"}, {"hash": "asc"}, {"number": "asc"}]
-            body = {"size": most, "track_total_hits": False, "query": query, "sort": order, **NAMED.body()}
-            try:
-                return sentence_table(self._reader.search(index, body)["hits"]["hits"])
-            except TooLongError:
-                if most == 1:
-                    raise
-                most //= 2  # whole texts are long
+        if most is not None:
+            return sentence_table(self._first(index, query, most))
         body = {"size": _FIRST_ANSWER, "track_total_hits": True, "query": query, **NAMED.body()}
         with suppress(TooLongError):
             answer = self._reader.search(index, body)["hits"]
             if answer["total"]["value"] == len(answer["hits"]):
                 return sentence_table(answer["hits"])
         return pa.concat_tables(sentence_table(hits) for hits in self._reader.read_all(index, NAMED, query))
+
+    def _first(self, index: str, query: dict[str, Any], most: int) -> Hits:
+        """The `most` documents with the highest scores, of equal ones those with the lowest hash."""
+        found: Hits = []
+        at_once = min(most, PAGE)
+        order = [{"_score": "desc"}, {"hash": "asc"}, {"number": "asc"}]
+        body: dict[str, Any] = {"track_total_hits": False, "query": query, "sort": order, **NAMED.body()}
+        while len(found) < most:
+            body["size"] = min(at_once, most - len(found))
+            try:
+                page = self._reader.search(index, body)["hits"]["hits"]
+            except TooLongError:  # very long texts: fewer at once
+                if at_once == 1:
+                    raise
+                at_once //= 2
+                continue
+            found += page
+            if len(page) < body["size"]:
+                break
+            body["search_after"] = page[-1]["sort"]
+        return found
 
     def starting(self, folded: str, limit: int) -> pa.Table:
         """The first `limit` sentences by (text, id) whose case-folded text begins with `folded`."""
