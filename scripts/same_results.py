@@ -1,0 +1,268 @@
+"""Checks that results have not changed: runs one set of jobs and hashes every file and answer that comes out.
+
+    python scripts/same_results.py record OUT.json                 # with this Python's esdedup
+    python scripts/same_results.py compare BEFORE.json AFTER.json   # exit code 1 where they differ
+
+`record` takes `--store http://HOST:PORT` to run the jobs on a server, `--jobs NAME,NAME` for some of them, and `--data`
+for the folder of real data. To compare two versions, record each with the Python it is installed in.
+"""
+
+from __future__ import annotations
+
+import argparse
+import bz2
+import csv
+import gzip
+import hashlib
+import json
+import lzma
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import zstandard
+
+DATA = Path(__file__).parents[1].parent / "shared" / "data"
+LEFT_OUT = {".png", ".svg", ".duckdb", ".wal", ".html"}  # pictures, stores; of the report see `report_data`
+MEASURED = ("seconds", "peak_memory_mb", "version", "disk_bytes")
+
+RENAMED: dict[str, str] = {}
+"""Fields of JSON that have another name now, from old to new; CHANGELOG.md lists them."""
+
+ANSWERS = {
+    "clusters": "clusters --limit 1000000 --json",
+    "drift": "drift --json",
+    "templates": "templates --json",
+    "lineage": "lineage --json",
+    "overlap": "overlap --limit 100000 --json",
+    "sources": "overlap --by sources --json",
+    "status": "status --json",
+}
+
+
+class Jobs:
+    """Runs commands in one folder, and keeps the hash of all that they write and print."""
+
+    def __init__(self, folder: Path, data: Path, server: str | None) -> None:
+        self.folder, self.data, self.server = folder, data, server
+        self.hashes: dict[str, str] = {}
+        self.prefix = f"same-{uuid.uuid4().hex[:8]}"
+
+    def store(self, job: str) -> str:
+        """The address of a job's store."""
+        return f"{self.server}/{self.prefix}-{job}" if self.server else f"{job}.duckdb"
+
+    def esdedup(self, line: str, *paths: Path | str) -> str:
+        """Run one command; what it prints."""
+        words = [" " if word == "SPACE" else word.format(*map(str, paths)) for word in line.split()]
+        done = subprocess.run(
+            [sys.executable, "-m", "esdedup", *words], cwd=self.folder, capture_output=True, text=True
+        )
+        if done.returncode:
+            raise SystemExit(f"esdedup {' '.join(words)}: exit {done.returncode}\n{done.stderr}")
+        return done.stdout
+
+    def answers(self, job: str, names: Iterable[str]) -> None:
+        """Keep what questions to a job's store answer."""
+        for name in names:
+            printed = self.esdedup(f"{ANSWERS[name]} --store {self.store(job)}")
+            lines = [self.plain(json.loads(line)) for line in printed.splitlines()]
+            self.keep(f"{job}: {name}", "\n".join(map(compact, lines)).encode())
+
+    def files(self, job: str, folder: str) -> None:
+        """Keep every file of a folder."""
+        for path in sorted((self.folder / folder).rglob("*")):
+            if path.name == "report.html":
+                self.keep(f"{job}: {path.name}", report_data(path.read_text("utf-8")))
+            elif path.is_file() and path.suffix not in LEFT_OUT:
+                content = path.read_bytes()
+                if path.name == "summary.json":
+                    content = compact(self.plain(json.loads(content))).encode()
+                self.keep(f"{job}: {path.relative_to(self.folder / folder)}", content)
+
+    def plain(self, value: Any) -> Any:
+        """JSON without what differs from run to run: times, memory, where the store lies."""
+        if isinstance(value, dict):
+            held = {RENAMED.get(name, name): self.plain(item) for name, item in value.items() if name not in MEASURED}
+            held.pop("store", None)
+            return held
+        if isinstance(value, list):
+            return [self.plain(item) for item in value]
+        return value
+
+    def keep(self, name: str, content: bytes) -> None:
+        """Keep the hash of one output."""
+        self.hashes[name] = hashlib.sha256(content).hexdigest()
+
+
+def compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def report_data(page: str) -> bytes:
+    """The cluster ids and the texts of sentences of a report: what stays the same where its words change."""
+    ids = re.findall(r"\b[0-9a-f]{16}\b", page)
+    return "\n".join(ids).encode()
+
+
+def run_and_ask(options: str, answers: Iterable[str], *sources: str) -> Callable[[Jobs, str], None]:
+    """A job: `run` on sources of the shared data, its files, and questions to its store."""
+
+    def job(jobs: Jobs, name: str) -> None:
+        paths = [jobs.data / source for source in sources]
+        places = " ".join(f"{{{index}}}" for index in range(len(paths)))
+        jobs.esdedup(f"run {places} --out {name} --store {jobs.store(name)} {options}", *paths)
+        jobs.files(name, name)
+        jobs.answers(name, answers)
+
+    return job
+
+
+def change(jobs: Jobs, name: str) -> None:
+    """`run`, then `add` of a later dump, then `remove`."""
+    wiki, store = jobs.data / "wiki", jobs.store(name)
+    jobs.esdedup(f"run {{0}} --out {name}-run --store {store} --source-name head", wiki / "enwiki-head-a.xml")
+    jobs.files(f"{name} run", f"{name}-run")
+    added = jobs.esdedup(
+        f"add {{0}} --out {name}-add --store {store} --source-name head --json", wiki / "enwiki-head-b.xml"
+    )
+    jobs.keep(f"{name} add: answer", compact(jobs.plain(json.loads(added))).encode())
+    jobs.files(f"{name} add", f"{name}-add")
+    removed = jobs.esdedup(f"remove head/12 head/25 head/39 --store {store} --json")
+    jobs.keep(f"{name} remove: answer", compact(jobs.plain(json.loads(removed))).encode())
+    jobs.answers(name, ANSWERS)
+    jobs.esdedup(f"scan --out {name}-scan --store {store} --linkage star --jaccard 0.7")
+    jobs.files(f"{name} scan", f"{name}-scan")
+
+
+def rows(data: Path) -> list[tuple[str, str]]:
+    """Some thousand records with copies among them."""
+    with gzip.open(data / "sentences" / "debian-descriptions.tsv.gz", "rt", encoding="utf-8", newline="\n") as file:
+        lines = [line.rstrip("\n").split("\t", 1) for line in file]
+    # ids that are distinct, as the columns of a package's sentences are not
+    return [(f"{package}-{number}", text) for number, (package, text) in enumerate(lines[::7])]
+
+
+def write_formats(folder: Path, data: Path) -> dict[str, str]:
+    """The records in each format and some compressions, and the options that read them."""
+    held = rows(data)
+    folder.mkdir()
+    tsv = "".join(f"{key}\t{text}\n" for key, text in held).encode()
+    jsonl = "".join(
+        json.dumps({"id": key, "n": place, "text": text}, ensure_ascii=False) + "\n"
+        for place, (key, text) in enumerate(held)
+    ).encode()
+    (folder / "rows.tsv.gz").write_bytes(gzip.compress(tsv, mtime=0))
+    with (folder / "rows.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["id", "kind", "text"])
+        writer.writerows((key, "a, b", text) for key, text in held)
+    (folder / "rows.jsonl.zst").write_bytes(zstandard.compress(jsonl))
+    (folder / "rows.jsonl.xz").write_bytes(lzma.compress(jsonl))
+    table = pa.table({"id": [key for key, _ in held], "text": [text for _, text in held], "n": range(len(held))})
+    pq.write_table(table, folder / "rows.parquet", row_group_size=5_000)
+    (folder / "rows.lines.bz2").write_bytes(bz2.compress("".join(f"{text}\n" for _, text in held).encode()))
+    (folder / "rows.txt").write_text(" ".join(text for _, text in held[:3000]), "utf-8")
+    return {
+        "rows.tsv.gz": "--unit record",
+        "rows.csv": "--unit record --text-column text",
+        "rows.jsonl.zst": "--unit record --keep longest",
+        "rows.jsonl.xz": "--unit sentence --annotate",
+        "rows.parquet": "--unit record",
+        "rows.lines.bz2": "--unit record --format lines",
+        "rows.txt": "--unit sentence --keep none",
+    }
+
+
+def dedupe(jobs: Jobs, name: str) -> None:
+    """`dedupe` of each format."""
+    files = write_formats(jobs.folder / "formats", jobs.data)
+    for file, options in files.items():
+        label = f"{name} {file}"
+        out = f"{name}-{file}"
+        jobs.esdedup(f"dedupe formats/{file} -o {out} --store {jobs.store(f'{name}-{file}')} {options}")
+        jobs.files(label, out)
+    out = f"{name}-wiki"
+    wiki = jobs.data / "wiki" / "enwiki-head-a.xml"
+    jobs.esdedup(f"dedupe {{0}} formats/rows.tsv.gz -o {out} --store {jobs.store(out)} --kinds identical", wiki)
+    jobs.files(f"{name} wiki", out)
+
+
+RECORDS = "--unit record --min-chars 75 --max-chars 600"
+RESTAURANTS = ("restaurant/fodors.csv", "restaurant/zagats.csv")
+ARTICLES = "wiki/enwiki-106-articles.xml.bz2"
+NEWS = "nearup/articles_1000.train"
+EVERY: dict[str, Callable[[Jobs, str], None]] = {
+    "articles": run_and_ask("", ANSWERS, ARTICLES),
+    "heads": run_and_ask("", ANSWERS, "wiki/enwiki-head-a.xml", "wiki/enwiki-head-b.xml"),
+    "history": run_and_ask("--revisions all", ANSWERS, "wiki/enwiki-anarchism-history-1000.xml.bz2"),
+    "debian": run_and_ask(RECORDS, ("status",), "sentences/debian-descriptions.tsv.gz"),
+    "exact": run_and_ask("--exact --jaccard 0.7", ("status",), ARTICLES),
+    "star": run_and_ask("--linkage star --across documents --no-kinds --table parquet", ("status",), ARTICLES),
+    "documents": run_and_ask(
+        "--format tsv --separator SPACE --preset documents", ANSWERS, "nearup/articles_1000.train"
+    ),
+    "records": run_and_ask("--text-column name,addr,city --preset records", ANSWERS, *RESTAURANTS),
+    "solr": run_and_ask("--text-column name,addr,city --preset solr", ANSWERS, *RESTAURANTS),
+    "signatures": run_and_ask("--text-column name,addr,city --preset solr --query-by signature", (), *RESTAURANTS),
+    "weissman": run_and_ask("--preset weissman", ("status",), ARTICLES),
+    "projection": run_and_ask("--preset random-projection", ("status",), ARTICLES),
+    "lsh": run_and_ask("--format tsv --separator SPACE --preset lsh", ("status",), NEWS),
+    "change": change,
+    "dedupe": dedupe,
+}
+
+
+def record(out: Path, data: Path, server: str | None, names: list[str]) -> None:
+    with tempfile.TemporaryDirectory(prefix="same-") as folder:
+        jobs = Jobs(Path(folder), data, server)
+        for name in names:
+            begun = time.perf_counter()
+            EVERY[name](jobs, name)
+            print(f"{name}: {time.perf_counter() - begun:.1f} s, {len(jobs.hashes)} outputs so far", flush=True)
+            out.write_text(json.dumps(jobs.hashes, indent=1) + "\n", "utf-8")
+
+
+def compare(before: Path, after: Path) -> int:
+    one, two = (json.loads(path.read_text("utf-8")) for path in (before, after))
+    differ = [name for name in one if name in two and one[name] != two[name]]
+    missing = sorted(one.keys() ^ two.keys())
+    for name in differ:
+        print(f"differs: {name}")
+    for name in missing:
+        print(f"only in {before if name in one else after}: {name}")
+    print(
+        f"{len(one.keys() & two.keys()) - len(differ)} outputs are equal, {len(differ)} differ, {len(missing)} missing"
+    )
+    return 1 if differ or missing else 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    recording = verbs.add_parser("record")
+    recording.add_argument("out", type=Path)
+    recording.add_argument("--data", type=Path, default=Path(os.environ.get("ESDEDUP_TEST_DATA", DATA)))
+    recording.add_argument("--store", dest="server")
+    recording.add_argument("--jobs", default=",".join(EVERY))
+    comparing = verbs.add_parser("compare")
+    comparing.add_argument("before", type=Path)
+    comparing.add_argument("after", type=Path)
+    asked = parser.parse_args()
+    if asked.verb == "compare":
+        return compare(asked.before, asked.after)
+    record(asked.out, asked.data.absolute(), asked.server, asked.jobs.split(","))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
