@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from esdedup._version import __version__ as __version__
 
 __all__ = [
     "Settings",
@@ -38,29 +38,29 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from esdedup.pipeline.cleaning import dedupe
-    from esdedup.pipeline.evaluating import evaluate
-    from esdedup.pipeline.in_memory import cluster_texts
-    from esdedup.pipeline.meanings import drift, fill, lineage, templates
-    from esdedup.pipeline.planning import plan
-    from esdedup.pipeline.questions import clusters, explain, overlap, similar, suggest
-    from esdedup.pipeline.reporting import report
-    from esdedup.pipeline.verbs import add, drop, index, remove, run, scan, status
+    from esdedup.jobs.dedupe import dedupe
+    from esdedup.jobs.evaluating import evaluate
+    from esdedup.jobs.in_memory import cluster_texts
+    from esdedup.jobs.meanings import drift, fill, lineage, templates
+    from esdedup.jobs.planning import plan
+    from esdedup.jobs.questions import clusters, explain, overlap, similar, suggest
+    from esdedup.jobs.reporting import report
+    from esdedup.jobs.verbs import add, drop, index, remove, run, scan, status
     from esdedup.settings import Settings
-    from esdedup.stores.opening import open_store
+    from esdedup.store.opening import open_store
 
 _HOMES = (
     {
         "Settings": "esdedup.settings",
-        "cluster_texts": "esdedup.pipeline.in_memory",
-        "dedupe": "esdedup.pipeline.cleaning",
-        "evaluate": "esdedup.pipeline.evaluating",
-        "open_store": "esdedup.stores.opening",
-        "plan": "esdedup.pipeline.planning",
-        "report": "esdedup.pipeline.reporting",
+        "cluster_texts": "esdedup.jobs.in_memory",
+        "dedupe": "esdedup.jobs.dedupe",
+        "evaluate": "esdedup.jobs.evaluating",
+        "open_store": "esdedup.store.opening",
+        "plan": "esdedup.jobs.planning",
+        "report": "esdedup.jobs.reporting",
     }
-    | dict.fromkeys(("drift", "fill", "lineage", "templates"), "esdedup.pipeline.meanings")
-    | dict.fromkeys(("clusters", "explain", "overlap", "similar", "suggest"), "esdedup.pipeline.questions")
+    | dict.fromkeys(("drift", "fill", "lineage", "templates"), "esdedup.jobs.meanings")
+    | dict.fromkeys(("clusters", "explain", "overlap", "similar", "suggest"), "esdedup.jobs.questions")
 )
 
 
@@ -68,4 +68,4 @@ def __getattr__(name: str) -> Any:
     """Import a verb when it is first used: `import esdedup` itself costs nothing."""
     if name not in __all__:
         raise AttributeError(f"module 'esdedup' has no attribute {name!r}")
-    return getattr(import_module(_HOMES.get(name, "esdedup.pipeline.verbs")), name)
+    return getattr(import_module(_HOMES.get(name, "esdedup.jobs.verbs")), name)

@@ -14,7 +14,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, sync_playwright
 
 import esdedup
-from esdedup.demo.files import generate_files
+from esdedup.demo.writing import generate_files
 from scripts.benchmarks.history import planted, write_history
 
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"

@@ -15,7 +15,7 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 
-from esdedup.stores.elastic.kibana import saved_objects
+from esdedup.kibana.saved_objects import saved_objects
 from tests.small_server import Request, server
 
 ROOT = Path(__file__).parents[1]

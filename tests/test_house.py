@@ -6,6 +6,8 @@ import ast
 import subprocess
 import sys
 import zipfile
+from collections import Counter
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -14,40 +16,70 @@ import esdedup
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "esdedup"
-EVERYWHERE = {"errors", "records", "settings", "compiled", "hashing", "flat", "database", "folders"}
 ROOMS = [
-    "sources", "wikitext", "sentences", "signers", "pairs", "clustering", "node", "stores", "meaning", "evaluation",
-    "exports", "reports", "demo",
+    "_version", "errors", "files", "settings", "columns", "text", "formats", "matching", "papers", "clustering",
+    "store", "analysis", "evaluation", "output", "jobs", "kibana", "node", "demo", "web", "cli", "__init__", "__main__",
 ]  # fmt: skip
-WIRING = {"pipeline", "cli", "web"}
+"""Each room may import itself and those before it."""
+
+PROTOCOLS = {"store.py", "changes.py", "lineage.py", "meanings.py", "questions.py", "results.py", "writing.py"}
+
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 
-def imported_rooms(path: Path) -> set[str]:
-    rooms = set()
+def imported_modules(path: Path) -> set[str]:
+    """The modules of the package that a file imports, also inside functions and for types alone."""
+    names = set()
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        names = []
         if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
+            names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             assert node.level == 0, f"{path}: relative import"
-            names = [node.module]
-        rooms |= {name.split(".")[1] for name in names if name.startswith("esdedup.")}
-    return rooms
+            names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    return {name for name in names if is_module(name)}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_imports_point_one_way(path: Path) -> None:
-    room = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
-    if room in WIRING or room.startswith("__"):
-        return
-    allowed = EVERYWHERE if room in EVERYWHERE else EVERYWHERE | set(ROOMS[: ROOMS.index(room) + 1])
-    assert imported_rooms(path) <= allowed
+def is_module(name: str) -> bool:
+    path = ROOT.joinpath(*name.split("."))
+    return name.startswith("esdedup.") and (path.with_suffix(".py").is_file() or (path / "__init__.py").is_file())
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_a_file_holds_one_idea(path: Path) -> None:
-    assert len(path.read_text("utf-8").splitlines()) <= 420
+def room_of(module: str) -> int:
+    return ROOMS.index(module.split(".")[1])
+
+
+def named(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def test_imports_point_one_way() -> None:
+    upward = [
+        f"{named(path)} imports {name}"
+        for path in MODULES
+        if path.relative_to(PACKAGE).parts != ("__init__.py",)
+        for name in imported_modules(path)
+        if room_of(name) > room_of(named(path))
+    ]
+    assert not upward
+
+
+def test_no_import_is_a_circle() -> None:
+    graph = {named(path): imported_modules(path) - {named(path)} for path in MODULES}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(f"a circle of imports: {' -> '.join(error.args[1])}")
+
+
+def test_a_file_holds_one_idea() -> None:
+    long = {named(path): len(path.read_text("utf-8").splitlines()) for path in MODULES}
+    assert not {name: lines for name, lines in long.items() if lines > 420}
+
+
+def test_no_two_files_have_one_name() -> None:
+    """But for the implementations of a protocol."""
+    names = Counter(path.name for path in MODULES)
+    assert {name for name, count in names.items() if count > 1} <= {"__init__.py"} | PROTOCOLS
 
 
 def test_public_names_are_sorted_and_there() -> None:

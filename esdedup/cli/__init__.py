@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import click
 
-from esdedup import __version__
+from esdedup._version import __version__
 from esdedup.cli.interrupts import INTERRUPTED, interruptible
 from esdedup.errors import EsdedupError
 

@@ -71,7 +71,7 @@ def explain(a: str, b: str, store: str, as_json: bool, quiet: bool) -> None:
     """
     import esdedup
     from esdedup.cli.show import explain_text
-    from esdedup.exports.tables import compact_json
+    from esdedup.files import compact_json
 
     found = esdedup.explain(a, b, store=store)
     click.echo(compact_json(found) if as_json else explain_text(found))
@@ -111,7 +111,7 @@ def clusters(store: str, as_json: bool, quiet: bool, **filters: Any) -> None:
     """
     import esdedup
     from esdedup.cli.show import cluster_text
-    from esdedup.exports.tables import compact_json
+    from esdedup.files import compact_json
 
     for cluster in esdedup.clusters(store=store, **filters):
         click.echo(compact_json(cluster) if as_json else cluster_text(cluster))
@@ -146,7 +146,7 @@ def overlap(as_json: bool, quiet: bool, **options: Any) -> None:
 
 def _answer(rows: Sequence[dict[str, Any]], as_json: bool, text: Callable[[], str]) -> None:
     """Print rows as JSON Lines, or as text."""
-    from esdedup.exports.tables import compact_json
+    from esdedup.files import compact_json
 
     for line in map(compact_json, rows) if as_json else [text()]:
         click.echo(line)

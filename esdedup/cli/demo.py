@@ -14,7 +14,7 @@ from esdedup.cli.options import json_option, resource_options, talk_options
 from esdedup.errors import EsdedupError, UsageError
 
 if TYPE_CHECKING:
-    from esdedup.demo.check import Found
+    from esdedup.demo.checking import Found
 
 
 @click.command()
@@ -61,9 +61,9 @@ def demo(
 
 def _generate(articles: int, seed: int, out: Path, output: str | None) -> tuple[str, Path]:
     """Write the wiki and its truth: where to."""
-    from esdedup.demo.files import generate_files, truth_beside
     from esdedup.demo.wiki import generate
-    from esdedup.exports.files import whole_file
+    from esdedup.demo.writing import generate_files, truth_beside
+    from esdedup.files import whole_file
 
     try:
         if output == "-":
@@ -87,8 +87,8 @@ def _generate(articles: int, seed: int, out: Path, output: str | None) -> tuple[
 def _run(wiki: str, truth: Path, out: Path, as_json: bool, options: dict[str, Any]) -> None:
     import esdedup
     from esdedup.cli.show import summary_text
-    from esdedup.demo.check import check
-    from esdedup.exports.tables import compact_json
+    from esdedup.demo.checking import check
+    from esdedup.files import compact_json
 
     summary = esdedup.run(wiki, out=out, fresh=True, **options)
     store = out / "store.duckdb"

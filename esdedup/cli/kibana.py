@@ -40,11 +40,10 @@ def import_(store: str, kibana: str | None, out: Path | None, as_json: bool, qui
       esdedup kibana import --store https://search:9200/news --kibana https://kibana.example.org/s/press
       esdedup kibana import --store http://127.0.0.1:9200/wiki --out wiki.ndjson
     """
-    from esdedup.exports.files import whole_file
-    from esdedup.exports.tables import compact_json
-    from esdedup.stores.elastic.address import ServerAddress
-    from esdedup.stores.elastic.kibana import import_dashboards, saved_objects
-    from esdedup.stores.opening import is_on_server
+    from esdedup.files import compact_json, whole_file
+    from esdedup.kibana.saved_objects import import_dashboards, saved_objects
+    from esdedup.store.elasticsearch.address import ServerAddress
+    from esdedup.store.opening import is_on_server
 
     if not is_on_server(store):
         raise UsageError(f"{store}: Kibana shows stores on a server; give --store http://HOST:PORT/PREFIX")

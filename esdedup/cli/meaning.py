@@ -39,8 +39,8 @@ def drift(review: str | None, as_json: bool, quiet: bool, **options: Any) -> Non
     """
     import esdedup
     from esdedup.cli.show_meaning import drift_text
-    from esdedup.exports import reviews
-    from esdedup.exports.tables import compact_json
+    from esdedup.files import compact_json
+    from esdedup.output import reviews
 
     if options["limit"] is None and review is None and not as_json:
         options["limit"] = _SHOWN
@@ -78,8 +78,8 @@ def templates(out: Path | None, table: str, as_json: bool, quiet: bool, **option
     """
     import esdedup
     from esdedup.cli.show_meaning import template_text
-    from esdedup.exports.tables import compact_json
-    from esdedup.exports.template_tables import write_tables
+    from esdedup.files import compact_json
+    from esdedup.output.template_tables import write_tables
 
     if options["limit"] is None and out is None and not as_json:
         options["limit"] = _SHOWN
@@ -111,8 +111,8 @@ def lineage(graphml: Path | None, as_json: bool, quiet: bool, **options: Any) ->
     """
     import esdedup
     from esdedup.cli.show_meaning import lineage_text
-    from esdedup.exports.graphs import write_graphml
-    from esdedup.exports.tables import compact_json
+    from esdedup.files import compact_json
+    from esdedup.output.graphml import write_graphml
 
     if options["limit"] is None and graphml is None and not as_json:
         options["limit"] = _SHOWN

@@ -27,7 +27,7 @@ def report(store: str, out: Path, as_json: bool, quiet: bool) -> None:
       esdedup report --store found/store.duckdb --out found
     """
     import esdedup
-    from esdedup.exports.tables import compact_json
+    from esdedup.files import compact_json
 
     paths = esdedup.report(store=store, out=out)
     if as_json:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import esdedup
-from esdedup.exports.overlap import COMMON, Overlap
-from esdedup.pairs.compare import diff_words
+from esdedup.matching.verify.compare import diff_words
+from esdedup.output.overlap import COMMON, Overlap
 
 _WIDTH = 100
 _SHOWN = 10

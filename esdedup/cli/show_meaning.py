@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from esdedup.analysis.templates import Table
 from esdedup.cli.show import printable, shortened, where
-from esdedup.meaning.templates import Table
 
 _WIDTH = 160
 _VALUES = 6

@@ -19,7 +19,7 @@ def status(store: str, as_json: bool, quiet: bool) -> None:
     """Say what a store holds: counts, settings, sources, last scan, unfinished work, disk."""
     import esdedup
     from esdedup.cli.show import counts_text, printable
-    from esdedup.exports.tables import compact_json
+    from esdedup.files import compact_json
 
     state = esdedup.status(store=store)
     if as_json:

@@ -165,6 +165,6 @@ def raise_damage(damaged: list[str]) -> None:
 
 def show(answer: dict[str, Any], as_json: bool, text: Any) -> None:
     """Print an answer as JSON or as text."""
-    from esdedup.exports.tables import compact_json
+    from esdedup.files import compact_json
 
     click.echo(compact_json(answer) if as_json else text())

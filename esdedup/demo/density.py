@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from esdedup.wikitext.fast import FastCleaner
-from esdedup.wikitext.rules import Names
+from esdedup.text.wikitext.fast import FastCleaner
+from esdedup.text.wikitext.rules import Names
 
 _PATTERNS = {
     "templates": re.compile(r"\{\{"),

@@ -9,8 +9,8 @@ import random
 from collections.abc import Callable
 from typing import TypeVar
 
-from esdedup.demo.sentences import SentenceMaker
-from esdedup.demo.words import NOUNS, NUMBERS, VERBS, YEARS
+from esdedup.demo.clauses import SentenceMaker
+from esdedup.demo.vocabulary import NOUNS, NUMBERS, VERBS, YEARS
 
 # Of one sentence, on average.
 _LINKS, _PIPED = 1.8, 0.4

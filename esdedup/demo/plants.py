@@ -11,8 +11,8 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from esdedup.demo.sentences import SentenceMaker
-from esdedup.demo.words import NUMBERS, VERBS, YEARS
+from esdedup.demo.clauses import SentenceMaker
+from esdedup.demo.vocabulary import NUMBERS, VERBS, YEARS
 
 KINDS = ("template", "identical", "copyediting", "drift", "references", "other")
 PLANTS = {"template": 3, "identical": 12, "copyediting": 8, "drift": 8, "references": 5, "other": 3}

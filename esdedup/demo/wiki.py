@@ -8,10 +8,10 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import BinaryIO, TextIO
 
+from esdedup.demo.clauses import SentenceMaker
 from esdedup.demo.markup import Fragments, dressed
 from esdedup.demo.plants import Planter
-from esdedup.demo.sentences import SentenceMaker
-from esdedup.demo.words import NOUNS, VERBS, YEARS, name_of
+from esdedup.demo.vocabulary import NOUNS, VERBS, YEARS, name_of
 from esdedup.errors import UsageError
 
 DISTRICT = 100

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from esdedup.database import Database
+from esdedup.columns.database import Database
 
 STEPS = 20
 """Classes of similarity between 0 and 1."""

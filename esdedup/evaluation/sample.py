@@ -12,9 +12,9 @@ import pyarrow as pa
 
 from esdedup.evaluation.schemes import Scheme, Shares
 from esdedup.evaluation.truth import TruePairs, true_pairs
-from esdedup.pairs.verify import shared_tokens
+from esdedup.matching.lsh.collide import shared_tokens
+from esdedup.matching.signers.bands import Signer
 from esdedup.settings import Resources, Signing, freeze
-from esdedup.signers.bands import Signer
 
 LEAST = 0.5
 """The similarity from which on pairs are looked for: below there are very many, and nobody wants them."""

@@ -11,14 +11,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from esdedup.database import Database
-from esdedup.flat import text_buffers
-from esdedup.hashing import content_hashes
-from esdedup.pairs.exact_scan import ExactScan
-from esdedup.pairs.groups import Numbers
-from esdedup.pairs.scan import signatures_schema
+from esdedup.columns.arrays import Numbers, text_buffers
+from esdedup.columns.database import Database
+from esdedup.columns.hashing import content_hashes
+from esdedup.matching.exact.join import ExactScan
+from esdedup.matching.scan import signatures_schema
+from esdedup.matching.signers.bands import Signer
 from esdedup.settings import Resources, Scanning
-from esdedup.signers.bands import Signer
 
 
 class TruePairs(NamedTuple):

@@ -24,7 +24,7 @@ from typing import Any
 import psutil
 
 from esdedup.errors import NodeError
-from esdedup.folders import hold
+from esdedup.files import hold
 
 SERVER = "esdedup.node.server"
 """The module that is run as `python -m SERVER DATA`."""

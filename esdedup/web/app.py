@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Scope
 
-from esdedup import __version__
+from esdedup._version import __version__
 from esdedup.errors import EsdedupError, UsageError
 from esdedup.web.answers.browse import UnknownError
 from esdedup.web.desk import BusyError, Desk, OvertakenError, Question, Whole, in_thread

@@ -10,8 +10,8 @@ from typing import Any, Literal
 from fastapi import FastAPI, Request
 from starlette.responses import Response
 
-from esdedup.exports.tables import compact_json
-from esdedup.meaning.templates import Table
+from esdedup.analysis.templates import Table
+from esdedup.files import compact_json
 from esdedup.web.answers.browse import whole_cluster
 from esdedup.web.answers.meanings import whole_table
 from esdedup.web.desk import Desk

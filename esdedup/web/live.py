@@ -12,8 +12,8 @@ from queue import LifoQueue
 from typing import Any
 
 from esdedup.errors import EsdedupError, StoreError, StoreLockedError, UsageError
-from esdedup.stores.opening import is_on_server, open_store
-from esdedup.stores.store import Store
+from esdedup.store.opening import is_on_server, open_store
+from esdedup.store.protocol import Store
 from esdedup.web.snapshot import Snapshot, fingerprint
 
 log = logging.getLogger("esdedup")

@@ -12,8 +12,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, Router
 
-from esdedup.meaning.templates import frame_pieces
-from esdedup.reports.pages import environment, style
+from esdedup.analysis.templates import frame_pieces
+from esdedup.output.html import environment, style
 from esdedup.settings import KINDS
 from esdedup.web.graph import ring
 

@@ -8,13 +8,13 @@ from typing import Annotated
 from fastapi import FastAPI, Path, Request
 from starlette.responses import Response
 
-from esdedup.pipeline.questions import threshold
-from esdedup.reports.curves import draw_curve
-from esdedup.reports.drawing import on_dark
-from esdedup.reports.histogram import draw_cluster_sizes
-from esdedup.reports.kinds import draw_kinds
-from esdedup.reports.sizes import sizes_of_kinds
-from esdedup.stores.store import Store
+from esdedup.jobs.questions import threshold
+from esdedup.output.curves import draw_curve
+from esdedup.output.drawing import on_dark
+from esdedup.output.histogram import draw_cluster_sizes
+from esdedup.output.kinds_plot import draw_kinds
+from esdedup.output.sizes import sizes_of_kinds
+from esdedup.store.protocol import Store
 from esdedup.web.answers.browse import UnknownError
 from esdedup.web.answers.overview import curve
 from esdedup.web.desk import Desk, Whole

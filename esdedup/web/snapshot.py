@@ -17,8 +17,8 @@ from glob import escape
 from pathlib import Path
 
 from esdedup.errors import StoreError, StoreLockedError
-from esdedup.folders import hold
-from esdedup.stores.duckdb_file import connect, log_beside
+from esdedup.files import hold
+from esdedup.store.duckdb.generation_file import connect, log_beside
 
 _LOOK = 2**26  # bytes for the connection that looks whether somebody writes
 

@@ -10,8 +10,8 @@ from typing import Any
 import pyarrow as pa
 
 import esdedup
-from esdedup.flat import text_buffers
-from esdedup.hashing import content_hashes
+from esdedup.columns.arrays import text_buffers
+from esdedup.columns.hashing import content_hashes
 from scripts.benchmarks.rows import Row
 
 VERDICTS = Path(__file__).with_name("contradictions.tsv")

@@ -6,7 +6,7 @@ import zlib
 from pathlib import Path
 
 import esdedup
-from esdedup.demo.files import generate_files
+from esdedup.demo.writing import generate_files
 from scripts.benchmarks.bench import ROOT, Bench
 
 SEED = 1

@@ -16,17 +16,17 @@ import numpy as np
 import pyarrow as pa
 
 import esdedup
-from esdedup.database import Database
+from esdedup.columns.database import Database
+from esdedup.matching.lsh.collider import Collider
+from esdedup.matching.signers.bands import Signer
 from esdedup.node.control import running_node
-from esdedup.pairs.collider import Collider
 from esdedup.settings import Resources, Scanning
-from esdedup.signers.bands import Signer
-from esdedup.stores.elastic.bulk import BODY_BYTES
-from esdedup.stores.elastic.indices import CORPUS, Indices
-from esdedup.stores.elastic.reading import PAGE
-from esdedup.stores.elastic.rows import SIGNATURE, sentence_actions
-from esdedup.stores.elastic.store import ServerStore
-from esdedup.stores.store import SEEN, SourceMark
+from esdedup.store.elasticsearch.bulk import BODY_BYTES
+from esdedup.store.elasticsearch.indices import CORPUS, Indices
+from esdedup.store.elasticsearch.reading import PAGE
+from esdedup.store.elasticsearch.rows import SIGNATURE, sentence_actions
+from esdedup.store.elasticsearch.store import ServerStore
+from esdedup.store.protocol import SEEN, SourceMark
 from scripts.benchmarks.bench import Bench, seconds
 from scripts.benchmarks.corpora import articles_of_sentences, dump
 from scripts.benchmarks.processes import ESDEDUP, run

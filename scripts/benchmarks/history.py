@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from esdedup.demo.sentences import SentenceMaker
+from esdedup.demo.clauses import SentenceMaker
 
 Saved = tuple[str, str | None, Sequence[str]]
 """One revision: time stamp, contributor, sentences."""

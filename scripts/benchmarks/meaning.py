@@ -16,9 +16,9 @@ import numpy as np
 import pyarrow as pa
 
 import esdedup
-from esdedup.flat import text_buffers
-from esdedup.hashing import content_hashes
-from esdedup.pipeline import scanning
+from esdedup.columns.arrays import text_buffers
+from esdedup.columns.hashing import content_hashes
+from esdedup.jobs import scanning
 from esdedup.settings import KINDS
 from scripts.benchmarks.bench import Bench
 from scripts.benchmarks.contradictions import contradiction_rows
@@ -136,7 +136,7 @@ def _interval(truth: Any, found: Any, kinds: Sequence[str]) -> tuple[float, floa
 
 def _against_plants(bench: Bench, folder: Path) -> list[Row]:
     """Planted clusters of a generated wiki, by the kind that they were planted as."""
-    from esdedup.demo.files import generate_files
+    from esdedup.demo.writing import generate_files
 
     articles = _SMALL_ARTICLES if bench.small else _ARTICLES
     wiki = folder / "planted.xml.bz2"

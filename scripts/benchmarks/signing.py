@@ -8,10 +8,10 @@ from statistics import median
 
 import numpy as np
 
-from esdedup.flat import text_column
+from esdedup.columns.arrays import text_column
+from esdedup.matching.signers.bands import Signer
+from esdedup.matching.signers.minhash import Tokens
 from esdedup.settings import Signing
-from esdedup.signers.bands import Signer
-from esdedup.signers.minhash import Tokens
 from scripts.benchmarks.bench import Bench, interleaved, ratio, seconds
 from scripts.benchmarks.peer import Peer, PeerError
 from scripts.benchmarks.rows import Row, at_least, without_value

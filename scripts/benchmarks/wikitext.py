@@ -13,9 +13,9 @@ import numpy as np
 import sentencex
 from lxml import etree
 
-from esdedup.wikitext.fast import FastCleaner
-from esdedup.wikitext.reference import ReferenceCleaner
-from esdedup.wikitext.rules import Names
+from esdedup.text.wikitext.fast import FastCleaner
+from esdedup.text.wikitext.reference import ReferenceCleaner
+from esdedup.text.wikitext.rules import Names
 from scripts.benchmarks.bench import Bench, interleaved, ratio, seconds
 from scripts.benchmarks.rows import Row, at_least, at_most
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pytest
 
 from esdedup.cli import main
-from esdedup.database import Database
+from esdedup.columns.database import Database
 from tests.pipeline.test_run import records, table
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from esdedup.clustering.union import find_clusters
-from esdedup.database import Database
+from esdedup.clustering.clusters import find_clusters
+from esdedup.columns.database import Database
 
 Edges = dict[tuple[int, int], float]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from esdedup.demo.check import Found, check
+from esdedup.demo.checking import Found, check
 
 BASE = "The grey mill of Corvand ground the barley of nine villages until the river took its wheel away"
 NEAR = BASE + "."

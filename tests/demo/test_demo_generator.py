@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 from lxml import etree
 
+from esdedup.demo.clauses import generate_sentences
 from esdedup.demo.density import REAL, markup_density
 from esdedup.demo.plants import KINDS
-from esdedup.demo.sentences import generate_sentences
+from esdedup.demo.vocabulary import ADJECTIVES, NOUNS, VERBS, name_of
 from esdedup.demo.wiki import generate, page_id
-from esdedup.demo.words import ADJECTIVES, NOUNS, VERBS, name_of
 from esdedup.errors import UsageError
-from esdedup.sentences.segment import segment
-from esdedup.wikitext.fast import FastCleaner
-from esdedup.wikitext.rules import Names
+from esdedup.text.segment import segment
+from esdedup.text.wikitext.fast import FastCleaner
+from esdedup.text.wikitext.rules import Names
 
 ARTICLES = 60
 SHINGLE = 12

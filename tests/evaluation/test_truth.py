@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from esdedup.columns.arrays import text_column
 from esdedup.evaluation.sample import Sample, expected_curve
 from esdedup.evaluation.schemes import Scheme
 from esdedup.evaluation.truth import true_pairs
-from esdedup.flat import text_column
+from esdedup.matching.signers.bands import Signer
 from esdedup.settings import Resources, Signing
-from esdedup.signers.bands import Signer
 from tests.corpus import corpus, template
 from tests.corpus import true_pairs as by_definition
 

@@ -14,10 +14,10 @@ import py7zr
 import zstandard
 from py7zr.io import BytesIOFactory
 
-from esdedup.exports.rewrite import Mark, Rewritten, rewrite_source
-from esdedup.records import Skips
+from esdedup.columns.records import Skips
+from esdedup.formats.discover import discover
+from esdedup.formats.rewrite import Mark, Rewritten, rewrite_source
 from esdedup.settings import Reading, Signing
-from esdedup.sources.discover import discover
 
 from ..sources.helpers import PACK, pack_7z, rows_of
 

@@ -13,11 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from esdedup.errors import EsdedupError, SourceError, UsageError
-from esdedup.exports import raw_lines
-from esdedup.exports.rewrite import rewrite_source
+from esdedup.formats import line_blocks as lines
+from esdedup.formats import raw_lines
+from esdedup.formats.compression import decoders
+from esdedup.formats.discover import discover
+from esdedup.formats.rewrite import rewrite_source
 from esdedup.settings import Reading, Signing
-from esdedup.sources import decoders, lines
-from esdedup.sources.discover import discover
 
 from ..sources.helpers import feed_stdin, pack_7z, rows_of
 from .helpers import CLUSTER, ENDINGS, Drops, members, packed, rewrite, texts, unpacked

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from esdedup.errors import SourceError
-from esdedup.exports import parquet_rows
+from esdedup.formats import parquet_rows
 
 from ..sources.helpers import pack_7z
 from .helpers import CLUSTER, ENDINGS, members, packed, rewrite, texts, unpacked

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from esdedup.errors import SourceError, UsageError
-from esdedup.sentences.segment import segment
-from esdedup.wikitext.fast import FastCleaner
-from esdedup.wikitext.rules import Names
+from esdedup.text.segment import segment
+from esdedup.text.wikitext.fast import FastCleaner
+from esdedup.text.wikitext.rules import Names
 
 from ..sources.helpers import export, feed_stdin, pack_7z, page, read, revision
 from .helpers import CLUSTER, ENDINGS, members, packed, rewrite, unpacked

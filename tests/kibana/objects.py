@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
-from esdedup.stores.elastic.kibana import saved_objects
+from esdedup.kibana.saved_objects import saved_objects
 
 Json = dict[str, Any]
 

@@ -19,8 +19,8 @@ from pathlib import Path
 import pytest
 
 from esdedup.errors import KibanaError, UsageError
-from esdedup.stores.elastic import kibana
-from esdedup.stores.elastic.kibana import import_dashboards, saved_objects
+from esdedup.kibana import saved_objects as kibana
+from esdedup.kibana.saved_objects import import_dashboards, saved_objects
 from tests.small_server import Request, server
 
 STORE = "http://127.0.0.1:9200/news"

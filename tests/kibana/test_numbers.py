@@ -13,7 +13,7 @@ import pytest
 from elasticsearch import Elasticsearch
 
 import esdedup
-from esdedup.demo.files import generate_files
+from esdedup.demo.writing import generate_files
 from tests.elastic import clear
 from tests.kibana.objects import (
     CHARTS,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from esdedup.stores.elastic.kibana import saved_objects
+from esdedup.kibana.saved_objects import saved_objects
 from scripts import kibana as generator
 from tests.kibana.objects import (
     CHARTS,

@@ -7,10 +7,10 @@ from zlib import crc32
 
 import pyarrow as pa
 
-from esdedup.meaning.frames import lay
-from esdedup.meaning.judge import judge_clusters
-from esdedup.meaning.slots import Frame
-from esdedup.stores.meanings import MEMBERS, PLACES
+from esdedup.analysis.frames import lay
+from esdedup.analysis.judge import judge_clusters
+from esdedup.analysis.slots import Frame
+from esdedup.store.classifying import MEMBERS, PLACES
 
 Text = str | tuple[str, str]
 """A text, or one with the title of its document."""

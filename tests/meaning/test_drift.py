@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from esdedup.meaning.drift import contradictions
+from esdedup.analysis.drift import contradictions
 
 
 def cluster(texts: Sequence[str]) -> dict[str, Any]:

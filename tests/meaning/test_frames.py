@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from esdedup.analysis.templates import write
 from esdedup.errors import UsageError
-from esdedup.meaning.templates import write
 from tests.meaning.helpers import framed
 
 TEXTS = st.lists(st.text(st.sampled_from("ab1 ,.{}Äx中"), max_size=30), min_size=2, max_size=5)

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from esdedup.meaning.align import align
-from esdedup.meaning.judge import judge_clusters
-from esdedup.meaning.words import split_words
+from esdedup.analysis.align import align
+from esdedup.analysis.judge import judge_clusters
+from esdedup.analysis.word_forms import split_words
 from esdedup.settings import KINDS
-from esdedup.stores.meanings import MEANINGS, MEMBERS
+from esdedup.store.classifying import MEANINGS, MEMBERS
 from tests.corpus import sentence
 from tests.meaning.helpers import Text, judged
 

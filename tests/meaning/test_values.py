@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from esdedup.meaning.values import DATE, NAME, NUMBER, QUANTITY, WORDS, difference, read_value, same_value
+from esdedup.analysis.values import DATE, NAME, NUMBER, QUANTITY, WORDS, difference, read_value, same_value
 
 
 @pytest.mark.parametrize(

@@ -14,16 +14,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from esdedup.database import Database
+from esdedup.columns.arrays import text_buffers, text_column
+from esdedup.columns.database import Database
+from esdedup.columns.hashing import content_hashes
 from esdedup.errors import SettingsError
-from esdedup.flat import text_buffers, text_column
-from esdedup.hashing import content_hashes
-from esdedup.pairs.agreement import AgreementScan
-from esdedup.pairs.counting import number_values
-from esdedup.pairs.scan import Collided, signatures_schema
+from esdedup.matching.scan import Collided, signatures_schema
+from esdedup.matching.signers.bands import Signer
+from esdedup.matching.signers.minhash import family, minhash_values
+from esdedup.papers.agreement import AgreementScan
+from esdedup.papers.counting import number_values
 from esdedup.settings import Scanning, Signing
-from esdedup.signers.bands import Signer
-from esdedup.signers.minhash import family, minhash_values
 from tests.corpus import corpus, edited, word
 
 AMPLE = 2**28

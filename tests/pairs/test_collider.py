@@ -10,13 +10,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from esdedup.database import Database
-from esdedup.flat import text_buffers, text_column
-from esdedup.hashing import content_hashes
-from esdedup.pairs.collider import Collider
-from esdedup.pairs.scan import Collided, Scan, signatures_schema
+from esdedup.columns.arrays import text_buffers, text_column
+from esdedup.columns.database import Database
+from esdedup.columns.hashing import content_hashes
+from esdedup.matching.lsh.collider import Collider
+from esdedup.matching.scan import Collided, Scan, signatures_schema
+from esdedup.matching.signers.bands import Signer
 from esdedup.settings import Scanning, Signing
-from esdedup.signers.bands import Signer
 from tests.corpus import corpus, jaccard, template, true_pairs
 
 AMPLE = 2**28

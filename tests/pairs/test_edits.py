@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from esdedup.flat import text_column
-from esdedup.pairs import edits
-from esdedup.pairs.edits import word_edit_distances
+from esdedup.columns.arrays import text_column
+from esdedup.matching.verify import edits
+from esdedup.matching.verify.edits import word_edit_distances
 
 
 def levenshtein(one: list[str], two: list[str]) -> int:

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from esdedup.flat import text_column
-from esdedup.pairs.exact import count_shingles, group_ends, join, prefixes
-from esdedup.pairs.exact_scan import ExactScan
-from esdedup.pairs.verify import needed_overlap, sketches
+from esdedup.columns.arrays import text_column
+from esdedup.matching.exact.join import ExactScan
+from esdedup.matching.exact.prefixes import count_shingles, group_ends, join, prefixes
+from esdedup.matching.lsh.collide import needed_overlap, sketches
+from esdedup.matching.signers.bands import Signer
 from esdedup.settings import Scanning, Signing
-from esdedup.signers.bands import Signer
 from tests.corpus import corpus, template, true_pairs
 from tests.pairs.test_collider import TIGHT, Row, collide
 

@@ -14,16 +14,16 @@ import pytest
 import Stemmer
 import xxhash
 
-from esdedup.database import Database
+from esdedup.columns.arrays import text_column
+from esdedup.columns.database import Database
 from esdedup.errors import VectorsError
-from esdedup.flat import text_column
-from esdedup.pairs import windows
-from esdedup.pairs.projection import ProjectionScan
-from esdedup.pairs.scan import Collided
-from esdedup.sentences.stopwords import stop_words
+from esdedup.matching.scan import Collided
+from esdedup.matching.signers.bands import Signer
+from esdedup.papers import windows
+from esdedup.papers.hyperplanes import add_hashed, hashed_key, hyperplanes, permutation
+from esdedup.papers.projection import ProjectionScan
 from esdedup.settings import Scanning, Signing
-from esdedup.signers.bands import Signer
-from esdedup.signers.projection import add_hashed, hashed_key, hyperplanes, permutation
+from esdedup.text.stopwords import stop_words
 from tests.corpus import corpus, edited, jaccard, sentence
 from tests.pairs.test_collider import AMPLE, Row, collide
 from tests.signers.test_projection import as_binary, as_text

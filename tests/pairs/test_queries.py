@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from esdedup.flat import text_buffers, text_column
-from esdedup.hashing import content_hashes
-from esdedup.pairs.edits import word_edit_distances
-from esdedup.pairs.queries import QueriesScan, value_terms, weighted_cosines
+from esdedup.columns.arrays import text_buffers, text_column
+from esdedup.columns.hashing import content_hashes
+from esdedup.matching.signers.bands import Signer
+from esdedup.matching.signers.minhash import family, minhash_values
+from esdedup.matching.verify.edits import word_edit_distances
+from esdedup.papers.queries import QueriesScan, value_terms, weighted_cosines
 from esdedup.settings import Scanning, Signing
-from esdedup.signers.bands import Signer
-from esdedup.signers.minhash import family, minhash_values
-from esdedup.stores.ranking import rank_by_joins
+from esdedup.store.ranking_joins import rank_by_joins
 from tests.corpus import corpus, template
 from tests.pairs.test_collider import TIGHT, Row, collide
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import esdedup
-from esdedup.stores.store import Store
+from esdedup.store.protocol import Store
 
 KINDS = ("embedded", "server")
 
@@ -38,10 +38,10 @@ class Stores:
     def store_class(self) -> type[Store]:
         """What opens these stores."""
         if self.on_server:
-            from esdedup.stores.elastic.store import ServerStore
+            from esdedup.store.elasticsearch.store import ServerStore
 
             return ServerStore
-        from esdedup.stores.duckdb import EmbeddedStore
+        from esdedup.store.duckdb.store import EmbeddedStore
 
         return EmbeddedStore
 

@@ -9,7 +9,7 @@ import pytest
 
 import esdedup
 from esdedup.errors import SourceError, StoreError, StoreSourcesError
-from esdedup.pipeline.scratch import scan_folders
+from esdedup.jobs.scratch import scan_folders
 from tests.pipeline.conftest import RunJob, Stores
 from tests.pipeline.test_index import KilledError
 from tests.pipeline.test_run import lines, records, results, table
@@ -87,7 +87,7 @@ def test_a_new_generation_takes_the_old_ones_place_when_it_is_whole(
     store = address
     esdedup.run(old, out=tmp_path / "out", store=store, **RECORDS)
     before = esdedup.status(store=store)
-    monkeypatch.setattr("esdedup.pipeline.verbs.scan_if_needed", _killed)
+    monkeypatch.setattr("esdedup.jobs.verbs.scan_if_needed", _killed)
     with pytest.raises(KilledError):
         esdedup.run(new, out=tmp_path / "out", store=store, fresh=True, seed=5, **RECORDS)
     monkeypatch.undo()
@@ -98,8 +98,8 @@ def test_a_new_generation_takes_the_old_ones_place_when_it_is_whole(
     beside = tmp_path / ".store.duckdb.fresh"
     assert stores.on_server or beside.exists()
     # the same job goes on with it, another does not
-    monkeypatch.setattr("esdedup.pipeline.indexing.index_sources", _killed)
-    monkeypatch.setattr("esdedup.pipeline.steps.index_sources", _killed)
+    monkeypatch.setattr("esdedup.jobs.indexing.index_sources", _killed)
+    monkeypatch.setattr("esdedup.jobs.steps.index_sources", _killed)
     esdedup.run(new, out=tmp_path / "out", store=store, fresh=True, seed=5, **RECORDS)
     assert not beside.exists()
     monkeypatch.undo()
@@ -130,9 +130,9 @@ def test_a_large_scan_goes_on_where_it_was_killed(
 ) -> None:
     source = table(tmp_path / "a.tsv", records(58, 1500))
     run(source, out=tmp_path / "whole", **RECORDS)
-    monkeypatch.setattr("esdedup.pipeline.scratch.KEPT_FROM", 0)
-    monkeypatch.setattr("esdedup.pipeline.scanning._BLOCK_SHARE", 4000)  # a few ranges
-    collide, calls = esdedup.pairs.collider.Collider._collide_range, 0  # type: ignore[attr-defined]
+    monkeypatch.setattr("esdedup.jobs.scratch.KEPT_FROM", 0)
+    monkeypatch.setattr("esdedup.jobs.scanning._BLOCK_SHARE", 4000)  # a few ranges
+    collide, calls = esdedup.matching.lsh.collider.Collider._collide_range, 0  # type: ignore[attr-defined]
 
     def killed(*arguments: Any) -> Any:
         nonlocal calls
@@ -141,7 +141,7 @@ def test_a_large_scan_goes_on_where_it_was_killed(
             raise KilledError
         return collide(*arguments)
 
-    monkeypatch.setattr("esdedup.pairs.collider.Collider._collide_range", killed)
+    monkeypatch.setattr("esdedup.matching.lsh.collider.Collider._collide_range", killed)
     store = address
     with pytest.raises(KilledError):
         run(source, out=tmp_path / "killed", store=store, **RECORDS)
@@ -152,7 +152,7 @@ def test_a_large_scan_goes_on_where_it_was_killed(
         ranges.append(which)
         return collide(self, which, hot)
 
-    monkeypatch.setattr("esdedup.pairs.collider.Collider._collide_range", counted)
+    monkeypatch.setattr("esdedup.matching.lsh.collider.Collider._collide_range", counted)
     run(source, out=tmp_path / "killed", store=store, **RECORDS)
     assert ranges[0] == after
     assert results(tmp_path / "killed") == results(tmp_path / "whole")

@@ -171,7 +171,7 @@ def test_what_makes_no_sense_is_refused_before_work(tmp_path: Path) -> None:
 def test_a_killed_job_writes_no_file_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dedupe: RunJob) -> None:
     sources = [table(tmp_path / f"{name}.tsv", ROWS[part::3]) for part, name in enumerate("abc")]
     dedupe(*sources, out=tmp_path / "whole", **RECORDS)
-    import esdedup.pipeline.cleaning as cleaning
+    import esdedup.jobs.dedupe as cleaning
 
     rewrite, written = cleaning.rewrite_source, []
 

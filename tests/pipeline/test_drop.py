@@ -12,8 +12,8 @@ from elasticsearch import Elasticsearch
 
 import esdedup
 from esdedup.errors import StoreError, StoreVersionError
-from esdedup.stores.elastic.indices import Indices
-from esdedup.stores.schemas import SCHEMA_VERSION
+from esdedup.store.elasticsearch.indices import Indices
+from esdedup.store.schemas import SCHEMA_VERSION
 from tests.pipeline.conftest import Stores
 from tests.pipeline.test_index import KilledError
 from tests.pipeline.test_run import records, table

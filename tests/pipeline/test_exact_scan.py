@@ -9,7 +9,7 @@ import pytest
 
 import esdedup
 from esdedup.errors import SettingsError, UsageError
-from esdedup.pairs.exact_scan import ExactScan
+from esdedup.matching.exact.join import ExactScan
 from tests.cli.test_commands import esdedup as command
 from tests.corpus import true_pairs
 from tests.pipeline.conftest import RunJob
@@ -70,8 +70,8 @@ def test_a_large_scan_goes_on_where_it_was_killed(
     source = table(tmp_path / "a.tsv", records(74, 800))
     options = {**RECORDS, "exact": True, "jaccard": 0.6}
     run(source, out=tmp_path / "whole", **options)
-    monkeypatch.setattr("esdedup.pipeline.scratch.KEPT_FROM", 0)
-    monkeypatch.setattr("esdedup.pipeline.scanning._BLOCK_SHARE", 4000)  # a few slices
+    monkeypatch.setattr("esdedup.jobs.scratch.KEPT_FROM", 0)
+    monkeypatch.setattr("esdedup.jobs.scanning._BLOCK_SHARE", 4000)  # a few slices
     work, calls = getattr(ExactScan, stage), 0
 
     def killed(*arguments: Any) -> Any:
@@ -93,7 +93,7 @@ def test_killed_as_it_marks_what_is_done(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mark: str, address: str, run: RunJob
 ) -> None:
     source = table(tmp_path / "a.tsv", records(76, 300))
-    monkeypatch.setattr("esdedup.pipeline.scratch.KEPT_FROM", 0)
+    monkeypatch.setattr("esdedup.jobs.scratch.KEPT_FROM", 0)
     finish = ExactScan._finish
 
     def killed(scan: ExactScan, stage: str, result: int) -> None:

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
 import esdedup
-from esdedup.exports.tables import export_results
+from esdedup.output.result_files import export_results
 from tests.corpus import edited, sentence, template
 from tests.pipeline.conftest import Stores
 
@@ -150,11 +150,11 @@ def test_histories(monkeypatch: pytest.MonkeyPatch, stores: Stores) -> None:
         addresses = staticmethod(stores.at)
 
     # groups become hot at a size that these few documents reach
-    monkeypatch.setattr("esdedup.pairs.collider.HOT_LIMIT", 5)
-    monkeypatch.setattr("esdedup.pairs.block.HOT_REACH", 2)
+    monkeypatch.setattr("esdedup.matching.lsh.collider.HOT_LIMIT", 5)
+    monkeypatch.setattr("esdedup.matching.lsh.block.HOT_REACH", 2)
     # and any share of changed texts is worked in
-    monkeypatch.setattr("esdedup.stores.duckdb.WHOLE_SCAN_FROM", 10)
-    monkeypatch.setattr("esdedup.stores.elastic.store.WHOLE_SCAN_FROM", 10)
+    monkeypatch.setattr("esdedup.store.duckdb.store.WHOLE_SCAN_FROM", 10)
+    monkeypatch.setattr("esdedup.store.elasticsearch.store.WHOLE_SCAN_FROM", 10)
     run_state_machine_as_test(
         Here,
         settings=settings(

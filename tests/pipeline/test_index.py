@@ -20,9 +20,9 @@ import pytest
 
 import esdedup
 from esdedup.errors import SourceError, StoreSourcesError
-from esdedup.pipeline.prepare import Recipe, prepare
+from esdedup.jobs.prepare import Recipe, prepare
 from esdedup.settings import Signing
-from esdedup.stores.elastic.reading import Wanted
+from esdedup.store.elasticsearch.reading import Wanted
 from tests.corpus import corpus, sentence
 from tests.pipeline.conftest import RunJob, Stores
 from tests.pipeline.test_run import lines, records, results, table
@@ -96,9 +96,9 @@ def test_batches_do_not_show_in_a_history(
     }
     wiki = dump(tmp_path / "wiki.xml", pages)
     run(wiki, out=tmp_path / "whole", revisions="all")
-    monkeypatch.setattr("esdedup.sources.batches.MAX_BYTES", 3000)
-    monkeypatch.setattr("esdedup.pipeline.workers._WORTH_WORKERS", 1)
-    monkeypatch.setattr("esdedup.pipeline.indexing._FLUSH_BYTES", 2000)
+    monkeypatch.setattr("esdedup.formats.batches.MAX_BYTES", 3000)
+    monkeypatch.setattr("esdedup.jobs.workers._WORTH_WORKERS", 1)
+    monkeypatch.setattr("esdedup.jobs.indexing._FLUSH_BYTES", 2000)
     run(wiki, out=tmp_path / "parts", revisions="all", workers=workers)
     assert results(tmp_path / "whole") == results(tmp_path / "parts")
 
@@ -166,8 +166,8 @@ def test_a_killed_run_is_finished_by_the_same_command(tmp_path: Path) -> None:
     esdedup.run(wiki, out=tmp_path / "whole")
     code = (
         "import sys, time, esdedup\n"
-        "import esdedup.pipeline.indexing as indexing, esdedup.sources.batches as batches\n"
-        "from esdedup.stores.duckdb import EmbeddedStore\n"
+        "import esdedup.jobs.indexing as indexing, esdedup.formats.batches as batches\n"
+        "from esdedup.store.duckdb.store import EmbeddedStore\n"
         "if __name__ == '__main__':\n"
         "    indexing._FLUSH_BYTES = 50_000\n"
         "    batches.MAX_BYTES = 30_000\n"
@@ -235,8 +235,8 @@ def test_a_reading_killed_anywhere_is_finished(
     sources = make(tmp_path)
     options: dict[str, Any] = {"revisions": "all", "min_chars": 10, "workers": 1}
     whole = run(*sources, out=tmp_path / "whole", **options)
-    monkeypatch.setattr("esdedup.sources.batches.MAX_BYTES", 2000)
-    monkeypatch.setattr("esdedup.pipeline.indexing._FLUSH_ROWS", 7)
+    monkeypatch.setattr("esdedup.formats.batches.MAX_BYTES", 2000)
+    monkeypatch.setattr("esdedup.jobs.indexing._FLUSH_ROWS", 7)
     opened = stores.store_class()
     append, calls = opened.append, 0
 

@@ -12,9 +12,9 @@ import pytest
 from lxml import etree
 
 import esdedup
+from esdedup.analysis.editors import editor_kind
 from esdedup.errors import StoreError
-from esdedup.exports.graphs import write_graphml
-from esdedup.meaning.editors import editor_kind
+from esdedup.output.graphml import write_graphml
 from scripts.benchmarks.history import Saved, moment, planted, write_history
 from tests.corpus import edited, sentence
 from tests.pipeline.conftest import RunJob, Stores

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 import esdedup
+from esdedup.analysis.templates import write
 from esdedup.errors import SourceError, StoreError, UsageError
-from esdedup.exports import reviews
-from esdedup.exports.template_tables import write_tables
-from esdedup.meaning.templates import write
+from esdedup.output import reviews
+from esdedup.output.template_tables import write_tables
 from tests.corpus import sentence
 from tests.pipeline.conftest import RunJob, Stores
 from tests.pipeline.test_index import dump

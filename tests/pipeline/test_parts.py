@@ -15,8 +15,8 @@ import pytest
 
 import esdedup
 from esdedup.errors import SettingsError, SourceError, StoreError, StoreSourcesError, UsageError
-from esdedup.stores.elastic import generations
-from esdedup.stores.elastic.progress import Progress
+from esdedup.store.elasticsearch import generations
+from esdedup.store.elasticsearch.progress import Progress
 from tests.corpus import corpus
 from tests.pipeline.test_run import records, results, table
 from tests.sources.helpers import export, page, revision
@@ -133,8 +133,8 @@ def test_a_part_that_is_killed_is_read_again(tmp_path: Path, store: str) -> None
     esdedup.index(source, store=store, part="1/3", **options)
     code = (
         "import os, signal, sys, esdedup\n"
-        "import esdedup.pipeline.indexing as indexing, esdedup.sources.batches as batches\n"
-        "from esdedup.stores.elastic.progress import Progress\n"
+        "import esdedup.jobs.indexing as indexing, esdedup.formats.batches as batches\n"
+        "from esdedup.store.elasticsearch.progress import Progress\n"
         "indexing._FLUSH_ROWS, batches.MAX_BYTES = 7, 2000\n"
         "advance, turns = Progress.advance, []\n"
         "def killed(*arguments):\n"

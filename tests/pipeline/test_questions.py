@@ -15,12 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import esdedup
+from esdedup.columns.arrays import text_column
 from esdedup.errors import StoreError, UsageError
-from esdedup.exports.overlap import COMMON
-from esdedup.flat import text_column
+from esdedup.matching.signers.bands import Signer
+from esdedup.output.overlap import COMMON
 from esdedup.settings import Signing
-from esdedup.signers.bands import Signer
-from esdedup.stores.store import Store
+from esdedup.store.protocol import Store
 from tests.corpus import corpus, edited, jaccard, sentence, shingle_set
 from tests.pipeline.conftest import KINDS
 from tests.pipeline.test_run import lines, records, table

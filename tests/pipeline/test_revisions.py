@@ -11,17 +11,17 @@ import pyarrow as pa
 import pytest
 
 import esdedup
-from esdedup.pipeline.assemble import Assembler
-from esdedup.pipeline.news import NewsReader
-from esdedup.pipeline.prepare import Recipe, prepare
-from esdedup.records import DOCUMENTS, Skips
-from esdedup.sentences.segment import segment
+from esdedup.columns.records import DOCUMENTS, Skips
+from esdedup.formats.discover import discover
+from esdedup.formats.stream import open_documents
+from esdedup.jobs.assemble import Assembler
+from esdedup.jobs.news import NewsReader
+from esdedup.jobs.prepare import Recipe, prepare
 from esdedup.settings import Reading, Signing
-from esdedup.sources.discover import discover
-from esdedup.sources.stream import open_documents
-from esdedup.stores.store import SourceMark
-from esdedup.wikitext.fast import FastCleaner
-from esdedup.wikitext.rules import Names
+from esdedup.store.protocol import SourceMark
+from esdedup.text.segment import segment
+from esdedup.text.wikitext.fast import FastCleaner
+from esdedup.text.wikitext.rules import Names
 from tests.corpus import corpus
 from tests.pipeline.test_index import dump
 
@@ -82,7 +82,7 @@ def edited(source: random.Random, revisions: int) -> list[tuple[str, list[str]]]
 def test_edits_are_stored_as_whole_revisions_would_be(
     tmp_path: Path, workers: int, batch_bytes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("esdedup.sources.batches.MAX_BYTES", batch_bytes)
+    monkeypatch.setattr("esdedup.formats.batches.MAX_BYTES", batch_bytes)
     wiki = dump(tmp_path / "wiki.xml", {"A": edited(random.Random(6), 300)})
     done = esdedup.index(wiki, store=tmp_path / "s.duckdb", revisions="all", min_chars=30, workers=workers)
     sentences, read = expected(wiki, 30, 600)

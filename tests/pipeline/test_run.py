@@ -88,7 +88,7 @@ def test_files_hold_what_the_contract_says(tmp_path: Path, run: RunJob, stores: 
 
 
 def test_workers_and_order_change_no_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: RunJob) -> None:
-    monkeypatch.setattr("esdedup.pipeline.workers._WORTH_WORKERS", 1)
+    monkeypatch.setattr("esdedup.jobs.workers._WORTH_WORKERS", 1)
     rows = [(key, f"{text} {sentence(random.Random(key), 12)} {text}") for key, text in records(12, 6000)]
     run(table(tmp_path / "a.tsv", rows), out=tmp_path / "one", workers=1, source_name="s")
     random.Random(1).shuffle(rows)

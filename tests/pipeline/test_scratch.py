@@ -13,8 +13,8 @@ import pytest
 
 import esdedup
 from esdedup.errors import EsdedupError, StoreLockedError
-from esdedup.folders import hold
-from esdedup.pipeline.scratch import forget_scans, scan_folder, scan_folders, scratch_database
+from esdedup.files import hold
+from esdedup.jobs.scratch import forget_scans, scan_folder, scan_folders, scratch_database
 from esdedup.settings import Resources, Scanning
 from tests.pipeline.conftest import Stores
 from tests.pipeline.test_index import KilledError
@@ -70,7 +70,7 @@ def test_generations_do_not_share_a_folder(tmp_path: Path, stores: Stores, index
 def test_what_killed_scans_left_goes_with_the_store(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stores: Stores, indexed: str, end: str
 ) -> None:
-    monkeypatch.setattr("esdedup.pipeline.scratch.KEPT_FROM", 0)
+    monkeypatch.setattr("esdedup.jobs.scratch.KEPT_FROM", 0)
 
     def killed(*_: Any) -> None:
         raise KilledError

@@ -85,13 +85,13 @@ def test_files_that_say_nothing(tmp_path: Path, address: str, text: str, words: 
 def test_killed_as_it_counts(tmp_path: Path, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     indexed(tmp_path, address, 126)
     esdedup.scan(store=address)
-    monkeypatch.setattr("esdedup.pipeline.scratch.KEPT_FROM", 0)
+    monkeypatch.setattr("esdedup.jobs.scratch.KEPT_FROM", 0)
 
     def killed(_: Any) -> Any:
         raise KilledError
 
     with monkeypatch.context() as patch, pytest.raises(KilledError):
-        patch.setattr("esdedup.pipeline.truths.score_pairs", killed)
+        patch.setattr("esdedup.jobs.truths.score_pairs", killed)
         esdedup.evaluate(store=address, truth="exact")
     assert esdedup.evaluate(store=address, truth="exact")["truth"]["precision"] == 1
 

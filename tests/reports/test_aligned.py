@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from esdedup.reports.aligned import Aligned, Row, laid_out
+from esdedup.output.aligned import Aligned, Row, laid_out
 
 WORDS = st.sampled_from(
     ["The", "the", "town", "of", "Arlen", "1,234", "1234", "had", "men", "שלום", "中文", "…", "\n", "\0"]

@@ -8,8 +8,8 @@ import pytest
 from jinja2 import UndefinedError
 from lxml import html
 
-from esdedup.reports.aligned import laid_out
-from esdedup.reports.pages import environment, number, percent, plural, short, style
+from esdedup.output.aligned import laid_out
+from esdedup.output.html import environment, number, percent, plural, short, style
 from esdedup.settings import KINDS
 from tests.reports.test_aligned import a_cluster
 

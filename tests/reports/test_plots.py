@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from lxml import etree
 
-from esdedup.reports.drawing import DARK, KIND_COLOURS, LIGHT, WRITING, on_dark
-from esdedup.reports.histogram import draw_cluster_sizes
-from esdedup.reports.kinds import draw_kinds
-from esdedup.reports.pages import style
-from esdedup.reports.sizes import SizeClass, classes, power_law
+from esdedup.output.drawing import DARK, KIND_COLOURS, LIGHT, WRITING, on_dark
+from esdedup.output.histogram import draw_cluster_sizes
+from esdedup.output.html import style
+from esdedup.output.kinds_plot import draw_kinds
+from esdedup.output.sizes import SizeClass, classes, power_law
 from esdedup.settings import KINDS
 from tests.reports.test_pages import contrast
 

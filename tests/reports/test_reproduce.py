@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from esdedup.cli import cli
-from esdedup.reports.reproduce import commands, defaults, state
+from esdedup.output.reproduce import commands, defaults, state
 from esdedup.settings import Reading, Scanning, Settings, Signing
-from esdedup.stores.store import SourceMark
+from esdedup.store.protocol import SourceMark
 
 USUAL: dict[str, Any] = {**Signing().describe(), **Scanning().describe()}
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import esdedup
-from esdedup.exports.tables import export_results
+from esdedup.output.result_files import export_results
 from tests.elastic_proxy import Request
 from tests.pipeline.test_run import records, table
 

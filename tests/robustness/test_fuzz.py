@@ -11,10 +11,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from esdedup.errors import UsageError
-from esdedup.pipeline.prepare import Recipe, prepare
+from esdedup.jobs.prepare import Recipe, prepare
 from esdedup.settings import Settings, Signing, freeze
-from esdedup.wikitext.fast import FastCleaner
-from esdedup.wikitext.rules import Names
+from esdedup.text.wikitext.fast import FastCleaner
+from esdedup.text.wikitext.rules import Names
 from tests.robustness.fuzzing import with_seeds
 
 CLEANER = FastCleaner(Names())

@@ -13,13 +13,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from esdedup.columns.records import PLACES_KEPT, Skips
 from esdedup.errors import EsdedupError, UsageError
-from esdedup.records import PLACES_KEPT, Skips
+from esdedup.formats.delimited import read_csv, read_tsv
+from esdedup.formats.jsonl import read_jsonl
+from esdedup.formats.line_blocks import LineBlocks
+from esdedup.formats.mediawiki.dump import WikipediaReader
 from esdedup.settings import Reading
-from esdedup.sources.jsonl import read_jsonl
-from esdedup.sources.lines import LineBlocks
-from esdedup.sources.tables import read_csv, read_tsv
-from esdedup.sources.wikipedia import WikipediaReader
 from tests.robustness.fuzzing import Change, changed, changes, with_seeds
 from tests.sources.helpers import PACK, export, pack_7z, page, read, revision
 

@@ -15,16 +15,16 @@ import psutil
 import pytest
 
 from esdedup.errors import EsdedupError
-from esdedup.wikitext.reference import ReferenceCleaner
-from esdedup.wikitext.rules import Names
+from esdedup.text.wikitext.reference import ReferenceCleaner
+from esdedup.text.wikitext.rules import Names
 from tests.robustness.helpers import ROOT, only_line, outputs, said
 
 # worker processes from the first batch on, small batches, and time for the test to do what it does
 CODE = """
 import faulthandler
 import time
-import esdedup.pipeline.workers as workers
-import esdedup.sources.batches as batches
+import esdedup.jobs.workers as workers
+import esdedup.formats.batches as batches
 from esdedup.cli import main
 
 if __name__ == "__main__":

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import esdedup
-from esdedup.wikitext.fast import FastCleaner
-from esdedup.wikitext.reference import ReferenceCleaner
-from esdedup.wikitext.rules import Names
+from esdedup.text.wikitext.fast import FastCleaner
+from esdedup.text.wikitext.reference import ReferenceCleaner
+from esdedup.text.wikitext.rules import Names
 from tests.robustness.helpers import one_line, said
 from tests.sources.helpers import export, page, revision
 

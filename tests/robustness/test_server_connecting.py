@@ -28,8 +28,8 @@ NOT_ELASTICSEARCH = "the server is not Elasticsearch; name another --store"
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("esdedup.stores.elastic.connection.PATIENCE", 0.3)
-    monkeypatch.setattr("esdedup.stores.elastic.connection.TIMEOUT", 5.0)
+    monkeypatch.setattr("esdedup.store.elasticsearch.connection.PATIENCE", 0.3)
+    monkeypatch.setattr("esdedup.store.elasticsearch.connection.TIMEOUT", 5.0)
     for name in [name for name in os.environ if name.startswith("ES_")]:
         monkeypatch.delenv(name)
 
@@ -59,8 +59,8 @@ def test_nothing_listens() -> None:
 
 
 def test_where_nothing_was_ever_heard_patience_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("esdedup.stores.elastic.connection.PATIENCE", 3600.0)
-    monkeypatch.setattr("esdedup.stores.elastic.connection.FIRST_PATIENCE", 0.3)
+    monkeypatch.setattr("esdedup.store.elasticsearch.connection.PATIENCE", 3600.0)
+    monkeypatch.setattr("esdedup.store.elasticsearch.connection.FIRST_PATIENCE", 0.3)
     [port] = free_ports(1)
     assert "nothing listens there" in status(f"http://127.0.0.1:{port}/wiki")
 
@@ -200,7 +200,7 @@ def test_answers_of_others(elastic_url: str, name: str) -> None:
 
 
 def test_silence_is_named(elastic_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("esdedup.stores.elastic.connection.TIMEOUT", 0.5)
+    monkeypatch.setattr("esdedup.store.elasticsearch.connection.TIMEOUT", 0.5)
     with Proxy(elastic_url) as proxy:
         proxy.when(every, silence(30), times=None)
         assert status(at(proxy)).endswith(": no answer within 0.5 seconds; run the same command again to go on\n")

@@ -86,7 +86,7 @@ def test_every_kind_of_request_may_fail_in_every_way(
 def test_silence(
     elastic_url: str, elastic_prefix: str, job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("esdedup.stores.elastic.connection.TIMEOUT", 0.7)
+    monkeypatch.setattr("esdedup.store.elasticsearch.connection.TIMEOUT", 0.7)
     kinds = ("PUT state-own/_doc/state", "POST _aliases", "POST _search/scroll", "_bulk")
     with Proxy(elastic_url) as proxy:
         store = f"{proxy.url}/{elastic_prefix}"
@@ -119,7 +119,7 @@ def test_items_that_are_turned_away_for_ever(
     with Proxy(elastic_url) as proxy:
         store = f"{proxy.url}/{elastic_prefix}"
         with monkeypatch.context() as patch:
-            patch.setattr("esdedup.stores.elastic.connection.PATIENCE", 0.3)
+            patch.setattr("esdedup.store.elasticsearch.connection.PATIENCE", 0.3)
             busy = fail_items(429, "es_rejected_execution_exception", every=1)
             proxy.when(is_bulk, busy, times=None, after=3)
             line = one_line(said(*job.arguments("index", store)))
@@ -164,7 +164,7 @@ def test_what_is_lost_of_a_scan_is_read_again(
         store = f"{proxy.url}/{elastic_prefix}"
         job.commands(store)["index"]()
         with monkeypatch.context() as patch:
-            patch.setattr("esdedup.stores.elastic.connection.PATIENCE", 0.2)
+            patch.setattr("esdedup.store.elasticsearch.connection.PATIENCE", 0.2)
             proxy.when(is_page, expire_scroll, times=None)
             line = one_line(said(*job.arguments("scan", store)))
             assert f"{store}: parts of answers are lost again and again (No search context found for id [" in line
@@ -190,7 +190,7 @@ def test_lost_shards_are_no_small_counts(elastic_url: str, elastic_prefix: str, 
 def test_long_answers_come_in_smaller_pages(
     elastic_url: str, elastic_prefix: str, job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("esdedup.stores.elastic.answers.ANSWER_BYTES", 14_000)
+    monkeypatch.setattr("esdedup.store.elasticsearch.answers.ANSWER_BYTES", 14_000)
     with Proxy(elastic_url) as proxy:
         store = f"{proxy.url}/{elastic_prefix}"
         for verb, command in job.commands(store).items():

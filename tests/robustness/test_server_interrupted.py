@@ -11,9 +11,9 @@ from elasticsearch import Elasticsearch
 
 import esdedup
 from esdedup.errors import StoreError
-from esdedup.stores.elastic.address import ServerAddress
-from esdedup.stores.elastic.connection import Connection
-from esdedup.stores.elastic.indices import CORPUS, RESULTS, Indices
+from esdedup.store.elasticsearch.address import ServerAddress
+from esdedup.store.elasticsearch.connection import Connection
+from esdedup.store.elasticsearch.indices import CORPUS, RESULTS, Indices
 from tests.elastic import clear
 from tests.elastic_proxy import Action, Proxy, Request, Rule, answer, forward, reset_after
 from tests.robustness.on_a_server import HOW, Job
@@ -32,7 +32,7 @@ def client(elastic_url: str) -> Iterator[Elasticsearch]:
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("esdedup.stores.elastic.connection.PATIENCE", 0.0)
+    monkeypatch.setattr("esdedup.store.elasticsearch.connection.PATIENCE", 0.0)
 
 
 def break_off(proxy: Proxy, last: Action, matches: Callable[[Request], bool], after: int = 0) -> None:

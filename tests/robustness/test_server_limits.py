@@ -14,9 +14,9 @@ import pytest
 from elasticsearch import Elasticsearch
 
 import esdedup
-from esdedup.stores.elastic.bulk import Bulk
-from esdedup.stores.elastic.connection import Connection, Pauses
-from esdedup.stores.elastic.reading import Reader
+from esdedup.store.elasticsearch.bulk import Bulk
+from esdedup.store.elasticsearch.connection import Connection, Pauses
+from esdedup.store.elasticsearch.reading import Reader
 from tests.corpus import corpus
 from tests.elastic_proxy import Proxy, reset_before
 from tests.pipeline.test_run import records, table
@@ -55,7 +55,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def test_few_large_documents_are_many_slices(
     tmp_path: Path, store: str, held: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("esdedup.stores.elastic.reading.SLICE", 100)
+    monkeypatch.setattr("esdedup.store.elasticsearch.reading.SLICE", 100)
     for name, seed in (("a", 81), ("b", 82)):
         (tmp_path / f"{name}.txt").write_text("\n\n".join(corpus(seed, 400)), "utf-8")
     sources = [tmp_path / "a.txt", tmp_path / "b.txt"]
@@ -68,8 +68,8 @@ def test_few_large_documents_are_many_slices(
 def test_many_copies_come_in_pages(
     tmp_path: Path, store: str, held: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("esdedup.stores.elastic.reading.PAGE", 60)
-    monkeypatch.setattr("esdedup.stores.elastic.reading.SLICE", 300)
+    monkeypatch.setattr("esdedup.store.elasticsearch.reading.PAGE", 60)
+    monkeypatch.setattr("esdedup.store.elasticsearch.reading.SLICE", 300)
     rows = [("x", corpus(83, 1)[0])] * 500 + records(84, 3000)
     source = table(tmp_path / "a.tsv", rows)
     esdedup.run(source, out=tmp_path / "whole", **RECORDS)
@@ -79,7 +79,7 @@ def test_many_copies_come_in_pages(
 
 
 def test_similar_to_long_records(tmp_path: Path, store: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("esdedup.stores.elastic.answers.ANSWER_BYTES", 200_000)
+    monkeypatch.setattr("esdedup.store.elasticsearch.answers.ANSWER_BYTES", 200_000)
     text = " ".join(corpus(85, 60))
     source = table(tmp_path / "a.tsv", [(f"r{number}", f"{text} {number}") for number in range(80)])
     for place in (store, str(tmp_path / "s.duckdb")):
@@ -108,7 +108,7 @@ def test_suggest_does_not_ask_for_every_page(
 
 
 def test_patience_is_counted_from_the_first_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("esdedup.stores.elastic.connection.PATIENCE", 0.3)
+    monkeypatch.setattr("esdedup.store.elasticsearch.connection.PATIENCE", 0.3)
     pauses = Pauses()
     time.sleep(0.4)
     assert pauses.wait()

@@ -26,8 +26,8 @@ def is_page(request: Request) -> bool:
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """A node takes its time to start; a request that came too early need not be waited for."""
-    monkeypatch.setattr("esdedup.stores.elastic.connection.LONGEST_PAUSE", 0.3)
-    monkeypatch.setattr("esdedup.stores.elastic.connection.TIMEOUT", 5.0)
+    monkeypatch.setattr("esdedup.store.elasticsearch.connection.LONGEST_PAUSE", 0.3)
+    monkeypatch.setattr("esdedup.store.elasticsearch.connection.TIMEOUT", 5.0)
 
 
 @pytest.mark.usefixtures("patient", "short_lived")

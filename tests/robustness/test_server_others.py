@@ -14,7 +14,7 @@ from elasticsearch import Elasticsearch
 
 import esdedup
 from esdedup.errors import StoreError, StoreLockedError
-from esdedup.stores.elastic.store import ServerStore
+from esdedup.store.elasticsearch.store import ServerStore
 from tests.corpus import corpus
 from tests.elastic_proxy import Exchange, Proxy
 from tests.robustness.helpers import one_line, said

@@ -12,7 +12,7 @@ import duckdb
 import pytest
 
 from esdedup.settings import HASH_SCHEME
-from esdedup.stores.schemas import SCHEMA_VERSION
+from esdedup.store.schemas import SCHEMA_VERSION
 from tests.robustness.helpers import one_line, only_line, outputs, said
 
 RECORD = ("--unit", "record")

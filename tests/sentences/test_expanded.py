@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from esdedup.columns.arrays import text_column
 from esdedup.errors import SettingsError
-from esdedup.flat import text_column
-from esdedup.sentences.contractions import expand_contractions
-from esdedup.sentences.normalize import normalize
+from esdedup.text.contractions import expand_contractions
+from esdedup.text.normalize import normalize
 
 
 def expanded(*texts: str, lang: str = "en") -> list[str]:

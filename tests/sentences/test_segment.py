@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from esdedup.sentences.segment import segment, spans, split, unwrap, without
+from esdedup.text.segment import segment, spans, split, unwrap, without
 
 PIECES = [
     "One is here.", "Two", ".", "Mr. B", "B", "S.", "U.S.", "(a", ")", '"', "中文。", "e\u0301", " ", "  ", "\n",

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from esdedup.flat import text_column
+from esdedup.columns.arrays import text_column
+from esdedup.matching.signers.bands import Signer
 from esdedup.settings import Signing
-from esdedup.signers.bands import Signer
 
 
 def sets(texts: list[str], **options: object) -> list[np.ndarray]:

@@ -9,9 +9,9 @@ import pytest
 import Stemmer
 import xxhash
 
-from esdedup.flat import text_column
-from esdedup.sentences.stopwords import stop_words
-from esdedup.sentences.topics import TopicWords, topic_words
+from esdedup.columns.arrays import text_column
+from esdedup.text.stopwords import stop_words
+from esdedup.text.topics import TopicWords, topic_words
 from tests.corpus import corpus
 
 

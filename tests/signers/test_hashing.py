@@ -7,8 +7,8 @@ import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
 
-from esdedup.flat import text_buffers, text_column, texts_from
-from esdedup.hashing import content_hashes
+from esdedup.columns.arrays import text_buffers, text_column, texts_from
+from esdedup.columns.hashing import content_hashes
 
 
 @given(st.lists(st.text(max_size=100)))

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 import xxhash
 
+from esdedup.columns.hashing import random_words
 from esdedup.errors import VectorsError
-from esdedup.hashing import random_words
-from esdedup.signers.projection import (
+from esdedup.papers.hyperplanes import (
     add_hashed,
     add_rows,
     cosines,
@@ -25,7 +25,7 @@ from esdedup.signers.projection import (
     permute,
     sign,
 )
-from esdedup.signers.vectors import VectorsFile
+from esdedup.papers.word_vectors import VectorsFile
 
 RANDOM = np.random.default_rng(1)
 

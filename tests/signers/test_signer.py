@@ -9,10 +9,10 @@ import sys
 import numpy as np
 import pytest
 
-from esdedup.flat import text_column
+from esdedup.columns.arrays import text_column
+from esdedup.matching.signers.bands import Signer, token_choices
+from esdedup.matching.signers.minhash import family, minhash_values
 from esdedup.settings import HASH_SCHEME, Signing
-from esdedup.signers.bands import Signer, token_choices
-from esdedup.signers.minhash import family, minhash_values
 
 TEXTS = ["a", "Hello, world: a sentence.", "Здравствуй, мир! 你好世界。 🌍" * 3]
 

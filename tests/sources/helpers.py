@@ -16,10 +16,10 @@ import py7zr
 import pytest
 import zstandard
 
-from esdedup.records import DOCUMENTS, Skips
+from esdedup.columns.records import DOCUMENTS, Skips
+from esdedup.formats.discover import Source, discover
+from esdedup.formats.stream import open_documents
 from esdedup.settings import Reading
-from esdedup.sources.discover import Source, discover
-from esdedup.sources.stream import open_documents
 
 PACK: dict[str, Callable[[bytes], bytes]] = {
     "": lambda data: data,

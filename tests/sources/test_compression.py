@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 import zstandard
 
+from esdedup.columns.records import Skips
 from esdedup.errors import SourceError
-from esdedup.records import Skips
+from esdedup.formats.discover import Source, discover
+from esdedup.formats.stream import open_documents
 from esdedup.settings import Reading
-from esdedup.sources.discover import Source, discover
-from esdedup.sources.stream import open_documents
 
 from .helpers import PACK, export, feed_stdin, ids, pack_7z, page, partial, read, revision, rows_of
 
@@ -186,8 +186,8 @@ def test_standard_input_refuses_an_archive(tmp_path: Path, monkeypatch: pytest.M
 
 def test_real_standard_input() -> None:
     code = (
-        "import sys\nfrom esdedup.records import Skips\nfrom esdedup.settings import Reading\n"
-        "from esdedup.sources.discover import discover\nfrom esdedup.sources.stream import open_documents\n"
+        "import sys\nfrom esdedup.columns.records import Skips\nfrom esdedup.settings import Reading\n"
+        "from esdedup.formats.discover import discover\nfrom esdedup.formats.stream import open_documents\n"
         "reading = Reading(format='wikipedia')\n"
         "with open_documents(discover(['-'], reading)[0], reading, Skips()) as stream:\n"
         "    sys.stdout.write(str(sum(batch.num_rows for batch in stream)))\n"

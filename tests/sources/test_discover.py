@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from esdedup.errors import SourceError, UsageError
+from esdedup.formats.discover import discover
 from esdedup.settings import Reading
-from esdedup.sources.discover import discover
 
 from .helpers import ids, rows_of
 

@@ -10,7 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from esdedup.sources import batches, lines
+from esdedup.formats import batches
+from esdedup.formats import line_blocks as lines
 
 from .helpers import export, pack_7z, page, read, revision
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from esdedup.columns.records import Skips
 from esdedup.errors import SourceError
-from esdedup.records import Skips
 
 from .helpers import ids, partial, read
 

@@ -8,12 +8,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from esdedup.columns.records import Skips
 from esdedup.errors import SourceError, UsageError
-from esdedup.records import Skips
+from esdedup.formats import line_blocks as lines
+from esdedup.formats import plain
+from esdedup.formats.discover import discover
+from esdedup.formats.stream import open_documents
 from esdedup.settings import Reading
-from esdedup.sources import lines, plain
-from esdedup.sources.discover import discover
-from esdedup.sources.stream import open_documents
 
 from .helpers import PACK, feed_stdin, ids, partial, read
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from esdedup.columns.records import Skips
 from esdedup.errors import SourceError
-from esdedup.records import Skips
+from esdedup.formats.discover import discover
+from esdedup.formats.stream import open_documents
 from esdedup.settings import Reading
-from esdedup.sources.discover import discover
-from esdedup.sources.stream import open_documents
 
 from .helpers import export, ids, page, partial, read, revision
 
@@ -215,10 +215,10 @@ def test_very_large_page(tmp_path: Path) -> None:
 
 CHILD = """
 import sys
-from esdedup.records import Skips
+from esdedup.columns.records import Skips
 from esdedup.settings import Reading
-from esdedup.sources.discover import discover
-from esdedup.sources.stream import open_documents
+from esdedup.formats.discover import discover
+from esdedup.formats.stream import open_documents
 from tests.memory import peak_mib
 
 def peak(path, **options):

@@ -11,7 +11,7 @@ import pytest
 
 import esdedup
 from esdedup.errors import NotAStoreError, StoreError, StoreLockedError, StoreVersionError, UsageError
-from esdedup.stores.schemas import SCHEMA_VERSION
+from esdedup.store.schemas import SCHEMA_VERSION
 
 
 def make(path: Path) -> Path:

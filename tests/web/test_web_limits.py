@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 import esdedup
-from esdedup.signers.bands import Signer
-from esdedup.stores import duckdb_questions
+from esdedup.matching.signers.bands import Signer
+from esdedup.store.duckdb import questions as duckdb_questions
 from esdedup.web.answers import browse, check, meanings
 from tests.pipeline.test_run import table
 from tests.web.inside import running
@@ -203,7 +203,7 @@ def test_few_and_many_tokens_are_looked_up_alike(
                 rows = store.sentences_sharing(tokens, most)
                 found[kind, at_once] = sorted(rows["id"].to_pylist())
             if kind == "server" and most is not None:
-                monkeypatch.setattr("esdedup.stores.elastic.answers.ANSWER_BYTES", 3_000)  # a few sentences
+                monkeypatch.setattr("esdedup.store.elasticsearch.answers.ANSWER_BYTES", 3_000)  # a few sentences
                 rows = store.sentences_sharing(tokens, most)
                 found[kind, "in short answers"] = sorted(rows["id"].to_pylist())
     [first, *others] = found.values()

@@ -20,7 +20,7 @@ import pytest
 
 import esdedup
 from esdedup.errors import StoreError, StoreLockedError
-from esdedup.stores.duckdb_file import connect
+from esdedup.store.duckdb.generation_file import connect
 from esdedup.web import snapshot
 from esdedup.web.live import Edition
 from esdedup.web.snapshot import Snapshot
@@ -197,7 +197,7 @@ def test_what_a_killed_server_has_left_goes(file: str, tmp_path: Path) -> None:
 _LONG = """
 import sys, time
 from esdedup.web.answers import articles
-from esdedup.database import private_database
+from esdedup.columns.database import private_database
 
 def worked_out(store):
     with private_database() as db:

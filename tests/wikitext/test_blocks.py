@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from esdedup.sentences.segment import segment
-from esdedup.wikitext.blocks import Blocks, PageBlocks, WholeTexts
-from esdedup.wikitext.fast import FastCleaner
-from esdedup.wikitext.rules import Names
+from esdedup.text.segment import segment
+from esdedup.text.wikitext.blocks import Blocks, PageBlocks, WholeTexts
+from esdedup.text.wikitext.fast import FastCleaner
+from esdedup.text.wikitext.rules import Names
 
 CLEANER = FastCleaner(Names())
 EXAMPLES = int(os.environ.get("ESDEDUP_BLOCK_EXAMPLES", "300"))

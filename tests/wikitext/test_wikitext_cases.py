@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from esdedup.wikitext.fast import FastCleaner
-from esdedup.wikitext.reference import ReferenceCleaner
-from esdedup.wikitext.rules import Names
+from esdedup.text.wikitext.fast import FastCleaner
+from esdedup.text.wikitext.reference import ReferenceCleaner
+from esdedup.text.wikitext.rules import Names
 from tests.wikitext.wikitext_cases import Case, read_cases
 
 CASES = read_cases()

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from esdedup.wikitext.fast import FastCleaner
-from esdedup.wikitext.lookup import LETTERS, folded_key, key_of
-from esdedup.wikitext.rules import Names, fold
+from esdedup.text.wikitext.fast import FastCleaner
+from esdedup.text.wikitext.lookup import LETTERS, folded_key, key_of
+from esdedup.text.wikitext.rules import Names, fold
 
 SIZE = 100_000
 CLEANER = FastCleaner(Names())

@@ -11,9 +11,9 @@ import pytest
 import sentencex
 from lxml import etree
 
-from esdedup.wikitext.fast import FastCleaner
-from esdedup.wikitext.reference import ReferenceCleaner
-from esdedup.wikitext.rules import Names
+from esdedup.text.wikitext.fast import FastCleaner
+from esdedup.text.wikitext.reference import ReferenceCleaner
+from esdedup.text.wikitext.rules import Names
 
 MARKUP = re.compile(r"\[\[|\]\]|\{\{|\}\}|'''|<ref|thumb\||style=")
 

@@ -5,8 +5,8 @@ import time
 import pytest
 
 from esdedup.errors import UnparsablePageError
-from esdedup.wikitext.reference import ReferenceCleaner
-from esdedup.wikitext.rules import Names
+from esdedup.text.wikitext.reference import ReferenceCleaner
+from esdedup.text.wikitext.rules import Names
 
 
 def test_a_page_that_takes_too_long_costs_only_itself() -> None:

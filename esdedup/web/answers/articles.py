@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from esdedup.errors import UsageError
-from esdedup.exports.overlap import overlaps
-from esdedup.stores.store import ClusterQuery, Store
+from esdedup.output.overlap import overlaps
+from esdedup.store.protocol import ClusterQuery, Store
 from esdedup.web.answers.browse import UnknownError, page_of
 from esdedup.web.answers.shapes import ArticleList, ArticlePage
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import pyarrow as pa
 
+from esdedup.analysis.drift import contradictions
+from esdedup.analysis.lineage import descended
+from esdedup.columns.arrays import text_buffers
+from esdedup.columns.hashing import content_hashes
 from esdedup.errors import UsageError
-from esdedup.flat import text_buffers
-from esdedup.hashing import content_hashes
-from esdedup.meaning.drift import contradictions
-from esdedup.meaning.lineage import descended
-from esdedup.pairs.compare import diff_words
-from esdedup.reports.aligned import laid_out
-from esdedup.stores.store import ClusterQuery, Store
+from esdedup.matching.verify.compare import diff_words
+from esdedup.output.aligned import laid_out
+from esdedup.store.protocol import ClusterQuery, Store
 from esdedup.web.answers.shapes import (
     Ancestry,
     ClusterHead,

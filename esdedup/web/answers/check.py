@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from esdedup.pairs.compare import diff_words
-from esdedup.pipeline.questions import beginnings, compared, near_duplicates, one_unit, storable, threshold
-from esdedup.sentences.segment import segment
-from esdedup.signers.bands import Signer
-from esdedup.signers.minhash import Tokens
-from esdedup.stores.store import Store
+from esdedup.jobs.questions import beginnings, compared, near_duplicates, one_unit, storable, threshold
+from esdedup.matching.signers.bands import Signer
+from esdedup.matching.signers.minhash import Tokens
+from esdedup.matching.verify.compare import diff_words
+from esdedup.store.protocol import Store
+from esdedup.text.segment import segment
 from esdedup.web.answers.browse import place
 from esdedup.web.answers.shapes import Check, Checked, CheckedText, Match
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from itertools import accumulate
 from typing import Any
 
-from esdedup.meaning.templates import Table, table_of
-from esdedup.stores.store import ClusterQuery, Store
+from esdedup.analysis.templates import Table, table_of
+from esdedup.store.protocol import ClusterQuery, Store
 from esdedup.web.answers.browse import (
     MOST_CONTRADICTIONS,
     MOST_MEMBERS,

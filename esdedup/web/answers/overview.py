@@ -7,11 +7,11 @@ import numpy as np
 from esdedup.evaluation.observed import observed_curve
 from esdedup.evaluation.sample import Curve
 from esdedup.evaluation.schemes import Scheme
-from esdedup.pipeline.steps import described
-from esdedup.reports.sizes import sizes_of_kinds
-from esdedup.reports.skips import in_words
+from esdedup.jobs.steps import described
+from esdedup.output.sizes import sizes_of_kinds
+from esdedup.output.skips import in_words
 from esdedup.settings import Scanning, Signing
-from esdedup.stores.store import Store
+from esdedup.store.protocol import Store
 from esdedup.web.answers.shapes import Overview
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from esdedup.stores.store import ClusterQuery, Store
+from esdedup.store.protocol import ClusterQuery, Store
 from esdedup.web.answers.browse import cluster_page, page_of
 from esdedup.web.answers.check import check, check_text
 from esdedup.web.answers.meanings import contradiction_list

@@ -1,0 +1,43 @@
+"""The frame of one cluster, by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from esdedup.analysis.align import align
+from esdedup.analysis.slots import Frame, Span, frame_of, slot_spans
+from esdedup.analysis.word_forms import Words, split_words
+
+
+class Laid(NamedTuple):
+    """Texts laid under one of them: their frame, and where its slots stand.
+
+    `spans[k][i]` is where slot k stands in text i, in the bytes of all texts (`words.data`).
+    """
+
+    frame: Frame
+    words: Words
+    spans: list[list[Span]]
+
+
+def framed(cluster: dict[str, Any]) -> tuple[Frame, list[str]]:
+    """The frame of a cluster as the contract writes it, and its distinct texts in the order in which they fill it."""
+    titles: dict[str, str] = {}
+    for member in cluster["members"]:
+        titles.setdefault(member["text"], member["title"] or member["document"])
+    texts = list(titles)
+    face = next(member["text"] for member in cluster["members"] if member["id"] == cluster["representative"])
+    return lay(texts, texts.index(face), list(titles.values())).frame, texts
+
+
+def lay(texts: Sequence[str], centre: int, titles: Sequence[str] = ()) -> Laid:
+    """Lay distinct `texts` under that at place `centre`; `titles` are those of their documents."""
+    words = split_words(pa.array(texts, pa.large_string()))
+    alignment = align(words, np.array([0, len(texts)]), np.array([centre]))
+    every, slots = range(len(texts)), range(int(alignment.slots[1]))
+    spans = slot_spans(words, every, centre, alignment, slots)
+    return Laid(frame_of(words, centre, spans, titles), words, spans)

@@ -1,0 +1,104 @@
+"""What the representative of a cluster looks like, in numbers: one row of `LOOKS` a cluster."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from esdedup.analysis.align import Alignment
+from esdedup.analysis.differences import is_one_of
+from esdedup.analysis.word_forms import NAME, NUMBER, PLAIN, SIGN, Classes, Measures, Words
+from esdedup.columns.arrays import Flags, Numbers
+from esdedup.columns.hashing import Offsets
+
+LOOKS = (
+    "words",
+    "fixed",  # share of them that stand in every text
+    "fixed names",  # but for the first word
+    "fixed numbers",
+    "begins apart",  # whether the first word is in a slot
+    "citation",  # what citations have, for each ten words
+    "imprint",  # whether it ends with a comma and a year
+    "listing",  # bars, bullets and the like, for each ten words; one more where a text ends with a semicolon
+    "cut",  # whether some texts end with a comma, colon or semicolon, and others do not
+    "sentence",  # whether it begins with a capital and ends like a sentence
+)
+
+_CUES = (
+    "isbn issn doi oclc pmid arxiv pp vol eds ed edn publ press publishing publishers publications publication verlag "
+    "books journal proceedings university retrieved accessed archived http https www op cit ibid et al"
+)
+_LIST_SIGNS = np.array([ord(sign) for sign in "|·•∙‧※■□▪▫"])
+_YEAR_DIGITS = 4
+
+
+def looks(words: Words, facts: Classes, clusters: Offsets, centres: Numbers, alignment: Alignment) -> Measures:
+    """What the representatives of m clusters look like, as `differences` takes them; shape (m, len(LOOKS))."""
+    if not len(words.begin):
+        return np.zeros((len(centres), len(LOOKS)), np.float64)
+    low, high = words.offsets[centres], words.offsets[centres + 1]
+    owner = np.repeat(np.arange(len(centres)), high - low)
+    at = np.arange(len(owner)) + np.repeat(low - np.cumsum(high - low) + high - low, high - low)
+
+    def count(what: npt.NDArray[Any]) -> Measures:
+        return np.asarray(np.bincount(owner, what, len(centres)), np.float64)
+
+    def ending(signs: str) -> Numbers:
+        """How many texts of each cluster end with one of the signs."""
+        behind = at_most(words.offsets[1:] - 1, len(words.begin))
+        ends = np.isin(words.sign[behind], [ord(sign) for sign in signs]) & (np.diff(words.offsets) > 0)
+        return np.asarray(np.add.reduceat(ends, clusters[:-1], dtype=np.int64))
+
+    form = facts[at]
+    spoken, fixed = form != SIGN, ~alignment.slotted[at] & (form != SIGN)
+    total = np.maximum(count(spoken), 1)
+    filled = high > low
+    first, last = at_most(low, len(words.begin)), at_most(high - 1, len(words.begin))
+    ends = np.isin(words.sign[last], [ord(sign) for sign in '.!?":'])
+    begins_apart = np.zeros(len(centres), np.bool_)
+    begins_apart[filled] = alignment.slotted[first[filled]]
+    unfinished = ending(",:;")
+    parted = np.isin(words.sign[at], _LIST_SIGNS) & ~spoken
+    return np.column_stack(
+        [
+            count(spoken),
+            count(fixed) / total,
+            count(fixed & (form == NAME) & (at > low[owner])),
+            count(fixed & (form == NUMBER)),
+            begins_apart.astype(np.float64),
+            10 * count(_citing(words, at, form)) / total,
+            _has_imprint(words, high).astype(np.float64),
+            10 * count(parted) / total + (ending(";") > 0),
+            (unfinished > 0) & (unfinished < np.diff(clusters)),
+            filled & (words.form[first] != PLAIN) & ends,
+        ]
+    )
+
+
+def at_most(places: Numbers, length: int) -> Numbers:
+    """Places that may be used as such, also where there is nothing."""
+    return np.clip(places, 0, length - 1)
+
+
+def _citing(words: Words, at: Numbers, form: Classes) -> Measures:
+    """How much each of the words `at` tells of a citation: a cue, a year in brackets or at the end, an initial."""
+    last = len(words.begin)
+    behind, before = at_most(at + 1, last), at_most(at - 1, last)
+    touching = np.where((words.begin[behind] == words.end[at]) & (behind != at), words.sign[behind], 0)
+    size = words.end[at] - words.begin[at]
+    year = (form == NUMBER) & (size == _YEAR_DIGITS)
+    bracketed = (touching == ord(")")) | (words.sign[before] == ord("("))
+    initial = (form == NAME) & (size == 1) & (touching == ord("."))
+    at_end = np.isin(touching, [ord("."), ord(";")])
+    return np.select([is_one_of(words, _CUES)[at], initial, year & bracketed, year & at_end], [1.0, 0.7, 1.0, 0.7], 0.0)
+
+
+def _has_imprint(words: Words, high: Numbers) -> Flags:
+    """Whether texts, whose words end at `high`, end with a comma, a year and a full stop."""
+    last = len(words.begin)
+    comma, year, stop = (at_most(high - back, last) for back in (3, 2, 1))
+    size = words.end[year] - words.begin[year]
+    told = (words.form[year] == NUMBER) & (size == _YEAR_DIGITS)
+    return np.asarray((words.sign[comma] == ord(",")) & told & (words.sign[stop] == ord(".")))

@@ -1,0 +1,184 @@
+"""A cluster as a frame: fixed words, and slots with a name and a type, which each text fills in its own way."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from esdedup.analysis.align import Alignment
+from esdedup.analysis.values import DATE, NAME, NOTHING, NUMBER, QUANTITY, WORDS, Value, read_value
+from esdedup.analysis.word_forms import SIGN, Words
+
+SUBJECT = "subject"
+"""The name of a slot that titles tell."""
+
+_LOOKED_AT = 50
+"""Fillers that decide the type of a slot."""
+
+
+Span = tuple[int, int]
+"""Begin and end in the bytes of all texts."""
+
+
+class Slot(NamedTuple):
+    """A place that texts fill differently. `fillers` has one for each text, with the white space around it."""
+
+    name: str
+    type: str
+    before: str  # the fixed words beside it, empty at the ends
+    behind: str
+    fillers: tuple[str, ...]
+
+    def value(self, place: int) -> Value:
+        """What the text at `place` of the cluster has here."""
+        return read_value(self.fillers[place].strip(), self.before, self.behind)
+
+
+class Frame(NamedTuple):
+    """Fixed texts, one more than slots: a sentence is `fixed[0]`, a filler, `fixed[1]`, and so on."""
+
+    fixed: tuple[str, ...]
+    slots: tuple[Slot, ...]
+
+    def text(self) -> str:
+        """The frame with the names of slots in braces; braces of the text are doubled."""
+        pieces = [_escaped(self.fixed[0])]
+        for slot, fixed in zip(self.slots, self.fixed[1:], strict=True):
+            lead, trail = _space_around(slot.fillers)
+            pieces.append(f"{lead}{{{slot.name}}}{trail}{_escaped(fixed)}")
+        return "".join(pieces)
+
+
+def frame_of(words: Words, centre: int, spans: Sequence[Sequence[Span]], titles: Sequence[str] = ()) -> Frame:
+    """The frame of a cluster with the representative `centre` and the slots that stand at these `spans`.
+
+    With `titles`, one for each text, a slot that mostly holds words of them is called `subject`.
+    """
+    bounds = [(0, int(words.texts[centre])), *(some[-1] for some in spans), (int(words.texts[centre + 1]), 0)]
+    fixed = tuple(_decoded(words, end, begin) for (_, end), (begin, _) in pairwise(bounds))
+    filled = [tuple(_decoded(words, begin, end) for begin, end in some[:-1]) for some in spans]
+    names: Counter[str] = Counter()
+    named = []
+    for place, fillers in enumerate(filled):
+        before, behind = _last_word(fixed[place]), _first_word(fixed[place + 1])
+        kind = _type_of(fillers, before, behind)
+        name = SUBJECT if titles and _is_subject(fillers, titles) else kind
+        names[name] += 1
+        named.append(Slot(name if names[name] == 1 else f"{name}{names[name]}", kind, before, behind, fillers))
+    return Frame(fixed, tuple(named))
+
+
+def slot_spans(words: Words, texts: range, centre: int, alignment: Alignment, slots: range) -> list[list[Span]]:
+    """Where each slot of a cluster stands in each of its `texts`, or the first of them, and then in the representative.
+
+    A slot of the alignment that always holds the same forms of words is several of these.
+    """
+    found: list[list[Span]] = []
+    for slot in slots:
+        at = int(alignment.fillers[slot])
+        places = [*range(len(texts)), centre - texts.start]
+        filled = [(int(alignment.first[at + place]), int(alignment.last[at + place])) for place in places]
+        found += _parts(words, [*texts, centre], filled)
+    return found
+
+
+def _parts(words: Words, texts: Sequence[int], filled: Sequence[tuple[int, int]]) -> Iterator[list[Span]]:
+    """The bytes of a slot in each text; more than one part where all have the same forms, as in `1990 Ada`."""
+    runs = [_runs(words, first, last) for first, last in filled]
+    forms = {tuple(form for form, _, _ in some) for some in runs}
+    first_forms = next(iter(forms))
+    if len(forms) > 1 or len(first_forms) < 2 or SIGN in first_forms or _is_figure(words, filled):
+        yield [_span(words, text, first, last) for text, (first, last) in zip(texts, filled, strict=True)]
+        return
+    for part in range(len(first_forms)):
+        spans = []
+        for text, (first, last), some in zip(texts, filled, runs, strict=True):
+            begin, end = _span(words, text, first, last)
+            _, low, high = some[part]
+            spans.append(
+                (
+                    begin if part == 0 else int(words.begin[low]),
+                    end if part + 1 == len(first_forms) else int(words.end[high - 1]),
+                )
+            )
+        yield spans
+
+
+def _runs(words: Words, first: int, last: int) -> list[tuple[int, int, int]]:
+    """Runs of words of one form: form, first, last."""
+    runs: list[tuple[int, int, int]] = []
+    for word in range(first, last):
+        form = int(words.form[word])
+        if runs and runs[-1][0] == form:
+            runs[-1] = (form, runs[-1][1], word + 1)
+        else:
+            runs.append((form, word, word + 1))
+    return runs
+
+
+def _is_figure(words: Words, filled: Sequence[tuple[int, int]]) -> bool:
+    """Whether a slot is one date or quantity as a whole."""
+    texts = (_decoded(words, int(words.begin[first]), int(words.end[last - 1])) for first, last in filled[:_LOOKED_AT])
+    return all(read_value(text).type in (DATE, QUANTITY, NUMBER) for text in texts)
+
+
+def _span(words: Words, text: int, first: int, last: int) -> Span:
+    """The bytes between the fixed words around words `first:last`: with the white space on both sides."""
+    low, high = int(words.offsets[text]), int(words.offsets[text + 1])
+    begin = int(words.texts[text] if first == low else words.end[first - 1])
+    end = int(words.texts[text + 1] if last == high else words.begin[last])
+    return begin, end
+
+
+def _decoded(words: Words, begin: int, end: int) -> str:
+    return bytes(words.data[begin:end]).decode()
+
+
+def _escaped(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _space_around(fillers: Sequence[str]) -> tuple[str, str]:
+    """The white space that most fillers begin and end with."""
+    filled = [filler for filler in fillers if filler.strip()] or [""]
+    leads = Counter(filler[: len(filler) - len(filler.lstrip())] for filler in filled)
+    trails = Counter(filler[len(filler.rstrip()) :] for filler in filled)
+    return leads.most_common(1)[0][0], trails.most_common(1)[0][0]
+
+
+def _last_word(text: str) -> str:
+    return next(iter(text.split()[::-1]), "")
+
+
+def _first_word(text: str) -> str:
+    return next(iter(text.split()), "")
+
+
+def _type_of(fillers: Sequence[str], before: str, behind: str) -> str:
+    """The type of most fillers that hold something; bare years among other numbers are numbers."""
+    values = [read_value(filler.strip(), before, behind) for filler in fillers[:_LOOKED_AT]]
+    types = Counter(value.type for value in values)
+    del types[NOTHING]
+    if not types:
+        return WORDS
+    if types[NUMBER] and types[DATE] and all(value.readings for value in values if value.type == DATE):
+        types[NUMBER] += types.pop(DATE)
+    if types[NUMBER] and types[QUANTITY]:
+        types[QUANTITY] += types.pop(NUMBER)
+    order = (NUMBER, QUANTITY, DATE, NAME, WORDS)
+    return max(types, key=lambda kind: (types[kind], -order.index(kind)))
+
+
+def _is_subject(fillers: Sequence[str], titles: Sequence[str]) -> bool:
+    """Whether most fillers share a word of three letters or more with their title."""
+    shared = 0
+    for filler, title in zip(fillers, titles, strict=True):
+        told = title.casefold()
+        shared += any(len(word) >= 3 and word[: max(3, len(word) * 2 // 3)] in told for word in _folded_words(filler))
+    return 2 * shared > len(fillers)
+
+
+def _folded_words(text: str) -> Iterator[str]:
+    return iter(text.casefold().replace('"', " ").split())

@@ -1,0 +1,145 @@
+"""Whom the texts of a cluster speak of: where they stand together, and whether titles tell what differs."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from esdedup.analysis.align import Alignment
+from esdedup.analysis.word_forms import NUMBER, SIGN, Classes, Measures, Words
+from esdedup.columns.arrays import Flags, Numbers
+from esdedup.columns.hashing import Bytes, Hashes, Offsets
+from esdedup.columns.kernels import compiled
+
+SUBJECTS = (
+    "together",  # share of texts that stand in one document with the representative, at the same time
+    "versions",  # share of texts that stand under one title with it, but never together with it
+    "titles alike",  # words that titles have in common, of all of theirs
+    "title in slot",  # share of texts in which a word stands in a slot that their title has, and the other's has not
+)
+
+_SHORTEST = 3
+"""Bytes of a word that may be found inside another one."""
+
+
+class Places(NamedTuple):
+    """Where n texts stand: up to k documents each.
+
+    `titles` are the words of their documents' titles. The others have shape (n, k): `named` a hash of the title and
+    `homes` of the document, 0 for none, `since` and `till` when the text was there first and last (any numbers that
+    grow with time).
+    """
+
+    titles: Words
+    named: Hashes
+    homes: Hashes
+    since: Numbers
+    till: Numbers
+
+
+def subjects(words: Words, clusters: Offsets, centres: Numbers, alignment: Alignment, places: Places) -> Measures:
+    """Whom the texts of m clusters speak of, as `align` takes them; shape (m, len(SUBJECTS))."""
+    texts = np.diff(clusters)
+    centre = np.repeat(centres, texts)
+    one = np.arange(len(centre))
+    others = one != centre
+    together = _meet(places, one, centre) & others
+    versions = _share(places.named, one, centre).any((1, 2)) & ~together & others
+    # whose titles tell a text's subject from another's: the representative's, or those of the first other text
+    first = np.repeat(clusters[:-1], texts)
+    rival = np.where(others, centre, np.where(first != centre, first, first + 1))
+    titles = places.titles
+    in_slot, alike = np.zeros(len(one), np.bool_), np.zeros(len(one), np.float64)
+    _find_titles(
+        words.data, words.offsets, words.begin, words.end, words.form, alignment.slotted,
+        titles.data, titles.offsets, titles.begin, titles.end, titles.form, titles.hash, rival, in_slot, alike,
+    )  # fmt: skip
+    owner = np.repeat(np.arange(len(centres)), texts)
+    alike[~others] = 0.0
+    sums = [np.bincount(owner, what, len(centres)) for what in (together, versions, alike, in_slot)]
+    return np.column_stack([*(some / (texts - 1) for some in sums[:3]), sums[3] / texts])
+
+
+def _share(told: Hashes, one: Numbers, two: Numbers) -> Flags:
+    """Which of the k places of text `one[i]` are those of text `two[i]`; shape (n, k, k)."""
+    return np.asarray((told[one][:, :, None] == told[two][:, None, :]) & (told[one] != 0)[:, :, None])
+
+
+def _meet(places: Places, one: Numbers, two: Numbers) -> Flags:
+    """Whether texts stand in one document at the same time."""
+    since = places.since[one][:, :, None] <= places.till[two][:, None, :]
+    till = places.since[two][:, None, :] <= places.till[one][:, :, None]
+    return np.asarray((_share(places.homes, one, two) & since & till).any((1, 2)))
+
+
+@compiled
+def _find_titles(
+    data: Bytes,
+    offsets: Offsets,
+    begin: Numbers,
+    end: Numbers,
+    form: Classes,
+    slotted: Flags,
+    title_data: Bytes,
+    title_offsets: Offsets,
+    title_begin: Numbers,
+    title_end: Numbers,
+    title_form: Classes,
+    title_hash: Hashes,
+    rival: Numbers,
+    in_slot: Flags,
+    alike: Measures,
+) -> None:
+    """Mark texts in whose slots a word of their title stands that the rival's has not; how alike both titles are."""
+    for text in range(len(rival)):
+        shared = total = 0
+        for told in range(title_offsets[rival[text]], title_offsets[rival[text] + 1]):
+            total += title_form[told] != SIGN
+        for told in range(title_offsets[text], title_offsets[text + 1]):
+            if title_form[told] == SIGN:
+                continue
+            known = False
+            for place in range(title_offsets[rival[text]], title_offsets[rival[text] + 1]):
+                known = known or title_hash[place] == title_hash[told]
+            shared += known
+            total += not known
+            if known or in_slot[text]:
+                continue
+            for word in range(offsets[text], offsets[text + 1]):
+                if not slotted[word] or form[word] == SIGN:
+                    continue
+                a, a_end, b, b_end = begin[word], end[word], title_begin[told], title_end[told]
+                if a_end - a > b_end - b:
+                    found = _related(title_data, b, b_end, data, a, a_end, title_form[told] == NUMBER)
+                else:
+                    found = _related(data, a, a_end, title_data, b, b_end, form[word] == NUMBER)
+                if found:
+                    in_slot[text] = True
+                    break
+        alike[text] = min(shared / max(total, 1), 1.0)
+
+
+@compiled
+def _related(part: Bytes, a: int, a_end: int, whole: Bytes, b: int, b_end: int, number: bool) -> bool:
+    """Whether two words, the shorter one first, begin alike for the most part, or the shorter stands in the other.
+
+    Case does not matter. A number must stand there without a digit beside it.
+    """
+    size, room = a_end - a, b_end - b
+    same = 0
+    while same < size and (part[a + same] | 32) == (whole[b + same] | 32):
+        same += 1
+    if same > _SHORTEST and 3 * same >= 2 * room:  # forms of one word
+        return True
+    if size < _SHORTEST and size < room and not number:
+        return False
+    for shift in range(room - size + 1):
+        same = 0
+        while same < size and (part[a + same] | 32) == (whole[b + shift + same] | 32):
+            same += 1
+        before, behind = b + shift - 1, b + shift + size
+        apart = (before < b or not 48 <= whole[before] <= 57) and (behind >= b_end or not 48 <= whole[behind] <= 57)
+        if same == size and (apart or not number):
+            return True
+    return False

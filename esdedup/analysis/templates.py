@@ -1,0 +1,124 @@
+"""Templates as data: a frame with a table of what fills its slots, and sentences from a frame and a table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from esdedup.analysis.frames import framed
+from esdedup.analysis.slots import Slot
+from esdedup.analysis.values import DATE, Value
+from esdedup.errors import UsageError
+
+_MOSTLY = 0.9
+"""The share of cells that must have a value, for a column to have values."""
+
+_SLOT = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
+
+
+class Column(NamedTuple):
+    """A slot as a column: what stands there, and where nearly all are numbers or full dates, their values."""
+
+    name: str
+    type: str
+    unit: str | None
+    cells: tuple[str | None, ...]
+    values: tuple[int | float | str | None, ...] | None
+
+
+class Table(NamedTuple):
+    """What one template cluster says: one row a sentence."""
+
+    cluster: str
+    frame: str
+    sentences: tuple[dict[str, Any], ...]  # id, document, title
+    columns: tuple[Column, ...]
+    fits: tuple[bool, ...]  # whether frame and cells make the sentence again
+
+
+def table_of(cluster: dict[str, Any]) -> Table:
+    """The table of one cluster as the contract writes it."""
+    frame, texts = framed(cluster)
+    place = {text: at for at, text in enumerate(texts)}
+    rows = [place[member["text"]] for member in cluster["members"]]
+    told, columns = frame.text(), [_column(slot) for slot in frame.slots]
+    shown = [{slot.name: slot.fillers[at].strip() for slot in frame.slots} for at in range(len(texts))]
+    fits = [write(told, cells) == text for cells, text in zip(shown, texts, strict=True)]
+    return Table(
+        cluster["id"],
+        told,
+        tuple({name: member[name] for name in ("id", "document", "title")} for member in cluster["members"]),
+        tuple(
+            column._replace(
+                cells=tuple(column.cells[at] for at in rows),
+                values=None if column.values is None else tuple(column.values[at] for at in rows),
+            )
+            for column in columns
+        ),
+        tuple(fits[at] for at in rows),
+    )
+
+
+def _column(slot: Slot) -> Column:
+    values = [slot.value(place) for place in range(len(slot.fillers))]
+    told = [value for value in values if value.text]
+    cells = tuple(value.text or None for value in values)
+    numbers = [value for value in told if value.readings]
+    units = {value.unit for value in numbers}
+    if len(numbers) >= _MOSTLY * len(told) and len(units) == 1 and told:
+        # a point that parts decimals in one row does so in all
+        decimal = any(len(value.readings) == 1 and value.readings[0][1] < 1 for value in numbers)
+        return Column(slot.name, slot.type, units.pop(), cells, tuple(_number(value, decimal) for value in values))
+    full = [value for value in told if all(value.date)]
+    if slot.type == DATE and told and len(full) >= _MOSTLY * len(told):
+        days = tuple("{:04}-{:02}-{:02}".format(*value.date) if all(value.date) else None for value in values)
+        return Column(slot.name, slot.type, None, cells, days)
+    return Column(slot.name, slot.type, None, cells, None)
+
+
+def _number(value: Value, decimal: bool) -> int | float | None:
+    if not value.readings:
+        return None
+    number = value.readings[-1 if decimal else 0][0]
+    return int(number) if number.is_integer() and abs(number) < 2**53 else number
+
+
+def write(frame: str, cells: Mapping[str, str]) -> str:
+    """The sentence of a frame with these cells; white space is not doubled around an empty one.
+
+    Raises `UsageError` for a frame whose braces do not match, and for a slot without a cell.
+    """
+    pieces: list[str] = []
+    for piece in frame_pieces(frame):
+        if isinstance(piece, str):
+            if pieces and not pieces[-1] and piece[:1].isspace() and _ends_with_space(pieces):
+                piece = piece.lstrip()
+            pieces.append(piece)
+        elif piece[0] in cells:
+            pieces.append(cells[piece[0]])
+        else:
+            raise UsageError(f"the frame has a slot {{{piece[0]}}}, and the table has no such column")
+    return "".join(pieces).strip()
+
+
+def _ends_with_space(pieces: Sequence[str]) -> bool:
+    text = "".join(pieces)
+    return not text or text[-1].isspace()
+
+
+def frame_pieces(frame: str) -> Iterator[str | tuple[str]]:
+    """Fixed texts, and the names of slots as tuples of one."""
+    at, fixed = 0, ""
+    for match in _SLOT.finditer(frame):
+        fixed += frame[at : match.start()]
+        at = match.end()
+        if match[0] in ("{{", "}}"):
+            fixed += match[0][0]
+        elif match[1] is None:
+            raise UsageError(f"the frame has a single {match[0]}; write {match[0] * 2} for the sign itself")
+        else:
+            yield fixed
+            yield (match[1],)
+            fixed = ""
+    yield fixed + frame[at:]

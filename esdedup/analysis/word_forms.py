@@ -1,0 +1,220 @@
+"""Texts into words and signs with their forms, on flat arrays: what alignments are made of.
+
+A word is a run of letters and digits, with marks, and apostrophes inside; a number goes on over separators between
+digits (`1,234.5`). Scripts without spaces have one word a character. Every other visible character is a sign.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from esdedup.columns.arrays import Numbers, text_buffers
+from esdedup.columns.hashing import Bytes, Hashes, Offsets, mix
+from esdedup.columns.kernels import compiled
+from esdedup.text.shingles import code_points, longest
+
+PLAIN, NAME, NUMBER, SIGN = 0, 1, 2, 3
+"""Forms: a word without capitals; one with a capital or a digit inside; one that begins with a digit; a sign."""
+
+_SPACE, _LETTER, _CAPITAL, _DIGIT, _MARK, _SIGN, _ALONE = range(7)
+_BEYOND = 0x20000
+"""From here on there are rare ideographs, each a word."""
+_LAST = np.uint64(_BEYOND)
+_APOSTROPHES = (0x27, 0x2019)
+_SEPARATORS = (0x2C, 0x2E, 0x27, 0x2019, 0x66B, 0x66C)  # between digits
+_SPACES = (0x20, 0xA0, 0x2009, 0x202F)  # before three digits
+_MINUS = (0x2D, 0x2212)
+_POINT = 0x2E
+
+Classes = npt.NDArray[np.uint8]
+Measures = npt.NDArray[np.float64]
+CodePoints = npt.NDArray[np.uint32]
+
+
+class Words(NamedTuple):
+    """The words of n texts: those of text i stand at `offsets[i]:offsets[i + 1]` of the columns below it.
+
+    `begin` and `end` are places in `data`, the texts' UTF-8, in which text i is `texts[i]:texts[i + 1]`; `hash` ignores
+    case and the separators of thousands; `form` is one of the forms above; `sign` is a sign's code point, else 0.
+    """
+
+    data: Bytes
+    texts: Offsets
+    offsets: Offsets
+    begin: Numbers
+    end: Numbers
+    hash: Hashes
+    form: Classes
+    sign: CodePoints
+
+
+def split_words(column: pa.LargeStringArray) -> Words:
+    """The words of each text."""
+    data, offsets = text_buffers(column)
+    classes, lower = _characters()
+    most = int(offsets[-1] - offsets[0])
+    begin, end = np.empty(most, np.int64), np.empty(most, np.int64)
+    hashes, form, sign = np.empty(most, np.uint64), np.empty(most, np.uint8), np.empty(most, np.uint32)
+    bounds = np.zeros(len(offsets), np.int64)
+    count = _split(data, offsets, classes, lower, begin, end, hashes, form, sign, bounds)
+    begin, end, hashes = begin[:count].copy(), end[:count].copy(), hashes[:count].copy()
+    return Words(data, offsets, bounds, begin, end, hashes, form[:count].copy(), sign[:count].copy())
+
+
+@cache
+def _characters() -> tuple[Classes, CodePoints]:
+    """The class and the lower-case form of every code point below `_BEYOND`, and for all others of one more."""
+    codes = np.arange(_BEYOND + 1, dtype=np.uint32)
+    codes[0xD800:0xE000] = 0xFFFD  # surrogates are in no text
+    spelled = codes.astype("<u4").tobytes().decode("utf-32-le")
+    column = pa.array(list(spelled), pa.string())
+    classes = np.full(len(codes), _SIGN, np.uint8)
+    for what, of in (
+        (pc.utf8_is_alpha, _LETTER),
+        (pc.utf8_is_upper, _CAPITAL),
+        (pc.utf8_is_digit, _DIGIT),
+        (pc.utf8_is_space, _SPACE),
+    ):
+        classes[what(column).to_numpy(zero_copy_only=False)] = of
+    for first, last in _MARK_BLOCKS:
+        marks = [unicodedata.category(chr(code))[0] == "M" for code in range(first, last)]
+        classes[first:last][marks] = _MARK
+    for first, last in _ALONE_BLOCKS:
+        alone = classes[first:last]
+        alone[(alone == _LETTER) | (alone == _MARK)] = _ALONE
+    classes[:33] = _SPACE
+    lowered = pc.utf8_lower(column).to_pylist()
+    lower = np.array([ord(low) if len(low) == 1 else code for code, low in zip(codes, lowered, strict=True)], np.uint32)
+    return classes, lower
+
+
+_MARK_BLOCKS = ((0x300, 0x370), (0x483, 0x1E00), (0x1DC0, 0x1E00), (0x20D0, 0x2100), (0xA66F, 0xABFF), (0xFE20, 0xFE30))
+_ALONE_BLOCKS = (
+    (0xE00, 0xF00), (0x1000, 0x10A0), (0x1780, 0x1800), (0x3040, 0x3100), (0x3400, 0xA000), (0xF900, 0xFB00),
+    (_BEYOND, _BEYOND + 1),
+)  # fmt: skip
+
+
+@compiled
+def _split(
+    data: Bytes,
+    offsets: Offsets,
+    classes: Classes,
+    lower: CodePoints,
+    begin: Numbers,
+    end: Numbers,
+    hashes: Hashes,
+    form: Classes,
+    sign: CodePoints,
+    bounds: Offsets,
+) -> int:
+    """Write the words of all texts into the columns, and where those of each text begin and end into `bounds`."""
+    most = longest(offsets)
+    units = np.empty(most, np.uint64)
+    places = np.empty(most + 1, np.int64)
+    count = 0
+    for text in range(len(offsets) - 1):
+        size = code_points(data, offsets[text], offsets[text + 1], units)
+        at = offsets[text]
+        for index in range(size):
+            places[index] = at
+            code = units[index]
+            at += 1 if code < 0x80 else 2 if code < 0x800 else 3 if code < 0x10000 else 4
+        places[size] = at
+        index = 0
+        while index < size:
+            kind = classes[min(units[index], _LAST)]
+            if kind == _SPACE:
+                index += 1
+                continue
+            start = index
+            index += 1
+            what = SIGN
+            if _is_minus(units, classes, start, size):
+                kind = _DIGIT
+            if kind in (_LETTER, _CAPITAL, _DIGIT):
+                what = NUMBER if kind == _DIGIT else NAME if kind == _CAPITAL else PLAIN
+                while index < size:
+                    kind = classes[min(units[index], _LAST)]
+                    if kind in (_CAPITAL, _DIGIT):
+                        if what == PLAIN:
+                            what = NAME
+                    elif kind != _LETTER and kind != _MARK:
+                        if not _goes_on(units, classes, start, index, size):
+                            break
+                        index += 1
+                    index += 1
+            elif kind == _ALONE:
+                what = PLAIN
+                while index < size and classes[min(units[index], _LAST)] == _MARK:
+                    index += 1
+            else:
+                while index < size and classes[min(units[index], _LAST)] == _MARK:
+                    index += 1
+            value = np.uint64(0)
+            for place in range(start, index):
+                code = units[place]
+                if what == NUMBER and place > start and _parts_thousands(units, classes, place, index):
+                    continue
+                code = code if code >= _LAST else np.uint64(lower[code])
+                value = mix(value * np.uint64(31) + code + np.uint64(1))
+            begin[count], end[count], hashes[count], form[count] = places[start], places[index], value, what
+            sign[count] = units[start] if what == SIGN else 0
+            count += 1
+        bounds[text + 1] = count
+    return count
+
+
+@compiled
+def _three_digits(units: Hashes, classes: Classes, index: int, size: int) -> bool:
+    """Whether three digits stand at `index`, and no fourth."""
+    for place in range(index, index + 3):
+        if place >= size or classes[min(units[place], _LAST)] != _DIGIT:
+            return False
+    return index + 3 == size or classes[min(units[index + 3], _LAST)] != _DIGIT
+
+
+@compiled
+def _parts_thousands(units: Hashes, classes: Classes, place: int, end: int) -> bool:
+    """Whether the unit at `place` of a number, which ends at `end`, is a comma or the like before three digits."""
+    separator = units[place]
+    if separator == _POINT or not (separator in _SEPARATORS or separator in _SPACES):
+        return False
+    return _three_digits(units, classes, place + 1, end)
+
+
+@compiled
+def _is_minus(units: Hashes, classes: Classes, index: int, size: int) -> bool:
+    """Whether a number begins with the sign at `index`: `-3`, but not in `2-3`."""
+    if units[index] not in _MINUS or index + 1 >= size or classes[min(units[index + 1], _LAST)] != _DIGIT:
+        return False
+    return index == 0 or classes[min(units[index - 1], _LAST)] == _SPACE
+
+
+@compiled
+def _goes_on(units: Hashes, classes: Classes, start: int, index: int, size: int) -> bool:
+    """Whether the word that begins at `start` goes on behind the sign or space at `index`."""
+    if index + 1 >= size:
+        return False
+    if units[index] in _SPACES:
+        # groups of three digits behind one to three: 12 345
+        group = index - 1
+        while group >= start and classes[min(units[group], _LAST)] == _DIGIT:
+            group -= 1
+        length = index - 1 - group
+        first = group < start or (group == start and units[group] in _MINUS)
+        parted = length <= 3 if first else length == 3 and units[group] in _SPACES
+        return length > 0 and parted and _three_digits(units, classes, index + 1, size)
+    before, sign, behind = classes[min(units[index - 1], _LAST)], units[index], classes[min(units[index + 1], _LAST)]
+    if before == _DIGIT and behind == _DIGIT:
+        return sign in _SEPARATORS
+    if behind == _LETTER and before in (_LETTER, _CAPITAL):
+        return sign in _APOSTROPHES
+    return False

@@ -1,0 +1,164 @@
+"""Verified pairs into clusters, on flat arrays.
+
+Only texts that stand in a pair, or more than once, take part; their places follow the order of their content
+hashes. Sums of Jaccard are kept as whole billionths, so that they do not depend on the order of addition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from esdedup.clustering.stars import star_roots
+from esdedup.columns.arrays import Numbers
+from esdedup.columns.components import Parents, roots, unite
+from esdedup.columns.database import Database
+from esdedup.columns.hashing import Hashes
+from esdedup.columns.kernels import compiled
+
+CLUSTERS: pa.Schema = pa.schema(
+    [
+        ("id", pa.uint64()),  # smallest content hash among its texts
+        ("size", pa.int64()),  # sentences
+        ("distinct_texts", pa.int64()),
+        (
+            "min_jaccard",
+            pa.float64(),
+        ),  # weakest verified edge; 1 without edges, null where nothing was verified
+        ("weakest_a", pa.uint64()),  # the texts of that edge, null without one
+        ("weakest_b", pa.uint64()),
+        ("representative", pa.uint64()),  # the text with the highest sum of Jaccard over its edges
+        ("farthest", pa.float64()),  # least similarity to the representative, where `reach` found it alarming
+        ("ignored", pa.bool_()),  # holds a text that is known and wanted
+    ]
+)
+CLUSTER_TEXTS: pa.Schema = pa.schema([("hash", pa.uint64()), ("cluster", pa.uint64())])
+
+Similarities = npt.NDArray[np.float64]
+
+_NO_TEXTS: Hashes = np.empty(0, np.uint64)
+_UNIT = 1_000_000_000  # a Jaccard similarity of 1 as a whole number
+
+
+class Clusters(NamedTuple):
+    """Tables of schemas `CLUSTERS` and `CLUSTER_TEXTS`."""
+
+    clusters: pa.Table
+    texts: pa.Table
+
+
+def find_clusters(
+    scratch: Database,
+    linkage: str,
+    verified: bool,
+    ignored: Hashes = _NO_TEXTS,
+    turns: Callable[[Hashes], Numbers] | None = None,
+) -> Clusters:
+    """Clusters of the tables `texts` (number, hash, copies, home) and `pairs` (a, b, jaccard) in `scratch`.
+
+    `single` linkage gives connected components, `star` a centre with its neighbours; `turns` may give the order in
+    which texts become centres, as places among the hashes it gets. Under `--across`, copies of one text within one
+    home (`home` >= 0) are no cluster by themselves. A cluster with a text of hash in `ignored` is marked so.
+    """
+    taking_part = scratch.arrays(
+        "SELECT number, hash, copies, home FROM texts WHERE (copies > 1 AND home < 0) "
+        "OR number IN (SELECT a FROM pairs UNION ALL SELECT b FROM pairs) ORDER BY number"
+    )
+    numbers, copies = taking_part["number"].astype(np.int64), taking_part["copies"].astype(np.int64)
+    places = np.arange(len(numbers))
+    parent = places.astype(np.int32)
+    sums = np.zeros(len(numbers), np.int64)
+    for edges in _edges(scratch, numbers):
+        _take_in(parent, sums, *edges)
+    root = roots(parent, places)
+    if linkage == "star" and (kept_edges := list(_edges(scratch, numbers))):
+        a, b = (np.concatenate([edge[end] for edge in kept_edges]) for end in (0, 1))
+        root = star_roots(a, b, _by_similarity(sums) if turns is None else turns(taking_part["hash"]))
+    least = np.full(len(numbers), 2.0)
+    weak_a, weak_b = np.full(len(numbers), -1), np.full(len(numbers), -1)
+    for a, b, jaccard in _edges(scratch, numbers):
+        _weakest(root, a, b, jaccard, least, weak_a, weak_b)
+    distinct = np.bincount(root, minlength=len(numbers))
+    size = np.zeros(len(numbers), np.int64)
+    np.add.at(size, root, copies)
+    best = np.lexsort((places, -sums, root))
+    firsts = best[np.flatnonzero(np.diff(root[best], prepend=-1))]
+    representative = np.empty(len(numbers), np.int64)
+    representative[root[firsts]] = firsts
+    alone = (copies > 1) & (taking_part["home"] < 0)
+    kept = np.flatnonzero((distinct > 1) | ((root == places) & alone))
+    hashes = taking_part["hash"]
+    joined = weak_a[kept] >= 0
+    clusters = pa.table(
+        {
+            "id": hashes[kept],
+            "size": size[kept],
+            "distinct_texts": distinct[kept],
+            "min_jaccard": pa.array(np.where(joined, least[kept], 1.0), mask=joined & (not verified)),
+            "weakest_a": pa.array(hashes[weak_a[kept]], mask=~joined | (not verified)),
+            "weakest_b": pa.array(hashes[weak_b[kept]], mask=~joined | (not verified)),
+            "representative": hashes[representative[kept]],
+            "farthest": pa.nulls(len(kept), pa.float64()),
+            "ignored": np.isin(root[kept], root[np.isin(hashes, ignored)]),
+        },
+        CLUSTERS,
+    )
+    clustered = np.isin(root, kept)
+    texts = pa.table({"hash": hashes[clustered], "cluster": hashes[root[clustered]]}, CLUSTER_TEXTS)
+    return Clusters(clusters, texts)
+
+
+def find_roots(texts: int, a: Numbers, b: Numbers, jaccard: Similarities, linkage: str) -> Numbers:
+    """The least place of the cluster of each of `texts` places, from edges in memory; shape (texts,)."""
+    parent = np.arange(texts, dtype=np.int32)
+    sums = np.zeros(texts, np.int64)
+    _take_in(parent, sums, a, b, np.nan_to_num(jaccard))
+    return star_roots(a, b, _by_similarity(sums)) if linkage == "star" else roots(parent, np.arange(texts))
+
+
+def _by_similarity(sums: Numbers) -> Numbers:
+    """Places by their sums, highest first."""
+    return np.argsort(-sums, kind="stable")
+
+
+def _take_in(parent: Parents, sums: Numbers, a: Numbers, b: Numbers, jaccard: Similarities) -> None:
+    """Unite the ends of edges, and add the edges' weights to both."""
+    unite(parent, a, b)
+    weight = np.rint(jaccard * _UNIT).astype(np.int64)
+    np.add.at(sums, a, weight)
+    np.add.at(sums, b, weight)
+
+
+def _edges(scratch: Database, numbers: Numbers) -> Iterator[tuple[Numbers, Numbers, Similarities]]:
+    """Pairs in batches: the places of a and b among `numbers`, and Jaccard (0 for null)."""
+    for batch in scratch.batches("SELECT a, b, coalesce(jaccard, 0) AS jaccard FROM pairs"):
+        a, b = (np.searchsorted(numbers, batch[name].to_numpy()) for name in ("a", "b"))
+        yield a, b, batch["jaccard"].to_numpy()
+
+
+@compiled
+def _weakest(
+    root: Numbers,
+    a: Numbers,
+    b: Numbers,
+    jaccard: Similarities,
+    least: Similarities,
+    weak_a: Numbers,
+    weak_b: Numbers,
+) -> None:
+    """Lower `least` of each cluster to its weakest edge; of equal ones the first by (a, b)."""
+    for edge in range(len(a)):
+        cluster = root[a[edge]]
+        if root[b[edge]] != cluster or jaccard[edge] > least[cluster]:
+            continue
+        if jaccard[edge] == least[cluster] and (
+            a[edge] > weak_a[cluster] or (a[edge] == weak_a[cluster] and b[edge] > weak_b[cluster])
+        ):
+            continue
+        least[cluster] = jaccard[edge]
+        weak_a[cluster] = a[edge]
+        weak_b[cluster] = b[edge]

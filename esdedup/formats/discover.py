@@ -1,0 +1,199 @@
+"""From what a user names (files, folders, patterns, `-`) to sources with a name and a format."""
+
+from __future__ import annotations
+
+import glob
+import logging
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from esdedup.errors import SourceError, UsageError
+from esdedup.formats.compression.opener import COMPRESSIONS, readable
+from esdedup.settings import FORMATS, Reading
+
+STDIN = "-"
+
+_ENDINGS = {
+    ".xml": "wikipedia", ".tsv": "tsv", ".tab": "tsv", ".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl",
+    ".parquet": "parquet", ".pq": "parquet", ".txt": "text", ".text": "text",
+}  # fmt: skip
+_DUMP_PART = re.compile(r"\.xml-(p\d+p\d+)$", re.IGNORECASE)
+"""Large wikis come in parts: `pages-articles1.xml-p1p41242.bz2`."""
+
+_GIVE_FORMAT = f"give --format ({', '.join(FORMATS)})"
+
+_log = logging.getLogger("esdedup")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One file (or standard input) to read documents from."""
+
+    name: str  # the file's stem, or as told
+    path: Path | None  # None: standard input
+    format: str
+    size: int  # bytes on disk, 0 if unknown
+    base: Path | None  # of a folder of texts: the folder that document ids are relative to
+
+
+def discover(arguments: Sequence[str], reading: Reading) -> list[Source]:
+    """Find the sources that the arguments name, in their order; folders and patterns in order of path.
+
+    Raises `SourceError` where something is missing or empty, `UsageError` where a format is unknown or two
+    sources have one name.
+    """
+    if not arguments:
+        raise UsageError("no source named; give files, folders, patterns or -")
+    sources: list[Source] = []
+    seen: set[Path | None] = set()
+    for argument in arguments:
+        for source in _expand(argument, reading):
+            real = source.path and source.path.resolve()
+            if real in seen:
+                continue
+            seen.add(real)
+            sources.append(source)
+    sources = _share_folder_names(sources)
+    if reading.source_name is not None:
+        if len({_identity(source) for source in sources}) > 1:
+            raise UsageError("--source-name names one source and several are given; index them one by one")
+        sources = [replace(source, name=reading.source_name) for source in sources]
+    _check_names(sources)
+    return sources
+
+
+def _expand(argument: str, reading: Reading) -> Iterator[Source]:
+    if argument == STDIN:
+        if reading.format is None:
+            raise UsageError(f"standard input has no name to tell its format; {_GIVE_FORMAT}")
+        yield Source("stdin", None, reading.format, 0, None)
+        return
+    if not argument:
+        raise UsageError("a source has an empty name; give files, folders, patterns or -")
+    path = Path(argument)
+    try:
+        exists = path.exists()
+    except OSError as error:
+        raise SourceError(
+            f"{argument}: cannot be read: {error.strerror}; check the path and its permissions"
+        ) from error
+    if not exists:
+        if not glob.has_magic(argument):
+            raise SourceError(f"{argument}: no such file or folder; check the path")
+        yield from _from_pattern(argument, reading)
+    elif path.is_dir():
+        yield from _from_folder(path, reading)
+    else:
+        source = _source(path, reading)
+        if source is None:
+            raise _unknown(argument)
+        yield source
+
+
+def _from_pattern(pattern: str, reading: Reading) -> Iterator[Source]:
+    paths = sorted(map(Path, glob.glob(pattern, recursive=True)), key=os.fsencode)  # noqa: PTH207
+    if not paths:
+        raise SourceError(f"{pattern}: no file matches this pattern; check it")
+    files = [path for path in paths if not path.is_dir()]
+    if not files:
+        for path in paths:
+            yield from _from_folder(path, reading)
+        return
+    yield from _known(files, pattern, reading)
+
+
+def _from_folder(folder: Path, reading: Reading) -> Iterator[Source]:
+    """All files under a folder; hidden ones and those of an unknown ending are left out."""
+    files: list[Path] = []
+    for parent, folders, names in os.walk(folder, onerror=_refuse):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        files += [Path(parent, name) for name in names if not name.startswith(".")]
+    if not files:
+        raise SourceError(f"{folder}: the folder holds no files; check the path")
+    for source in _known(sorted(files, key=os.fsencode), str(folder), reading):
+        yield replace(source, base=folder, name=_folder_name(folder)) if source.format == "text" else source
+
+
+def _refuse(error: OSError) -> None:
+    raise SourceError(f"{error.filename}: cannot be read: {error.strerror}; check its permissions") from error
+
+
+def _known(files: list[Path], named: str, reading: Reading) -> Iterator[Source]:
+    sources = [source for path in files if (source := _source(path, reading))]
+    if not sources:
+        raise _unknown(named)
+    if len(sources) < len(files):
+        _log.warning("%s: %d files of an unknown format are left out", named, len(files) - len(sources))
+    yield from sources
+
+
+def _source(path: Path, reading: Reading) -> Source | None:
+    stem, ending, inner = split_name(path.name)
+    source_format = reading.format or ending
+    if source_format is None:
+        return None
+    name = stem if inner or not reading.format else Path(stem).stem
+    try:
+        size = path.stat().st_size if path.is_file() else 0
+    except OSError as error:
+        raise SourceError(f"{path}: cannot be read: {error.strerror}") from error
+    return Source(readable(name or path.name), path, source_format, size, None)
+
+
+def split_name(name: str) -> tuple[str, str | None, bool]:
+    """A file name's stem and format, and whether an ending was taken for the format."""
+    root, dot, ending = name.rpartition(".")
+    if root and f"{dot}{ending}".lower() in COMPRESSIONS:
+        name = root
+    if match := _DUMP_PART.search(name):
+        return f"{name[: match.start()]}-{match[1]}", "wikipedia", True
+    root, dot, ending = name.rpartition(".")
+    known = _ENDINGS.get(f"{dot}{ending}".lower()) if root else None
+    return (root, known, True) if known else (name, None, False)
+
+
+def _share_folder_names(sources: list[Source]) -> list[Source]:
+    """Texts named one by one, also by a pattern: those of one folder are one source."""
+    single = Counter(
+        source.path.parent
+        for source in sources
+        if source.format == "text" and source.path is not None and source.base is None
+    )
+    shared: list[Source] = []
+    for source in sources:
+        if source.path is not None and source.base is None and source.format == "text":
+            parent = source.path.parent
+            if single[parent] > 1:
+                source = replace(source, name=_folder_name(parent), base=parent)
+        shared.append(source)
+    return shared
+
+
+def _folder_name(folder: Path) -> str:
+    return readable(folder.resolve().name or "text")
+
+
+def _identity(source: Source) -> tuple[str, str]:
+    """Files of one folder of texts are one source."""
+    if source.base is not None:
+        return "folder", str(source.base.resolve())
+    return "file", str(source.path)
+
+
+def _check_names(sources: list[Source]) -> None:
+    holders: dict[str, Source] = {}
+    for source in sources:
+        other = holders.setdefault(source.name, source)
+        if _identity(other) != _identity(source):
+            raise UsageError(
+                f"two sources are named {source.name!r}: {other.path or STDIN} and {source.path or STDIN}; "
+                "give them distinct names: rename one, or index them one by one with --source-name"
+            )
+
+
+def _unknown(named: str) -> UsageError:
+    return UsageError(f"{named}: the format cannot be told from the name; {_GIVE_FORMAT}")

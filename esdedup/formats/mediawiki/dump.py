@@ -1,0 +1,220 @@
+"""MediaWiki XML exports, schemas 0.3 to 0.11: pages into rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+from lxml import etree
+
+from esdedup.columns.records import Skips
+from esdedup.formats.batches import Row, collect
+from esdedup.formats.mediawiki.namespaces import Titles, is_redirect
+from esdedup.formats.mediawiki.xmlfeed import drop_content, elements, local_name
+from esdedup.settings import Reading
+
+_WIKITEXT = "wikitext"
+_HEAD = 512  # bytes
+
+
+class WikipediaReader:
+    """Reads one export. `namespaces` is filled from its site information before the first batch.
+
+    With revisions `latest` a row is a page's last revision in time (in file order among equal times); with
+    `all` every revision is a row, in the order of the file. At most `limit` pages; `documents` counts them,
+    `pages` also those that are skipped.
+    """
+
+    def __init__(
+        self,
+        pieces: Iterator[bytes],
+        label: str,
+        reading: Reading,
+        limit: int | None,
+        skips: Skips,
+        namespaces: dict[int, str],
+    ) -> None:
+        self._pieces = pieces
+        self._label = label
+        self._limit = limit
+        self._wanted = frozenset(reading.namespaces)
+        self._all = reading.revisions == "all"
+        self._contributors = reading.contributors
+        self._skips = skips
+        self._namespaces = namespaces
+        self._titles = Titles(namespaces)
+        self.documents = 0
+        self.pages = 0
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        return collect(self._rows())
+
+    def _rows(self) -> Iterator[Row]:
+        if self._limit == 0:
+            return
+        page = _Page()
+        for element in elements(self._pieces, self._label):
+            name = local_name(element)
+            if name == "revision":
+                if not page.known:
+                    self._begin(page, element.itersiblings(preceding=True))
+                if page.skipped is None and (row := self._revision(page, element)):
+                    page.rows += 1
+                    yield row
+                _drop_before(element, page.best)
+                if element is not page.best:
+                    drop_content(element)
+            elif name == "page":
+                if not page.known:
+                    self._begin(page, element.iterchildren())
+                if row := self._end(page):
+                    page.rows += 1
+                    yield row
+                self.documents += page.rows > 0
+                self.pages += 1
+                page = _Page()
+                drop_content(element)
+                _drop_before(element, None)
+                if self.documents == self._limit:
+                    return
+            elif name == "siteinfo":
+                self._read_siteinfo(element)
+            else:
+                drop_content(element)
+                _drop_before(element, None, only=name)
+
+    def _read_siteinfo(self, element: etree._Element) -> None:
+        for namespace in element.iter("{*}namespace"):
+            key = _integer(namespace.get("key"))
+            if key is not None:
+                self._namespaces[key] = namespace.text or ""
+        self._titles = Titles(self._namespaces)
+
+    def _begin(self, page: _Page, children: Iterator[etree._Element]) -> None:
+        """Take in what a page says about itself, and decide whether it is wanted."""
+        page.known = True
+        namespace: int | None = None
+        for child in children:
+            name = local_name(child)
+            if name == "title":
+                page.title = child.text or ""
+            elif name == "id":
+                page.id = (child.text or "").strip()
+            elif name == "ns":
+                namespace = _integer(child.text)
+            elif name == "redirect":
+                page.redirect = True
+        if namespace is None:
+            namespace = self._titles.namespace(page.title)
+        if page.redirect and not self._all:
+            page.skipped = "redirect"
+        elif namespace not in self._wanted:
+            page.skipped = "namespace"
+        elif not page.id:
+            page.skipped = "no_id"
+
+    def _revision(self, page: _Page, element: etree._Element) -> Row | None:
+        """A row at once with `all`; else keep the element if it is the page's latest so far."""
+        page.revisions += 1
+        if self._all:
+            return self._row(page, element)
+        timestamp = ""
+        for child in element:
+            if local_name(child) == "timestamp":
+                timestamp = (child.text or "").strip()
+                break
+        if page.best is None or timestamp >= page.latest:
+            superseded, page.best, page.latest = page.best, element, timestamp
+            if superseded is not None:
+                drop_content(superseded)
+        return None
+
+    def _end(self, page: _Page) -> Row | None:
+        if page.skipped is not None:
+            self._skips.add(page.skipped, page.title)
+        elif not page.revisions:
+            self._skips.add("no_text", page.title)
+        elif page.best is not None:
+            return self._row(page, page.best)
+        return None
+
+    def _row(self, page: _Page, element: etree._Element) -> Row | None:
+        revision: int | None = None
+        timestamp: str | None = None
+        contributor: str | None = None
+        model = _WIKITEXT
+        text = b""
+        for child in element:
+            name = local_name(child)
+            if name == "text":
+                # as bytes, which is how it is held: no string is made of it on the way
+                text = etree.tostring(child, method="text", encoding="utf-8", with_tail=False)
+            elif name == "timestamp":
+                timestamp = (child.text or "").strip() or None
+            elif name == "id":
+                revision = _integer(child.text)
+            elif name == "contributor" and self._contributors:
+                contributor = _contributor(child)
+            elif name == "model":
+                model = (child.text or "").strip() or _WIKITEXT
+        begin = _beginning(text)
+        if model != _WIKITEXT:
+            reason = "not_wikitext"
+        elif not begin:
+            reason = "no_text"
+        elif is_redirect(begin):
+            reason = "redirect"
+        else:
+            return page.id, page.title, text, revision, timestamp, contributor, self.pages + 1
+        self._skips.add(reason, f"{page.title} (revision {revision})" if self._all else page.title)
+        return None
+
+
+class _Page:
+    """What is known about the page being read."""
+
+    __slots__ = ("best", "id", "known", "latest", "redirect", "revisions", "rows", "skipped", "title")
+
+    def __init__(self) -> None:
+        self.known = False
+        self.title = ""
+        self.id = ""
+        self.redirect = False
+        self.skipped: str | None = None
+        self.revisions = 0
+        self.rows = 0
+        self.best: etree._Element | None = None
+        self.latest = ""
+
+
+def _drop_before(element: etree._Element, kept: etree._Element | None, only: str | None = None) -> None:
+    """Remove an element's finished siblings. The element itself stays: the parser may be writing its tail."""
+    parent = element.getparent()
+    if parent is None:
+        return
+    previous = element.getprevious()
+    while previous is not None:
+        earlier = previous.getprevious()
+        if previous is not kept and (only is None or local_name(previous) == only):
+            previous.clear()  # lxml takes out a full one in quadratic time
+            parent.remove(previous)
+        previous = earlier
+
+
+def _beginning(text: bytes) -> str:
+    """The text without white space before it, or of a long one enough to tell what it is."""
+    begin = text[:_HEAD].decode("utf-8", "ignore").lstrip()
+    return begin if len(begin) > _HEAD // 8 or len(text) <= _HEAD else text.decode().lstrip()
+
+
+def _contributor(element: etree._Element) -> str | None:
+    """The name of a person with an account, or the address of one without; None where it is hidden."""
+    for child in element:
+        if local_name(child) in ("username", "ip"):
+            return (child.text or "").strip() or None
+    return None
+
+
+def _integer(text: str | None) -> int | None:
+    text = (text or "").strip()
+    return int(text) if len(text) < 19 and text.removeprefix("-").isdecimal() else None

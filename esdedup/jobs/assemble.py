@@ -1,0 +1,345 @@
+"""Prepared batches into rows for the store: numbers, positions, first and last revisions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from esdedup.columns.arrays import Flags, Numbers
+from esdedup.columns.hashing import Hashes
+from esdedup.jobs.news import News
+from esdedup.jobs.prepare import Prepared, Recipe
+from esdedup.store.protocol import DOCUMENT_ROWS, SEEN, SourceMark, sentence_rows
+
+_FOLD = 0x9E3779B97F4A7C15
+_TOLD_OF_REVISIONS = ("revision", "timestamp", "contributor")
+
+
+@dataclass(slots=True)
+class _Page:
+    """The page whose revisions are being read: what is known of its sentences so far."""
+
+    key: str
+    title: str | None
+    number: int
+    place: int
+    content: int = 0
+    hashes: Hashes = field(default_factory=lambda: np.empty(0, np.uint64))  # sorted
+    positions: Numbers = field(default_factory=lambda: np.empty(0, np.int64))  # in the order of `hashes`
+    first: Numbers = field(
+        default_factory=lambda: np.empty(0, np.int64)
+    )  # by position: ordinal of the first in the file
+    early: Numbers = field(default_factory=lambda: np.empty(0, np.int64))  # by block: ordinal of the first in time
+    late: Numbers = field(default_factory=lambda: np.empty(0, np.int64))  # likewise of the last
+    times: npt.NDArray[np.str_] = field(default_factory=lambda: np.empty(0, "<U20"))  # by ordinal
+    # a sentence at places[i][j] stands in the block within[i][j]
+    places: list[Numbers] = field(default_factory=list)
+    within: list[Numbers] = field(default_factory=list)
+    unparsable: dict[int, str] = field(default_factory=dict)  # blocks, and why
+    kept: list[Numbers] = field(default_factory=list)  # positions that the store has
+    revisions: list[int | None] = field(default_factory=list)
+    timestamps: list[str | None] = field(default_factory=list)
+    contributors: list[str | None] = field(default_factory=list)
+    short: int = 0
+    long: int = 0
+
+    def begin(
+        self, revisions: Sequence[int | None], timestamps: Sequence[str | None], who: Sequence[str | None]
+    ) -> None:
+        """Take in what is told of the revisions that follow; those of no time have that of the one before."""
+        self.revisions += revisions
+        self.timestamps += timestamps
+        self.contributors += who
+        before = str(self.times[-1]) if len(self.times) else ""
+        times = [before := stamp or before for stamp in timestamps]
+        self.times = np.concatenate([self.times, np.array(times, "<U20")])
+
+    def see(self, blocks: Numbers, ordinals: Numbers) -> None:
+        """Revisions, in their order in the file, have these blocks: which need not be their order in time."""
+        room = np.full(max(int(blocks.max(initial=-1)) + 1 - len(self.late), 0), -1)
+        self.early, self.late = np.concatenate([self.early, room]), np.concatenate([self.late, room])
+        order = np.argsort(self.times[ordinals], kind="stable")
+        # where a block is named more than once, the last assignment stays
+        for known, turns, sooner in ((self.early, order[::-1], True), (self.late, order, False)):
+            found = np.full(len(known), -1)
+            found[blocks[turns]] = ordinals[turns]
+            met = np.flatnonzero(found >= 0)
+            new, old = found[met], known[met]
+            beyond = self.times[new] < self.times[old] if sooner else self.times[new] >= self.times[old]
+            taken = (old < 0) | beyond
+            known[met[taken]] = new[taken]
+
+    def ends(self) -> tuple[Numbers, Numbers]:
+        """By position: the ordinals of the first and the last revision in time that have the sentence."""
+        order = np.argsort(self.times, kind="stable")
+        rank = np.argsort(order)
+        first, last = np.full(len(self.first), len(rank) - 1), np.zeros(len(self.first), np.int64)
+        if self.places:
+            places, within = np.concatenate(self.places), np.concatenate(self.within)
+            np.minimum.at(first, places, rank[self.early[within]])
+            np.maximum.at(last, places, rank[self.late[within]])
+        return order[first], order[last]
+
+    def told_of(self, ordinals: Numbers) -> list[pa.Array]:
+        """Revisions, timestamps and contributors of revisions by their ordinals."""
+        return [
+            pa.array([self.revisions[ordinal] for ordinal in ordinals], pa.int64()),
+            pa.array([self.timestamps[ordinal] for ordinal in ordinals], pa.string()),
+            pa.array([self.contributors[ordinal] for ordinal in ordinals], pa.string()),
+        ]
+
+
+Rows = tuple[pa.Table, pa.Table, pa.Table]
+"""Of `DOCUMENT_ROWS`, `sentence_rows` and `SEEN`."""
+
+
+class _Boundary(NamedTuple):
+    """After a batch: how many rows there are, and how far the source has been read."""
+
+    documents: int
+    sentences: int
+    seen: int
+    mark: SourceMark
+
+
+class Assembler:
+    """Collects the rows of one source; `take` hands them over for the store. Documents are numbered in steps."""
+
+    def __init__(self, mark: SourceMark, recipe: Recipe, first_number: int, step: int = 1) -> None:
+        self._mark = mark
+        self._recipe = recipe
+        self._schema = sentence_rows(recipe.signing.tokens)
+        self._next = first_number
+        self._step = step
+        self._page: _Page | None = None
+        self._documents: list[pa.RecordBatch] = []
+        self._sentences: list[pa.RecordBatch] = []
+        self._seen: list[pa.RecordBatch] = []
+        self._boundaries = [_Boundary(0, 0, 0, deepcopy(mark))]
+        self.pending_bytes = self.pending_rows = 0
+        self.sentences = 0
+
+    def add(self, batch: pa.RecordBatch, news: News, prepared: Prepared) -> None:
+        """Take in one batch, its news, and what was made of these, in reading order."""
+        self.pending_bytes += prepared.texts.nbytes + prepared.tokens.nbytes
+        self.pending_rows += len(prepared.texts)
+        self.sentences += len(prepared.texts)
+        if self._recipe.merge_revisions:
+            self._add_revisions(batch, news, prepared)
+        else:
+            self._add_documents(batch, news, prepared)
+        self._boundaries.append(
+            _Boundary(_rows(self._documents), _rows(self._sentences), _rows(self._seen), deepcopy(self._mark))
+        )
+
+    def finish(self) -> None:
+        """The source has ended: so has its last page."""
+        if self._page is not None:
+            self._end_page(self._page)
+            self._page = None
+
+    @property
+    def next_number(self) -> int:
+        """The number that the next document gets."""
+        return self._next
+
+    def take(self, row_group: int | None = None) -> tuple[SourceMark, Rows]:
+        """Rows gathered and not yet taken: documents, sentences, last seen; and the mark that counts them as read.
+
+        With `row_group` so many sentences, or a multiple, and what of the rest is told of whole batches: sentences
+        may run ahead of their documents, whose mark then knows nothing of them.
+        """
+        rows = (
+            pa.Table.from_batches(self._documents, DOCUMENT_ROWS),
+            pa.Table.from_batches(self._sentences, self._schema),
+            pa.Table.from_batches(self._seen, SEEN),
+        )
+        if row_group is None:
+            end = _Boundary(rows[0].num_rows, rows[1].num_rows, rows[2].num_rows, self._mark)
+            sentences = end.sentences
+        else:
+            sentences = self.pending_rows // row_group * row_group
+            end = [boundary for boundary in self._boundaries if boundary.sentences <= sentences][-1]
+        cuts = (end.documents, sentences, end.seen)
+        taken = tuple(table.slice(0, cut) for table, cut in zip(rows, cuts, strict=True))
+        rest = [table.slice(cut) for table, cut in zip(rows, cuts, strict=True)]
+        self._documents, self._sentences, self._seen = (table.to_batches() for table in rest)
+        self.pending_bytes, self.pending_rows = rest[1].nbytes, rest[1].num_rows
+        later = [boundary for boundary in self._boundaries if boundary.sentences > sentences]
+        self._boundaries = [_Boundary(0, 0, 0, deepcopy(end.mark))] + [
+            _Boundary(told.documents - cuts[0], told.sentences - cuts[1], told.seen - cuts[2], told.mark)
+            for told in later
+        ]
+        return end.mark, (taken[0], taken[1], taken[2])
+
+    # -- documents with one text ----------------------------------------------------------------------------
+
+    def _add_documents(self, batch: pa.RecordBatch, news: News, prepared: Prepared) -> None:
+        for row, reason in prepared.unparsable:
+            self._skip_unparsable(batch, row, reason)
+        rows = batch.num_rows
+        numbers = self._next + self._step * np.arange(rows)
+        self._next += self._step * rows
+        self._mark.documents += rows
+        units = np.bincount(prepared.text, minlength=rows)
+        starts = np.cumsum(units) - units
+        positions = np.arange(len(prepared.text)) - starts[prepared.text]
+        self._documents.append(
+            self._document_rows(
+                numbers, batch["id"], batch["title"], news.contents, units.astype(np.int32), batch["place"]
+            )
+        )
+        self._count(int(prepared.short.sum()), int((~prepared.kept & ~prepared.short).sum()))
+        at = prepared.text[prepared.kept]
+        taken = pa.array(at)
+        when = [batch[name].take(taken) for name in _TOLD_OF_REVISIONS]
+        self._append_sentences(numbers[at], positions[prepared.kept], prepared, np.ones(len(at), np.bool_), when)
+
+    def _document_rows(
+        self, numbers: Numbers, keys: pa.Array, titles: pa.Array, contents: Hashes, units: Numbers, places: pa.Array
+    ) -> pa.RecordBatch:
+        source = np.full(len(numbers), self._mark.number, np.int32)
+        columns = [numbers, source, keys, titles, contents, units, places]
+        arrays = [
+            column if isinstance(column, pa.Array) else pa.array(column, kind)
+            for column, kind in zip(columns, DOCUMENT_ROWS.types, strict=True)
+        ]
+        return pa.record_batch(arrays, DOCUMENT_ROWS)
+
+    def _append_sentences(
+        self, documents: Numbers, positions: Numbers, prepared: Prepared, chosen: Flags, when: Sequence[pa.Array]
+    ) -> None:
+        """Rows for the kept units that `chosen` marks; the other columns are of the chosen ones alone.
+
+        `when` has their revisions, timestamps and contributors.
+        """
+        mask = pa.array(chosen)
+        tokens = pa.FixedSizeListArray.from_arrays(
+            pa.array(prepared.tokens[chosen].reshape(-1)), self._recipe.signing.tokens
+        )
+        arrays = [
+            pa.array(documents, pa.int32()),
+            pa.array(positions, pa.int32()),
+            pa.array(prepared.hash[prepared.kept][chosen]),
+            prepared.texts.filter(mask),
+            tokens,
+            *when,
+            *when,
+        ]
+        self._sentences.append(pa.record_batch(arrays, self._schema))
+
+    def _skip_unparsable(self, batch: pa.RecordBatch, row: int, reason: str) -> None:
+        page = batch["title"][row].as_py() or batch["id"][row].as_py()
+        self._mark.skips.add("unparsable_page", f"{page}: {reason}")
+
+    def _count(self, short: int, long: int) -> None:
+        for reason, count in (("too_short", short), ("too_long", long)):
+            if count:
+                self._mark.skips.add(reason, count=count)
+
+    # -- pages with many revisions --------------------------------------------------------------------------
+
+    def _add_revisions(self, batch: pa.RecordBatch, news: News, prepared: Prepared) -> None:
+        keys = batch["id"].to_pylist()
+        revisions, timestamps, contributors = (batch[name].to_pylist() for name in _TOLD_OF_REVISIONS)
+        kept_before = np.concatenate(([0], np.cumsum(prepared.kept)))
+        begin = 0
+        while begin < len(keys):
+            end = begin + 1
+            while end < len(keys) and keys[end] == keys[begin]:
+                end += 1
+            page = self._page
+            if page is None or page.key != keys[begin]:
+                if page is not None:
+                    self._end_page(page)
+                place = batch["place"][begin].as_py()
+                page = self._page = _Page(keys[begin], batch["title"][begin].as_py(), self._next, place)
+                self._next += self._step
+            shift = len(page.revisions) - begin  # from a batch row to the ordinal of a revision of the page
+            page.begin(revisions[begin:end], timestamps[begin:end], contributors[begin:end])
+            for content in news.contents[begin:end]:
+                page.content = (page.content * _FOLD + int(content)) % 2**64
+            texts = np.searchsorted(news.row, [begin, end])
+            for text, reason in prepared.unparsable:
+                if texts[0] <= text < texts[1]:
+                    page.unparsable[int(news.number[text])] = reason
+            self._see(page, batch, news, slice(*np.searchsorted(news.seen_row, [begin, end])), shift)
+            self._meet(page, news, prepared, texts, shift, kept_before)
+            begin = end
+
+    def _see(self, page: _Page, batch: pa.RecordBatch, news: News, part: slice, shift: int) -> None:
+        """The revisions that follow have the blocks that `part` of what was seen names."""
+        blocks, rows = news.seen[part], news.seen_row[part]
+        page.see(blocks, rows + shift)
+        if page.unparsable:
+            for block, row in zip(blocks.tolist(), rows.tolist(), strict=True):
+                if block in page.unparsable:
+                    self._skip_unparsable(batch, row, page.unparsable[block])
+
+    def _meet(
+        self, page: _Page, news: News, prepared: Prepared, texts: Numbers, shift: int, kept_before: Numbers
+    ) -> None:
+        """The units of the news between two `texts` belong to `page`: note the new ones, and where each stands."""
+        first, last = np.searchsorted(prepared.text, texts)
+        hashes = prepared.hash[first:last]
+        at = np.searchsorted(page.hashes, hashes)
+        known = np.zeros(len(hashes), np.bool_)
+        inside = at < len(page.hashes)
+        known[inside] = page.hashes[at[inside]] == hashes[inside]
+        new = ~known
+        positions = np.empty(len(hashes), np.int64)
+        positions[known] = page.positions[at[known]]
+        positions[new] = np.arange(len(page.first), len(page.first) + new.sum())
+        again = slice(*np.searchsorted(prepared.again_text, texts))
+        page.places += [positions, positions[prepared.again_unit[again] - first]]
+        page.within += [news.number[prepared.text[first:last]], news.number[prepared.again_text[again]]]
+        page.first = np.concatenate([page.first, news.row[prepared.text[first:last][new]] + shift])
+        merged = np.concatenate([page.hashes, hashes[new]])
+        order = np.argsort(merged, kind="stable")
+        page.positions = np.concatenate([page.positions, positions[new]])[order]
+        page.hashes = merged[order]
+        kept = prepared.kept[first:last]
+        page.short += int((prepared.short[first:last] & new).sum())
+        page.long += int((~kept & ~prepared.short[first:last] & new).sum())
+        chosen = np.zeros(len(prepared.texts), np.bool_)
+        chosen[kept_before[first] : kept_before[last]] = new[kept]
+        stored = positions[kept & new]
+        if len(stored):
+            page.kept.append(stored)
+            numbers = np.full(len(stored), page.number)
+            self._append_sentences(numbers, stored, prepared, chosen, page.told_of(page.first[stored]))
+
+    def _end_page(self, page: _Page) -> None:
+        self._mark.documents += 1
+        self._count(page.short, page.long)
+        self._documents.append(
+            self._document_rows(
+                np.array([page.number], np.int32),
+                pa.array([page.key], pa.string()),
+                pa.array([page.title], pa.string()),
+                np.array([page.content], np.uint64),
+                np.array([len(page.first)], np.int32),
+                pa.array([page.place], pa.int64()),
+            )
+        )
+        kept = np.concatenate(page.kept) if page.kept else np.empty(0, np.int64)
+        first, last = page.ends()
+        # the others are told of right already
+        told = kept[(first[kept] != page.first[kept]) | (last[kept] != page.first[kept])]
+        rows = [
+            pa.array(np.full(len(told), page.number, np.int32)),
+            pa.array(told, pa.int32()),
+            *page.told_of(first[told]),
+            *page.told_of(last[told]),
+        ]
+        self._seen.append(pa.record_batch(rows, SEEN))
+
+
+def _rows(batches: Sequence[pa.RecordBatch]) -> int:
+    return sum(batch.num_rows for batch in batches)

@@ -1,0 +1,177 @@
+"""The verb that writes collections again without their duplicates."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from esdedup.errors import StoreSourcesError, UsageError
+from esdedup.files import compact_json, whole_file
+from esdedup.formats.discover import Source
+from esdedup.formats.rewrite import Rewritten, check_rewritable, output_path, rewrite_source
+from esdedup.jobs.indexing import damages, source_marks
+from esdedup.jobs.steps import (
+    Address,
+    check_choice,
+    find_sources,
+    job_name,
+    make_folder,
+    open_for,
+    publish,
+    read_into,
+    refuse_other_sources,
+    scan_if_needed,
+    settings_of,
+)
+from esdedup.output.drops import Verdicts, judge
+from esdedup.settings import KINDS
+from esdedup.store.protocol import Store
+
+_DONE = ".dedupe-done.json"
+_DROPS = "drops.jsonl"
+_STORE = "store.duckdb"
+
+
+def dedupe(
+    *sources: Address,
+    out: Address,
+    store: Address | None = None,
+    keep: str = "first",
+    kinds: Sequence[str] | None = None,
+    annotate: bool = False,
+    fresh: bool = False,
+    keep_going: bool = False,
+    quiet: bool = True,
+    **options: Any,
+) -> dict[str, Any]:
+    """Write each source again to the folder `out`, same name, format and compression, without its duplicates.
+
+    Of each cluster one sentence (or record, with `unit="record"`) is kept: the `first` as read, the `longest`, or
+    `none`. Sentences are taken out of the texts that they stand in; a document of which nothing is left is left
+    out. Wiki dumps become JSON Lines of cleaned documents. drops.jsonl names each dropped sentence, its cluster,
+    the one kept, the reason and the Jaccard similarity. Linkage is `star`, around the texts to keep. `annotate`
+    keeps all, and writes beside each record what would become of it. With `kinds`, clusters of other kinds stay as
+    they are: a training corpus may keep its template sentences. With `across="sources"` duplicates within one
+    source stay: is anything of a test set in the training set?
+
+    The same command finishes a killed job, and writes no file twice. Counts of documents and sentences written and
+    dropped, and the `files`.
+    """
+    if options.get("linkage") not in (None, "star"):
+        raise UsageError("linkage is single; dedupe needs star, so that what it drops was compared with what it keeps")
+    if options.get("verify") not in (None, "exact"):
+        raise UsageError(
+            f"verify is {options['verify']}; dedupe needs exact, so that what it drops was compared with what it keeps"
+        )
+    if options.get("limit") is not None:
+        raise UsageError("limit: dedupe writes whole sources; leave it out")
+    settings = settings_of(options)
+    for kind in kinds or ():
+        check_choice("kinds", kind, KINDS)
+    scanning = replace(settings.scanning, linkage="star", keep=keep, kinds=kinds is not None)
+    settings = replace(settings, scanning=scanning)
+    folder = Path(out)
+    found, missing = find_sources(sources, settings.reading, keep_going)
+    for source in found:
+        if source.path is None:
+            raise UsageError("standard input cannot be read twice, as dedupe must; save it and name the file")
+        check_rewritable(source, settings.reading, folder, annotate=annotate)
+        _check_place(source, folder)
+    make_folder(folder)
+    marks = source_marks(found, settings.reading)
+    job = job_name(marks, settings) if fresh else None
+    seconds: dict[str, float] = {}
+    with open_for(store or folder / _STORE, settings, fresh=job) as opened:
+        refuse_other_sources(opened, marks)
+        opened.begin_job("dedupe")
+        _refuse_history(opened)
+        clock = time.perf_counter()
+        read_into(opened, found, marks, settings, keep_going=keep_going, quiet=quiet)
+        seconds["index"] = time.perf_counter() - clock
+        seconds |= scan_if_needed(opened, settings.scanning, settings.resources, quiet=quiet)
+        clock = time.perf_counter()
+        numbers = {(mark.name, mark.path): mark.number for mark in opened.sources()}
+        written = _Written(folder / _DONE, json.dumps([opened.state(), asdict(scanning), annotate, kinds]))
+        with judge(opened, keep, scanning.across, kinds) as verdicts:
+            for source, mark in zip(found, marks, strict=True):
+                if not written.has(mark.path):
+                    done = rewrite_source(
+                        source,
+                        settings.reading,
+                        opened.signing,
+                        verdicts.marks(numbers[mark.name, mark.path]),
+                        folder,
+                        annotate=annotate,
+                        keep_going=keep_going,
+                        threads=settings.resources.processes,
+                    )
+                    written.add(mark.path, done)
+            _write_drops(verdicts, folder / _DROPS)
+            reasons = verdicts.counts()
+        counts = opened.counts()
+        opened.end_job()
+        publish(opened, fresh=fresh)
+    seconds["write"] = time.perf_counter() - clock
+    return {**written.finish(), "dropped": reasons, "counts": counts, "damaged": missing + damages(marks)} | {
+        "seconds": {stage: round(value, 3) for stage, value in seconds.items()}
+    }
+
+
+def _check_place(source: Source, folder: Path) -> None:
+    """`UsageError` where the result would take the name of a file of ours, or be read as a source the next time."""
+    if output_path(source, folder) in [folder / name for name in (_DROPS, _DONE, _STORE)]:
+        raise UsageError(f"{source.path}: {folder} needs this name for a file of its own; rename the source")
+    if source.base is not None and source.base.resolve() in [folder.resolve(), *folder.resolve().parents]:
+        raise UsageError(f"{folder}: lies in a folder of sources; name another folder")
+
+
+def _refuse_history(store: Store) -> None:
+    """`StoreSourcesError` unless all that is stored came by one reading: documents then stand where they stood."""
+    read = store.unfinished_reading() or store.last_reading()
+    if store.sources() and (read is None or read.first > 0):
+        raise StoreSourcesError(
+            f"{store.address}: documents came or went since its first reading, so that their places are not known any "
+            "more; begin again with --fresh, or name another --store"
+        )
+
+
+def _write_drops(verdicts: Verdicts, path: Path) -> None:
+    with whole_file(path) as part, part.open("w", encoding="utf-8", newline="\n") as lines:
+        lines.writelines(compact_json(row) + "\n" for row in verdicts.drops())
+
+
+class _Written:
+    """Which files are whole already, so that a killed job need not write them again."""
+
+    def __init__(self, path: Path, job: str) -> None:
+        self._path = path
+        self._told: dict[str, Any] = {"job": job, "files": {}}
+        if path.exists():
+            with suppress(ValueError):  # torn by a power cut: then all is written again
+                told = json.loads(path.read_text("utf-8"))
+                if told["job"] == job:
+                    self._told = told
+
+    def has(self, source: str) -> bool:
+        known = self._told["files"].get(source)
+        return known is not None and Path(known["path"]).exists()
+
+    def add(self, source: str, done: Rewritten) -> None:
+        self._told["files"][source] = {**asdict(done), "path": str(done.path)}
+        with whole_file(self._path) as part:
+            part.write_text(json.dumps(self._told), "utf-8")
+
+    def finish(self) -> dict[str, Any]:
+        """Sums over all files, and their names; the job is done."""
+        self._path.unlink(missing_ok=True)
+        files = list(self._told["files"].values())
+        sums = {
+            name: sum(file[name] for file in files) for name in ("documents", "documents_dropped", "sentences_dropped")
+        }
+        written = {file["path"] for file in files if Path(file["path"]).exists()}  # not a text that was dropped whole
+        return {**sums, "files": sorted(written)}

@@ -1,0 +1,272 @@
+"""Sources into a store: read here, prepare in the workers, write here, in reading order."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, nullcontext
+from copy import deepcopy
+from dataclasses import asdict
+from types import TracebackType
+
+import numpy as np
+import pyarrow as pa
+
+from esdedup.columns.ahead import read_ahead
+from esdedup.columns.records import Skips
+from esdedup.errors import SourceError
+from esdedup.formats.discover import Source
+from esdedup.formats.stream import DocumentStream, open_documents
+from esdedup.jobs.assemble import Assembler, Rows
+from esdedup.jobs.news import News, NewsReader
+from esdedup.jobs.prepare import Prepared, Recipe
+from esdedup.jobs.progress_bar import Bar
+from esdedup.jobs.workers import Workers
+from esdedup.settings import Part, Reading, Resources
+from esdedup.store.protocol import ALL, STANDARD_INPUT, SourceMark, Store
+
+log = logging.getLogger("esdedup")
+
+_FLUSH_BYTES = 96 * 2**20
+_FLUSH_ROWS = 122_880
+"""What a columnar store likes best: a row group of DuckDB. Parts of row groups are all rewritten some day."""
+
+_NUMBER = re.compile("[0-9]{1,18}")
+
+
+def source_marks(sources: Sequence[Source], reading: Reading) -> list[SourceMark]:
+    """What the store remembers of each source: enough to tell whether it is the same one again."""
+    # the text files of a folder share its name and are one source to the reader
+    qualified = len({source.name for source in sources}) > 1 or reading.source_name is not None
+    history = reading.revisions == "all"
+    how = {name: value for name, value in asdict(reading).items() if name not in ("source_name", "part")}
+    marks = []
+    for source in sources:
+        if source.path is None:
+            path, state = STANDARD_INPUT, "a stream"
+        else:
+            stat = source.path.stat()
+            # a name that is no UTF-8 is kept as it can be shown
+            path = os.fsencode(source.path.resolve()).decode("utf-8", "backslashreplace")
+            state = f"{stat.st_size} bytes, changed at {stat.st_mtime_ns}"
+        marks.append(SourceMark(source.name, path, f"{state}, read with {how}", qualified, history))
+    return marks
+
+
+def index_sources(
+    store: Store,
+    sources: Sequence[Source],
+    marks: Sequence[SourceMark],
+    reading: Reading,
+    resources: Resources,
+    *,
+    keep_going: bool,
+    quiet: bool,
+) -> dict[str, int]:
+    """Read what `marks` say is unread of `sources` into `store` and settle it.
+
+    Of a damaged source, what stood before the damage is stored. Then `SourceError`, and the reading stays
+    unfinished; with `keep_going` the next source is read, and the damage stands in the mark. Returns the counts
+    of `Store.settle`.
+    """
+    next_number = store.begin(list(marks), Part.parse(reading.part))
+    with ExitStack() as stack:
+        bar = stack.enter_context(Bar("index", sum(source.size for source in sources), "B", not quiet))
+        workers = Workers(resources.processes)
+        stack.callback(workers.close)
+        before = 0
+        for source, mark in zip(sources, marks, strict=True):
+            if not mark.finished:
+                next_number = _Loader(store, source, mark, reading, resources, workers, bar, before).load(next_number)
+            for damage in damages([mark]):
+                if not keep_going:
+                    raise SourceError(f"{damage}; --keep-going goes on with what stands before")
+                log.error("%s", damage)
+            before += source.size
+            bar.reach(before)
+    return store.settle()
+
+
+def damages(marks: Sequence[SourceMark]) -> list[str]:
+    """What is wrong with the sources that could not be read to their end, or of which a server has not taken all."""
+    places = [mark.skips.places for mark in marks]
+    return [place for one in places for place in one.get("damaged_source", []) + one.get("refused", [])[:1]]
+
+
+class _Writer:
+    """Writes to the store in a thread of its own, one batch of rows at a time, while the next is read."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._thread = ThreadPoolExecutor(1)
+        self._writing: Future[None] | None = None
+
+    def write(self, mark: SourceMark, rows: Rows) -> None:
+        """Begin to write `rows` and the mark as it is now, once the batch before is written."""
+        self.finish()
+        self._writing = self._thread.submit(self._store.append, deepcopy(mark), *rows)
+
+    def finish(self) -> None:
+        """Wait for what is being written; its errors are raised here."""
+        if self._writing is not None:
+            self._writing.result()
+
+    def __enter__(self) -> _Writer:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is not None:
+            self._store.give_up()
+        self._thread.shutdown()
+
+
+_Read = tuple[pa.RecordBatch, Recipe, int]
+"""A batch, what is to be made of it, and where in the source it ends."""
+
+
+class _Loader:
+    """Loads one source."""
+
+    def __init__(
+        self, store: Store, source: Source, mark: SourceMark, reading: Reading, resources: Resources,
+        workers: Workers, bar: Bar, bytes_before: int,
+    ) -> None:  # fmt: skip
+        self._store = store
+        self._source = source
+        self._mark = mark
+        self._reading = reading
+        self._resources = resources
+        self._workers = workers
+        self._bar = bar
+        self._bytes_before = bytes_before
+        self._part = Part.parse(reading.part)
+
+    def load(self, next_number: int) -> int:
+        """Read the source to its end, or to its damage, which the mark then names; the next document number."""
+        skips = Skips()
+        with _Writer(self._store) as writer:
+            assembler = self._read(next_number, skips, writer)
+            assembler.finish()
+            mark, rows = assembler.take()
+            # what the reading skipped is counted anew by every reading, so it joins the rest at the end; each of
+            # several parts has seen it all, so only the first one tells of more than damage
+            mark.skips.include(skips if self._part.number == 1 else _damage(skips))
+            mark.finished = True
+            writer.write(mark, rows)
+            writer.finish()
+        return assembler.next_number
+
+    def _read(self, next_number: int, skips: Skips, writer: _Writer) -> Assembler:
+        assembler = Assembler(self._mark, self._recipe({}), next_number, self._part.parts)
+        try:
+            with open_documents(self._source, self._reading, skips, threads=self._resources.processes) as stream:
+                self._take_in(stream, assembler, skips, writer)
+        except SourceError as error:  # it cannot even be opened
+            skips.add("damaged_source", str(error))
+        return assembler
+
+    def _take_in(self, stream: DocumentStream, assembler: Assembler, skips: Skips, writer: _Writer) -> None:
+        """Prepare the batches of the stream in the workers, and hand them on in order, up to the end or to damage."""
+        waiting: deque[tuple[pa.RecordBatch, News, int, Future[Prepared]]] = deque()
+        reader = NewsReader()
+        # standard input may keep a thread waiting that nobody could call back
+        ahead = self._workers.count > 1 and self._source.path is not None
+        with read_ahead(self._batches(stream)) if ahead else nullcontext(self._batches(stream)) as batches:
+            read = _next(batches, skips)
+            while read is not None or waiting:
+                if read is not None:
+                    batch, recipe, position = read
+                    news = reader.read(batch, recipe)
+                    told = batch.drop_columns(["text"])
+                    waiting.append((told, news, position, self._workers.submit(news)))
+                    read = _next(batches, skips)
+                while waiting and (read is None or len(waiting) > 4 * self._workers.count):
+                    told, news, position, future = waiting.popleft()
+                    assembler.add(told, news, self._workers.result(future))
+                    self._bar.reach(self._bytes_before + position, f"{assembler.sentences:,} sentences")
+                    if assembler.pending_rows >= _FLUSH_ROWS:
+                        writer.write(*assembler.take(_FLUSH_ROWS))
+                    elif assembler.pending_bytes > _FLUSH_BYTES:
+                        writer.write(*assembler.take())
+
+    def _batches(self, stream: DocumentStream) -> Iterator[_Read]:
+        """What is left to read of the stream."""
+        ours = self._of_part(iter(stream))
+        for batch in _without_first(ours, self._mark.documents, self._recipe({}).merge_revisions):
+            yield batch, self._recipe(stream.namespaces), stream.position
+
+    def _of_part(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The rows of this part: by the id of the page, else by the record's place in the source."""
+        if self._part == ALL:
+            yield from batches
+            return
+        for batch in batches:
+            # each file in a folder of texts has the one place 1: the next file is the next part's
+            turns = batch["place"].to_numpy() + self._mark.number
+            if self._source.format == "wikipedia":
+                keys = batch["id"].to_pylist()
+                # not every dump is made by MediaWiki: an id need be no number
+                turns = np.array(
+                    [int(key) if _NUMBER.fullmatch(key) else turn for key, turn in zip(keys, turns, strict=True)]
+                )
+            kept = batch.filter(pa.array(turns % self._part.parts == self._part.number % self._part.parts))
+            if kept.num_rows:
+                yield kept
+
+    def _recipe(self, namespaces: dict[int, str]) -> Recipe:
+        markup = self._source.format == "wikipedia"
+        return Recipe(
+            self._store.signing,
+            self._reading.wikitext if markup else None,
+            tuple(sorted(namespaces.items())),
+            markup and self._reading.revisions == "all",
+        )
+
+
+def _next(batches: Iterator[_Read], skips: Skips) -> _Read | None:
+    """The next batch; None at the end, or at damage, which is counted."""
+    try:
+        return next(batches, None)
+    except SourceError as error:
+        skips.add("damaged_source", str(error))
+        return None
+
+
+def _damage(skips: Skips) -> Skips:
+    """Of what was left out, only that the source ends early."""
+    kept = Skips()
+    for place in skips.places.get("damaged_source", []):
+        kept.add("damaged_source", place)
+    return kept
+
+
+def _without_first(batches: Iterator[pa.RecordBatch], documents: int, by_id: bool) -> Iterator[pa.RecordBatch]:
+    """The batches without the rows of the first `documents` documents, which the store has.
+
+    A document is a row or, `by_id`, a run of rows with one id: a page with its revisions.
+    """
+    last: str | None = None
+    for batch in batches:
+        if not by_id:
+            passed = min(documents, batch.num_rows)
+            documents -= passed
+            if passed < batch.num_rows:
+                yield batch.slice(passed)
+            continue
+        if documents == 0 and last is None:
+            yield batch
+            continue
+        for row, key in enumerate(batch["id"].to_pylist()):
+            if key != last:
+                if documents == 0:
+                    last = None
+                    yield batch.slice(row)
+                    break
+                documents -= 1
+                last = key

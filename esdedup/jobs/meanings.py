@@ -1,0 +1,96 @@
+"""The verbs about what clusters mean: contradictions, templates as data, and sentences written from a table."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from esdedup.analysis.drift import contradictions
+from esdedup.analysis.editors import editors
+from esdedup.analysis.lineage import descended
+from esdedup.analysis.templates import Table, table_of, write
+from esdedup.errors import SourceError, UsageError
+from esdedup.jobs.questions import clusters, opened_kinds, storable
+from esdedup.jobs.steps import Address, check_count
+from esdedup.store.protocol import ClusterQuery, Store
+
+LEAST_SUBJECTS = 3
+
+
+def drift(
+    *, store: Address | Store, since: str | None = None, document: str | None = None, limit: int | None = None
+) -> list[dict[str, Any]]:
+    """Every place where sentences of one cluster state different facts of the same subject, surest first.
+
+    Each has the `cluster`, its `frame`, the `slot` and its `type`, the `values` with the sentences that say so, which
+    of them the `majority` says and which is the `newest`, the `difference` of numbers, and a `confidence`. With
+    `since` (a date, as 2024-05-31), only those in which the oldest sentence with some value is not older. Sentences
+    of a template contradict each other where they name the same subject.
+    """
+    check_count("limit", limit)
+    begin = _date(since)
+    wanted = ClusterQuery(having="contradictions", document=document and storable(document), sort="contradiction")
+    with opened_kinds(store) as opened:
+        found = [
+            row
+            for cluster in opened.cluster_rows(wanted)
+            for row in contradictions(cluster)
+            if begin is None or any((value["first"] or "") >= begin for value in row["values"])
+        ]
+    found.sort(key=lambda row: (-row["confidence"], row["cluster"], row["slot"]))
+    return found if limit is None else found[:limit]
+
+
+def templates(
+    *, store: Address | Store, min_subjects: int = LEAST_SUBJECTS, document: str | None = None, limit: int | None = None
+) -> Iterator[Table]:
+    """The frame and the table of each template cluster with so many distinct texts, largest first."""
+    check_count("min_subjects", min_subjects)
+    check_count("limit", limit)
+    for cluster in clusters(store=store, kind="template", document=document):
+        if limit == 0:
+            return
+        if cluster["distinct"] >= min_subjects:
+            limit = None if limit is None else limit - 1
+            yield table_of(cluster)
+
+
+def lineage(*, store: Address | Store, document: str | None = None, limit: int | None = None) -> dict[str, Any]:
+    """Who said it first: `trees`, one a cluster with a copy from page to page, most copies first; of the whole store
+    also `editors`, how many copies each kind of editor has added, and `undated`, how many clustered sentences have no
+    time.
+
+    In a tree each member's parent is the most similar sentence that is known to have stood somewhere before it. Dumps
+    with full history (`revisions="all"`) know the edit that brought a sentence; two plain ones of different dates know
+    what had come to a page in between, but not who brought it.
+    """
+    check_count("limit", limit)
+    with opened_kinds(store) as opened:
+        wanted = ClusterQuery(document=document and storable(document), sort="copies", limit=limit)
+        trees = [descended(tree) for tree in opened.trees(wanted) if tree["members"]]
+        copiers, undated = opened.copiers()
+    return {"trees": trees, "editors": editors(copiers), "undated": undated}
+
+
+def fill(frame: str, table: Address) -> Iterator[str]:
+    """The sentences of a frame and the rows of a CSV file whose columns are called as its slots."""
+    path = Path(table)
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as lines:
+            for row in csv.DictReader(lines):
+                yield write(frame, {name: value or "" for name, value in row.items() if isinstance(name, str)})
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise SourceError(f"{path}: {error}; give a CSV file in UTF-8 with a line of column names") from error
+
+
+def _date(text: str | None) -> str | None:
+    if text is None:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+        return (moment if moment.tzinfo is None else moment.astimezone(UTC)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"since is {text!r}; write a date as 2024-05-31") from error

@@ -1,0 +1,240 @@
+"""`plan`: which settings find enough, and what they will cost, from theory and from a sample of one's own."""
+
+from __future__ import annotations
+
+import json
+import math
+import tempfile
+from contextlib import ExitStack
+from dataclasses import fields
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from esdedup.columns.hashing import Hashes
+from esdedup.errors import StoreError, UsageError
+from esdedup.evaluation.forecast import Took, forecast
+from esdedup.evaluation.sample import Curve, Sample, expected_curve
+from esdedup.evaluation.schemes import UNLIKE, Scheme, Tried, expected_recall, recommended, schemes_of
+from esdedup.evaluation.truth import true_pairs
+from esdedup.files import whole_file
+from esdedup.jobs.in_memory import TextClusters, cluster_texts
+from esdedup.jobs.steps import Address, check_count, make_folder, require_settled
+from esdedup.jobs.trials import Trials, trial_runs
+from esdedup.matching.signers.bands import Signer
+from esdedup.output.curves import draw_curves
+from esdedup.settings import Reading, Settings, freeze
+from esdedup.store.opening import is_on_server, open_store
+
+SAMPLE = 50_000
+"""Sentences of a sample."""
+
+MANY = 1_000_000
+"""Sentences that a scheme is recommended for, unless it is said how many there are."""
+
+_SHINGLES = ("lang", "normalize", "shingle", "hash_bits", "seed")
+_SCHEME = {"bands", "rows", "hashes", "draw", "draws"}
+
+
+def plan(
+    *sources: Address,
+    store: Address | None = None,
+    tokens: int = 10,
+    schemes: str | None = None,
+    recall: float = 0.99,
+    sample: int = SAMPLE,
+    sentences: int | None = None,
+    out: Address | None = None,
+    keep_going: bool = False,
+    quiet: bool = True,
+    **options: Any,
+) -> dict[str, Any]:
+    """Compare ways to sign, on a sample of `sources` or of what is in `store`, or in theory alone.
+
+    `schemes`: names parted by commas (`10x4`: bands × rows, `10x10/20`: draws × values of a draw / pool), else all that
+    make sense with up to `tokens` tokens a sentence; a scheme among `options` is compared too. The answer has the
+    `threshold`, the `sample` (distinct `texts`, `true_pairs` at or above it; None without one), `schemes` (rows
+    `scheme`, `tokens`, `hashes`, `expected_recall`, `recall`, `candidates`, `false_candidates`, `seconds`), `exact`
+    (the seconds that comparing all with all takes), what is `recommended` (the cheapest scheme with the `recall`
+    asked for, or `exact` where none has it or that is cheaper still), whether it `reached` that recall, the `cheapest`
+    scheme that does, or else the one that finds most, with its `curve`, and a `forecast`
+    for `sentences`, by store: `seconds`, `memory_bytes`, `disk_bytes`, and the `runs` that it is made from. A folder
+    `out` gets a plot of all curves, s-curve.png. `options` are those of `run`.
+    """
+    check_count("sentences", sentences)
+    if not isinstance(sample, int) or sample < 1:
+        raise UsageError(f"sample is {sample!r}; allowed: 1 or more")
+    if not 0 < recall <= 1:
+        raise UsageError(f"recall is {recall!r}; allowed: greater than 0, up to 1")
+    if not 1 <= tokens <= 64:
+        raise UsageError(f"tokens is {tokens!r}; allowed: 1 to 64")
+    if "-" in map(str, sources):
+        raise UsageError("standard input cannot be read several times, as plan must; save it and name the file")
+    settings = Settings.of(**options)
+    signing = {name: value for name, value in settings.frozen.items() if name not in _SCHEME}
+    wanted = schemes_of(tokens) if schemes is None else [Scheme.parse(part) for part in schemes.split(",")]
+    if own := _own(settings):
+        wanted = [own, *(scheme for scheme in wanted if scheme != own)]
+    with ExitStack() as stack:
+        trials: dict[str, Trials] = {}
+        if sources:
+            names, options = [str(source) for source in sources], {**options, "keep_going": keep_going}
+            trials["embedded"] = stack.enter_context(trial_runs(names, options, runs=1 if sentences is None else 2))
+        sampled = trials["embedded"].store if sources else store
+        if sampled is None and sentences is not None:
+            raise UsageError("a forecast needs a sample; name a source or a --store")
+        found = None if sampled is None else _sample(sampled, signing, sample, settings)
+        if found is not None and sentences is not None:
+            if not sources:
+                names, options = _as_source(stack, found, options)
+                trials["embedded"] = stack.enter_context(trial_runs(names, options))
+            if store is not None and is_on_server(store):
+                trials["server"] = stack.enter_context(trial_runs(names, options, str(store)))
+        if found is not None:
+            _clustered(found.texts.slice(0, 2).to_pylist(), found, wanted[0])  # what is compiled now is not timed below
+        curves = [_curve(scheme, found, settings.scanning.jaccard) for scheme in wanted]
+        tried = [_try(curve, found, settings) for curve in curves]
+        best = recommended(tried, recall, MANY if sentences is None else sentences)
+        exact = None if found is None else _exact_seconds(found)
+        enough = best.found() >= recall
+        cheaper = exact is not None and (not enough or (best.seconds is not None and exact < best.seconds))
+        if out is not None:
+            make_folder(Path(out))
+            with whole_file(Path(out) / "s-curve.png") as part:
+                draw_curves(curves, settings.scanning.jaccard, part)
+        return {
+            "threshold": settings.scanning.jaccard,
+            "sample": None if found is None else {"texts": len(found.texts), "true_pairs": len(found.wanted)},
+            "schemes": [_row(one) for one in tried],
+            "exact": None if exact is None else {"seconds": round(exact, 3)},
+            "recommended": "exact" if cheaper else str(best.scheme),
+            "reached": enough or cheaper,
+            "cheapest": str(best.scheme),
+            "curve": _curve_rows(next(curve for curve in curves if curve.scheme == best.scheme)),
+            "forecast": {
+                kind: _forecast(trial.took, sentences, settings)
+                for kind, trial in trials.items()
+                if sentences is not None
+            },
+        }
+
+
+def _own(settings: Settings) -> Scheme | None:
+    """The scheme that the options name."""
+    if not _SCHEME & settings.frozen.keys():
+        return None
+    signing = freeze(None, settings.frozen)
+    return Scheme(signing.tokens, signing.rows or signing.draw or 1, signing.hashes)
+
+
+def _sample(address: Address, shingles: dict[str, Any], count: int, settings: Settings) -> Sample:
+    """The texts of a store with the least content hashes, which are as good as drawn by lot."""
+    with open_store(address, read_only=True) as store:
+        require_settled(store)
+        least: Hashes = np.empty(0, np.uint64)
+        for _, rows in store.signatures("any"):
+            for batch in rows.to_batches() if isinstance(rows, pa.Table) else rows:
+                least = np.union1d(least, batch["hash"].to_numpy())[:count]
+        if not len(least):
+            raise StoreError(f"{store.address}: no sentences in it to make a plan from")
+        held = pa.Table.from_batches(list(store.texts(pa.table({"hash": least})))).sort_by("hash")
+        signing = freeze(store.signing, {**shingles, **Scheme(10, 4).options()})
+    texts = held["text"].cast(pa.large_string()).combine_chunks()
+    return Sample.of(texts, signing, settings.scanning.jaccard, settings.resources)
+
+
+def _as_source(stack: ExitStack, found: Sample, options: dict[str, Any]) -> tuple[list[str], dict[str, Any]]:
+    """The texts of a sample as a file, and the options that read it."""
+    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="esdedup-plan-"))
+    path = Path(folder) / "sample.jsonl"
+    with path.open("w", encoding="utf-8") as lines:
+        for number, text in enumerate(found.texts.to_pylist()):
+            lines.write(json.dumps({"id": str(number), "text": text}) + "\n")
+    signing = {name: getattr(found.signing, name) for name in _SHINGLES}
+    rest = {name: value for name, value in options.items() if name not in {item.name for item in fields(Reading)}}
+    columns = {"format": "jsonl", "id_column": "id", "text_column": "text"}
+    return [str(path)], {**rest, **columns, **signing, "unit": "record", "min_chars": 0, "max_chars": 10_000_000}
+
+
+def _try(curve: Curve, found: Sample | None, settings: Settings) -> Tried:
+    scheme, threshold = curve.scheme, settings.scanning.jaccard
+    if found is None:
+        return Tried(scheme, expected_recall(scheme, np.empty(0), threshold), float(scheme.chance(np.array(UNLIKE))))
+    seconds, answer = _clustered(found.texts.to_pylist(), found, scheme)
+    alike = int(np.nansum(curve.recall * curve.pairs))
+    texts = len(found.texts)
+    return Tried(
+        scheme,
+        expected_recall(scheme, found.wanted, threshold),
+        max(0, answer.candidates - alike) / max(1, texts * (texts - 1) // 2),
+        len(answer.a) / len(found.wanted) if len(found.wanted) else None,
+        answer.candidates,
+        answer.candidates - len(answer.a),
+        seconds,
+    )
+
+
+def _clustered(texts: list[str], found: Sample, scheme: Scheme) -> tuple[float, TextClusters]:
+    """The clusters of texts by a scheme, and the seconds that it took to find them."""
+    clock = perf_counter()
+    answer = cluster_texts(
+        texts,
+        jaccard=found.threshold,
+        workers=found.resources.processes,
+        **{name: getattr(found.signing, name) for name in _SHINGLES},
+        **scheme.options(),
+    )
+    return perf_counter() - clock, answer
+
+
+def _exact_seconds(found: Sample) -> float:
+    """What comparing all with all takes at the threshold."""
+    clock = perf_counter()
+    true_pairs(found.texts, Signer(found.signing), found.threshold, found.resources)
+    return perf_counter() - clock
+
+
+def _curve(scheme: Scheme, found: Sample | None, threshold: float) -> Curve:
+    return expected_curve(scheme, threshold) if found is None else found.curve(scheme)
+
+
+def _row(one: Tried) -> dict[str, Any]:
+    return {
+        "scheme": str(one.scheme),
+        "tokens": one.scheme.tokens,
+        "hashes": one.scheme.hashes,
+        "expected_recall": round(one.expected, 6),
+        "recall": None if one.recall is None else round(one.recall, 6),
+        "candidates": one.candidates,
+        "false_candidates": one.false_candidates,
+        "seconds": None if one.seconds is None else round(one.seconds, 3),
+    }
+
+
+def _curve_rows(curve: Curve) -> list[dict[str, Any]]:
+    return [
+        {
+            "jaccard": round(float(jaccard), 6),
+            "expected": round(float(expected), 6),
+            "pairs": int(pairs),
+            "recall": None if math.isnan(recall) else round(float(recall), 6),
+        }
+        for jaccard, expected, pairs, recall in zip(*curve[1:], strict=True)
+    ]
+
+
+def _forecast(runs: list[Took], sentences: int, settings: Settings) -> dict[str, Any]:
+    what = forecast(runs, sentences, settings.resources.memory)
+    return {**_took(what), "runs": [_took(run) for run in runs]}
+
+
+def _took(run: Took) -> dict[str, Any]:
+    return {
+        "sentences": run.sentences,
+        "seconds": round(run.seconds, 3),
+        "memory_bytes": run.memory,
+        "disk_bytes": run.disk,
+    }

@@ -1,0 +1,144 @@
+"""What a worker does with texts: clean, split, filter, sign. Columns in, columns out."""
+
+from __future__ import annotations
+
+import atexit
+import multiprocessing
+import os
+import signal
+import threading
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from esdedup.columns.arrays import Numbers, text_buffers
+from esdedup.columns.hashing import Hashes, content_hashes
+from esdedup.matching.signers.bands import Signer
+from esdedup.matching.signers.minhash import Tokens
+from esdedup.settings import Signing
+from esdedup.text.segment import segment
+from esdedup.text.wikitext.cleaning import plain_texts
+from esdedup.text.wikitext.fast import FastCleaner
+from esdedup.text.wikitext.reference import ReferenceCleaner
+from esdedup.text.wikitext.rules import Names
+
+_NONE = (np.empty(0, np.int64), np.empty(0, np.int64))
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How the documents of one source become signed sentences."""
+
+    signing: Signing
+    wikitext: str | None  # the path through markup; None for plain text
+    namespaces: tuple[tuple[int, str], ...] = ()
+    merge_revisions: bool = False  # rows of one id are revisions of one page
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """The units of some texts. With `merge_revisions`, each distinct unit of a page appears once.
+
+    Every unit has `text` (the index of the first text that has it), `hash` (content hash) and `kept`; the kept ones,
+    in the same order, have `texts` and `tokens`. Unit `again_unit[i]` stands in text `again_text[i]` too, which is of
+    the same page.
+    """
+
+    text: Numbers
+    hash: Hashes
+    kept: npt.NDArray[np.bool_]
+    short: npt.NDArray[np.bool_]
+    texts: pa.LargeStringArray
+    tokens: Tokens
+    again_unit: Numbers
+    again_text: Numbers
+    unparsable: list[tuple[int, str]]  # texts that the reference path gave up on, and why
+
+
+def get_ready() -> None:
+    """Begin as a worker process: leave Ctrl-C to the parent, and do not outlive it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()  # also when it was killed
+        os._exit(1)
+
+
+def prepare(column: pa.LargeStringArray, page: Numbers, recipe: Recipe) -> Prepared:
+    """Turn texts into signed units; `page` is equal for texts of one page, and rising."""
+    documents, unparsable = _plain_texts(column, recipe)
+    units = segment(documents, recipe.signing.unit, recipe.signing.lang)
+    hashes = content_hashes(*text_buffers(units.texts))
+    firsts, again_unit, again_text = np.arange(len(hashes)), *_NONE
+    if recipe.merge_revisions:
+        firsts, again_unit, again_text = _merge(page[units.document], hashes, units.document)
+    signer = _signer(recipe.signing)
+    length = units.length[firsts]
+    fitting = (length >= recipe.signing.min_chars) & (length <= recipe.signing.max_chars)
+    texts = units.texts.take(pa.array(firsts[fitting]))
+    shingled = signer.shingled(texts)
+    worded = np.diff(shingled.offsets) > 0
+    if not worded.all():
+        # normalisation left nothing of these: they have no shingle, and match nothing
+        fitting[np.flatnonzero(fitting)[~worded]] = False
+        texts = texts.filter(pa.array(worded))
+        shingled = signer.shingled(texts)
+    return Prepared(
+        units.document[firsts],
+        hashes[firsts],
+        fitting,
+        ~fitting & (length <= recipe.signing.max_chars),
+        texts,
+        signer.tokens(shingled),
+        again_unit,
+        again_text,
+        unparsable,
+    )
+
+
+def _plain_texts(column: pa.LargeStringArray, recipe: Recipe) -> tuple[list[str], list[tuple[int, str]]]:
+    if recipe.wikitext is None:
+        return column.to_pylist(), []
+    fast = recipe.wikitext == "fast"
+    cleaner = fast_cleaner(recipe.namespaces) if fast else _reference(recipe.namespaces, threading.get_ident())
+    texts, unparsable = plain_texts(column, cleaner)
+    return [text or "" for text in texts], unparsable
+
+
+def _merge(pages: Numbers, hashes: Hashes, texts: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+    """The first of equal units of each page, in order of appearance; and of the others, which of the first they equal
+    and their texts, in the order of those.
+    """
+    order = np.lexsort((np.arange(len(hashes)), hashes, pages))
+    new = np.ones(len(order), np.bool_)
+    new[1:] = (pages[order][1:] != pages[order][:-1]) | (hashes[order][1:] != hashes[order][:-1])
+    first = np.empty(len(order), np.int64)  # by unit: the first one equal to it
+    first[order] = order[new][np.cumsum(new) - 1]
+    firsts, others = np.unique(first), np.flatnonzero(first != np.arange(len(first)))
+    return firsts, np.searchsorted(firsts, first[others]), texts[others]
+
+
+@lru_cache(maxsize=4)
+def _signer(signing: Signing) -> Signer:
+    return Signer(signing)
+
+
+@lru_cache(maxsize=4)
+def fast_cleaner(namespaces: tuple[tuple[int, str], ...]) -> FastCleaner:
+    """The cleaner for a wiki with these names of namespaces."""
+    return FastCleaner(Names(dict(namespaces)))
+
+
+@lru_cache(maxsize=64)
+def _reference(namespaces: tuple[tuple[int, str], ...], _thread: int) -> ReferenceCleaner:
+    """One for each thread: it talks with a child process of its own."""
+    cleaner = ReferenceCleaner(Names(dict(namespaces)))
+    atexit.register(cleaner.close)
+    return cleaner

@@ -1,0 +1,175 @@
+"""A store's tokens into its pairs and clusters."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from esdedup.analysis.judge import JUDGE
+from esdedup.clustering.clusters import Clusters, find_clusters
+from esdedup.clustering.diameter import far_members
+from esdedup.columns.arrays import Numbers
+from esdedup.columns.database import Database
+from esdedup.columns.hashing import Hashes
+from esdedup.jobs.progress_bar import Bar
+from esdedup.jobs.scratch import scratch_database
+from esdedup.matching.exact.join import ExactScan
+from esdedup.matching.lsh.collider import Collider
+from esdedup.matching.scan import Collided, Scan
+from esdedup.matching.signers.bands import Signer
+from esdedup.papers.agreement import AgreementScan
+from esdedup.papers.projection import ProjectionScan
+from esdedup.papers.queries import QueriesScan
+from esdedup.papers.word_vectors import VectorsFile
+from esdedup.settings import Resources, Scanning
+from esdedup.store.protocol import Store
+
+log = logging.getLogger("esdedup")
+
+_BLOCK_SHARE = 5
+"""The part of the memory that texts of one range may take."""
+
+_FAR_BELOW = 0.3
+"""A cluster reaches too far when a member's similarity to the representative is this much under the threshold."""
+
+
+def scan_store(store: Store, scanning: Scanning, resources: Resources, *, quiet: bool) -> dict[str, float]:
+    """Find pairs and clusters, put them in the place of the old ones; the seconds of each stage."""
+    seconds: dict[str, float] = {}
+    clock = time.perf_counter()
+    signer = Signer(store.signing)
+    sentences = store.counts()["sentences_kept"]
+    with scratch_database(store, scanning, resources, sentences) as scratch:
+        found = find_pairs(store, new_scan(store, scratch, signer, scanning, resources), scanning, "scan", quiet=quiet)
+        seconds["collide"] = time.perf_counter() - clock
+        clock = time.perf_counter()
+        clusters = cluster_pairs(store, scratch, scanning, resources, signer)
+        seconds["cluster"] = time.perf_counter() - clock
+        clock = time.perf_counter()
+        warn_of_hot_tokens(found)
+        summary = {
+            "scanning": scanning.describe(),
+            "counts": {
+                "distinct_sentences": found.texts,
+                "collisions": found.collisions,
+                "candidates": found.candidates,
+            },
+            "hot_tokens": found.hot_tokens,
+            "passed_over": found.skipped,
+            "vectors_state": vectors_state(scanning),
+        }
+        store.replace_results(named_pairs(scratch), clusters, summary, JUDGE if scanning.kinds else None)
+        seconds["save"] = time.perf_counter() - clock
+    return seconds
+
+
+def vectors_state(scanning: Scanning) -> int | None:
+    """What tells one file of word vectors from another under the same name; None where there is none."""
+    return None if scanning.vectors is None else VectorsFile(scanning.vectors).state
+
+
+def new_collider(scratch: Database, signer: Signer, scanning: Scanning, resources: Resources) -> Collider:
+    """A collider with its share of the memory."""
+    return Collider(scratch, signer, scanning, resources.memory // _BLOCK_SHARE, resources.processes)
+
+
+_SCANS: dict[str, type[Scan]] = {
+    "tokens": Collider,
+    "exact": ExactScan,
+    "projection": ProjectionScan,
+    "agreement": AgreementScan,
+    "queries": QueriesScan,
+}
+"""By the source of their candidates."""
+
+
+def new_scan(store: Store, scratch: Database, signer: Signer, scanning: Scanning, resources: Resources) -> Scan:
+    """The scan that looks for candidates as `scanning` says, with its share of the memory."""
+    parts = (scratch, signer, scanning, resources.memory // _BLOCK_SHARE, resources.processes)
+    kind = _SCANS[scanning.candidates]
+    return QueriesScan(*parts, store.rank) if kind is QueriesScan else kind(*parts)
+
+
+def find_pairs(
+    store: Store,
+    collider: Scan,
+    scanning: Scanning,
+    title: str,
+    *,
+    quiet: bool,
+    near: pa.Table | None = None,
+    dirty: pa.Table | None = None,
+) -> Collided:
+    """Collide all that is stored; or with columns `hash`, the texts `near` for pairs with a text of `dirty`."""
+    with Bar(title, 0, "range", not quiet) as bar:
+        return collider.collide(
+            lambda done: (
+                store.signatures(scanning.across, done)
+                if near is None
+                else [(0, store.signatures_of(scanning.across, near))]
+            ),
+            store.texts,
+            lambda done, all_: bar.reach(done, total=all_),
+            dirty,
+        )
+
+
+def cluster_pairs(
+    store: Store, scratch: Database, scanning: Scanning, resources: Resources, signer: Signer
+) -> Clusters:
+    """The clusters of the tables `texts` and `pairs` in `scratch`, with those marked that reach far."""
+    ignored = np.array(scanning.ignore, np.uint64)
+    turns = None if scanning.keep in (None, "none") else _turns(store, str(scanning.keep))
+    clusters = find_clusters(scratch, scanning.linkage, scanning.verify != "none", ignored, turns)
+    if scanning.verify != "exact" or scanning.linkage == "star":
+        return clusters  # where Jaccard makes no pairs, a low one between members tells nothing
+    far = far_members(store.texts, signer, clusters, scanning.jaccard - _FAR_BELOW, resources.memory // _BLOCK_SHARE)
+    if not far:
+        return clusters
+    worst = min(far.items(), key=lambda item: (item[1], item[0]))
+    log.warning(
+        "%d clusters reach far (single linkage): in cluster %016x a member has Jaccard %.2f with the "
+        "representative; --linkage star keeps such ends apart",
+        len(far),
+        *worst,
+    )
+    farthest = pa.array([far.get(cluster) for cluster in clusters.clusters["id"].to_pylist()], pa.float64())
+    where = clusters.clusters.schema.get_field_index("farthest")
+    return Clusters(clusters.clusters.set_column(where, "farthest", farthest), clusters.texts)
+
+
+def named_pairs(scratch: Database) -> Iterator[pa.RecordBatch]:
+    """The pairs in `scratch` by the hashes of their texts."""
+    return scratch.batches(
+        "SELECT one.hash AS a, two.hash AS b, jaccard, word_edit_distance, shared_tokens "
+        "FROM pairs p JOIN texts one ON one.number = p.a JOIN texts two ON two.number = p.b ORDER BY p.a, p.b"
+    )
+
+
+def warn_of_hot_tokens(found: Collided) -> None:
+    """Say where not all was compared with all."""
+    if found.hot_tokens:
+        log.warning(
+            "%d tokens are held by very many texts; each of their texts was compared with a bounded "
+            "number of others: %s",
+            found.hot_tokens,
+            "; ".join(found.hot_places),
+        )
+
+
+def _turns(store: Store, keep: str) -> Callable[[Hashes], Numbers]:
+    """Texts in the order in which they are kept: as they were read, or the longest first."""
+
+    def turns(hashes: Hashes) -> Numbers:
+        rows = store.first_rows(pa.table({"hash": hashes}))
+        place = np.searchsorted(hashes, rows["hash"].to_numpy())
+        keys = [rows["position"].to_numpy(), rows["document"].to_numpy()]
+        if keep == "longest":
+            keys.append(-rows["length"].to_numpy())
+        return np.asarray(place[np.lexsort(keys)])
+
+    return turns

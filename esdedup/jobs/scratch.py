@@ -1,0 +1,157 @@
+"""The private database of a scan: where it lies, who is at work in it, and what a killed scan leaves in it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from pathlib import Path
+
+from esdedup.columns.database import Database
+from esdedup.errors import EsdedupError, StoreLockedError
+from esdedup.files import hold, user_cache
+from esdedup.settings import Resources, Scanning
+from esdedup.store.elasticsearch.address import ServerAddress
+from esdedup.store.opening import is_on_server
+from esdedup.store.protocol import Store
+
+KEPT_FROM = 1_000_000
+"""Sentences from which on a scan leaves its work on disk to be gone on with: it takes half a minute and more."""
+
+_LOCK = "lock"
+"""The file in a scan's folder that is locked, and names the process, as long as the scan is at work."""
+
+
+def scan_folder(store: Store) -> Path:
+    """The folder of the scan of a store; each generation of a store has its own.
+
+    That of a file is hidden beside it, where there is room for the store. That of a store on a server is in the
+    folder `ESDEDUP_SCRATCH`, or in the user's cache.
+    """
+    parent, name = _place(store.address)
+    return parent / ".".join(part for part in (name, store.generation, "scan") if part)
+
+
+def scan_folders(address: str) -> list[Path]:
+    """What scans of all generations of a store are at work in or have left."""
+    parent, name = _place(address)
+    if is_on_server(address):
+        return sorted(parent.glob(f"{name}.*.scan"))
+    # no pattern: that might be the name of another store
+    return [folder for rest in ("fresh.scan", "scan") if (folder := parent / f"{name}.{rest}").exists()]
+
+
+def _place(address: str) -> tuple[Path, str]:
+    """The folder in which the folders of a store's scans are, and how their names begin."""
+    if not is_on_server(address):
+        path = Path(address).resolve()
+        return path.parent, f".{path.name}"
+    address = str(ServerAddress.parse(address))
+    try:
+        parent = Path(os.environ.get("ESDEDUP_SCRATCH") or user_cache() / "scans")
+    except RuntimeError as error:
+        raise EsdedupError("a scan needs a folder to write to, and you have no home; set ESDEDUP_SCRATCH") from error
+    # readable, not too long, and no two addresses the same
+    readable = re.sub("[^A-Za-z0-9]+", "-", address)[-80:].strip("-")
+    return parent, f"{readable}-{hashlib.sha256(address.encode()).hexdigest()[:8]}"
+
+
+def forget_scan(store: Store) -> None:
+    """Delete what a scan has left whose results are stored already: it was killed as it tidied up."""
+    _forget(scan_folder(store))
+
+
+def forget_scans(address: str) -> None:
+    """Delete what scans of all generations of a store have left, but for those that are at work."""
+    for folder in scan_folders(address):
+        _forget(folder)
+
+
+@contextmanager
+def scratch_database(store: Store, scanning: Scanning, resources: Resources, sentences: int) -> Iterator[Database]:
+    """A database for one scan of `sentences` sentences. It spills beside itself, and goes away at the end.
+
+    That of a large scan is a file: if the scan is killed, the next one of the same sentences with the same options
+    finds it. What other scans of this generation have left is deleted; `StoreLockedError` while one is at work.
+    """
+    folder = scan_folder(store)
+    job = json.dumps([store.state(), asdict(scanning), resources.memory])
+    mark = folder / "job.json"
+    kept = sentences >= KEPT_FROM
+    held = None
+    done = False
+    try:
+        try:
+            held = _take(folder, store.address)
+            if not (kept and mark.exists() and mark.read_text("utf-8") == job):
+                _empty(folder)
+                mark.write_text(job, "utf-8")
+        except OSError as error:
+            where = (
+                "there; set ESDEDUP_SCRATCH to another folder" if is_on_server(store.address) else "beside its store"
+            )
+            raise EsdedupError(f"{folder}: {error.strerror}; a scan needs to write {where}") from error
+        with Database(
+            folder / "scratch.duckdb" if kept else None,
+            memory=resources.memory * 2 // 5,
+            threads=resources.processes,
+            spill=folder / "spill",
+        ) as scratch:
+            yield scratch
+        done = True
+    finally:
+        if held is not None:
+            _leave(folder, held, delete=done or not kept)
+
+
+def _take(folder: Path, address: str) -> int:
+    """Make the folder, if there is none, and lock it."""
+    while True:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # texts of the store are for its user
+        with suppress(FileNotFoundError):  # where the one who had it has just deleted it
+            held = hold(folder / _LOCK, make=True)
+            if held is not None:
+                try:
+                    os.ftruncate(held, 0)
+                    os.write(held, str(os.getpid()).encode())
+                except OSError:
+                    os.close(held)
+                    raise
+                return held
+            who = (folder / _LOCK).read_text("ascii")
+            raise StoreLockedError(
+                f"{address}: another scan of it is at work, process {who or 'unknown'}, in {folder}; "
+                "run this command again when that has ended"
+            )
+
+
+def _leave(folder: Path, held: int, *, delete: bool) -> None:
+    """Unlock the folder, which is deleted before if it is of no use any more."""
+    with suppress(OSError):
+        if delete:
+            _empty(folder)
+            (folder / _LOCK).unlink()
+            folder.rmdir()  # unless somebody has come as soon as the lock was gone: then it is his
+    os.close(held)
+
+
+def _forget(folder: Path) -> None:
+    with suppress(OSError):  # mostly there is none
+        held = hold(folder / _LOCK, make=True)
+        if held is not None:
+            _leave(folder, held, delete=True)
+
+
+def _empty(folder: Path) -> None:
+    """Delete all in a folder but its lock, as far as that can be done."""
+    for path in folder.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        elif path.name != _LOCK:
+            with suppress(OSError):
+                path.unlink()

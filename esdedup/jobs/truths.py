@@ -1,0 +1,126 @@
+"""The pairs of a store against the truth: every pair there is, or those that a file names."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from esdedup.columns.database import Database, private_database
+from esdedup.errors import EvaluationError
+from esdedup.evaluation.recall import score_pairs
+from esdedup.jobs.scanning import find_pairs, named_pairs, new_scan
+from esdedup.jobs.scratch import scratch_database
+from esdedup.matching.signers.bands import Signer
+from esdedup.settings import Resources, Scanning
+from esdedup.store.protocol import Store
+
+EXACT = "exact"
+
+_PAIRS = "(a UBIGINT, b UBIGINT, jaccard DOUBLE)"
+
+
+def against_exact(store: Store, resources: Resources, jaccard: float | None = None, *, quiet: bool) -> dict[str, Any]:
+    """Compare the pairs of the last scan with all at or above `jaccard`, or else the threshold of that scan.
+
+    Told with the `threshold`. Where something else than Jaccard has made pairs, a precision by Jaccard says nothing.
+    """
+    scanning = Scanning.described(store.last_scanning() or {})
+    exact = Scanning(
+        jaccard=scanning.jaccard if jaccard is None else jaccard,
+        word_edit_distance=scanning.word_edit_distance,
+        across=scanning.across,
+        candidates=EXACT,
+    )
+    sentences = store.counts()["sentences_kept"]
+    with scratch_database(store, exact, resources, sentences) as scratch:
+        scan = new_scan(store, scratch, Signer(store.signing), exact, resources)
+        find_pairs(store, scan, exact, "exact", quiet=quiet)
+        scratch.execute(f"CREATE OR REPLACE TABLE truth {_PAIRS}")
+        for batch in named_pairs(scratch):
+            scratch.insert("truth", pa.Table.from_batches([batch]).select(["a", "b", "jaccard"]))
+        found = {"threshold": exact.jaccard, **_scored(scratch, store)}
+        by_jaccard = scanning.verify == EXACT and scanning.jaccard >= exact.jaccard
+        return found if by_jaccard else {**found, "precision": None}
+
+
+def against_file(store: Store, path: Path) -> dict[str, Any]:
+    """Compare the pairs of the last scan with those of a file: two ids a line and, if known, their Jaccard.
+
+    Columns are parted by tabs. Ids of equal texts name the same pair; a line that names one text twice says nothing and
+    is counted under `same_text`. `EvaluationError` for a line without two ids, a number that is none, an id that the
+    store does not have.
+    """
+    with private_database() as db:
+        db.execute(f"CREATE TABLE named {_PAIRS}")
+        lines = list(_read(path))
+        hashes = _hashes(store, {identity for _, *ids, _ in lines for identity in ids})
+        rows: list[tuple[int, int, float | None]] = []
+        same = 0
+        for line, one, two, jaccard in lines:
+            for identity in (one, two):
+                if identity not in hashes:
+                    raise EvaluationError(
+                        f"{path}, line {line}: no sentence {identity:.80} in {store.address}; it was never "
+                        "read, or left out as too short or too long"
+                    )
+            a, b = hashes[one], hashes[two]
+            if a == b:
+                same += 1
+            else:
+                rows.append((min(a, b), max(a, b), jaccard))
+        columns = list(zip(*rows, strict=True)) or [(), (), ()]
+        named = pa.table(
+            {
+                "a": pa.array(columns[0], pa.uint64()),
+                "b": pa.array(columns[1], pa.uint64()),
+                "jaccard": pa.array(columns[2], pa.float64()),
+            }
+        )
+        db.insert("named", named)
+        db.execute("CREATE TABLE truth AS SELECT a, b, max(jaccard) AS jaccard FROM named GROUP BY a, b")
+        return {**_scored(db, store), "same_text": same}
+
+
+def _scored(db: Database, store: Store) -> dict[str, Any]:
+    db.execute(f"CREATE OR REPLACE TABLE found {_PAIRS}")
+    for batch in store.pair_hashes():
+        db.insert("found", pa.Table.from_batches([batch]).select(["a", "b", "jaccard"]))
+    # texts of a pair stand in the order of their names in some stores, of their hashes in others
+    db.execute("UPDATE found SET a = b, b = a WHERE a > b")
+    return score_pairs(db)
+
+
+def _hashes(store: Store, ids: Collection[str]) -> dict[str, int]:
+    """The texts of those of the ids that the store has."""
+    found = store.sentences_named(sorted(ids))
+    return dict(zip(found["id"].to_pylist(), found["hash"].to_pylist(), strict=True))
+
+
+def _read(path: Path) -> Iterator[tuple[int, str, str, float | None]]:
+    """Line numbers, ids and Jaccard of the pairs in a file."""
+    try:
+        with path.open(encoding="utf-8-sig") as lines:
+            for number, line in enumerate(lines, 1):
+                if line == "\n":
+                    continue
+                row = line.removesuffix("\n").split("\t")
+                if len(row) not in (2, 3) or not row[0] or not row[1]:
+                    raise EvaluationError(
+                        f"{path}, line {number}: write two ids and, if known, their Jaccard, parted by tabs"
+                    )
+                yield number, row[0], row[1], _jaccard(row[2], f"{path}, line {number}") if row[2:] else None
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "is not UTF-8"
+        raise EvaluationError(f"{path}: {why}; name a file of pairs") from error
+
+
+def _jaccard(text: str, where: str) -> float:
+    with suppress(ValueError):
+        jaccard = float(text)
+        if 0 < jaccard <= 1:
+            return jaccard
+    raise EvaluationError(f"{where}: {text:.60} is no Jaccard, which is greater than 0, up to 1; write two ids and it")

@@ -1,0 +1,142 @@
+"""Pairs and clusters brought up to date with the documents that came and went, without a full scan.
+
+A pair can only have come, gone or changed if one of its texts came or went, if (under `--across`) one has moved to
+another document or source, or if it was found in a hot group, where each text meets only its neighbours, and the
+group has changed. All these texts are *dirty*: their pairs are found again, among everything that shares a token
+with them. Then every cluster that such a text or pair touches is made again from its pairs.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from esdedup.analysis.judge import JUDGE
+from esdedup.columns.arrays import Numbers
+from esdedup.columns.database import Database
+from esdedup.columns.hashing import Hashes
+from esdedup.jobs.scanning import cluster_pairs, find_pairs, named_pairs, new_collider, warn_of_hot_tokens
+from esdedup.jobs.scratch import scratch_database
+from esdedup.matching.lsh.collider import token_matrix
+from esdedup.matching.scan import collapse
+from esdedup.matching.signers.bands import Signer
+from esdedup.settings import Resources, Scanning
+from esdedup.store.protocol import Store
+
+
+class _Changes(NamedTuple):
+    """What has changed, and what that makes dirty."""
+
+    touched: Hashes  # every text with other sentences than at the last scan
+    dirty: Hashes  # texts whose pairs are found again
+    gone: Hashes  # texts that are no more
+    near: Hashes  # texts that share a token with a dirty one
+    texts: int  # more than at the last scan
+    collisions: int  # likewise
+    hot_tokens: int  # likewise
+    only_new: bool  # whether nothing but new texts is dirty or gone
+
+
+def update_results(
+    store: Store, changed: pa.Table, scanned: dict[str, Any], resources: Resources, *, quiet: bool
+) -> dict[str, float]:
+    """Bring the results of the scan that told `scanned` up to date with the texts `changed`; seconds by stage."""
+    scanning = Scanning.described(scanned["scanning"])
+    signer = Signer(store.signing)
+    clock = time.perf_counter()
+    with scratch_database(store, scanning, resources, sentences=0) as scratch:
+        collider = new_collider(scratch, signer, scanning, resources)
+        changes = _changes(store, changed, scanning, collider.hot_limit)
+        near, dirty = _column(changes.near), _column(changes.dirty)
+        found = find_pairs(store, collider, scanning, "update", quiet=quiet, near=near, dirty=dirty)
+        warn_of_hot_tokens(found)
+        pairs = pa.Table.from_batches(list(named_pairs(scratch)), _NAMED)
+        outdated = np.union1d(changes.dirty, changes.gone)
+        ends = [pairs[end].to_numpy() for end in ("a", "b")]
+        seeds = np.unique(np.concatenate([changes.touched, outdated, *ends]))
+        affected, old_pairs = store.hanging_together(_column(seeds))
+        valid = pc.invert(pc.or_(*(pc.is_in(old_pairs[end], pa.array(outdated)) for end in ("a", "b"))))
+        kept = old_pairs.filter(valid).select(_NAMED.names).cast(_NAMED)
+        _load(scratch, store, scanning, affected, pa.concat_tables([kept, pairs]))
+        clusters = cluster_pairs(store, scratch, scanning, resources, signer)
+        counts = scanned["counts"]
+        candidates = counts["candidates"]
+        if candidates is not None:
+            candidates = candidates + found.candidates if changes.only_new else None
+        summary = {
+            "scanning": scanned["scanning"],
+            "counts": {
+                "distinct_sentences": counts["distinct_sentences"] + changes.texts,
+                "collisions": counts["collisions"] + changes.collisions,
+                "candidates": candidates,
+            },
+            "hot_tokens": scanned["hot_tokens"] + changes.hot_tokens,
+        }
+        judge = JUDGE if scanning.kinds else None
+        store.merge_results(_column(outdated), pairs, affected, clusters, summary, judge)
+    return {"update": time.perf_counter() - clock}
+
+
+_NAMED: pa.Schema = pa.schema(
+    [
+        ("a", pa.uint64()),
+        ("b", pa.uint64()),
+        ("jaccard", pa.float64()),
+        ("word_edit_distance", pa.int32()),
+        ("shared_tokens", pa.int32()),
+    ]
+)
+
+
+def _changes(store: Store, changed: pa.Table, scanning: Scanning, hot_limit: int) -> _Changes:
+    hashes: Hashes = changed["hash"].to_numpy()
+    existed, exists = (changed[name].to_numpy().astype(np.bool_) for name in ("existed", "exists"))
+    tokens = token_matrix(changed["tokens"], store.signing.tokens)
+    arrived, gone = exists & ~existed, existed & ~exists
+    # where homes do not matter, another copy of a text changes no pair
+    dirty = exists if scanning.across != "any" else arrived
+    known = np.unique(tokens[dirty | gone])
+    holders = store.sharing(pa.table({"token": known}))
+    token, holder = holders["token"].to_numpy(), holders["hash"].to_numpy()
+    now = _counts(known, token)
+    then = now - _counts(known, tokens[arrived].reshape(-1)) + _counts(known, tokens[gone].reshape(-1))
+    hot = known[np.maximum(now, then) > hot_limit]
+    all_dirty = np.union1d(hashes[dirty], holder[np.isin(token, hot)])
+    if len(hot):
+        signed = store.signatures_of("any", _column(all_dirty))
+        holders = store.sharing(pa.table({"token": np.unique(token_matrix(signed["tokens"], store.signing.tokens))}))
+        holder = holders["hash"].to_numpy()
+    return _Changes(
+        hashes,
+        all_dirty,
+        hashes[gone],
+        np.union1d(holder, all_dirty),
+        int(arrived.sum() - gone.sum()),
+        int((now >= 2).sum() - (then >= 2).sum()),
+        int((now > hot_limit).sum() - (then > hot_limit).sum()),
+        len(all_dirty) == arrived.sum() and not gone.any(),
+    )
+
+
+def _counts(known: Numbers, tokens: Numbers) -> Numbers:
+    """How often each of the sorted `known` tokens stands in `tokens`, all of which are known."""
+    return np.bincount(np.searchsorted(known, tokens), minlength=len(known))
+
+
+def _load(scratch: Database, store: Store, scanning: Scanning, affected: pa.Table, pairs: pa.Table) -> None:
+    """Put the affected texts and all their pairs into `scratch`, in the tables that clusters are made of."""
+    scratch.create("signatures", store.signatures_of(scanning.across, affected))
+    collapse(scratch)
+    scratch.create("named_pairs", pairs)
+    scratch.execute(
+        "CREATE OR REPLACE TABLE pairs AS SELECT one.number AS a, two.number AS b, p.jaccard FROM named_pairs p "
+        "JOIN texts one ON one.hash = p.a JOIN texts two ON two.hash = p.b"
+    )
+
+
+def _column(hashes: Hashes) -> pa.Table:
+    return pa.table({"hash": hashes})

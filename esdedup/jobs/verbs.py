@@ -1,0 +1,257 @@
+"""The verbs that change a store: what the commands do, for Python.
+
+Options are the command line's, with underscores: `run("dump.xml.bz2", out="found", jaccard=0.9, workers=4)`.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+from esdedup.jobs.indexing import damages, source_marks
+from esdedup.jobs.memory import MemoryWatch
+from esdedup.jobs.scanning import scan_store
+from esdedup.jobs.scratch import forget_scans
+from esdedup.jobs.steps import (
+    Address,
+    bring_up_to_date,
+    check_count,
+    check_generations,
+    check_table,
+    export,
+    find_sources,
+    job_name,
+    make_folder,
+    next_scanning,
+    open_for,
+    publish,
+    read_into,
+    refuse_other_sources,
+    refuse_projection,
+    require_settled,
+    scan_if_needed,
+    settings_of,
+    skipped_by_reason,
+    still_to_come,
+    summarize,
+)
+from esdedup.store.opening import drop_store, open_store, unfinished_generation
+from esdedup.store.protocol import STANDARD_INPUT, Store
+
+SHOWN = 20
+"""How many rows an answer has unless it is asked for more."""
+
+
+def run(
+    *sources: Address,
+    out: Address,
+    store: Address | None = None,
+    table: str = "jsonl",
+    report: bool = True,
+    fresh: bool = False,
+    keep_generations: int = 0,
+    keep_going: bool = False,
+    quiet: bool = True,
+    **options: Any,
+) -> dict[str, Any]:
+    """Index `sources`, scan, and write every file of the contract to the folder `out`; the summary.
+
+    One of the files is a page about the results, `report.html`, unless `report` is false. With `keep_going`, sources
+    that are missing or damaged are passed over as far as they must, and stand in the summary under `damaged`. Without
+    `store` it is OUT/store.duckdb. A job that is finished already only writes its files again; other sources into the
+    same store raise `StoreSourcesError`. With `fresh` a new generation takes the place of what is there, once it is
+    finished; on a server, `keep_generations` of the older ones stay. `options` are those of `Settings.of`.
+    """
+    settings = settings_of(options)
+    check_table(table)
+    folder = Path(out)
+    store = store or folder / "store.duckdb"
+    check_generations(keep_generations, store)
+    make_folder(folder)
+    found, missing = find_sources(sources, settings.reading, keep_going)
+    marks = source_marks(found, settings.reading)
+    job = job_name(marks, settings) if fresh else None
+    with MemoryWatch() as memory, open_for(store, settings, fresh=job) as opened:
+        same = refuse_other_sources(opened, marks)
+        opened.begin_job("run")
+        clock, seconds = time.perf_counter(), {}
+        read_into(opened, found, marks, settings, keep_going=keep_going, quiet=quiet)
+        if not same or any(mark.path == STANDARD_INPUT for mark in marks):
+            seconds["index"] = time.perf_counter() - clock
+        seconds |= scan_if_needed(opened, settings.scanning, settings.resources, quiet=quiet)
+        summary = export(opened, folder, table, seconds, memory, missing, report=report)
+        opened.end_job()
+        publish(opened, fresh=fresh, keep=keep_generations)
+        return summary
+
+
+def index(
+    *sources: Address,
+    store: Address,
+    fresh: bool = False,
+    keep_generations: int = 0,
+    keep_going: bool = False,
+    quiet: bool = True,
+    **options: Any,
+) -> dict[str, Any]:
+    """Read, split, sign and store `sources`; counts of what the store then holds.
+
+    A document that is in the store already is skipped; one whose text has changed replaces the old one. With `part`
+    ("2/3"), this is one of several machines that read the same sources together into a store on a server; nothing
+    of it counts before all parts have come to their end.
+    """
+    settings = settings_of(options, parts=True)
+    check_generations(keep_generations, store)
+    found, missing = find_sources(sources, settings.reading, keep_going)
+    marks = source_marks(found, settings.reading)
+    with open_for(store, settings, fresh=job_name(marks, settings) if fresh else None) as opened:
+        merged = read_into(opened, found, marks, settings, keep_going=keep_going, quiet=quiet)
+        done = {
+            "counts": opened.counts() | merged,
+            "skipped": skipped_by_reason(opened.sources()),
+            "damaged": missing + damages(marks),
+        }
+        if opened.unfinished_reading() is None:  # other parts may still be missing
+            publish(opened, fresh=fresh, keep=keep_generations)
+        return done
+
+
+def scan(
+    *,
+    store: Address,
+    out: Address | None = None,
+    table: str = "jsonl",
+    report: bool = True,
+    quiet: bool = True,
+    **options: Any,
+) -> dict[str, Any]:
+    """Find pairs and clusters among everything in `store`; write the files to `out` if given, as `run` does; the
+    summary."""
+    settings = settings_of(options)
+    check_table(table)
+    if out is not None:
+        make_folder(Path(out))
+    with MemoryWatch() as memory, open_for(store, settings, must_exist=True) as opened:
+        require_settled(opened)
+        opened.begin_job("scan")
+        seconds = scan_store(opened, settings.scanning, settings.resources, quiet=quiet)
+        summary = _finish(opened, out, table, seconds, memory, [], report)
+        opened.end_job()
+        return summary
+
+
+def add(
+    *sources: Address,
+    store: Address,
+    out: Address | None = None,
+    table: str = "jsonl",
+    report: bool = True,
+    keep_going: bool = False,
+    matches: int = SHOWN,
+    quiet: bool = True,
+    **options: Any,
+) -> dict[str, Any]:
+    """Index new or changed documents and bring pairs and clusters up to date, without a full scan; the summary.
+
+    Scan options are those of the last scan; others, or changes to a large part of the store, mean a full scan. The
+    summary has `added` (documents new, unchanged and replaced, and `matched`, how many of their sentences match
+    another one) and `matches`, the first `matches` of them.
+    """
+    settings = settings_of(options)
+    check_table(table)
+    check_count("matches", matches)
+    if out is not None:
+        make_folder(Path(out))
+    found, missing = find_sources(sources, settings.reading, keep_going)
+    marks = source_marks(found, settings.reading)
+    with MemoryWatch() as memory, open_for(store, settings) as opened:
+        refuse_projection(opened, settings)
+        next_scanning(opened, settings)  # what is wrong with it is said before anything is read
+        clock = time.perf_counter()
+        merged = read_into(opened, found, marks, settings, keep_going=keep_going, quiet=quiet)
+        opened.begin_job("add")
+        seconds = {"index": time.perf_counter() - clock}
+        seconds |= bring_up_to_date(opened, settings, quiet=quiet)
+        last = opened.last_reading()
+        matched, shown = opened.new_matches(last.first, matches) if last is not None else (0, [])
+        summary = _finish(opened, out, table, seconds, memory, missing + damages(marks), report)
+        opened.end_job()
+        return {**summary, "added": {**merged, "matched": matched}, "matches": shown}
+
+
+def remove(*documents: str, store: Address, quiet: bool = True, **options: Any) -> dict[str, Any]:
+    """Delete documents by their ids, with all that hangs on them, and bring pairs and clusters up to date.
+
+    The counts of what the store then holds, of documents `removed`, and the ids that are `unknown`.
+    """
+    settings = settings_of(options)
+    with open_for(store, settings, must_exist=True) as opened:
+        require_settled(opened)
+        next_scanning(opened, settings)  # likewise, before anything is deleted
+        # what the same command had deleted before it was killed is not unknown
+        begun = opened.begin_job("remove", documents)
+        gone = set(begun) if set(begun) == set(documents) else set()
+        removed, unknown = opened.remove(documents)
+        if opened.last_scan() is not None:
+            bring_up_to_date(opened, settings, quiet=quiet)
+        counts = opened.counts() | (opened.last_scan() or {}).get("counts", {})
+        opened.end_job()
+        return {"removed": removed, "unknown": [name for name in unknown if name not in gone], "counts": counts}
+
+
+def status(*, store: Address) -> dict[str, Any]:
+    """Counts, settings, sources, last scan, unfinished work (a sentence, or None) and disk of `store`."""
+    with open_store(store, read_only=True) as opened:
+        return {
+            "store": opened.address,
+            "settings": opened.signing.describe(),
+            "counts": opened.counts(),
+            "sources": [
+                {"name": mark.name, "path": mark.path, "documents": mark.documents, "finished": mark.finished}
+                for mark in opened.sources()
+            ],
+            "skipped": skipped_by_reason(opened.sources()),
+            "unfinished": _unfinished_job(opened),
+            "last_scan": opened.last_scan(),
+            "disk_bytes": opened.disk_bytes(),
+        }
+
+
+def drop(*, store: Address) -> None:
+    """Delete what esdedup made in `store`, and nothing else. On a server also what it cannot open."""
+    drop_store(store)
+    forget_scans(str(store))
+
+
+def _finish(
+    store: Store,
+    out: Address | None,
+    table: str,
+    seconds: dict[str, float],
+    memory: MemoryWatch,
+    missing: list[str],
+    report: bool,
+) -> dict[str, Any]:
+    if out is not None:
+        return export(store, Path(out), table, seconds, memory, missing, report=report)
+    return summarize(store, seconds, memory, missing)
+
+
+def _unfinished_job(store: Store) -> str | None:
+    """What was begun and not finished, and how to finish it."""
+    if unfinished_generation(store.address):
+        return "a new generation is being made; run the same command with --fresh again"
+    begun = store.unfinished_reading()
+    if begun is not None:
+        marks = [mark for mark in store.sources() if mark.number in begun.sources]
+        pending = next((mark for mark in marks if not mark.finished or damages([mark])), marks[-1])
+        what = f"still to come: {still_to_come(begun)}" if begun.missing else "run the same command again"
+        return f"reading {pending.path}: {pending.documents:,} documents so far; {what}"
+    verb = store.unfinished_job()
+    if verb is not None:
+        return f"esdedup {verb}; run the same command again"
+    last = store.last_scan()
+    if last is not None and not last["current"]:
+        return "documents came or went since the last scan; run esdedup scan"
+    return None

@@ -1,0 +1,153 @@
+"""Workers that prepare batches: threads to begin with, then processes, any of which may be killed."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+from collections.abc import Iterator
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, suppress
+from types import ModuleType
+from typing import Any
+
+import psutil
+
+from esdedup.errors import EsdedupError
+from esdedup.jobs.news import News
+from esdedup.jobs.prepare import Prepared, get_ready, prepare
+
+_WORTH_WORKERS = 24 * 2**20
+"""Bytes of documents after which worker processes, about a second in starting, are worth it."""
+
+_LOOK = 5.0
+"""Seconds without an answer after which it is looked whether all workers live."""
+
+
+class Workers:
+    """Threads to begin with, processes once there is enough to do and they are ready.
+
+    Small jobs never wait for processes to start, and where nothing is compiled yet it happens here, once, and
+    not in every worker. With one worker everything is done in place.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self._begun = 0
+        self._threads = ThreadPoolExecutor(count)
+        self._processes: ProcessPoolExecutor | None = None
+        self._ready: list[Future[int]] = []
+        self._lost = False
+        self._work: int | None = None  # the end of the pipe from which the processes take their work
+
+    def submit(self, news: News) -> Future[Prepared]:
+        """Have a batch prepared; `EsdedupError` once a worker is lost."""
+        work = (news.texts, news.page, news.recipe)
+        if self.count == 1:
+            done: Future[Prepared] = Future()
+            done.set_result(prepare(*work))
+            return done
+        self._begun += news.texts.nbytes
+        if self._processes is None and self._begun > _WORTH_WORKERS:
+            self._processes = _processes(self.count)
+            if sys.platform != "win32":
+                inside: Any = self._processes
+                self._work = os.dup(inside._call_queue._reader.fileno())
+            with _without_main():
+                self._ready = [self._processes.submit(os.getpid) for _ in range(self.count)]
+        if self._processes is None or not all(ready.done() for ready in self._ready):
+            return self._threads.submit(prepare, *work)
+        try:
+            with _without_main():  # any submission may start a worker
+                return self._processes.submit(prepare, *work)
+        except BrokenProcessPool as error:
+            raise self._loss() from error
+
+    def result(self, future: Future[Prepared]) -> Prepared:
+        """The answer of a worker, when it is there; `EsdedupError` if one is lost meanwhile."""
+        while True:
+            try:
+                return future.result(_LOOK)
+            except BrokenProcessPool as error:
+                raise self._loss() from error
+            except TimeoutError:
+                if future.done():
+                    raise  # of the work itself
+                if self._has_lost():
+                    raise self._loss() from None
+
+    def _has_lost(self) -> bool:
+        """Whether a worker was killed, which the process that starts them may never tell of."""
+        return self._processes is not None and any(map(_is_gone, list(self._processes._processes or ())))
+
+    def _loss(self) -> EsdedupError:
+        self._lost = True
+        return EsdedupError(
+            "a worker process ended without an answer (out of memory?); run the same command again, "
+            "with fewer --workers"
+        )
+
+    def close(self) -> None:
+        """End them all; what they have not begun is left undone."""
+        self._threads.shutdown(cancel_futures=True)
+        if self._processes is not None:
+            if self._lost or self._has_lost():
+                _end_workers(self._processes, self._work)
+            if self._work is not None:
+                os.close(self._work)
+            self._processes.shutdown(cancel_futures=True)
+
+
+def _is_gone(process: int) -> bool:
+    try:
+        return bool(psutil.Process(process).status() == psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return True
+
+
+def _end_workers(pool: ProcessPoolExecutor, work: int | None) -> None:
+    """End the workers of a pool that has lost one, and the process that starts them, which may never tell of it.
+
+    The pool may still wait for the rest of an answer of which the killed one wrote half, or, before Python 3.11.5, for
+    room in the pipe of `work`, from which nobody reads any more.
+    """
+    inside: Any = pool  # its types know less of it
+    workers = list(inside._processes or ())
+    for child in psutil.Process().children():
+        with suppress(psutil.Error):
+            if any("multiprocessing.forkserver" in argument for argument in child.cmdline()):
+                child.kill()
+    for worker in workers:
+        with suppress(psutil.Error):
+            psutil.Process(worker).kill()
+    with suppress(OSError):
+        inside._result_queue._writer.close()
+    if work is None:
+        return
+    os.set_blocking(work, False)
+    manager = inside._executor_manager_thread
+    while manager.is_alive():
+        with suppress(BlockingIOError):
+            while os.read(work, 2**20):
+                pass
+        manager.join(0.02)
+
+
+def _processes(count: int) -> ProcessPoolExecutor:
+    methods = multiprocessing.get_all_start_methods()
+    context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
+    if hasattr(context, "set_forkserver_preload"):
+        context.set_forkserver_preload(["esdedup.jobs.prepare"])
+    return ProcessPoolExecutor(count, context, initializer=get_ready)
+
+
+@contextmanager
+def _without_main() -> Iterator[None]:
+    """Hide the caller's script: starting workers would run it again, and they need nothing of it."""
+    script = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = script

@@ -1,0 +1,172 @@
+"""Kibana's view of a store: the saved objects of `mappings/kibana`, for one prefix, and how they get into a Kibana."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NoReturn
+
+import orjson
+from elastic_transport import ConnectionTimeout, HttpHeaders, NodeConfig, TlsError, TransportError
+from elastic_transport.client_utils import url_to_node_config
+from urllib3 import encode_multipart_formdata
+
+from esdedup.errors import KibanaError, UsageError
+from esdedup.store.elasticsearch.address import ServerAddress, client_options, split_address
+from esdedup.store.elasticsearch.answers import ANSWER_BYTES, Node, TooLongError
+from esdedup.store.elasticsearch.connection import FIRST_PATIENCE, PATIENCE, TIMEOUT, Pauses
+from esdedup.store.schemas import mapping_text
+
+OLDEST = "8.9"
+"""The Kibana whose forms the objects have; older ones refuse them."""
+
+_WRITTEN_FOR = re.compile(r"\bwiki\b")  # the prefix in the file, which says that word nowhere else
+_FORM = (
+    "give --kibana http://HOST:PORT or https://HOST:PORT, with the path that Kibana or its space has, as in /s/SPACE"
+)
+_HOST = re.compile(r"[a-z0-9._-]+|\[[0-9a-f:.]+\]")
+_PATH = re.compile(r"(/[A-Za-z0-9._~%-]+)*")
+_TARGET = "/api/saved_objects/_import?overwrite=true"
+_BUSY = (429, 502, 503, 504)
+
+
+def saved_objects(prefix: str) -> bytes:
+    """What Kibana imports for the store of a prefix, as newline-delimited JSON: data views, searches, a dashboard."""
+    return _WRITTEN_FOR.sub(prefix, mapping_text("kibana/esdedup.ndjson")).encode()
+
+
+def import_dashboards(store: str, kibana: str) -> dict[str, Any]:
+    """Put the dashboard of the store at an address into Kibana, in place of what an earlier import put there.
+
+    Returns `objects`, how many there are, and `dashboard`, where it is. The store itself is not asked. Credentials and
+    whom to trust come from the same variables of the environment as for the store. Raises `UsageError` for addresses
+    and variables that make no sense and `KibanaError` for all that stands in the way.
+    """
+    prefix = ServerAddress.parse(store).prefix
+    address = _checked(kibana)
+    answer = _Import(address, prefix).answer(saved_objects(prefix))
+    return {"objects": answer["successCount"], "dashboard": f"{address}/app/dashboards#/view/esdedup-{prefix}"}
+
+
+def _checked(address: str) -> str:
+    """An address without what does not belong there."""
+    scheme, host, port, path = split_address(address, "--kibana", _FORM)
+    path = path.rstrip("/")
+    if not (_HOST.fullmatch(host) and _PATH.fullmatch(path)):
+        raise UsageError(f"--kibana: the address makes no sense; {_FORM}")
+    return f"{scheme}://{host}{'' if port is None else f':{port}'}{path}"
+
+
+class _Import:
+    """One import, tried again while Kibana is busy or still starting: twice is the same as once."""
+
+    def __init__(self, address: str, prefix: str) -> None:
+        self._address = address
+        options = client_options(ServerAddress(address, prefix))
+        headers = {"kbn-xsrf": "esdedup", "accept": "application/json"}
+        if "api_key" in options:
+            headers["authorization"] = f"ApiKey {options['api_key']}"
+        if "basic_auth" in options:
+            headers["authorization"] = f"Basic {options['basic_auth']}"
+        trust = {name: options[name] for name in ("ca_certs", "ssl_assert_fingerprint") if name in options}
+        config: NodeConfig = url_to_node_config(address, use_default_ports_for_scheme=True)
+        self._node = Node(replace(config, headers=headers, request_timeout=TIMEOUT, **trust))
+
+    def answer(self, objects: bytes) -> dict[str, Any]:
+        """What Kibana says when everything is imported."""
+        part = ("esdedup.ndjson", objects, "application/x-ndjson")  # it refuses files of other names
+        body, kind = encode_multipart_formdata({"file": part})
+        pauses = Pauses()
+        try:
+            while True:
+                try:
+                    meta, raw = self._node.perform_request("POST", _TARGET, body, HttpHeaders({"content-type": kind}))
+                except TransportError as error:
+                    self._raise_if_hopeless(error)
+                    if not pauses.wait(FIRST_PATIENCE):
+                        self._fail(
+                            f"nothing answers ({_line(_root(error))}); is Kibana running, and is that its address?"
+                        )
+                    continue
+                if meta.status in _BUSY and pauses.wait(PATIENCE):
+                    continue
+                told = _parsed(raw)
+                if meta.status == 200 and told.get("success") is True and isinstance(told.get("successCount"), int):
+                    return told
+                self._fail(_problem(meta.status, meta.headers, told))
+        finally:
+            self._node.close()
+
+    def _raise_if_hopeless(self, error: TransportError) -> None:
+        if isinstance(error.__cause__, TooLongError):
+            self._fail(f"the answer is longer than {ANSWER_BYTES >> 20} MiB, so not Kibana's; name another --kibana")
+        if isinstance(error, ConnectionTimeout):
+            self._fail(f"no answer within {TIMEOUT:g} seconds; run the same command again")
+        if isinstance(error, TlsError):
+            self._fail(
+                f"no trusted connection ({_line(_root(error))}); set ES_CA_CERTS to the file of its authority, and "
+                "unset ES_CA_FINGERPRINT, which is Elasticsearch's; or is the address http://?"
+            )
+
+    def _fail(self, what: str) -> NoReturn:
+        raise KibanaError(f"{self._address}: {what}")
+
+
+def _problem(status: int, headers: Mapping[str, str], told: Mapping[str, Any]) -> str:
+    """Why an answer is no success, and what to do."""
+    reason = _refusals(told) or _line(told.get("message") or "it does not say why")
+    if "more recent version" in reason:
+        return f"Kibana is too old: {reason}; the dashboard is for {OLDEST} and newer"
+    if status == 200 and told.get("success") is False:
+        return f"not imported: {reason}; Kibana's log may say more"
+    if headers.get("x-elastic-product") == "Elasticsearch":
+        return "that is Elasticsearch; name Kibana's own address with --kibana, as in http://127.0.0.1:5601"
+    if status == 401:
+        return "access denied (401); set ES_API_KEY, or ES_USERNAME and ES_PASSWORD, of a user who may use Kibana"
+    if status == 403:
+        return f"not allowed (403): {reason}; use credentials that may write saved objects in this space"
+    if status in _BUSY:
+        return f"still busy or starting ({status}); run the same command again later"
+    if "statusCode" in told and status != 404:
+        return f"Kibana refuses it ({status}): {reason}; mend that and run the same command again"
+    return (
+        f"the answer ({status}) is not that of Kibana's import; is --kibana all that stands before /app in a browser?"
+    )
+
+
+def _parsed(raw: bytes) -> dict[str, Any]:
+    """An answer that is a JSON object, else an empty one."""
+    try:
+        told = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        return {}
+    return told if isinstance(told, dict) else {}
+
+
+def _refusals(told: Mapping[str, Any]) -> str:
+    """The objects that were refused and why, as far as a line goes."""
+    errors = told.get("errors")
+    return _line(
+        ", ".join(_refusal(one) for one in errors if isinstance(one, dict)) if isinstance(errors, list) else ""
+    )
+
+
+def _refusal(told: Mapping[str, Any]) -> str:
+    error = told.get("error")
+    why = error if isinstance(error, dict) else {}
+    missing = why.get("references")
+    named = [f"{one.get('type')} {one.get('id')}" for one in missing if isinstance(one, dict)] if missing else []
+    reason = " ".join([str(why.get("message") or why.get("type") or "refused"), *named])
+    return f"{told.get('type')} {told.get('id')} ({reason})"
+
+
+def _line(told: Any) -> str:
+    line = " ".join(str(told).split())
+    return line if len(line) <= 300 else line[:300] + "…"
+
+
+def _root(error: BaseException) -> BaseException:
+    while (cause := error.__cause__ or error.__context__) is not None:
+        error = cause
+    return error

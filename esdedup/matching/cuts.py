@@ -1,0 +1,84 @@
+"""Groups into ranges whose texts fit in memory together.
+
+Groups come in the order of their components (texts that hang together by any chain of collisions), so a
+component stands in one range where it fits, and each of its texts is read once.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from esdedup.columns.arrays import Numbers
+from esdedup.columns.kernels import compiled
+from esdedup.matching.groups import Groups
+
+
+class Cut(NamedTuple):
+    """Postings (token, text) in component order with the range that each belongs to, and whether it is the
+    range's first posting of its text."""
+
+    ranges: Numbers
+    news: npt.NDArray[np.bool_]
+
+
+class Cutter:
+    """Assigns ranges to postings that come in batches; a range never costs more than `budget` bytes unless
+    one group alone does."""
+
+    def __init__(self, texts: int, budget: int) -> None:
+        self._seen = np.full(texts, -1, np.int32)
+        self._budget = budget
+        self._range = 0
+        self._cost = 0
+
+    def cut(self, tokens: Numbers, numbers: Numbers, costs: Numbers) -> Cut:
+        """The ranges of whole groups: rows of one token stand together and are never split over calls."""
+        ranges = np.empty(len(tokens), np.int64)
+        news = np.empty(len(tokens), np.bool_)
+        self._range, self._cost = _cut(
+            tokens, numbers, costs, self._seen, self._budget, self._range, self._cost, ranges, news
+        )
+        return Cut(ranges, news)
+
+
+@compiled
+def _cut(
+    tokens: Numbers,
+    numbers: Numbers,
+    costs: Numbers,
+    seen: npt.NDArray[np.int32],
+    budget: int,
+    current: int,
+    cost: int,
+    ranges: Numbers,
+    news: npt.NDArray[np.bool_],
+) -> tuple[int, int]:
+    begin = 0
+    while begin < len(tokens):
+        end = begin
+        added = 0
+        while end < len(tokens) and tokens[end] == tokens[begin]:
+            if seen[numbers[end]] != current:
+                added += costs[end]
+            end += 1
+        if cost > 0 and cost + added > budget:
+            current += 1
+            cost = 0
+        for index in range(begin, end):
+            ranges[index] = current
+            news[index] = seen[numbers[index]] != current
+            if news[index]:
+                seen[numbers[index]] = current
+                cost += costs[index]
+        begin = end
+    return current, cost
+
+
+def groups_of(tokens: Numbers, places: Numbers, column_bits: int) -> Groups:
+    """Groups from postings that are sorted by token; a token's low bits name its column."""
+    ends = np.flatnonzero(np.diff(tokens, append=tokens[-1] + 1)) + 1
+    starts = np.concatenate(([0], ends)).astype(np.int64)
+    return Groups(starts, places, tokens[starts[:-1]] & ((1 << column_bits) - 1))

@@ -1,0 +1,97 @@
+"""Tokens into groups: which texts hold the same token.
+
+A group is a collision: two or more distinct texts with one token. Texts are numbered in the order of
+their content hashes, and the members of a group stand in that order, so nothing downstream depends on
+the order of arrival.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from esdedup.columns.arrays import Flags, Numbers
+from esdedup.columns.kernels import compiled
+from esdedup.matching.signers.minhash import Tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """Groups in flat arrays: group g has `members[starts[g]:starts[g + 1]]`, which share token column `columns[g]`."""
+
+    starts: Numbers
+    members: Numbers
+    columns: Numbers
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def sizes(self) -> Numbers:
+        """Members of each group: shape (groups,)."""
+        return np.diff(self.starts)
+
+
+def group_tokens(tokens: Tokens) -> Groups:
+    """Every group among texts whose tokens are `tokens`, shape (n, tokens), by column and token."""
+    starts, members, columns = [np.zeros(1, np.int64)], [], []
+    total = 0
+    for column in range(tokens.shape[1]):
+        values = np.ascontiguousarray(tokens[:, column])
+        bounds, held = _runs(values, np.argsort(values, kind="stable"))
+        starts.append(bounds + total)
+        members.append(held)
+        columns.append(np.full(len(bounds), column, np.int64))
+        total += len(held)
+    if not members:
+        return Groups(starts[0], np.empty(0, np.int64), np.empty(0, np.int64))
+    return Groups(np.concatenate(starts), np.concatenate(members), np.concatenate(columns))
+
+
+@compiled
+def _runs(values: Tokens, order: Numbers) -> tuple[Numbers, Numbers]:
+    """Ends and members of the runs of two or more equal values along `order`."""
+    count = len(order)
+    ends = np.empty(count // 2 + 1, np.int64)
+    members = np.empty(count, np.int64)
+    runs = held = begin = 0
+    for index in range(1, count + 1):
+        if index < count and values[order[index]] == values[order[begin]]:
+            continue
+        if index - begin >= 2:
+            for at in range(begin, index):
+                members[held] = order[at]
+                held += 1
+            ends[runs] = held
+            runs += 1
+        begin = index
+    return ends[:runs], members[:held]
+
+
+class Hot(NamedTuple):
+    """What is known of hot groups. `alike` orders their members, as places in the group, by their other tokens."""
+
+    groups: Flags  # (groups,)
+    tokens: Flags  # (texts, tokens)
+    alike: Numbers  # (members,), or (0,) without hot groups
+
+
+def hot_tokens(groups: Groups, tokens: Tokens, limit: int) -> Tokens:
+    """The tokens that more than `limit` texts hold."""
+    hot = np.flatnonzero(groups.sizes() > limit)
+    return tokens[groups.members[groups.starts[hot]], groups.columns[hot]]
+
+
+def find_hot(groups: Groups, tokens: Tokens, hot: Tokens) -> Hot:
+    """Mark the tokens in `hot` among groups and texts. `hot` knows more than these groups: it holds every hot
+    token of the corpus, wherever its group is collided."""
+    flags = np.isin(tokens, hot)
+    hot_groups = flags[groups.members[groups.starts[:-1]], groups.columns]
+    alike = np.empty(len(groups.members) if hot_groups.any() else 0, np.int64)
+    for group in np.flatnonzero(hot_groups):
+        part = slice(groups.starts[group], groups.starts[group + 1])
+        # the columns that follow, round to the start: members with the same next token stand together
+        others = np.roll(tokens[groups.members[part]], -int(groups.columns[group]) - 1, axis=1)[:, :-1]
+        alike[part] = np.lexsort(others.T[::-1]) if others.shape[1] else np.arange(len(others))
+    return Hot(hot_groups, flags, alike)

@@ -1,0 +1,117 @@
+"""One block: a set of texts that fits in memory, its groups collided and verified on all threads."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from esdedup.columns.arrays import Flags, Numbers
+from esdedup.matching.groups import Groups, find_hot
+from esdedup.matching.lsh.collide import HOT_REACH, Similarities, collide, sketches
+from esdedup.matching.signers.bands import Signer
+from esdedup.matching.signers.minhash import Tokens
+from esdedup.matching.verify.edits import word_edit_distances
+from esdedup.settings import Scanning
+
+PAIRS: pa.Schema = pa.schema(
+    [
+        ("a", pa.int32()),  # text numbers, a < b
+        ("b", pa.int32()),
+        ("jaccard", pa.float64()),  # null where nothing was verified
+        ("word_edit_distance", pa.int32()),  # likewise
+        ("shared_tokens", pa.int32()),
+    ]
+)
+
+_SLICES_A_THREAD = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Texts of one block, in the order of their numbers, with everything that judging them needs."""
+
+    numbers: Numbers
+    texts: pa.LargeStringArray
+    tokens: Tokens
+    home: Numbers
+    dirty: Flags  # pairs without any such text are not asked for
+
+
+def collide_block(
+    block: Block,
+    groups: Groups,
+    hot_tokens: Tokens,
+    signer: Signer,
+    scanning: Scanning,
+    threads: int,
+    *,
+    edits: bool = True,
+) -> tuple[pa.Table, int]:
+    """Pairs (schema `PAIRS`) among the block's texts and the number of candidates.
+
+    Without `edits`, word edit distances are measured only where they are limited.
+    `groups` names texts by their place in the block; `hot_tokens` are those of the whole corpus.
+    """
+    exact = scanning.verify == "exact"
+    if exact:
+        flat, bounds = signer.sets(signer.shingled(block.texts))
+        sketch = sketches(flat, bounds)
+    else:
+        flat, bounds = np.empty(0, np.uint64), np.zeros(1, np.int64)
+        sketch = np.empty((0, 0), np.uint64)
+    hot = find_hot(groups, block.tokens, hot_tokens)
+
+    def part(first: int, last: int) -> tuple[Numbers, Similarities, int]:
+        return collide(
+            groups.starts,
+            groups.members,
+            groups.columns,
+            first,
+            last,
+            hot.groups,
+            hot.alike,
+            block.tokens,
+            hot.tokens,
+            block.home,
+            block.dirty,
+            flat,
+            bounds,
+            sketch,
+            scanning.jaccard if exact else 0.0,
+            HOT_REACH,
+        )
+
+    cuts = _even_cuts(groups, hot.groups, threads * _SLICES_A_THREAD)
+    with ThreadPoolExecutor(threads) as pool:
+        parts = list(pool.map(part, cuts[:-1], cuts[1:]))
+    rows = np.concatenate([found for found, _, _ in parts])
+    jaccard = np.concatenate([similarities for _, similarities, _ in parts])
+    candidates = sum(met for _, _, met in parts)
+    a, b, shared = rows.T
+    distances = None
+    if exact and (edits or scanning.word_edit_distance is not None):
+        distances = word_edit_distances(block.texts, a, b, threads)
+        if scanning.word_edit_distance is not None:
+            near = distances <= scanning.word_edit_distance
+            a, b, jaccard, shared, distances = a[near], b[near], jaccard[near], shared[near], distances[near]
+    columns = {
+        "a": block.numbers[a],
+        "b": block.numbers[b],
+        "jaccard": pa.array(jaccard) if exact else pa.nulls(len(a), pa.float64()),
+        "word_edit_distance": pa.nulls(len(a), pa.int32()) if distances is None else distances,
+        "shared_tokens": shared,
+    }
+    return pa.table(columns).cast(PAIRS), candidates
+
+
+def _even_cuts(groups: Groups, hot: Flags, slices: int) -> list[int]:
+    """Boundaries that cut the groups into slices of about equal numbers of comparisons."""
+    if len(groups) == 0:
+        return [0, 0]
+    sizes = groups.sizes()
+    work = np.cumsum(np.where(hot, sizes * 2 * HOT_REACH, sizes * (sizes - 1) // 2))
+    at = np.searchsorted(work, np.linspace(0, work[-1], slices + 1)[1:-1])
+    return sorted({0, *(int(cut) for cut in at), len(groups)})

@@ -1,0 +1,231 @@
+"""Candidates into pairs: collide the texts of each group and verify by exact Jaccard, in one loop.
+
+No list of candidates is ever made. A pair that shares several tokens is met in several groups and judged
+in one, that of its first shared token. The order of the tests is by cost: lengths, a sketch of the sets
+(Sandes et al. 2020, bitmap filter), then a merge of the sorted sets that ends as soon as the threshold
+is out of reach.
+
+Hot tokens: in a group above the limit each text meets a bounded number of others: those that follow it in
+the order of content hashes, and those that follow it in the order of their other tokens, which stand near
+because they are alike. A pair that also shares a token that is not hot is left to that token's group.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from esdedup.columns.arrays import Flags, Numbers
+from esdedup.columns.hashing import Hashes, Offsets, ones
+from esdedup.columns.kernels import compiled
+from esdedup.matching.signers.minhash import Tokens
+
+HOT_LIMIT = 2000
+"""Distinct texts a token may have before its group is no longer compared all with all."""
+
+HOT_REACH = 64
+"""Texts that each text of a hot group is compared with, in each of the two orders."""
+
+SKETCH_WORDS = 8
+
+Sketches = npt.NDArray[np.uint64]
+Similarities = npt.NDArray[np.float64]
+
+
+@compiled
+def sketches(flat: Hashes, bounds: Offsets, words: int = SKETCH_WORDS) -> Sketches:
+    """A bitmap for each set, of 64 bits a word, shape (n, words): one bit for each shingle. `words`: a power of two."""
+    out = np.zeros((len(bounds) - 1, words), np.uint64)
+    for index in range(len(bounds) - 1):
+        for at in range(bounds[index], bounds[index + 1]):
+            bit = flat[at] & np.uint64(64 * words - 1)
+            out[index, bit >> np.uint64(6)] |= np.uint64(1) << (bit & np.uint64(63))
+    return out
+
+
+@compiled
+def distance(sketch: Sketches, a: int, b: int) -> int:
+    """Bits in which the sketches of two sets differ: at most the number of shingles that only one of them has."""
+    apart = np.uint64(0)
+    for word in range(sketch.shape[1]):
+        apart += ones(sketch[a, word] ^ sketch[b, word])
+    return int(apart)
+
+
+@compiled
+def needed_overlap(size_a: int, size_b: int, threshold: float) -> int:
+    """The least intersection with which sets of these sizes have Jaccard >= `threshold`."""
+    total = size_a + size_b
+    need = int(np.ceil(threshold * total / (1.0 + threshold)))
+    while need > 0 and (need - 1) / (total - need + 1) >= threshold:
+        need -= 1
+    while need < total and need / (total - need) < threshold:
+        need += 1
+    return need
+
+
+@compiled
+def overlap(flat: Hashes, a: int, end_a: int, b: int, end_b: int, need: int) -> int:
+    """Size of the intersection of two sorted sets, or -1 as soon as it cannot reach `need`."""
+    spare_a = end_a - a - need
+    spare_b = end_b - b - need
+    common = 0
+    while a < end_a and b < end_b:
+        left, right = flat[a], flat[b]
+        if left == right:
+            common += 1
+            a += 1
+            b += 1
+        elif left < right:
+            a += 1
+            spare_a -= 1
+            if spare_a < 0:
+                return -1
+        else:
+            b += 1
+            spare_b -= 1
+            if spare_b < 0:
+                return -1
+    return common if common >= need else -1
+
+
+@compiled
+def jaccards(flat: Hashes, bounds: Offsets, a: Numbers, b: Numbers) -> Similarities:
+    """Exact Jaccard of the sets a[i] and b[i], shape (pairs,); 0 where both are empty."""
+    out = np.empty(len(a), np.float64)
+    for index in range(len(a)):
+        one, two = a[index], b[index]
+        common = overlap(flat, bounds[one], bounds[one + 1], bounds[two], bounds[two + 1], 0)
+        union = bounds[one + 1] - bounds[one] + bounds[two + 1] - bounds[two] - common
+        out[index] = common / max(union, 1)
+    return out
+
+
+@compiled
+def shared_tokens(tokens: Tokens, a: Numbers, b: Numbers) -> Numbers:
+    """How many tokens the texts a[i] and b[i] both have, shape (pairs,); `tokens` (n, tokens)."""
+    out = np.zeros(len(a), np.int64)
+    for index in range(len(a)):
+        for token in range(tokens.shape[1]):
+            out[index] += tokens[a[index], token] == tokens[b[index], token]
+    return out
+
+
+@compiled
+def judge(
+    a: int,
+    b: int,
+    flat: Hashes,
+    bounds: Offsets,
+    sketch: Sketches,
+    threshold: float,
+) -> float:
+    """Exact Jaccard of two texts, or -1 below the threshold."""
+    size_a = bounds[a + 1] - bounds[a]
+    size_b = bounds[b + 1] - bounds[b]
+    if min(size_a, size_b) < threshold * max(size_a, size_b) - 1e-9:
+        return -1.0
+    need = needed_overlap(size_a, size_b, threshold)
+    if distance(sketch, a, b) > size_a + size_b - 2 * need:
+        return -1.0
+    common = overlap(flat, bounds[a], bounds[a + 1], bounds[b], bounds[b + 1], need)
+    if common < 0:
+        return -1.0
+    return float(common / (size_a + size_b - common))
+
+
+@compiled
+def _met_before(a: int, b: int, column: int, tokens: Tokens, hot_tokens: Flags, in_hot: bool) -> bool:
+    """Whether the pair belongs to another group: an earlier shared token, or any that is not hot."""
+    for other in range(tokens.shape[1]):
+        if other == column:
+            if not in_hot:
+                return False
+        elif (
+            tokens[a, other] == tokens[b, other]
+            and (other < column or not hot_tokens[a, other])
+            and (in_hot or not hot_tokens[a, other])
+        ):
+            return True
+    return False
+
+
+@compiled
+def collide(
+    starts: Numbers,
+    members: Numbers,
+    columns: Numbers,
+    first: int,
+    last: int,
+    hot: Flags,
+    alike: Numbers,
+    tokens: Tokens,
+    hot_tokens: Flags,
+    home: Numbers,
+    dirty: Flags,
+    flat: Hashes,
+    bounds: Offsets,
+    sketch: Sketches,
+    threshold: float,
+    reach: int,
+) -> tuple[Numbers, Similarities, int]:
+    """Collide and verify groups `first` to `last` (exclusive).
+
+    Returns rows (a, b, shared tokens), shape (found, 3), their similarities, and the number of candidates.
+    `alike` is the second order of the members of hot groups, in the layout of `members`: places within the
+    group. `home` (n,) is the document or source that holds every copy of a text, -1 where several do or where
+    it does not matter: two texts of one home are no candidates. Only pairs with a text that is `dirty` (n,)
+    are judged. A `threshold` of 0 keeps every candidate, with a similarity of -1.
+    """
+    found = 0
+    candidates = 0
+    rows = np.empty((1024, 3), np.int64)
+    similarities = np.empty(1024, np.float64)
+    for group in range(first, last):
+        column = columns[group]
+        begin = starts[group]
+        count = starts[group + 1] - begin
+        in_hot = hot[group]
+        for turn in range(2 if in_hot else 1):
+            for at in range(count):
+                end = min(count, at + 1 + reach) if in_hot else count
+                for other in range(at + 1, end):
+                    one, two = at, other
+                    if turn == 1:
+                        one, two = alike[begin + at], alike[begin + other]
+                        if abs(one - two) <= reach:
+                            continue  # met in the first order
+                    a = min(members[begin + one], members[begin + two])
+                    b = max(members[begin + one], members[begin + two])
+                    if not (dirty[a] or dirty[b]) or (home[a] >= 0 and home[a] == home[b]):
+                        continue
+                    if _met_before(a, b, column, tokens, hot_tokens, in_hot):
+                        continue
+                    candidates += 1
+                    similarity = -1.0
+                    if threshold > 0:
+                        similarity = judge(a, b, flat, bounds, sketch, threshold)
+                        if similarity < 0:
+                            continue
+                    if found == len(rows):
+                        rows, similarities = _twice(rows, similarities)
+                    rows[found, 0] = a
+                    rows[found, 1] = b
+                    rows[found, 2] = 0
+                    for token in range(tokens.shape[1]):
+                        rows[found, 2] += tokens[a, token] == tokens[b, token]
+                    similarities[found] = similarity
+                    found += 1
+    return rows[:found], similarities[:found], candidates
+
+
+@compiled
+def _twice(rows: Numbers, similarities: Similarities) -> tuple[Numbers, Similarities]:
+    """The same columns with twice the room."""
+    more_rows = np.empty((2 * len(rows), 3), np.int64)
+    more_similarities = np.empty(2 * len(rows), np.float64)
+    for row in range(len(rows)):
+        for column in range(3):
+            more_rows[row, column] = rows[row, column]
+        more_similarities[row] = similarities[row]
+    return more_rows, more_similarities

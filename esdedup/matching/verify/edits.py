@@ -1,0 +1,63 @@
+"""Word edit distance of pairs: Levenshtein over Unicode words, in one compiled call for a whole column.
+
+Every distinct word of the column becomes one character, so that rapidfuzz compares plain strings.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from rapidfuzz import process
+from rapidfuzz.distance import Levenshtein
+
+from esdedup.columns.arrays import Numbers
+from esdedup.text.words import find_words
+
+Distances = npt.NDArray[np.int32]
+
+_FIRST_CHARACTER = 0x10000  # beyond the surrogates
+_CHARACTERS = 0x110000 - _FIRST_CHARACTER
+_PAIRS_AT_ONCE = 20_000
+
+
+def word_edit_distances(texts: pa.LargeStringArray, a: Numbers, b: Numbers, threads: int = 1) -> Distances:
+    """Words to insert, delete or replace to turn text a[i] into text b[i]: shape (pairs,)."""
+    parts = [
+        _distances(texts, a[begin : begin + _PAIRS_AT_ONCE], b[begin : begin + _PAIRS_AT_ONCE], threads)
+        for begin in range(0, len(a), _PAIRS_AT_ONCE)
+    ]
+    return np.concatenate(parts) if parts else np.empty(0, np.int32)
+
+
+def _distances(texts: pa.LargeStringArray, a: Numbers, b: Numbers, threads: int) -> Distances:
+    used, places = np.unique(np.concatenate([a, b]), return_inverse=True)
+    words, offsets = find_words(texts.take(pa.array(used)))
+    coded = pa.array(words, pa.large_string()).dictionary_encode()
+    half = len(a)
+    if len(coded.dictionary) > _CHARACTERS:
+        # more distinct words than characters: fewer texts at once, and at last the words themselves
+        if half > 1:
+            middle = half // 2
+            return np.concatenate(
+                [
+                    _distances(texts, a[:middle], b[:middle], threads),
+                    _distances(texts, a[middle:], b[middle:], threads),
+                ]
+            )
+        left, right = (words[offsets[place] : offsets[place + 1]] for place in places)
+        return np.array([Levenshtein.distance(left, right)], np.int32)
+    codes = coded.indices.to_numpy(zero_copy_only=False).astype("<u4") + np.uint32(_FIRST_CHARACTER)
+    line = codes.tobytes().decode("utf-32-le")
+    spelled = [line[begin:end] for begin, end in pairwise(offsets)]
+    return np.asarray(
+        process.cpdist(
+            [spelled[place] for place in places[:half]],
+            [spelled[place] for place in places[half:]],
+            scorer=Levenshtein.distance,
+            dtype=np.int32,
+            workers=threads,
+        )
+    )

@@ -1,0 +1,41 @@
+"""What is left of candidates once they are looked at: exact Jaccard and word edit distance, on all threads."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from esdedup.columns.arrays import Numbers
+from esdedup.matching.exact.prefixes import similarities
+from esdedup.matching.lsh.collide import Similarities, sketches
+from esdedup.matching.signers.bands import Signer
+from esdedup.matching.verify.edits import Distances, word_edit_distances
+from esdedup.matching.verify.threads import measured
+from esdedup.settings import Scanning
+
+
+class Verified(NamedTuple):
+    """The candidates that are similar enough, by their places among all, and what was measured of them."""
+
+    kept: Numbers
+    jaccard: Similarities
+    distances: Distances
+
+
+def verify(
+    signer: Signer, scanning: Scanning, threads: int, texts: pa.LargeStringArray, a: Numbers, b: Numbers
+) -> Verified:
+    """Verify the candidates a[i], b[i], places in `texts`: by Jaccard with `verify exact`, by words if so many may
+    differ. Whatever else makes a pair is the caller's business."""
+    flat, bounds = signer.sets(signer.shingled(texts))
+    sketch = sketches(flat, bounds)
+    least = scanning.jaccard if scanning.verify == "exact" else 0.0
+    jaccard = measured(threads, lambda one, two: similarities(one, two, flat, bounds, sketch, least), a, b)
+    kept = np.flatnonzero(jaccard >= least)
+    distances = word_edit_distances(texts, a[kept], b[kept], threads)
+    if scanning.word_edit_distance is not None:
+        near = distances <= scanning.word_edit_distance
+        kept, distances = kept[near], distances[near]
+    return Verified(kept, jaccard[kept], distances)

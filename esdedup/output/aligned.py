@@ -1,0 +1,259 @@
+"""A cluster laid out for reading: its texts under each other, with what differs told apart from what is the same.
+
+The shapes are plain dictionaries and lists, so that a page, a template or JSON can carry them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any, TypedDict
+
+import numpy as np
+import pyarrow as pa
+
+from esdedup.analysis.frames import Laid, lay
+from esdedup.matching.verify.edits import word_edit_distances
+
+ROWS = 12
+"""Texts that are laid out unless more are asked for."""
+
+SENTENCES = 4
+"""Sentences that are named with each text unless more are asked for."""
+
+LONGEST = 700
+"""Characters of a text that are shown unless more are asked for: a little more than the longest sentence has by
+default."""
+
+_CONTEXT = 60
+"""Characters that stay at each end of what is shortened."""
+
+_LEAST = 400
+
+_BRIEF = 40
+"""Likewise, where the first row tells the rest."""
+
+_COMPARED = 1_000
+"""Texts of which the nearest are looked for."""
+
+
+class Piece(TypedDict):
+    """A stretch of a text: what fills slot number `slot`, or with `slot` None what all rows have.
+
+    `differs` marks a filler that is not the usual one of its slot (what most of the sentences say, or else the
+    representative), and words that all rows have but that are spelled otherwise here, in case or white space. A filler
+    may be empty. `left_out` is how many characters behind `text` are not shown.
+    """
+
+    text: str
+    slot: int | None
+    differs: bool
+    left_out: int
+
+
+class Row(TypedDict):
+    """One text and who says it: of its `copies` sentences the first, `members`, and how many `more` there are.
+
+    A member has the contract's fields but the text. Where nothing is left out, the texts of the pieces joined are the
+    row's text.
+    """
+
+    pieces: list[Piece]
+    copies: int
+    members: list[dict[str, Any]]
+    more: int
+
+
+class SlotName(TypedDict):
+    """A slot: its name in the frame of these rows, and its type (`number`, `quantity`, `date`, `name`, `words`)."""
+
+    name: str
+    type: str
+
+
+class Aligned(TypedDict):
+    """A cluster's texts, the representative's first.
+
+    Each row has one piece for each of the `slots`, in their order, unless something is left out at its end.
+    `more_texts` are not laid out; `more_sentences` have one of these.
+    """
+
+    slots: list[SlotName]
+    rows: list[Row]
+    more_texts: int
+    more_sentences: int
+
+
+def laid_out(
+    cluster: dict[str, Any],
+    *,
+    rows: int = ROWS,
+    sentences: int = SENTENCES,
+    longest: int = LONGEST,
+    brief: bool = False,
+) -> Aligned:
+    """A cluster as `Store.cluster_rows` yields it, laid out in at most so many rows.
+
+    Behind the representative come the texts with most sentences, of equally many the nearest to it in words. Where a
+    text is longer than `longest` characters (at least 400), most of each long piece is left out, and if that is not
+    enough, the end of each row, behind as many slots as all rows have room for. With `brief`, long stretches that are
+    as in the first row are left out of all others.
+    """
+    said: dict[str, list[dict[str, Any]]] = {}
+    for member in cluster["members"]:
+        said.setdefault(member["text"], []).append(member)
+    face = next(member["text"] for member in cluster["members"] if member["id"] == cluster["representative"])
+    chosen = _chosen(said, face, max(rows, 1))
+    copies = [len(said[text]) for text in chosen]
+    laid = lay(chosen, 0, [said[text][0]["title"] or said[text][0]["document"] for text in chosen])
+    pieces = list(_pieces(laid, copies))
+    if any(len(text) > longest for text in chosen):
+        pieces = _shortened(pieces, max(longest, _LEAST))
+    if brief:
+        first, *others = pieces
+        pieces = [first, *([part for piece in row for part in _if_usual(piece)] for row in others)]
+    return {
+        "slots": [{"name": slot.name, "type": slot.type} for slot in laid.frame.slots],
+        "rows": [_row(own, said[text], sentences) for own, text in zip(pieces, chosen, strict=True)],
+        "more_texts": len(said) - len(chosen),
+        "more_sentences": len(cluster["members"]) - sum(copies),
+    }
+
+
+def _chosen(said: dict[str, list[dict[str, Any]]], face: str, rows: int) -> list[str]:
+    """The texts to lay out, in the order of the rows."""
+    others = sorted((text for text in said if text != face), key=lambda text: -len(said[text]))[:_COMPARED]
+    texts = pa.array([face, *others], pa.large_string())
+    places = np.arange(1, len(others) + 1)
+    apart = dict(zip(others, word_edit_distances(texts, np.zeros_like(places), places).tolist(), strict=True))
+    others.sort(key=lambda text: (-len(said[text]), apart[text], text))
+    return [face, *others[: rows - 1]]
+
+
+def _row(pieces: list[Piece], members: Sequence[dict[str, Any]], shown: int) -> Row:
+    told = [{name: value for name, value in member.items() if name != "text"} for member in members[:shown]]
+    return {"pieces": pieces, "copies": len(members), "members": told, "more": len(members) - len(told)}
+
+
+def _pieces(laid: Laid, copies: Sequence[int]) -> Iterator[list[Piece]]:
+    """The pieces of each row."""
+    usual = [_usual([filler.strip() for filler in slot.fillers], copies) for slot in laid.frame.slots]
+    # where nothing stands in a slot, it is told on the side of the white space on which others have it
+    led = [any(filler[:1].isspace() for filler in slot.fillers if filler.strip()) for slot in laid.frame.slots]
+    starts = laid.words.texts.tolist()
+    for row in range(len(copies)):
+        pieces: list[Piece] = []
+        ends = [starts[row], starts[0]]  # of what stands before, in this row and in the first
+        for slot, spans in enumerate(laid.spans):
+            _add_fixed(pieces, laid, row, (ends[0], spans[row][0]), (ends[1], spans[0][0]))
+            filler = laid.frame.slots[slot].fillers[row]
+            bare = filler.strip()
+            lead = filler[: len(filler) - len(filler.lstrip())] if bare or led[slot] else ""
+            _add(pieces, lead, False)  # white space is beside what fills a slot, not in it
+            pieces.append({"text": bare, "slot": slot, "differs": bare != usual[slot], "left_out": 0})
+            _add(pieces, filler[len(lead) + len(bare) :], False)
+            ends = [spans[row][1], spans[0][1]]
+        _add_fixed(pieces, laid, row, (ends[0], starts[row + 1]), (ends[1], starts[1]))
+        yield pieces
+
+
+def _usual(fillers: Sequence[str], copies: Sequence[int]) -> str:
+    """What more than half of the sentences say in a slot; if there is no such thing, what the first text says."""
+    counts: Counter[str] = Counter()
+    for filler, count in zip(fillers, copies, strict=True):
+        counts[filler] += count
+    [(most, count)] = counts.most_common(1)
+    return most if 2 * count > sum(copies) else fillers[0]
+
+
+def _add(pieces: list[Piece], text: str, differs: bool) -> None:
+    """Add a piece that fills no slot, together with the one before it where that is alike."""
+    if not text:
+        return
+    if pieces and pieces[-1]["slot"] is None and pieces[-1]["differs"] == differs and not pieces[-1]["left_out"]:
+        pieces[-1]["text"] += text
+    else:
+        pieces.append({"text": text, "slot": None, "differs": differs, "left_out": 0})
+
+
+def _add_fixed(pieces: list[Piece], laid: Laid, row: int, own: tuple[int, int], first: tuple[int, int]) -> None:
+    """Add what stands between two slots, at the bytes `own` of this row and `first` of the first one.
+
+    Both have the same words, which case and the separators of thousands may still tell apart.
+    """
+    data = laid.words.data
+    if bytes(data[slice(*own)]) == bytes(data[slice(*first)]):
+        _add(pieces, bytes(data[slice(*own)]).decode(), False)
+        return
+    ours, theirs = _spelled(laid, row, *own), _spelled(laid, 0, *first)
+    theirs += [("", "")] * (len(ours) - len(theirs))
+    for (space, word), (other_space, other) in zip(ours, theirs, strict=False):
+        _add(pieces, space, space != other_space)
+        _add(pieces, word, (space, word) != (other_space, other))
+
+
+def _spelled(laid: Laid, text: int, begin: int, end: int) -> list[tuple[str, str]]:
+    """The words of a text between two bytes, each with the white space before it; then what white space is left."""
+    words = laid.words
+    low, high = int(words.offsets[text]), int(words.offsets[text + 1])
+    inside = range(
+        low + int(np.searchsorted(words.begin[low:high], begin)),
+        low + int(np.searchsorted(words.end[low:high], end, "right")),
+    )
+    spelled = []
+    for word in inside:
+        space, spoken = slice(begin, int(words.begin[word])), slice(int(words.begin[word]), int(words.end[word]))
+        spelled.append((bytes(words.data[space]).decode(), bytes(words.data[spoken]).decode()))
+        begin = int(words.end[word])
+    return [*spelled, (bytes(words.data[begin:end]).decode(), "")]
+
+
+def _shortened(rows: Sequence[Sequence[Piece]], longest: int) -> list[list[Piece]]:
+    """The rows with what is long left out: no row shows more than `longest` characters."""
+    short = [[part for piece in row for part in _ends_of(piece)] for row in rows]
+    slots = min(_slots_within(row, longest) for row in short)
+    return [_cut(row, slots, longest) for row in short]
+
+
+def _if_usual(piece: Piece) -> list[Piece]:
+    """A piece, without its middle if that is long and as in the first row."""
+    return [piece] if piece["differs"] or piece["slot"] is not None else _ends_of(piece, _BRIEF)
+
+
+def _ends_of(piece: Piece, context: int = _CONTEXT) -> list[Piece]:
+    """A piece without what is too long of it: of a filler the end, of other stretches the middle."""
+    text = piece["text"]
+    if len(text) <= 3 * context or piece["left_out"]:
+        return [piece]
+    if piece["slot"] is not None:
+        return [{**piece, "text": text[: 2 * context], "left_out": len(text) - 2 * context}]
+    # between words, if there are any
+    head = text.rfind(" ", context // 2, context) + 1 or context
+    tail = text.find(" ", len(text) - context, len(text) - context // 2)
+    tail = len(text) - context if tail < 0 else tail
+    return [{**piece, "text": text[:head], "left_out": tail - head}, {**piece, "text": text[tail:]}]
+
+
+def _slots_within(row: Sequence[Piece], longest: int) -> int:
+    """How many slots stand within so many characters."""
+    shown = slots = 0
+    for piece in row:
+        shown += len(piece["text"])
+        if shown > longest:
+            break
+        slots += piece["slot"] is not None
+    return slots
+
+
+def _cut(row: Sequence[Piece], slots: int, longest: int) -> list[Piece]:
+    """The row with so many of its slots, and as much of what follows as there is room for."""
+    kept: list[Piece] = [{"text": "", "slot": None, "differs": False, "left_out": 0}]
+    shown, full = 0, False
+    for piece in row:
+        shown += len(piece["text"])
+        full = full or shown > longest or (piece["slot"] is not None and piece["slot"] >= slots)
+        if full:
+            kept[-1] = {**kept[-1], "left_out": kept[-1]["left_out"] + len(piece["text"]) + piece["left_out"]}
+        else:
+            kept.append(piece)
+    return kept[0 if kept[0]["left_out"] else 1 :]

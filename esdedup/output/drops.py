@@ -1,0 +1,98 @@
+"""What `dedupe` keeps and what it drops: of each cluster one sentence stays, and goes by the others.
+
+Clusters are stars around the text to keep, so whatever is dropped has been verified against what is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+import pyarrow as pa
+
+from esdedup.columns.database import Database, private_database
+from esdedup.formats.rewrite import Mark
+from esdedup.store.protocol import Store
+
+_ORDERS = {"first": "(0, document, position)", "longest": "(-length, document, position)"}
+_HOMES = {"any": "NULL", "documents": "document", "sources": "source"}
+_TABLES = """
+CREATE TABLE members (hash UBIGINT, cluster UBIGINT, kind VARCHAR, source INTEGER, mark INTEGER, document INTEGER,
+    place BIGINT, position INTEGER, id VARCHAR, length INTEGER);
+CREATE TABLE pairs (a UBIGINT, b UBIGINT, jaccard DOUBLE);
+"""
+
+
+class Verdicts:
+    """The verdict on every sentence of every cluster, as read from a store whose clusters are stars."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def counts(self) -> dict[str, int]:
+        """How many sentences are dropped, by reason."""
+        return dict(self._db.rows("SELECT reason, count(*) FROM verdicts WHERE dropped GROUP BY 1 ORDER BY 1"))
+
+    def drops(self) -> Iterator[dict[str, Any]]:
+        """The rows of drops.jsonl, in the order of reading."""
+        batches = self._db.batches(
+            "SELECT id, cluster, kept, reason, jaccard FROM verdicts WHERE dropped ORDER BY document, position"
+        )
+        for batch in batches:
+            for row in batch.to_pylist():
+                least = row["jaccard"]
+                yield row | {
+                    "cluster": f"{row['cluster']:016x}",
+                    "jaccard": None if least is None else round(least, 6),
+                }
+
+    def marks(self, source: int) -> Iterator[tuple[int, list[Mark]]]:
+        """The clustered sentences of one source, by place in it."""
+        batches = self._db.batches(
+            "SELECT place, position, cluster, NOT dropped AS keep FROM verdicts WHERE mark = ? "
+            "ORDER BY place, position",
+            [source],
+        )
+        rows = (row for batch in batches for row in zip(*(column.to_pylist() for column in batch.columns), strict=True))
+        for place, held in groupby(rows, itemgetter(0)):
+            yield place, [Mark(position, f"{cluster:016x}", keep) for _, position, cluster, keep in held]
+
+
+@contextmanager
+def judge(store: Store, keep: str, across: str, kinds: Sequence[str] | None = None) -> Iterator[Verdicts]:
+    """Judge all clusters that are not ignored. `keep`: `first` as read, `longest`, or `none` of each cluster.
+
+    With `kinds`, clusters of other kinds stay whole. With `across`, sentences of the same document (or source) as the
+    kept one stay.
+    """
+    with private_database() as db:
+        db.execute(_TABLES)
+        for batch in store.memberships():
+            db.insert("members", pa.Table.from_batches([batch]))
+        for batch in store.pair_hashes():
+            db.insert("pairs", pa.Table.from_batches([batch]).select(["a", "b", "jaccard"]))
+        db.execute("DELETE FROM members WHERE cluster IS NULL")  # beside the stars of others: these stay
+        if kinds is not None:
+            db.execute("DELETE FROM members WHERE NOT list_contains(?, coalesce(kind, ''))", [list(kinds)])
+        order = _ORDERS["first" if keep == "none" else keep]
+        db.execute(
+            f"CREATE TABLE centres AS SELECT cluster, arg_min({{'hash': hash, 'id': id, 'home': {_HOMES[across]}}}, "
+            f"{order}) AS centre, count(DISTINCT hash) AS texts FROM members GROUP BY cluster"
+        )
+        alone = "false" if keep == "none" else "id = centre.id"
+        stays = alone if across == "any" or keep == "none" else f"{alone} OR {_HOMES[across]} = centre.home"
+        db.execute(
+            f"""
+            CREATE TABLE verdicts AS
+            SELECT m.*, {"NULL" if keep == "none" else "centre.id"} AS kept, NOT ({stays}) AS dropped,
+                CASE WHEN hash = centre.hash THEN 'identical' ELSE 'near-duplicate' END AS reason,
+                CASE WHEN hash = centre.hash THEN 1.0 ELSE p.jaccard END AS jaccard
+            FROM members m JOIN centres c USING (cluster)
+            LEFT JOIN (SELECT a, b, jaccard FROM pairs UNION ALL SELECT b, a, jaccard FROM pairs) p
+                ON p.a = m.hash AND p.b = centre.hash
+            """
+        )
+        yield Verdicts(db)

@@ -1,0 +1,148 @@
+"""What has become of the clusters of an earlier run: new ones, grown ones, gone ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from esdedup.columns.arrays import text_buffers, text_column
+from esdedup.columns.database import private_database
+from esdedup.columns.hashing import content_hashes
+from esdedup.errors import SourceError
+from esdedup.settings import Scanning
+from esdedup.store.protocol import ClusterQuery, Store
+from esdedup.text.words import holding
+
+NEW, GROWN, GONE = "new", "grown", "gone"
+
+_SENTENCES = 10_000  # at a time
+_CLUSTERS = 1_000
+
+_CLUSTER = {"id", "size", "distinct", "kind", "kind_confidence", "kind_reason", "min_jaccard", "members"}
+_MEMBER = {"id", "document", "title", "text"}
+
+# texts tell one cluster in another: ids of sentences change with the pages around them
+_COMPARE = """
+CREATE TABLE held AS SELECT cluster, hash, count(*) AS copies FROM members WHERE cluster IS NOT NULL GROUP BY ALL;
+CREATE TABLE changed AS
+    SELECT cluster, sum(coalesce(b.copies, 0))::BIGINT AS before
+    FROM held h LEFT JOIN (SELECT hash, sum(copies) AS copies, min(place) AS place FROM earlier GROUP BY hash) b
+        USING (hash)
+    GROUP BY cluster HAVING bool_or(h.copies > coalesce(b.copies, 0)) OR min(b.place) <> max(b.place) ORDER BY cluster;
+CREATE TABLE gone AS
+    SELECT place FROM earlier LEFT JOIN (SELECT hash FROM held UNION SELECT hash FROM wanted) h USING (hash)
+    GROUP BY place HAVING count(h.hash) = 0 ORDER BY place;
+"""
+
+
+def changes(store: Store, run: Path, wanted: ClusterQuery) -> Iterator[dict[str, Any]]:
+    """The clusters that are wanted and not as they were in the results of a run, its folder or its file of clusters.
+
+    Each with `change` and `before`, how many sentences with its texts stood in clusters then: `new` ones and `grown`
+    ones, which have a sentence more or are several in one, in the order that is wanted; then the `gone` ones, as they
+    were: no text of theirs stands in a cluster any more. `SourceError` where there are no such results.
+    """
+    path = _clusters_file(run)
+    with private_database() as db:
+        db.execute(
+            "CREATE TABLE earlier (place BIGINT, hash UBIGINT, copies BIGINT);"
+            "CREATE TABLE members (hash UBIGINT, cluster UBIGINT)"
+        )
+        for table in _texts(path):
+            db.insert("earlier", table)
+        ignored = Scanning.described(store.last_scanning() or {}).ignore  # not gone: known and wanted
+        db.create("wanted", pa.table({"hash": pa.array(ignored, pa.uint64())}))
+        for batch in store.memberships():
+            db.insert("members", pa.Table.from_batches([batch]).select(["hash", "cluster"]))
+        db.execute(_COMPARE)
+        changed = db.arrays("SELECT cluster, before FROM changed")
+        gone = db.arrays("SELECT place FROM gone")["place"]
+    for cluster in store.cluster_rows(wanted):
+        at = _place(changed["cluster"], np.uint64(int(cluster["id"], 16)))
+        if at is not None:
+            before = int(changed["before"][at])
+            yield {"change": GROWN if before else NEW, "before": before, **cluster}
+    if len(gone):
+        for place, cluster in enumerate(_read(path)):
+            if _place(gone, place) is not None and _fits(cluster, wanted):
+                yield {"change": GONE, "before": cluster["size"], **cluster}
+
+
+def _place(values: npt.NDArray[Any], value: Any) -> int | None:
+    """Where the value stands among sorted ones."""
+    at = int(np.searchsorted(values, value))
+    return at if at < len(values) and values[at] == value else None
+
+
+def _fits(cluster: dict[str, Any], wanted: ClusterQuery) -> bool:
+    """Whether a cluster of the file is one that is wanted."""
+    members = cluster["members"]
+    return (
+        cluster["size"] >= wanted.min_size
+        and wanted.kind in (None, cluster["kind"])
+        and wanted.document in (None, *(member["document"] for member in members))
+        and (not wanted.text or bool(holding(text_column([one["text"] for one in members]), wanted.text).any()))
+    )
+
+
+def _clusters_file(run: Path) -> Path:
+    for path in (run, run / "clusters.jsonl", run / "clusters.parquet"):
+        if path.is_file():
+            return path
+    raise SourceError(f"{run}: no clusters.jsonl or clusters.parquet; give the folder of an earlier esdedup run")
+
+
+def _texts(path: Path) -> Iterator[pa.Table]:
+    """Rows (place, hash, copies): the texts of each cluster of a file, by its place there; some at a time."""
+    places: list[int] = []
+    texts: list[str] = []
+    for place, cluster in enumerate(_read(path)):
+        held = [member["text"] for member in cluster["members"]]
+        places += [place] * len(held)
+        texts += held
+        if len(texts) >= _SENTENCES:
+            yield _counted(places, texts)
+            places, texts = [], []
+    yield _counted(places, texts)
+
+
+def _counted(places: list[int], texts: list[str]) -> pa.Table:
+    hashes = content_hashes(*text_buffers(text_column(texts)))
+    rows = pa.table({"place": np.array(places, np.int64), "hash": hashes})
+    return rows.group_by(["place", "hash"]).aggregate([([], "count_all")]).rename_columns(["place", "hash", "copies"])
+
+
+def _read(path: Path) -> Iterator[dict[str, Any]]:
+    """The clusters of a file, in its order."""
+    again = "give the clusters that an earlier esdedup run has written"
+    number = 0
+    try:
+        for row in _rows(path):
+            if not isinstance(row, dict) or not row.keys() >= _CLUSTER or not isinstance(row["size"], int):
+                raise TypeError
+            if not row["members"] or not all(one.keys() >= _MEMBER for one in row["members"]):
+                raise TypeError
+            if not all(isinstance(one["text"], str) for one in row["members"]):
+                raise TypeError
+            yield row
+            number += 1
+    except (AttributeError, TypeError, orjson.JSONDecodeError) as error:
+        raise SourceError(f"{path}: record {number + 1} is no cluster; {again}") from error
+    except (OSError, pa.ArrowException) as error:
+        raise SourceError(f"{path}: {error}; {again}") from error
+
+
+def _rows(path: Path) -> Iterator[Any]:
+    if path.suffix == ".parquet":
+        for batch in pq.ParquetFile(path).iter_batches(batch_size=_CLUSTERS):
+            yield from batch.to_pylist()
+    else:
+        with path.open("rb") as lines:
+            yield from map(orjson.loads, lines)

@@ -1,0 +1,237 @@
+"""One page that tells what was found: a file that needs nothing else.
+
+Nothing in it depends on when or where it was made: the same results give the same bytes, but for the store's address.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import PurePath
+from typing import Any
+
+from markupsafe import Markup
+
+from esdedup.analysis.drift import contradictions
+from esdedup.analysis.templates import Table, frame_pieces, table_of
+from esdedup.output.aligned import laid_out
+from esdedup.output.drawing import on_dark
+from esdedup.output.histogram import draw_cluster_sizes
+from esdedup.output.html import environment, style
+from esdedup.output.kinds_plot import draw_kinds
+from esdedup.output.reproduce import commands, defaults, state
+from esdedup.output.sizes import classes, sizes_of_kinds
+from esdedup.output.skips import in_words
+from esdedup.settings import KINDS
+from esdedup.store.protocol import STANDARD_INPUT, ClusterQuery, SourceMark, Store
+
+_CLUSTERS = 10
+"""Clusters of each list."""
+
+_ROWS = 8
+"""Texts of a cluster, or rows of a template's table."""
+
+_COLUMNS = 8
+_PIECES = 41
+"""Stretches of a template's frame, slots among them."""
+
+_CONFLICTS = 3
+_VALUES = 6
+_PAGES = 3
+"""Contradictions of a cluster, their values, and the pages that say so."""
+
+_TABLED = 200
+"""Texts of a template that its frame is made of."""
+
+_SOURCES = 20
+_PLACES = 3
+_IN_TITLE = 3
+
+_FEWEST_SUBJECTS = 3
+
+_MEANINGS = {
+    "documents": "articles or records",
+    "sentences_read": "units of comparison, before any is left out",
+    "sentences_kept": "those that are neither too short nor too long",
+    "distinct_sentences": "different texts among them",
+    "collisions": "tokens that two or more texts share",
+    "candidates": "pairs of texts that were looked at",
+    "pairs": "pairs of different texts that are near-duplicates",
+    "clusters": "pairs that hang together, and copies of one text",
+    "clustered_sentences": "sentences in a cluster",
+}
+_OF_KINDS = {
+    "template": "the same frame, filled with the facts of different subjects",
+    "identical": "copies of one text",
+    "copyediting": "the same in slightly other words",
+    "drift": "another fact told of the same subject",
+    "references": "citations and lists of the same works",
+    "other": "alike, but not for one of these reasons",
+}
+_VERIFIED = {
+    "exact": "Every pair was verified in full: a Jaccard similarity of {jaccard} or more.",
+    "cosine": "Every pair was verified by its sentence vectors: a cosine of {cosine} or more.",
+    "words": "Every pair was verified by its words.",
+    "none": "Nothing was verified: every candidate counts as a pair.",
+}
+
+
+def report_page(store: Store, told: Mapping[str, Any]) -> str:
+    """The page on the results of a store's last scan, of which `told` is what summary.json tells.
+
+    Of clusters only the first ones in each order are asked for.
+    """
+    marks, sizes, kinds = store.sources(), store.cluster_sizes(), told["kinds"]
+    look = Markup(style())
+    values = {
+        "told": told,
+        "style": look,
+        "style_hash": base64.b64encode(hashlib.sha256(look.encode()).digest()).decode(),
+        "title": _title(marks),
+        "verified": _verified(told["settings"]),
+        "counts_told": [(name, told["counts"].get(name), meaning) for name, meaning in _MEANINGS.items()],
+        "kinds": [(kind, kinds.get(kind, 0), _OF_KINDS[kind]) for kind in KINDS] if kinds else [],
+        "kinds_plot": _pictures(draw_kinds, sizes_of_kinds(store)) if kinds else None,
+        "sizes": _size_rows(sizes),
+        "small": sum(count for size, count in sizes.items() if size <= 10),
+        "in_large": sum(size * count for size, count in sizes.items() if size > 10),
+        "sizes_plot": _pictures(draw_cluster_sizes, sizes) if sizes else None,
+        "contradictory": list(_contradictory(store)) if kinds else [],
+        "largest": list(_largest(store)),
+        "templates": list(_templates(store)) if "template" in kinds else [],
+        "skipped": _skipped(marks, told["skipped"]),
+        "settings": _settings(told["settings"]),
+        "commands": commands(marks, told["settings"], store.address),
+        "sources": [(mark, state(mark)) for mark in marks[:_SOURCES]],
+        "more_sources": max(0, len(marks) - _SOURCES),
+    }
+    return environment().get_template("report.html").render(values)
+
+
+def _title(marks: Sequence[SourceMark]) -> str:
+    """The sources by their names, of many the first."""
+    names = list(
+        dict.fromkeys("standard input" if mark.path == STANDARD_INPUT else PurePath(mark.path).name for mark in marks)
+    )
+    more = len(names) - _IN_TITLE
+    return ", ".join(names[:_IN_TITLE]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _verified(settings: Mapping[str, Any]) -> str:
+    return _VERIFIED[settings.get("verify", "none")].format(
+        **{name: settings.get(name) for name in ("jaccard", "cosine")}
+    )
+
+
+def _pictures(draw: Any, sizes: Any) -> tuple[str, str]:
+    """A plot on light and on dark ground, as addresses that hold it."""
+    begin = "data:image/svg+xml;base64,"
+    picture = draw(sizes, "svg")
+    light, dark = (begin + base64.b64encode(content).decode() for content in (picture, on_dark(picture)))
+    return light, dark
+
+
+def _size_rows(sizes: Mapping[int, int]) -> list[tuple[str, int, int]]:
+    """Of each class of sizes that has any: clusters and their sentences."""
+    return [
+        (str(some), count, sum(size * sizes[size] for size in sizes if some.first <= size <= some.last))
+        for some, count in classes(sizes).items()
+        if count
+    ]
+
+
+def _headed(cluster: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+    """What is told of a cluster, without its members."""
+    face = next(member["text"] for member in cluster["members"] if member["id"] == cluster["representative"])
+    return {name: value for name, value in cluster.items() if name != "members"} | {"face": face} | more
+
+
+def _largest(store: Store) -> Iterator[dict[str, Any]]:
+    for cluster in store.cluster_rows(ClusterQuery(limit=_CLUSTERS)):
+        yield _headed(cluster, view=laid_out(cluster, rows=_ROWS, brief=True))
+
+
+def _contradictory(store: Store) -> Iterator[dict[str, Any]]:
+    """The clusters with the surest contradictions, each with its first ones."""
+    wanted = ClusterQuery(having="contradictions", sort="contradiction", limit=_CLUSTERS)
+    for cluster in store.cluster_rows(wanted):
+        rows = sorted(contradictions(cluster), key=lambda row: (-row["confidence"], row["slot"]))
+        view = laid_out(cluster, rows=_ROWS, brief=True)
+        yield _headed(cluster, conflicts=[_conflict(row) for row in rows[:_CONFLICTS]], found=len(rows), view=view)
+
+
+def _conflict(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A contradiction: of each of the first values who says so, and since when."""
+    told = []
+    for place, value in enumerate(row["values"][:_VALUES]):
+        pages = list(dict.fromkeys(one["title"] or one["document"] for one in value["sentences"]))
+        notes = [name for name in ("majority", "newest") if row[name] == place]
+        told.append(value | {"pages": pages[:_PAGES], "more": len(pages) > _PAGES, "notes": notes})
+    apart = row["difference"]
+    return {
+        "name": row["slot"],
+        "confidence": row["confidence"],
+        "difference": None if apart is None else f"{abs(apart):,.6g}",
+        "told": told,
+        "dated": any(value["first"] for value in told),
+        "more": len(row["values"]) - len(told),
+    }
+
+
+def _templates(store: Store) -> Iterator[dict[str, Any]]:
+    """The largest templates of some subjects, each with the beginning of its table."""
+    found = store.cluster_rows(ClusterQuery(kind="template", limit=2 * _CLUSTERS))
+    for cluster in islice((one for one in found if one["distinct"] >= _FEWEST_SUBJECTS), _CLUSTERS):
+        table = table_of(_of_first_texts(cluster))
+        frame = list(frame_pieces(table.frame))
+        yield _headed(
+            cluster,
+            tabled=min(cluster["distinct"], _TABLED),
+            frame=[(piece, "") if isinstance(piece, str) else ("", piece[0]) for piece in frame[:_PIECES]],
+            more_frame=sum(not isinstance(piece, str) for piece in frame[_PIECES:]),
+            columns=table.columns[:_COLUMNS],
+            more_columns=len(table.columns[_COLUMNS:]),
+            lines=list(_lines(table)),
+            more_lines=max(0, cluster["size"] - _ROWS),
+        )
+
+
+def _of_first_texts(cluster: dict[str, Any]) -> dict[str, Any]:
+    """The cluster with the sentences of its first texts only: a giant one would take minutes."""
+    face = next(member["text"] for member in cluster["members"] if member["id"] == cluster["representative"])
+    texts = set(islice(dict.fromkeys(member["text"] for member in cluster["members"]), _TABLED)) | {face}
+    return cluster | {"members": [member for member in cluster["members"] if member["text"] in texts]}
+
+
+def _lines(table: Table) -> Iterator[tuple[dict[str, Any], list[str | None]]]:
+    """The first rows of a table: the sentence, and what it has in the first columns."""
+    for place, sentence in enumerate(table.sentences[:_ROWS]):
+        yield sentence, [column.cells[place] for column in table.columns[:_COLUMNS]]
+
+
+def _skipped(marks: Sequence[SourceMark], skipped: Mapping[str, int]) -> list[dict[str, Any]]:
+    """What was left out, most first: the reason, words for it, how often, and some places."""
+    rows = []
+    for reason, count in sorted(skipped.items(), key=lambda item: (-item[1], item[0])):
+        places = [place for mark in marks for place in mark.skips.places.get(reason, [])]
+        rows.append({"reason": reason, "words": in_words(reason), "count": count, "places": places[:_PLACES]})
+    return rows
+
+
+def _settings(settings: Mapping[str, Any]) -> list[tuple[str, str, str | None]]:
+    """Each setting, and its default where it is another."""
+    usual = defaults(settings)
+    rows = []
+    for name, value in settings.items():
+        another = value != usual.get(name, value) or name == "ignore"
+        rows.append((name, _told(value), _told(usual.get(name)) if another else None))
+    return rows
+
+
+def _told(value: Any) -> str:
+    """A setting as people read it."""
+    if isinstance(value, list | tuple):
+        return f"{len(value):,} texts"
+    return "yes" if value is True else "no" if value is False else "none" if value is None else str(value)

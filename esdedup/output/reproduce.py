@@ -1,0 +1,149 @@
+"""The commands that make the same results again."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from itertools import groupby
+from pathlib import PurePath
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from esdedup.settings import Reading, Scanning, Signing
+from esdedup.store.opening import is_on_server
+from esdedup.store.protocol import SourceMark
+
+_NAMED = 50
+"""Sources that one command names."""
+
+_OUT = "found"
+
+_WIDTH = 100
+"""Characters of a line, unless one word is longer."""
+
+_OTHERWISE = {"same-first-word": "any-first-word", "reciprocal": "one-sided"}
+"""Flags whose opposite has a name of its own."""
+
+
+def commands(marks: Sequence[SourceMark], settings: Mapping[str, Any], address: str) -> list[str]:
+    """Shell commands that read the sources of a store, scan it as `settings` say (by their command-line names), and
+    write the report.
+
+    Only what differs from the defaults is told. Where sources were read in different ways, each way has its command.
+    """
+    ways = [list(some) for _, some in groupby(marks, _way)]
+    signing = _flags(settings, Signing().describe(), _names(Signing()))
+    scanning, store, out = _scanning_flags(settings), ["--store", _place(address)], ["--out", _OUT]
+    if len(ways) == 1:
+        named = store if is_on_server(address) else []  # in a file it is in the folder by itself
+        told = [["run", *_named(ways[0]), *signing, *scanning, *named, *out]]
+    else:
+        told = [["index", *_named(way), *(signing if way is ways[0] else []), *store] for way in ways]
+        told.append(["scan", *scanning, *store, *out])
+    return [_command(["esdedup", *words]) for words in [*told, ["report", *store, *out]]]
+
+
+def _place(address: str) -> str:
+    """Where the store is made: at its address, without a user, a password or a query should it have any, or, if it
+    is a file, in the new folder."""
+    if not is_on_server(address):
+        return f"{_OUT}/store.duckdb"
+    parts = urlsplit(address)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def defaults(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The default of each setting, by its command-line name, for the candidates that `settings` name."""
+    candidates = settings.get("candidates", Scanning().candidates)
+    return Signing().describe() | Scanning(candidates=candidates).describe() | {"candidates": Scanning().candidates}
+
+
+def state(mark: SourceMark) -> str:
+    """The state of a source when it was read: its size and time, or what it was."""
+    told = mark.fingerprint.partition(", read with ")[0]
+    known = re.fullmatch(r"([0-9]+) bytes, changed at ([0-9]+)", told)
+    if known is None or len(known[2]) > 20:  # no year that calendars know
+        return told
+    moment = datetime.fromtimestamp(int(known[2]) // 10**9, UTC)
+    return f"{int(known[1]):,} bytes, changed at {moment:%Y-%m-%dT%H:%M:%SZ}"
+
+
+def _reading(mark: SourceMark) -> dict[str, Any]:
+    """How a source was read, as its fingerprint tells."""
+    told = mark.fingerprint.partition(", read with ")[2]
+    try:
+        return dict(ast.literal_eval(told))
+    except (ValueError, SyntaxError, TypeError):
+        return {}
+
+
+def _way(mark: SourceMark) -> tuple[dict[str, Any], bool, str | None]:
+    """What sources have in common that one command can read: ids are either qualified, all by the names of files or
+    all by one name, or those of one source."""
+    if not mark.qualified:
+        return _reading(mark), False, _argument(mark)
+    of_its_path = PurePath(mark.path).name.startswith(mark.name) or mark.name in PurePath(mark.path).parts
+    return _reading(mark), True, None if of_its_path else mark.name
+
+
+def _named(way: Sequence[SourceMark]) -> list[str]:
+    """The sources of one command, and the flags that say how they are read."""
+    paths = list(dict.fromkeys(_argument(mark) for mark in way))
+    told = paths if len(paths) <= _NAMED else [*paths[:_NAMED], "…"]
+    flags = _flags(_by_flag(_reading(way[0])), _by_flag(asdict(Reading())), _names(Reading()))
+    given = way[0].qualified and len({mark.name for mark in way}) == 1
+    return [*told, *flags, *(["--source-name", way[0].name] if given else [])]
+
+
+def _argument(mark: SourceMark) -> str:
+    """The path of a source, or of the folder of texts that it is called after."""
+    path = PurePath(mark.path)
+    folders = [] if path.name.startswith(mark.name) else [folder for folder in path.parents if folder.name == mark.name]
+    return str(folders[0]) if folders else mark.path
+
+
+def _scanning_flags(settings: Mapping[str, Any]) -> list[str]:
+    usual = Scanning(candidates=settings.get("candidates", Scanning().candidates)).describe()
+    names = _names(Scanning()) - {"keep"}
+    return _flags(settings, {**usual, "candidates": Scanning().candidates}, names)
+
+
+def _names(settings: Any) -> set[str]:
+    return {name.replace("_", "-") for name in asdict(settings)}
+
+
+def _by_flag(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {name.replace("_", "-"): value for name, value in options.items()}
+
+
+def _flags(settings: Mapping[str, Any], usual: Mapping[str, Any], names: Iterable[str]) -> list[str]:
+    """The settings of these names that are not as usual, as flags."""
+    flags: list[str] = []
+    for name, value in settings.items():
+        if name not in names or value is None or value == usual.get(name):
+            continue
+        if value is True:
+            flags.append(f"--{name}")
+        elif value is False:
+            flags.append(f"--{_OTHERWISE.get(name, f'no-{name}')}")
+        elif name == "ignore":
+            flags += ["--ignore", "IGNORED.txt"]
+        else:
+            flags += [f"--{name}", ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value)]
+    return flags
+
+
+def _command(words: Sequence[str]) -> str:
+    """A command for a shell, in lines of some length; an option and its value stay together."""
+    lines = [""]
+    for place, word in enumerate(words):
+        quoted = word if word == "…" else shlex.quote(word)
+        of_an_option = place > 0 and words[place - 1].startswith("--")
+        if lines[-1] and not of_an_option and len(lines[-1]) + len(quoted) > _WIDTH:
+            lines.append(" ")
+        lines[-1] += f"{' ' if lines[-1] else ''}{quoted}"
+    return " \\\n".join(lines)

@@ -1,0 +1,118 @@
+"""A store's results as the files of `--out`: pairs, clusters, clusters.txt, in fixed order and form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any, TextIO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from esdedup.files import compact_json, whole_file
+from esdedup.store.protocol import Store
+
+PAIRS: pa.Schema = pa.schema(
+    [
+        ("a", pa.string()),
+        ("b", pa.string()),
+        ("jaccard", pa.float64()),
+        ("word_edit_distance", pa.int32()),
+        ("shared_tokens", pa.int32()),
+    ]
+)
+MEMBERS: pa.DataType = pa.list_(
+    pa.struct(
+        [
+            ("id", pa.string()),
+            ("source", pa.string()),
+            ("document", pa.string()),
+            ("title", pa.string()),
+            ("position", pa.int32()),
+            ("text", pa.string()),
+            ("revision", pa.int64()),
+            ("timestamp", pa.string()),
+        ]
+    )
+)
+CLUSTERS: pa.Schema = pa.schema(
+    [
+        ("id", pa.string()),
+        ("size", pa.int64()),
+        ("distinct", pa.int64()),
+        ("kind", pa.string()),
+        ("kind_confidence", pa.float64()),
+        ("kind_reason", pa.string()),
+        ("min_jaccard", pa.float64()),
+        ("weakest", pa.list_(pa.string())),
+        ("representative", pa.string()),
+        ("members", MEMBERS),
+    ]
+)
+
+_WHITE_SPACE = re.compile(r"\s+")
+_ROWS_AT_ONCE = 2000
+
+
+def export_results(store: Store, folder: Path, table: str = "jsonl") -> list[Path]:
+    """Write pairs and clusters to `folder` (`table`: `jsonl` or `parquet`) and clusters.txt; their paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    pairs, clusters = folder / f"pairs.{table}", folder / f"clusters.{table}"
+    listing = folder / "clusters.txt"
+    with whole_file(pairs) as part:
+        if table == "parquet":
+            _write_parquet(part, _batched(_pairs(store), PAIRS), PAIRS)
+        else:
+            _write_lines(part, _pairs(store))
+    with whole_file(clusters) as part, whole_file(listing) as text_part, text_part.open("w", encoding="utf-8") as out:
+        rows = _listed(store.cluster_rows(), out)
+        if table == "parquet":
+            _write_parquet(part, _batched(rows, CLUSTERS), CLUSTERS)
+        else:
+            _write_lines(part, rows)
+    for other in {"jsonl", "parquet"} - {table}:
+        for name in ("pairs", "clusters"):
+            (folder / f"{name}.{other}").unlink(missing_ok=True)  # of an earlier run, and no longer true
+    return [pairs, clusters, listing]
+
+
+def _write_lines(path: Path, rows: Iterator[dict[str, Any]]) -> None:
+    with path.open("w", encoding="utf-8", newline="\n") as out:
+        out.writelines(compact_json(row) + "\n" for row in rows)
+
+
+def _listed(clusters: Iterator[dict[str, Any]], out: TextIO) -> Iterator[dict[str, Any]]:
+    """The clusters again; each is written to `out` as a line of member ids on its way."""
+    for cluster in clusters:
+        out.write(" ".join(listed_id(member["id"]) for member in cluster["members"]) + "\n")
+        yield cluster
+
+
+def listed_id(identity: str) -> str:
+    """An id as clusters.txt writes it: white space in percents."""
+    return _WHITE_SPACE.sub(_percent_encoded, identity)
+
+
+def _percent_encoded(match: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in match[0].encode())
+
+
+def _pairs(store: Store) -> Iterator[dict[str, Any]]:
+    for batch in store.pair_rows():
+        for row in batch.to_pylist():
+            if row["jaccard"] is not None:
+                row["jaccard"] = round(row["jaccard"], 6)
+            yield row
+
+
+def _batched(rows: Iterator[dict[str, Any]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    while some := list(islice(rows, _ROWS_AT_ONCE)):
+        yield pa.RecordBatch.from_pylist(some, schema)
+
+
+def _write_parquet(path: Path, batches: Iterator[pa.RecordBatch], schema: pa.Schema) -> None:
+    with pq.ParquetWriter(path, schema) as writer:
+        for batch in batches:
+            writer.write_batch(batch)

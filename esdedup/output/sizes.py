@@ -1,0 +1,65 @@
+"""Sizes of clusters in classes, and the power law that they follow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from esdedup.store.protocol import Store
+
+_FIRSTS = (2, 3, 4, 5, 10, 20, 50, 100, 200, 500, *(10**power for power in range(3, 12)))
+"""The least size of each class."""
+
+ENOUGH = 10
+"""Clusters that there must be of a size, for the power law to heed it."""
+
+_FEWEST_SIZES = 3
+
+
+class SizeClass(NamedTuple):
+    """Sizes from `first` to `last`, both included."""
+
+    first: int
+    last: int
+
+    def __str__(self) -> str:
+        return f"{self.first:,}" if self.first == self.last else f"{self.first:,}–{self.last:,}"
+
+
+class PowerLaw(NamedTuple):
+    """How many clusters there are of a size: `factor * size ** exponent`, seen from size `first` to `last`."""
+
+    factor: float
+    exponent: float
+    first: int
+    last: int
+
+
+def sizes_of_kinds(store: Store) -> dict[str, dict[int, int]]:
+    """Of each kind that there is, how many clusters there are of each size."""
+    return {kind: store.cluster_sizes(kind) for kind in store.kinds()}
+
+
+def classes(sizes: Mapping[int, int]) -> dict[SizeClass, int]:
+    """How many clusters there are in each class of sizes, up to the last that has any."""
+    found = {}
+    for first, behind in zip(_FIRSTS, (*_FIRSTS[1:], 10**12), strict=True):
+        if first <= max(sizes, default=0):
+            found[SizeClass(first, behind - 1)] = sum(sizes[size] for size in sizes if first <= size < behind)
+    return found
+
+
+def power_law(sizes: Mapping[int, int]) -> PowerLaw | None:
+    """The line of least squares through the logarithms of sizes and counts; None where fewer than three sizes count.
+
+    Only sizes with at least `ENOUGH` clusters count, each the same: beyond them the counts are single clusters, which
+    would make any line flat. It guides the eye; it is no test of whether sizes do follow a power law.
+    """
+    common = sorted(size for size, count in sizes.items() if count >= ENOUGH)
+    if len(common) < _FEWEST_SIZES:
+        return None
+    logs = np.log10(common), np.log10([sizes[size] for size in common])
+    exponent, height = np.polyfit(*logs, 1)
+    return PowerLaw(float(10**height), float(exponent), common[0], common[-1])

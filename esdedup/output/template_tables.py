@@ -1,0 +1,63 @@
+"""Tables of templates as files: one for each cluster, and a list of their frames."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from esdedup.analysis.templates import Column, Table
+from esdedup.files import whole_file
+
+
+def write_tables(tables: Iterable[Table], folder: Path, form: str) -> list[Path]:
+    """Write frames.jsonl and one table a cluster (`csv` or `parquet`) to `folder`; their paths.
+
+    Columns are id, document, title, the slots as they stand, the values of those that are numbers or dates
+    (`SLOT_value`), and `fits`: whether frame and cells make the sentence again.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    listing = folder / "frames.jsonl"
+    with whole_file(listing) as part, part.open("w", encoding="utf-8", newline="\n") as lines:
+        for table in tables:
+            path = folder / f"{table.cluster}.{form}"
+            columns = _columns(table)
+            with whole_file(path) as part_of_table:
+                if form == "parquet":
+                    pq.write_table(pa.table(columns), part_of_table)
+                else:
+                    _write_csv(columns, part_of_table)
+            slots = [{"name": slot.name, "type": slot.type, "unit": slot.unit} for slot in table.columns]
+            told = {"cluster": table.cluster, "frame": table.frame, "slots": slots, "rows": len(table.fits)}
+            told |= {"fit": sum(table.fits), "file": path.name}
+            lines.write(json.dumps(told, ensure_ascii=False) + "\n")
+            written.append(path)
+    return [listing, *written]
+
+
+def _columns(table: Table) -> dict[str, list[Any]]:
+    columns: dict[str, list[Any]] = {
+        name: [sentence[name] for sentence in table.sentences] for name in ("id", "document", "title")
+    }
+    for slot in table.columns:
+        columns[slot.name] = list(slot.cells)
+        if slot.values is not None:
+            columns[_value_name(slot)] = list(slot.values)
+    return columns | {"fits": list(table.fits)}
+
+
+def _value_name(slot: Column) -> str:
+    return f"{slot.name}_value"
+
+
+def _write_csv(columns: dict[str, list[Any]], path: Path) -> None:
+    with path.open("w", encoding="utf-8", newline="") as out:
+        writer = csv.writer(out)
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))

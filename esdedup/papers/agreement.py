@@ -1,0 +1,228 @@
+"""Candidates by agreement: every two texts whose signatures have more than a share of their values in common.
+
+That is how Ahmed 2022 ("Near Duplicate Detection", section 2.4) finds pairs, with 200 values and a share of one half,
+there by comparing each two signatures in full, in a matrix of all texts by all texts. Here pairs are counted from an
+index (`esdedup.papers.counting`), tile by tile: the same pairs, in memory that does not grow with the corpus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from esdedup.columns.arrays import Numbers, text_column
+from esdedup.columns.database import Database
+from esdedup.columns.hashing import Hashes
+from esdedup.matching.scan import Collided, FetchSignatures, FetchTexts, Progress, Scan
+from esdedup.matching.signers.bands import Signer
+from esdedup.matching.signers.minhash import family, minhash_values
+from esdedup.matching.verify.verified import verify
+from esdedup.papers.counting import Tile, agreeing, invert, number_values
+from esdedup.settings import Scanning
+
+_SPARE = 8
+"""One part in so many of the functions is indexed beyond those that the pigeonhole asks for: unrelated texts have
+a value in common by chance, but not that many, and so are hardly ever compared in full."""
+
+_TEXT_BYTES = 30  # of one byte of a text while it is cut into words: each is a Python string, and stands in a list
+_VALUE_BYTES = 50  # of one value while it is numbered: it, its order, its group, and copies of them
+_SLICES = 16  # of a tile, a thread: later slices have more to do
+_LEAST_TILE = 64
+
+
+def least_agreeing(scanning: Scanning) -> int:
+    """The least number of values that is more than the share of them."""
+    # as it is written: 29 of 100 are not more than 0.29, whose binary fraction is a little less
+    return int(Fraction(str(scanning.agreement)) * (scanning.signature or 0)) + 1
+
+
+def agreeing_values(signer: Signer, scanning: Scanning, one: str, two: str) -> int:
+    """How many values of the signatures of two texts agree; each has at least one shingle."""
+    shingled = signer.shingled(text_column([one, two]))
+    values = minhash_values(*shingled, *_functions(signer, scanning), signer.signing.hash_bits)
+    return int((values[0] == values[1]).sum())
+
+
+def _functions(signer: Signer, scanning: Scanning) -> tuple[Hashes, Hashes]:
+    return family(signer.signing.seed, scanning.signature or 0)
+
+
+class AgreementScan(Scan):
+    """One scan that counts agreeing minhash values."""
+
+    def __init__(self, scratch: Database, signer: Signer, scanning: Scanning, budget: int, threads: int) -> None:
+        super().__init__(scratch, signer, scanning, budget, threads)
+        self._values = scanning.signature or 0
+        self._need = least_agreeing(scanning)
+        self._indexed = min(self._values, self._values - self._need + 1 + self._values // _SPARE)
+
+    def collide(
+        self,
+        signatures: FetchSignatures,
+        fetch: FetchTexts,
+        progress: Progress = lambda _done, _all: None,
+        dirty: pa.Table | None = None,
+    ) -> Collided:
+        """Find every pair that agrees on more than the share of values, and with `verify exact` is similar enough."""
+        texts = self._stage("load", lambda: self._load(signatures, dirty))
+        self._stage("bring", lambda: self._bring_all(fetch))
+        self._stage("sign", lambda: self._sign(texts))
+        self._stage("number", lambda: self._number(texts))
+        self._db.execute("DROP TABLE IF EXISTS signed")
+        if self._scanning.verify == "none":
+            self._db.execute("DROP TABLE IF EXISTS brought")  # the room is needed, and the texts are not
+        self._stage("tile", self._create_agreeing)
+        tiles = self._tiles(texts)
+        steps = [(held, asking) for held in range(len(tiles)) for asking in range(held, len(tiles))]
+        for done in range(self._result("steps") or 0, len(steps)):
+            held, asking = steps[done]
+            self._db.execute("BEGIN")
+            self._count(tiles[held], tiles[asking])
+            self._finish("steps", done + 1)
+            self._db.execute("COMMIT")
+            progress(done + 1, len(steps))
+        candidates = self._db.count("SELECT count(*) FROM agreeing")
+        self._stage("verify", self._verify)
+        return Collided(texts, None, candidates)
+
+    # -- signatures -----------------------------------------------------------------------------------------
+
+    def _sign(self, texts: int) -> int:
+        """Fill `signed` with one row a text: its number and its values, a column a function."""
+        names = [f"v{function}" for function in range(self._values)]
+        columns = ", ".join(f"{name} UBIGINT" for name in names)
+        self._db.execute(f"CREATE OR REPLACE TABLE signed (number INTEGER, {columns})")
+        functions = _functions(self._signer, self._scanning)
+        lengths = self._db.arrays("SELECT length FROM texts ORDER BY number")["length"]
+        costs = lengths.astype(np.int64) * _TEXT_BYTES + 16 * self._values
+        for first, last in _cuts(costs, self._budget):
+            # a text that is stored has a shingle
+            shingled = self._signer.shingled(self._brought(first, last))
+            values = minhash_values(*shingled, *functions, self._signer.signing.hash_bits)
+            held = {"number": np.arange(first, last, dtype=np.int32)}
+            self._db.insert("signed", pa.table(held | dict(zip(names, values.T.copy(), strict=True))))
+        return texts
+
+    def _number(self, texts: int) -> int:
+        """Make tables `numbered N` of the values as numbers, a few functions in each, and `functions` about them."""
+        self._db.execute("CREATE OR REPLACE TABLE functions (function INTEGER, home INTEGER, groups BIGINT, meetings "
+                         "BIGINT)")  # fmt: skip
+        at_once = max(1, self._budget // (_VALUE_BYTES * max(1, texts)))
+        for first in range(0, self._values, at_once):
+            names = [f"v{function}" for function in range(first, min(first + at_once, self._values))]
+            held = self._db.arrays(f"SELECT number, {', '.join(names)} FROM signed")
+            order = np.argsort(held.pop("number"))
+            with ThreadPoolExecutor(self._threads) as pool:
+                numbered = list(pool.map(lambda name, held=held, order=order: number_values(held[name][order]), names))
+            columns = {name: column.numbers for name, column in zip(names, numbered, strict=True)}
+            self._db.create(f"numbered{first}", pa.table({"number": np.arange(texts, dtype=np.int32)} | columns))
+            about = {
+                "function": np.arange(first, first + len(names), dtype=np.int32),
+                "home": np.full(len(names), first, np.int32),
+                "groups": [column.groups for column in numbered],
+                "meetings": [column.meetings for column in numbered],
+            }
+            self._db.insert("functions", pa.table(about))
+        return texts
+
+    # -- tiles ----------------------------------------------------------------------------------------------
+
+    def _create_agreeing(self) -> int:
+        self._db.execute("CREATE OR REPLACE TABLE agreeing (a INTEGER, b INTEGER, shared_tokens INTEGER)")
+        return 0
+
+    def _tiles(self, texts: int) -> list[tuple[int, int]]:
+        """First and last (exclusive) number of each tile: two of them, the index and its making fit in memory."""
+        size = max(_LEAST_TILE, self._budget // (2 * 3 * 4 * self._values))
+        return [(first, min(first + size, texts)) for first in range(0, texts, size)]
+
+    def _tile(self, first: int, last: int) -> Tile:
+        numbers = np.empty((last - first, self._values), np.int32)
+        for (home,) in self._db.rows("SELECT DISTINCT home FROM functions ORDER BY home"):
+            where = f"FROM numbered{home} WHERE number >= ? AND number < ?"
+            held = self._db.arrays(f"SELECT * {where}", [first, last])
+            rows = held.pop("number") - first
+            for at, column in enumerate(held.values()):
+                numbers[rows, home + at] = column
+        about = self._db.table(
+            "SELECT home, dirty FROM texts WHERE number >= ? AND number < ? ORDER BY number", [first, last]
+        )
+        dirty = about["dirty"].to_numpy(zero_copy_only=False).astype(np.bool_)
+        return Tile(first, numbers, about["home"].to_numpy(), dirty)
+
+    def _count(self, held_at: tuple[int, int], asking_at: tuple[int, int]) -> None:
+        """Append to `agreeing` the pairs between the texts of two tiles, or within one."""
+        one_tile = held_at == asking_at
+        held = self._tile(*held_at)
+        asking = held if one_tile else self._tile(*asking_at)
+        if not (held.dirty.any() or asking.dirty.any()):
+            return
+        about = self._db.arrays("SELECT function, groups FROM functions ORDER BY meetings, function")
+        functions = about["function"][: self._indexed].astype(np.int64)
+        others = about["function"][self._indexed :].astype(np.int64)
+        groups = about["groups"][: self._indexed].astype(np.int64)
+        index = invert(held.numbers, asking.numbers, functions, groups)
+
+        def part(begin: int, end: int) -> Numbers:
+            return agreeing(
+                *index, *asking[1:], *held[1:], others, begin, end, one_tile,
+                self._need - len(others), self._need,
+            )  # fmt: skip
+
+        cuts = np.unique(np.linspace(0, len(asking.numbers), self._threads * _SLICES + 1).astype(int))
+        with ThreadPoolExecutor(self._threads) as pool:
+            for at in range(0, len(cuts) - 1, self._threads):
+                # a few at a time: what they find is put away before there is more of it
+                mine = cuts[at : at + self._threads + 1]
+                for found in pool.map(part, mine[:-1], mine[1:]):
+                    a, b, agree = found.T
+                    columns = {"a": a + held.first, "b": b + asking.first, "shared_tokens": agree}
+                    self._db.insert("agreeing", pa.table(columns))
+
+    # -- verification ---------------------------------------------------------------------------------------
+
+    def _verify(self) -> int:
+        """Make `pairs` of those that agree: all of them or, with `verify exact`, the similar ones."""
+        self._create_pairs()
+        if self._scanning.verify == "none":
+            self._db.execute("INSERT INTO pairs BY NAME SELECT a, b, shared_tokens FROM agreeing ORDER BY a, b")
+            return 0
+        lengths = self._db.arrays("SELECT length FROM texts ORDER BY number")["length"].astype(np.int64)
+        for a, b, shared in self._batches("SELECT a, b, shared_tokens FROM agreeing ORDER BY a, b"):
+            for first, last in _cuts((lengths[a] + lengths[b]) * _TEXT_BYTES, self._budget):
+                part = slice(first, last)
+                self._db.insert("pairs", self._verified(a[part], b[part], shared[part]))
+        return 0
+
+    def _verified(self, a: Numbers, b: Numbers, shared: Numbers) -> pa.Table:
+        used, places = np.unique(np.concatenate([a, b]), return_inverse=True)
+        self._db.create("used", pa.table({"number": used}), temporary=True)
+        held = self._db.table("SELECT text FROM brought SEMI JOIN used USING (number) ORDER BY number")
+        texts = held["text"].cast(pa.large_string()).combine_chunks()
+        one, two = places[: len(a)], places[len(a) :]
+        found = verify(self._signer, self._scanning, self._threads, texts, one, two)
+        columns: dict[str, npt.NDArray[Any]] = {
+            "a": a[found.kept],
+            "b": b[found.kept],
+            "jaccard": found.jaccard,
+            "word_edit_distance": found.distances,
+            "shared_tokens": shared[found.kept],
+        }
+        return pa.table(columns)
+
+
+def _cuts(costs: Numbers, budget: int) -> Iterator[tuple[int, int]]:
+    """First and last (exclusive) place of runs that cost at most `budget`, or are of one item."""
+    ends = np.cumsum(costs)
+    first = 0
+    while first < len(costs):
+        spent = int(ends[first - 1]) if first else 0
+        last = max(first + 1, int(np.searchsorted(ends, spent + budget, "right")))
+        yield first, last
+        first = last

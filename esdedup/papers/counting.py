@@ -1,0 +1,157 @@
+"""Signatures that agree on many values, counted exactly from an inverted index of single values.
+
+A pair that agrees on `need` of N values agrees on at least `need - (N - k)` of any k of them (pigeonhole): so
+k functions are counted from the index, those whose values are shared least, and a pair that reaches what is needed
+there is compared in the others. No pair is missed and none is approximate; the choice of k only moves work.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from esdedup.columns.arrays import Flags, Numbers
+from esdedup.columns.hashing import Hashes
+from esdedup.columns.kernels import compiled
+
+Marks = npt.NDArray[np.int32]
+
+_ALONE = -1  # a value that no other text has
+
+
+class Numbered(NamedTuple):
+    """The values of one hash function as numbers: equal values have equal numbers, from 0."""
+
+    numbers: Marks  # (texts,), -1 for a value that one text alone has
+    groups: int  # how many numbers there are
+    meetings: int  # pairs of texts with one value
+
+
+def number_values(values: Hashes) -> Numbered:
+    """Number the values (texts,) of one function."""
+    _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
+    shared = counts > 1
+    names = np.where(shared, np.cumsum(shared) - 1, _ALONE).astype(np.int32)
+    counts = counts[shared]
+    return Numbered(names[which], len(counts), int((counts * (counts - 1) // 2).sum()))
+
+
+class Index(NamedTuple):
+    """Which texts of one tile have a value: run r is `members[starts[r]:starts[r + 1]]`, in rising order.
+
+    `runs` (texts, functions) names the run of each value of the texts of the other tile, or is -1.
+    """
+
+    starts: Numbers
+    members: Marks
+    runs: Marks
+
+
+@compiled
+def invert(held: Marks, asking: Marks, functions: Numbers, groups: Numbers) -> Index:
+    """The index of the numbers `held` (texts, N) for those `asking` (texts, N) of the chosen functions (k,).
+
+    `groups` (k,) is how many numbers each of those has.
+    """
+    starts = np.empty(len(held) * len(functions) + 1, np.int64)
+    members = np.empty(len(held) * len(functions), np.int32)
+    runs = np.empty((len(asking), len(functions)), np.int32)
+    count, filled = 0, 0
+    for at in range(len(functions)):
+        function = functions[at]
+        ends = np.zeros(groups[at], np.int64)
+        names = np.full(groups[at], _ALONE, np.int32)
+        for text in range(len(held)):
+            if held[text, function] >= 0:
+                ends[held[text, function]] += 1
+        for group in range(groups[at]):
+            if ends[group]:
+                names[group] = count
+                starts[count] = filled
+                filled += ends[group]
+                ends[group] = starts[count]
+                count += 1
+        for text in range(len(held)):
+            group = held[text, function]
+            if group >= 0:
+                members[ends[group]] = text
+                ends[group] += 1
+        for text in range(len(asking)):
+            group = asking[text, function]
+            runs[text, at] = names[group] if group >= 0 else _ALONE
+    starts[count] = filled
+    return Index(starts[: count + 1], members[:filled], runs)
+
+
+class Tile(NamedTuple):
+    """Texts in the order of their numbers, of which the first is `first`."""
+
+    first: int
+    numbers: Marks  # (texts, N): the numbers of their values
+    home: Numbers
+    dirty: Flags
+
+
+@compiled
+def agreeing(
+    starts: Numbers,
+    members: Marks,
+    runs: Marks,
+    asking: Marks,
+    asking_home: Numbers,
+    asking_dirty: Flags,
+    held: Marks,
+    held_home: Numbers,
+    held_dirty: Flags,
+    others: Numbers,
+    begin: int,
+    end: int,
+    one_tile: bool,
+    least: int,
+    need: int,
+) -> Numbers:
+    """Pairs of a text `begin` to `end` (exclusive) of the tile that asks with one of the tile that is indexed.
+
+    Rows (place in the tile indexed, place in the tile that asks, values that agree), shape (found, 3): those with
+    `need` or more. `least` of them are among the indexed functions; `others` are the other functions. If it is
+    `one_tile`, each pair is met once, the lower place first. Two texts of one home (0 or more) are no pair, nor are
+    two that are not dirty.
+    """
+    found = 0
+    rows = np.empty((256, 3), np.int64)
+    counts = np.zeros(len(held), np.uint16)
+    for text in range(begin, end):
+        limit = text if one_tile else len(held)
+        for at in range(runs.shape[1]):
+            run = runs[text, at]
+            if run < 0:
+                continue
+            for place in range(starts[run], starts[run + 1]):
+                member = members[place]
+                if member >= limit:
+                    break
+                counts[member] += np.uint16(1)
+        for member in range(limit):
+            if counts[member] < least:
+                continue
+            if not (asking_dirty[text] or held_dirty[member]):
+                continue
+            if asking_home[text] >= 0 and asking_home[text] == held_home[member]:
+                continue
+            agree = np.int64(counts[member])
+            for function in others:
+                agree += asking[text, function] == held[member, function] and asking[text, function] >= 0
+            if agree < need:
+                continue
+            if found == len(rows):
+                more = np.empty((2 * found, 3), np.int64)
+                more[:found] = rows
+                rows = more
+            rows[found, 0] = member
+            rows[found, 1] = text
+            rows[found, 2] = agree
+            found += 1
+        counts[:] = 0
+    return rows[:found].copy()

@@ -1,0 +1,242 @@
+"""Candidates by random projection: texts whose signatures differ in few bits, found in sorted orders of their bits.
+
+Meng and Zheng, "Similar Sentence Detection Using MinHash and Random Projection on Wikipedia", sections 3.2 and 4.3.2.
+The words of all texts are counted first; then texts become vectors and signatures, a slice at a time; then each
+permutation of the bits is sorted, in memory or out of core; then the candidates are verified, a range at a time. Each
+slice, permutation and range is marked when it is done.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from esdedup.columns.components import roots, unite
+from esdedup.columns.database import Database
+from esdedup.matching.cuts import Cutter
+from esdedup.matching.lsh.block import PAIRS
+from esdedup.matching.lsh.collide import Similarities, shared_tokens
+from esdedup.matching.lsh.collider import token_matrix
+from esdedup.matching.scan import Collided, FetchSignatures, FetchTexts, Progress, Scan
+from esdedup.matching.signers.bands import Signer
+from esdedup.matching.verify.threads import measured
+from esdedup.matching.verify.verified import verify
+from esdedup.papers.hyperplanes import cosines, hyperplanes, sign
+from esdedup.papers.sentence_vectors import SentenceVectors
+from esdedup.papers.windows import Windows, signature_table
+from esdedup.settings import Scanning
+
+
+class ProjectionScan(Scan):
+    """One scan by random projection. `VectorsError` where the file of word vectors is of no use."""
+
+    def __init__(self, scratch: Database, signer: Signer, scanning: Scanning, budget: int, threads: int) -> None:
+        super().__init__(scratch, signer, scanning, budget, threads)
+        self._vectors = SentenceVectors(scratch, signer.signing, scanning, budget // 4, threads)
+        self._planes = hyperplanes(signer.signing.seed, self._vectors.length, scanning.signature_bits)
+        self._steps = [0, 0]
+        self._progress: Progress = lambda _done, _all: None
+
+    def collide(
+        self,
+        signatures: FetchSignatures,
+        fetch: FetchTexts,
+        progress: Progress = lambda _done, _all: None,
+        dirty: pa.Table | None = None,
+    ) -> Collided:
+        """Find the candidates among the sentences of `signatures`, and verify them.
+
+        With `dirty` (a column `hash`), only pairs with one of those texts; they may change with every other text, so
+        `signatures` must hold all sentences. A text without any word that has a vector is skipped (`no_words`).
+        """
+        self._progress = progress
+        texts = self._stage("load", lambda: self._load(signatures, dirty))
+        self._stage("bring", lambda: self._bring_all(fetch))
+        self._forget_other_vectors()
+        self._read_words()
+        self._stage("vocabulary", lambda: self._vectors.settle(texts))
+        self._sign_texts()
+        self._meet()
+        candidates = self._stage("candidates", self._gather)
+        ranges = self._stage("order", lambda: self._order(texts))
+        self._plan(ranges)
+        for done in self._left("ranges", ranges):
+            pairs = self._judge(done)
+            self._db.execute("BEGIN")
+            self._db.insert("pairs", pairs)
+            self._mark("ranges", done)
+        wordless = texts - self._db.count("SELECT count(*) FROM signed")
+        return Collided(texts, None, candidates, skipped={"no_words": wordless} if wordless else {})
+
+    # -- what is done already -----------------------------------------------------------------------------
+
+    def _forget_other_vectors(self) -> None:
+        """Begin again behind the words, if the file has changed since the scan was killed."""
+        if self._result("vectors") not in (None, self._vectors.state):
+            for stage in ("vocabulary", "signed", "permutations", "candidates", "order", "ranges"):
+                self._db.execute("DELETE FROM done WHERE stage = ?", [stage])
+            self._db.execute("DROP TABLE IF EXISTS signed; DROP TABLE IF EXISTS met")
+        self._finish("vectors", self._vectors.state)
+
+    def _plan(self, steps: int) -> None:
+        self._steps[1] += steps
+
+    def _left(self, stage: str, steps: int) -> range:
+        """The steps of a stage that are not done."""
+        first = self._result(stage) or 0
+        self._steps[0] += first
+        return range(first, steps)
+
+    def _mark(self, stage: str, done: int) -> None:
+        """Step `done` of a stage is done; its rows are in the transaction that ends here."""
+        self._finish(stage, done + 1)
+        self._db.execute("COMMIT")
+        self._steps[0] += 1
+        self._progress(self._steps[0], self._steps[1])
+
+    def _cuts(self, costs: str) -> list[int]:
+        """Numbers that cut the texts into slices of half the budget, or one text; `costs` is a query of their bytes."""
+        cuts, total, texts = [0], 0, 0
+        most = max(1, self._budget // 2)
+        for (cost,) in self._batches(costs):
+            running = total + np.cumsum(cost)
+            slices = np.concatenate(([total // most], running // most))
+            cuts += (np.flatnonzero(np.diff(slices)) + texts).tolist()
+            total, texts = int(running[-1]), texts + len(cost)
+        return sorted({*cuts, texts})
+
+    # -- words, vectors, signatures -----------------------------------------------------------------------
+
+    def _read_words(self) -> None:
+        cuts = self._cuts(f"SELECT {_READING_BYTES} * length + 200 AS cost FROM texts ORDER BY number")
+        self._plan(len(cuts) - 1)
+        for done in self._left("worded", len(cuts) - 1):
+            texts = self._brought(cuts[done], cuts[done + 1])
+            self._db.execute("BEGIN")
+            self._vectors.read(cuts[done], texts)
+            self._mark("worded", done)
+
+    def _sign_texts(self) -> None:
+        self._db.execute("CREATE TABLE IF NOT EXISTS signed (number INTEGER, high UBIGINT, low UBIGINT)")
+        each = 8 * (self._vectors.length + 2 * self._scanning.signature_bits) + 200
+        cuts = self._cuts(f"SELECT {each} + {_WORD_BYTES} * len(words) AS cost FROM worded ORDER BY number")
+        self._plan(len(cuts) - 1)
+        for done in self._left("signed", len(cuts) - 1):
+            first, last = cuts[done], cuts[done + 1]
+            held = self._db.table(
+                "SELECT words FROM worded WHERE number >= ? AND number < ? ORDER BY number", [first, last]
+            )
+            signatures, directed = sign(self._sums(held["words"]), self._planes)
+            self._db.execute("BEGIN")
+            self._db.insert("signed", signature_table(signatures[directed], first + np.flatnonzero(directed)))
+            self._mark("signed", done)
+
+    def _sums(self, words: pa.ChunkedArray) -> Similarities:
+        column = words.combine_chunks()
+        lengths = column.value_lengths().to_numpy(zero_copy_only=False)
+        offsets = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+        return self._vectors.sums(column.flatten().to_numpy(), offsets)
+
+    # -- candidates ---------------------------------------------------------------------------------------
+
+    def _meet(self) -> None:
+        self._db.execute("CREATE TABLE IF NOT EXISTS met (a INTEGER, b INTEGER)")
+        self._plan(self._scanning.permutations)
+        left = self._left("permutations", self._scanning.permutations)
+        if not left:
+            return
+        windows = Windows(self._db, self._scanning, self._signer.signing.seed, self._budget)
+        for which in left:
+            windows.prepare(which)
+            self._db.execute("BEGIN")
+            for pairs in windows.pairs(which):
+                self._db.insert("met", pairs)
+            self._mark("permutations", which)
+
+    def _gather(self) -> int:
+        """Make `candidates` of the pairs that were met in any permutation; their number."""
+        self._db.execute(
+            """
+            CREATE OR REPLACE TABLE candidates AS
+            SELECT m.a, m.b FROM (SELECT DISTINCT a, b FROM met) m
+            JOIN texts one ON one.number = m.a JOIN texts two ON two.number = m.b
+            WHERE (one.dirty OR two.dirty) AND NOT (one.home >= 0 AND one.home = two.home)
+            """
+        )
+        return self._db.count("SELECT count(*) FROM candidates")
+
+    # -- ranges that fit in memory ------------------------------------------------------------------------
+
+    def _order(self, texts: int) -> int:
+        """Give each candidate a range, those that hang together one after another; bring what judging needs."""
+        parent = np.arange(texts, dtype=np.int32)
+        for a, b in self._batches("SELECT a, b FROM candidates"):
+            unite(parent, a, b)
+        active = self._db.arrays("SELECT DISTINCT a AS number FROM candidates ORDER BY number")["number"]
+        components = roots(parent, active.astype(np.int64))
+        del parent
+        self._db.create("components", pa.table({"number": active, "component": components.astype(np.int32)}))
+        self._db.execute("CREATE OR REPLACE TABLE judged (range BIGINT, a INTEGER, b INTEGER)")
+        self._db.execute("CREATE OR REPLACE TABLE members (range BIGINT, number INTEGER)")
+        by_cosine = self._scanning.verify == "cosine"
+        fixed = 400 + (8 * self._vectors.length if by_cosine else 0)
+        cutter = Cutter(texts, self._budget)
+        ranges = met = 0
+        for a, b, length_a, length_b in self._batches(
+            "SELECT c.a, c.b, one.length, two.length FROM candidates c "
+            "JOIN components k ON k.number = c.a JOIN texts one ON one.number = c.a JOIN texts two ON two.number = c.b "
+            "ORDER BY k.component, c.a, c.b"
+        ):
+            ends = np.stack([a, b], axis=1).reshape(-1)
+            pair = np.repeat(np.arange(met, met + len(a)), 2)
+            cut = cutter.cut(pair, ends, 10 * np.stack([length_a, length_b], axis=1).reshape(-1) + fixed)
+            met += len(a)
+            ranges = int(cut.ranges[-1]) + 1
+            self._db.insert("judged", pa.table({"range": cut.ranges[::2], "a": a, "b": b}))
+            self._db.insert("members", pa.table({"range": cut.ranges[cut.news], "number": ends[cut.news]}))
+        self._db.execute(
+            f"""
+            CREATE OR REPLACE TABLE active AS
+            SELECT m.range, m.number, s.tokens, {"''" if self._scanning.verify == "none" else "b.text"} AS text,
+                {"w.words" if by_cosine else "[]::UBIGINT[]"} AS words
+            FROM members m JOIN texts t USING (number) JOIN signatures s ON s.rowid = t.first
+            JOIN brought b USING (number) JOIN worded w USING (number)
+            ORDER BY m.range, m.number;
+            DROP TABLE components; DROP TABLE members
+            """
+        )
+        self._create_pairs()
+        return ranges
+
+    # -- one range ----------------------------------------------------------------------------------------
+
+    def _judge(self, which: int) -> pa.Table:
+        """The pairs of one range, of schema `PAIRS`."""
+        held = self._db.table("SELECT number, text, tokens, words FROM active WHERE range = ? ORDER BY number", [which])
+        pairs = self._db.arrays("SELECT a, b FROM judged WHERE range = ? ORDER BY a, b", [which])
+        numbers = held["number"].to_numpy().astype(np.int64)
+        a, b = np.searchsorted(numbers, pairs["a"]), np.searchsorted(numbers, pairs["b"])
+        tokens = token_matrix(held["tokens"], self._signer.signing.tokens)
+        if self._scanning.verify == "cosine":
+            sums = self._sums(held["words"])
+            near = measured(self._threads, lambda one, two: cosines(sums, one, two), a, b) >= self._scanning.cosine
+            a, b = a[near], b[near]
+            del sums
+        if self._scanning.verify == "none":
+            jaccard, distances = pa.nulls(len(a), pa.float64()), pa.nulls(len(a), pa.int32())
+        else:
+            texts = held["text"].cast(pa.large_string()).combine_chunks()
+            kept, jaccard, distances = verify(self._signer, self._scanning, self._threads, texts, a, b)
+            a, b = a[kept], b[kept]
+        columns = {
+            "a": numbers[a],
+            "b": numbers[b],
+            "jaccard": jaccard,
+            "word_edit_distance": distances,
+            "shared_tokens": shared_tokens(tokens, a, b),
+        }
+        return pa.table(columns).cast(PAIRS)
+
+
+_READING_BYTES = 30  # of one byte of text while it is cut into words
+_WORD_BYTES = 60  # of one word while vectors are added

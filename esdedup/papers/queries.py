@@ -1,0 +1,188 @@
+"""Candidates by queries, as one asks a search engine: of each record, the others that hold most of its terms.
+
+That is how Pal 2014 ("Near Duplicate Detection using MinHashing and Solr") finds near-duplicates among short records:
+terms are word n-grams, or the values of a minhash signature; only records with the same first word are asked for, and
+of the best matches those within a few words of edit distance are kept. The store ranks (`Store.rank`): a server by
+queries, a file by joins. Beyond the article, matches may be verified by Jaccard, or by the cosine of their shingles,
+where rare ones weigh more, and kept only where each of the two is the other's best.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+
+from esdedup.columns.arrays import Numbers
+from esdedup.columns.database import Database
+from esdedup.columns.hashing import Hashes, Offsets, mix
+from esdedup.columns.kernels import compiled
+from esdedup.matching.listed import SET_BYTES, ListedScan
+from esdedup.matching.lsh.collide import Similarities
+from esdedup.matching.scan import Collided, FetchSignatures, FetchTexts, Progress
+from esdedup.matching.signers.bands import Signer
+from esdedup.matching.signers.minhash import family, minhash_values
+from esdedup.matching.verify.threads import measured
+from esdedup.settings import Scanning
+from esdedup.text.normalize import normalize
+from esdedup.text.words import find_words
+
+Rank = Callable[[Database, int], None]
+"""Fills the table `ranked` of a scratch database from its table `records`, up to so many others of each record."""
+
+_TERM_BITS = np.uint64(11)  # that are cut off: a term is an integer below 2^53
+
+
+class QueriesScan(ListedScan):
+    """One scan by queries, which `rank` answers."""
+
+    def __init__(
+        self, scratch: Database, signer: Signer, scanning: Scanning, budget: int, threads: int, rank: Rank
+    ) -> None:
+        super().__init__(scratch, signer, scanning, budget, threads)
+        self._rank = rank
+
+    def collide(
+        self,
+        signatures: FetchSignatures,
+        fetch: FetchTexts,
+        progress: Progress = lambda _done, _all: None,
+        dirty: pa.Table | None = None,
+    ) -> Collided:
+        """Ask for each text, and verify what is found; `dirty` must be None. A text without words finds nothing."""
+        assert dirty is None
+        texts = self._stage("load", lambda: self._load(signatures, None))
+        self._stage("bring", lambda: self._bring_all(fetch))
+        records = self._stage("records", lambda: self._describe(texts))
+        self._stage("ranked", self._ask)
+        slices = self._stage("list", lambda: self._list("SELECT a, b FROM ranked"))
+        self._compare_all(slices, progress)
+        if self._scanning.reciprocal:
+            self._stage("reciprocal", self._keep_best)
+        skipped = {"no_words": texts - records} if texts > records else {}
+        return Collided(texts, None, self._db.count("SELECT count(*) FROM candidates"), skipped=skipped)
+
+    # -- records ------------------------------------------------------------------------------------------
+
+    def _describe(self, texts: int) -> int:
+        """Make `records`, and `shingles` of how many texts hold each one; the number of records."""
+        self._db.execute(
+            "CREATE OR REPLACE TABLE records (number INTEGER, hash UBIGINT, words INTEGER, first_word VARCHAR, "
+            "home BIGINT, terms BIGINT[]); CREATE OR REPLACE TABLE shingles (shingle UBIGINT, texts BIGINT)"
+        )
+        total = self._db.count("SELECT sum(length) FROM texts")
+        at_once = max(1, min(50_000, self._budget * texts // max(1, 4 * SET_BYTES * total)))
+        signing = self._signer.signing
+        for first in range(0, texts, at_once):
+            column = self._brought(first, first + at_once)
+            words, offsets = find_words(normalize(column, signing.normalize, signing.lang))
+            there = np.flatnonzero(np.diff(offsets))
+            shingled = self._signer.shingled(column.take(pa.array(there)))
+            flat, bounds = self._signer.sets(shingled)
+            self._db.insert("shingles", pa.table({"shingle": flat, "texts": np.ones(len(flat), np.int64)}))
+            if self._scanning.query_by == "signature":
+                values = int(self._scanning.signature or 0)
+                flat = value_terms(minhash_values(*shingled, *family(signing.seed, values), signing.hash_bits))
+                bounds = np.arange(len(there) + 1) * values
+            terms = (flat >> _TERM_BITS).astype(np.int64)
+            firsts = [words[offsets[at]] if self._scanning.same_first_word else "" for at in there]
+            about = self._db.arrays(
+                "SELECT hash, home FROM texts WHERE number >= ? AND number < ? ORDER BY number",
+                [first, first + at_once],
+            )
+            rows = pa.table(
+                {
+                    "number": (first + there).astype(np.int32),
+                    "hash": about["hash"][there],
+                    "words": np.diff(offsets)[there].astype(np.int32),
+                    "first_word": pa.array(firsts, pa.string()),
+                    "home": about["home"][there],
+                    "terms": pa.ListArray.from_arrays(pa.array(bounds, pa.int32()), pa.array(terms)),
+                }
+            )
+            self._db.insert("records", rows)
+        self._db.execute(
+            "CREATE OR REPLACE TABLE shingles AS SELECT shingle, sum(texts)::BIGINT AS texts FROM shingles "
+            "GROUP BY shingle ORDER BY shingle"
+        )
+        return self._db.count("SELECT count(*) FROM records")
+
+    def _ask(self) -> int:
+        self._rank(self._db, self._scanning.top)
+        return self._db.count("SELECT count(*) FROM ranked")
+
+    # -- matches ------------------------------------------------------------------------------------------
+
+    def _close(self, texts: pa.LargeStringArray, a: Numbers, b: Numbers) -> tuple[Numbers, Similarities | None]:
+        if self._scanning.verify != "cosine":
+            return super()._close(texts, a, b)
+        flat, bounds = self._signer.sets(self._signer.shingled(texts))
+        weights = self._weights(flat)
+        cosine = measured(self._threads, lambda one, two: weighted_cosines(one, two, flat, bounds, weights), a, b)
+        near = np.flatnonzero(cosine >= self._scanning.cosine)
+        return near, cosine[near]
+
+    def _weights(self, flat: Hashes) -> Similarities:
+        """What each shingle weighs: the logarithm of how many times as many texts there are as hold it."""
+        known = self._db.arrays("SELECT shingle, texts FROM shingles ORDER BY shingle")
+        texts = self._db.count("SELECT count(*) FROM texts")
+        held = known["texts"][np.searchsorted(known["shingle"], flat)]
+        return np.log(texts / held)
+
+    def _keep_best(self) -> int:
+        """Delete pairs of which one end has a closer match; of equally close ones, that of the smallest number."""
+        self._db.execute(
+            """
+            CREATE OR REPLACE TABLE pairs AS
+            WITH ends AS (
+                SELECT a AS one, b AS other, closeness FROM pairs UNION ALL SELECT b, a, closeness FROM pairs
+            ), best AS (
+                SELECT one, other FROM ends
+                QUALIFY row_number() OVER (PARTITION BY one ORDER BY closeness DESC, other) = 1
+            )
+            SELECT p.* FROM pairs p
+            JOIN best x ON x.one = p.a AND x.other = p.b JOIN best y ON y.one = p.b AND y.other = p.a
+            ORDER BY p.a, p.b
+            """
+        )
+        return self._db.count("SELECT count(*) FROM pairs")
+
+
+@compiled
+def value_terms(values: Hashes) -> Hashes:
+    """Terms of signatures (n, functions), flat: the same value of another function is another term."""
+    terms = np.empty(values.size, np.uint64)
+    for text in range(len(values)):
+        for function in range(values.shape[1]):
+            mixed = mix(values[text, function] ^ mix(np.uint64(function + 1)))
+            terms[text * values.shape[1] + function] = mixed
+    return terms
+
+
+@compiled
+def weighted_cosines(a: Numbers, b: Numbers, flat: Hashes, bounds: Offsets, weights: Similarities) -> Similarities:
+    """Cosine of the weighted sets a[i] and b[i], shape (pairs,); 0 where nothing in one of them has any weight."""
+    out = np.zeros(len(a), np.float64)
+    for pair in range(len(a)):
+        one, end_one = bounds[a[pair]], bounds[a[pair] + 1]
+        two, end_two = bounds[b[pair]], bounds[b[pair] + 1]
+        square_one = 0.0
+        for at in range(one, end_one):
+            square_one += weights[at] * weights[at]
+        square_two = 0.0
+        for at in range(two, end_two):
+            square_two += weights[at] * weights[at]
+        common = 0.0
+        while one < end_one and two < end_two:
+            if flat[one] == flat[two]:
+                common += weights[one] * weights[two]
+                one += 1
+                two += 1
+            elif flat[one] < flat[two]:
+                one += 1
+            else:
+                two += 1
+        if square_one > 0.0 and square_two > 0.0:
+            out[pair] = common / np.sqrt(square_one * square_two)
+    return out

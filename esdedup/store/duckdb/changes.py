@@ -1,0 +1,225 @@
+"""What changes in the embedded store: readings settled, documents replaced and removed, lookups kept in step.
+
+Each function runs inside the caller's transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from duckdb.func import PythonUDFType
+
+from esdedup.columns.database import Database
+from esdedup.store.duckdb.generation_file import About
+from esdedup.store.protocol import DATES
+
+START_CHARS = 64
+_KEY_BYTES = 8
+_PADDING = "\0" * _KEY_BYTES
+_DATED_TEXTS = "SELECT hash FROM cluster_texts JOIN clusters ON id = cluster WHERE copies IS NOT NULL"
+"""Texts of clusters in which it is known what came first."""
+_SAME = "SELECT new FROM outdated WHERE same"
+_REPLACED = "SELECT old FROM outdated WHERE NOT same"
+
+
+def register_functions(db: Database) -> None:
+    """Teach the connection `start_key`, which a writer needs."""
+    db.connection.create_function("start_key", start_keys, ["VARCHAR"], "UBIGINT", type=PythonUDFType.ARROW)
+
+
+def start_keys(starts: pa.ChunkedArray) -> pa.Array:
+    """The first 8 bytes of each case-folded text as a big-endian number: numbers sort as the texts do.
+
+    No text holds a line feed: white space has been collapsed.
+    """
+    if not len(starts):
+        return pa.array([], pa.uint64())
+    folded = "\n".join(starts.to_pylist()).casefold()
+    data = np.frombuffer((folded.replace("\n", f"{_PADDING}\n") + _PADDING).encode(), np.uint8)
+    begins = np.concatenate(([0], np.flatnonzero(data == ord("\n")) + 1))
+    heads = data[begins[:, None] + np.arange(_KEY_BYTES)]
+    return pa.array(heads.view(">u8").reshape(-1).astype(np.uint64))
+
+
+def settle_reading(db: Database, first: int, *, remember: bool) -> dict[str, int]:
+    """End a reading whose documents are numbered from `first`; with `remember`, note which texts it touched.
+
+    Repeated ids are numbered; of a document read before, the old rows stay if it is unchanged, else the new ones.
+    """
+    repeated = _number_repeats(db, first)
+    db.execute(
+        "CREATE OR REPLACE TEMP TABLE outdated AS "
+        "SELECT old.number AS old, new.number AS new, new.content = old.content AS same "
+        "FROM keyed new JOIN keyed old USING (source, key, occurrence) WHERE new.number >= ? AND old.number < ?",
+        [first, first],
+    )
+    if remember:
+        db.execute(
+            f"""
+            CREATE OR REPLACE TEMP TABLE moved AS SELECT DISTINCT hash FROM (
+                SELECT hash, document FROM (
+                    SELECT hash, document, 1 AS copies FROM sentences
+                    WHERE document >= {first} AND document NOT IN ({_SAME})
+                    UNION ALL
+                    SELECT hash, o.new, -1 FROM sentences s JOIN outdated o ON s.document = o.old WHERE NOT o.same
+                ) GROUP BY hash, document HAVING sum(copies) <> 0
+                    -- what stays may hang under another number, or begin at another time
+                    OR (count(*) > 1 AND hash IN ({_DATED_TEXTS}))
+                UNION ALL
+                SELECT n.hash, n.document FROM sentences n JOIN outdated o ON o.new = n.document AND o.same
+                JOIN sentences s ON s.document = o.old AND s.position = n.position
+                WHERE n.hash IN ({_DATED_TEXTS}) AND ({_other_dates("s", "n")})
+            )
+            """
+        )
+        _touch(db)
+    db.execute(
+        f"UPDATE sentences SET {_taken_from('l')} FROM seen l "
+        "WHERE sentences.document = l.document AND sentences.position = l.position"
+    )
+    db.execute("DELETE FROM seen")
+    for source, count, places in repeated:
+        db.execute("INSERT INTO skipped VALUES (?, 'repeated_id', ?, ?)", [source, count, places])
+    replaced = db.count("SELECT count(*) FROM outdated WHERE NOT same")
+    unchanged = db.count("SELECT count(*) FROM outdated WHERE same")
+    if unchanged:
+        db.execute(
+            f"UPDATE sentences SET {_taken_from('n')} FROM (SELECT s.* REPLACE (o.old AS document) FROM sentences s "
+            "JOIN outdated o ON s.document = o.new WHERE o.same) n WHERE sentences.document = n.document AND "
+            f"sentences.position = n.position AND ({_other_dates('sentences', 'n')})"
+        )
+        db.execute(f"DELETE FROM sentences WHERE document IN ({_SAME})")
+        db.execute(f"DELETE FROM documents WHERE number IN ({_SAME})")
+    if replaced:
+        _delete_documents(db, _REPLACED)
+    _look_up_new_texts(db, first)
+    new = db.count("SELECT count(*) FROM documents WHERE number >= ?", [first]) - replaced
+    return {
+        "new": new,
+        "replaced": replaced,
+        "unchanged": unchanged,
+        "repeated": sum(count for _, count, _ in repeated),
+    }
+
+
+def remove_documents(db: Database, ids: Sequence[str], *, remember: bool) -> tuple[int, list[str]]:
+    """Delete documents by the ids that they are shown with: how many; and the ids that no document has."""
+    names = [name.encode("utf-8", "replace").decode() for name in ids]  # what UTF-8 cannot carry is no id here
+    db.create("asked", pa.table({"id": pa.array(names, pa.string())}), temporary=True)
+    db.execute("CREATE OR REPLACE TEMP TABLE leaving AS SELECT number, id FROM named SEMI JOIN asked USING (id)")
+    unknown = [row[0] for row in db.rows("SELECT DISTINCT id FROM asked ANTI JOIN leaving USING (id) ORDER BY id")]
+    if remember:
+        db.execute(
+            "CREATE OR REPLACE TEMP TABLE moved AS SELECT DISTINCT hash FROM sentences "
+            "WHERE document IN (SELECT number FROM leaving)"
+        )
+        _touch(db)
+    _delete_documents(db, "SELECT number FROM leaving")
+    return db.count("SELECT count(*) FROM leaving"), unknown
+
+
+def _taken_from(other: str) -> str:
+    """SQL for dates as another row has them."""
+    return ", ".join(f"{name} = {other}.{name}" for name in DATES)
+
+
+def _other_dates(one: str, two: str) -> str:
+    """SQL for whether two sentences are dated otherwise."""
+    return " OR ".join(f"{one}.{name} IS DISTINCT FROM {two}.{name}" for name in DATES)
+
+
+def sort_lookups(db: Database, about: About) -> None:
+    """Sort the lookups as a whole once they are twice as long as when they last were."""
+    for table, column in (("postings", "token"), ("starts", "key")):
+        rows, sorted_rows = db.count(f"SELECT count(*) FROM {table}"), about.get(table) or 0
+        if sorted_rows and rows < 2 * sorted_rows:
+            continue
+        if sorted_rows:  # otherwise this is the first run, which is sorted as it came
+            db.execute(f"CREATE TABLE sorted AS SELECT * FROM {table} ORDER BY {column}")
+            db.execute(f"DROP TABLE {table}; ALTER TABLE sorted RENAME TO {table}")
+        about.tell(table, rows)
+
+
+def _number_repeats(db: Database, first: int) -> list[tuple[Any, ...]]:
+    """Give the second document with an id the occurrence 2, and so on; by source, how many, and the first of them."""
+    db.execute(
+        "CREATE OR REPLACE TEMP TABLE repeats AS SELECT number, n FROM ("
+        "SELECT number, row_number() OVER (PARTITION BY source, key ORDER BY number) AS n FROM keyed "
+        "WHERE number >= ? AND (source, key) IN (SELECT source, key FROM keyed WHERE number >= ? "
+        "GROUP BY source, key HAVING count(*) > 1)) WHERE n > 1",
+        [first, first],
+    )
+    db.execute("UPDATE documents SET occurrence = r.n FROM repeats r WHERE documents.number = r.number")
+    return db.rows(
+        "SELECT source, count(*), list('record ' || place || ': id ' || key ORDER BY number)[1:5] "
+        "FROM documents JOIN repeats USING (number) GROUP BY source ORDER BY source"
+    )
+
+
+def _touch(db: Database) -> None:
+    """Remember the texts of `moved`, and whether the last scan had them: the lookups still say so."""
+    db.execute(
+        """
+        INSERT INTO touched
+        SELECT hash, known.hash IS NOT NULL, any_value(tokens)
+        FROM (SELECT hash, tokens FROM sentences SEMI JOIN moved USING (hash)) s
+        LEFT JOIN (SELECT hash FROM starts SEMI JOIN moved USING (hash)) known USING (hash)
+        ANTI JOIN touched USING (hash) GROUP BY ALL
+        """
+    )
+
+
+def _delete_documents(db: Database, numbers: str) -> None:
+    """Delete documents, their sentences, and what the lookups know of texts that are gone with them."""
+    db.execute(
+        f"CREATE OR REPLACE TEMP TABLE gone AS SELECT DISTINCT hash FROM sentences WHERE document IN ({numbers})"
+    )
+    db.execute(f"DELETE FROM sentences WHERE document IN ({numbers})")
+    db.execute(f"DELETE FROM documents WHERE number IN ({numbers})")
+    db.execute("CREATE OR REPLACE TEMP TABLE vanished AS SELECT hash FROM gone ANTI JOIN sentences USING (hash)")
+    if db.count("SELECT count(*) FROM vanished"):
+        for table in ("postings", "starts"):
+            db.execute(f"DELETE FROM {table} WHERE hash IN (SELECT hash FROM vanished)")
+
+
+def _look_up_new_texts(db: Database, first: int) -> None:
+    """Enter the texts of documents from number `first` on that the lookups do not have."""
+    # the large table is read past the small one, and never put into a hash table
+    db.execute(
+        "CREATE OR REPLACE TEMP TABLE brought AS "
+        f"SELECT hash, min(rowid) AS row FROM sentences WHERE document >= {first} GROUP BY hash"
+    )
+    db.execute(
+        "CREATE OR REPLACE TEMP TABLE novel AS SELECT row FROM brought "
+        "ANTI JOIN (SELECT hash FROM starts SEMI JOIN brought USING (hash)) USING (hash)"
+    )
+    db.execute(
+        "INSERT INTO postings SELECT unnest(tokens) AS token, hash "
+        "FROM sentences s SEMI JOIN novel n ON s.rowid = n.row ORDER BY token"
+    )
+    db.execute(
+        "INSERT INTO starts SELECT start_key(start) AS key, start, hash FROM "
+        f"(SELECT left(text, {START_CHARS}) AS start, hash FROM sentences s SEMI JOIN novel n ON s.rowid = n.row) "
+        "ORDER BY key"
+    )
+
+
+def hanging_together(db: Database, hashes: pa.Table) -> tuple[pa.Table, pa.Table]:
+    """As `esdedup.store.protocol.Store.hanging_together`."""
+    db.create("net", hashes, temporary=True)
+    reached, grown = -1, hashes.num_rows
+    while grown != reached:
+        reached = grown
+        for more in (
+            "SELECT hash FROM cluster_texts WHERE cluster IN "
+            "(SELECT cluster FROM cluster_texts SEMI JOIN net USING (hash))",
+            "SELECT b AS hash FROM pairs WHERE a IN (SELECT hash FROM net)",
+            "SELECT a AS hash FROM pairs WHERE b IN (SELECT hash FROM net)",
+        ):
+            db.execute(f"INSERT INTO net SELECT DISTINCT hash FROM ({more}) ANTI JOIN net USING (hash)")
+        grown = db.count("SELECT count(*) FROM net")
+    pairs = db.table("SELECT * FROM pairs WHERE a IN (SELECT hash FROM net)")
+    return db.table("SELECT DISTINCT hash FROM net ORDER BY hash"), pairs

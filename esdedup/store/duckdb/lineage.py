@@ -1,0 +1,152 @@
+"""Where the sentences of clusters came from, out of the tables that both stores have: each sentence's parent.
+
+The parent is the most similar sentence that is known to have stood somewhere before. A sentence stands once a page,
+from the first revision that has it: putting it back after somebody took it out begins nothing new. Documents of one
+title are one page, as in two dumps of one wiki.
+
+A dump with full history tells when each sentence came. A plain one tells less: a page had it by its last edit, and
+not yet when an earlier dump shows the page without it. Only what is certain is said.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import pyarrow as pa
+
+from esdedup.columns.database import Database
+
+DUMPS: pa.Schema = pa.schema([("source", pa.int32()), ("as_of", pa.string())])
+"""Sources whose sentences have times, and the time of the last edit in each."""
+
+PAGES: pa.Schema = pa.schema([("source", pa.int32()), ("title", pa.string())])
+
+
+class Calendar(Protocol):
+    """What lineage asks of a store beyond the clusters at hand."""
+
+    def dumps(self) -> pa.Table:
+        """All sources with times, of `DUMPS`."""
+
+    def pages(self, titles: pa.Table) -> pa.Table:
+        """Which sources have pages with the titles in column `title`, of `PAGES`."""
+
+
+class EmbeddedCalendar:
+    """The calendar of an embedded store."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def dumps(self) -> pa.Table:
+        """As `Calendar.dumps`."""
+        if not self._db.rows("SELECT 1 FROM sentences WHERE timestamp IS NOT NULL LIMIT 1"):
+            return DUMPS.empty_table()
+        return self._db.table(
+            f"SELECT d.source, max(greatest({moment('s.timestamp')}, {moment('s.last_timestamp')})) AS as_of "
+            "FROM sentences s JOIN documents d ON d.number = s.document GROUP BY d.source HAVING as_of IS NOT NULL",
+        ).cast(DUMPS)
+
+    def pages(self, titles: pa.Table) -> pa.Table:
+        """As `Calendar.pages`."""
+        self._db.create("titles", titles, temporary=True)
+        found = self._db.table("SELECT DISTINCT source, title FROM documents SEMI JOIN titles USING (title)")
+        self._db.execute("DROP TABLE titles")
+        return found.cast(PAGES)
+
+
+def moment(timestamp: str) -> str:
+    """SQL for a time stamp as dumps write it; null for anything else."""
+    return f"CASE WHEN try_strptime({timestamp}, '%Y-%m-%dT%H:%M:%SZ') IS NOT NULL THEN {timestamp} END"
+
+
+def trace(db: Database, clusters: pa.Table, calendar: Calendar) -> None:
+    """Fill `origins`, and `copies` of the clusters in column `id`, whose texts, pairs and sentences are there.
+
+    Where no order can be known, as of one plain dump, `copies` stays null.
+    """
+    if not db.rows(_IN_ORDER.format("sources")):
+        return  # of one plain dump nothing needs to be read
+    db.create("dated", calendar.dumps(), temporary=True)
+    db.execute(
+        "CREATE OR REPLACE TEMP TABLE dumps AS "
+        "SELECT d.*, w.history FROM dated d JOIN sources w ON w.number = d.source; DROP TABLE dated"
+    )
+    if not db.rows(_IN_ORDER.format("dumps")):
+        return
+    db.create("traced", clusters, temporary=True)
+    db.execute(_TURNS)
+    titles = db.table("SELECT DISTINCT title FROM turns WHERE NOT history AND title <> ''")
+    db.create("pages", calendar.pages(titles), temporary=True)
+    db.execute(_FIRSTS)
+    db.execute(_ALIKE.format(alike="SELECT DISTINCT hash, hash AS other, 1.0 AS jaccard, 0 AS edits FROM turns"))
+    # of the rest, those that something alike came before: nothing is more alike than the same words
+    db.execute("DELETE FROM turns WHERE turn IN (SELECT child FROM parents)")
+    db.execute(_ALIKE.format(alike=_PAIRS))
+    db.execute(_ORIGINS)
+    for table in ("traced", "dumps", "pages", "turns", "everyone", "known", "firsts", "firsts_of_page", "parents"):
+        db.execute(f"DROP TABLE {table}")
+
+
+_IN_ORDER = "SELECT 1 FROM {} HAVING count(*) > 1 OR bool_or(history)"
+"""A row where these sources can tell what came first."""
+
+# `moment`: the state of the page in which it was seen
+_TURNS = f"""
+CREATE OR REPLACE TEMP TABLE turns AS
+SELECT row_number() OVER (ORDER BY timestamp, moment, revision, id, position) - 1 AS turn, *
+FROM (SELECT c.cluster, s.hash, s.document, s.position, s.timestamp, s.revision, w.history, w.as_of, n.id, n.title,
+    CASE WHEN w.history THEN s.timestamp ELSE w.as_of END AS moment, coalesce(nullif(n.title, ''), n.id) AS page
+FROM sentences s JOIN cluster_texts c USING (hash) JOIN traced k ON k.id = c.cluster
+JOIN documents d ON d.number = s.document JOIN named n ON n.number = s.document JOIN dumps w ON w.source = d.source
+WHERE {moment("s.timestamp")} IS NOT NULL)
+"""
+# of all that stand with one text, the first and the first of each page are enough; `since`: up to then the page is
+# known not to have had it
+_FIRSTS = """
+CREATE OR REPLACE TEMP TABLE everyone AS SELECT turn, cluster, document, position FROM turns;
+CREATE OR REPLACE TEMP TABLE firsts AS
+    SELECT * FROM turns SEMI JOIN (SELECT min(turn) AS turn FROM turns GROUP BY cluster, hash) USING (turn);
+CREATE OR REPLACE TEMP TABLE firsts_of_page AS
+    SELECT * FROM turns SEMI JOIN (SELECT arg_min(turn, (moment, turn)) AS turn FROM turns GROUP BY cluster, hash, page)
+    USING (turn);
+CREATE OR REPLACE TEMP TABLE known AS
+    SELECT f.turn, max(w.as_of) AS since
+    FROM firsts_of_page f JOIN pages p USING (title) JOIN dumps w USING (source)
+    WHERE NOT f.history AND w.as_of < f.as_of GROUP BY f.turn;
+CREATE OR REPLACE TEMP TABLE parents (
+    child BIGINT, found STRUCT(parent BIGINT, jaccard DOUBLE, edits INTEGER, copied BOOLEAN)
+);
+"""
+_PAIRS = """
+SELECT a AS hash, b AS other, jaccard, word_edit_distance AS edits FROM pairs WHERE a IN (SELECT hash FROM turns)
+UNION ALL SELECT b, a, jaccard, word_edit_distance FROM pairs WHERE b IN (SELECT hash FROM turns)
+"""
+_ALIKE = """
+INSERT INTO parents
+SELECT child, arg_max({{'parent': parent, 'jaccard': jaccard, 'edits': edits, 'copied': copied}},
+    {{'jaccard': coalesce(jaccard, 0), 'same_page': NOT copied, 'turn': -parent}})
+FROM (
+    WITH alike AS ({alike})
+    SELECT c.turn AS child, p.turn AS parent, s.jaccard, s.edits, true AS copied
+    FROM turns c JOIN alike s USING (hash) JOIN firsts p ON p.hash = s.other AND p.cluster = c.cluster
+    LEFT JOIN known k ON k.turn = c.turn
+    WHERE p.turn < c.turn AND p.page <> c.page
+        AND CASE WHEN c.history THEN p.timestamp < c.timestamp ELSE p.timestamp <= k.since END
+    UNION ALL
+    SELECT c.turn, p.turn, s.jaccard, s.edits, false
+    FROM turns c JOIN alike s USING (hash)
+    JOIN firsts_of_page p ON p.hash = s.other AND p.page = c.page AND p.cluster = c.cluster
+    -- one revision that stands in two dumps is the same one; of one edit, no sentence comes before the other
+    WHERE p.turn < c.turn AND (p.moment < c.moment OR (p.moment = c.moment
+        AND (p.revision < c.revision OR (p.document <> c.document AND p.hash = c.hash))))
+) GROUP BY child
+"""
+_ORIGINS = """
+INSERT INTO origins
+    SELECT c.cluster, c.document, c.position, p.document, p.position, found.jaccard, found.edits, found.copied
+    FROM parents JOIN everyone c ON c.turn = child JOIN everyone p ON p.turn = found.parent;
+UPDATE clusters SET copies = coalesce(o.copies, 0)
+    FROM traced t LEFT JOIN (SELECT cluster, count_if(copied) AS copies FROM origins GROUP BY cluster) o
+    ON o.cluster = t.id WHERE clusters.id = t.id;
+"""

@@ -1,0 +1,107 @@
+"""What clusters mean, asked of a judge for some clusters at a time, out of the tables that both stores have.
+
+Sentences and the names of their documents must be there already, and pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from esdedup.clustering.clusters import Clusters
+from esdedup.columns.arrays import table_of_rows
+from esdedup.columns.database import Database
+from esdedup.store.classifying import (
+    CONTRADICTING,
+    CONTRADICTIONS,
+    IDENTICAL,
+    MEANINGS,
+    MEMBERS,
+    MOST_TEXTS,
+    PLACES,
+    Judge,
+)
+from esdedup.store.duckdb.lineage import Calendar, trace
+from esdedup.store.duckdb.results import Results
+
+_TEXTS = 20_000  # at a time
+_CLUSTERS = 10_000
+
+
+def insert_clusters(
+    db: Database, results: Results, clusters: Clusters, judge: Judge | None, calendar: Calendar
+) -> None:
+    """Add clusters; with a judge also their kinds, contradictions and origins."""
+    db.insert("cluster_texts", clusters.texts)
+    if judge is None:
+        db.insert("clusters", clusters.clusters)
+        return
+    table = _with_kinds(db, clusters, judge)
+    db.insert("clusters", table)
+    contradicting = table.filter(pc.is_in(table["kind"], pa.array(CONTRADICTING))).select(["id"])
+    for found in _contradictions(results, contradicting, judge):
+        db.create("found", found, temporary=True)
+        told = ", ".join(f"{name} = f.{name}" for name in CONTRADICTIONS.names)
+        db.execute(f"UPDATE clusters SET {told} FROM found f WHERE clusters.id = f.id; DROP TABLE found")
+    trace(db, table.select(["id"]), calendar)
+
+
+def _contradictions(results: Results, ids: pa.Table, judge: Judge) -> Iterator[pa.Table]:
+    """How many contradictions there are in each of these clusters, and how sure the surest is."""
+    schema = pa.schema([("id", pa.uint64()), *CONTRADICTIONS])
+    for begin in range(0, ids.num_rows, _CLUSTERS):
+        rows = []
+        for cluster in results.some_clusters(ids.slice(begin, _CLUSTERS)):
+            found = judge.contradictions(cluster)
+            rows.append((int(cluster["id"], 16), len(found), max(found, default=None)))
+        yield table_of_rows(rows, schema)
+
+
+def _with_kinds(db: Database, clusters: Clusters, judge: Judge) -> pa.Table:
+    """The table of clusters with the columns of `MEANINGS`."""
+    db.create("unjudged", clusters.clusters, temporary=True)
+    db.create("unjudged_texts", clusters.texts, temporary=True)
+    db.execute(
+        f"""
+        CREATE OR REPLACE TEMP TABLE looked_at AS
+        SELECT t.cluster, t.hash, t.hash = u.representative AS representative, u.page
+        FROM unjudged_texts t JOIN (
+            SELECT id, representative, sum(least(distinct_texts, {MOST_TEXTS})) OVER (ORDER BY id) // {_TEXTS} AS page
+            FROM unjudged WHERE distinct_texts > 1
+        ) u ON u.id = t.cluster
+        QUALIFY t.hash = u.representative OR row_number() OVER (PARTITION BY t.cluster ORDER BY t.hash) < {MOST_TEXTS}
+        """
+    )
+    told = [pa.schema([("id", pa.uint64()), *MEANINGS]).empty_table()]
+    for (page,) in db.rows("SELECT DISTINCT page FROM looked_at ORDER BY page"):
+        told.append(judge.kinds(db.table(_MEMBERS_OF_PAGE, [page]).cast(MEMBERS)))
+    db.create("judged", pa.concat_tables(told), temporary=True)
+    alike = [f"coalesce(j.{name}, ?) AS {name}" for name in MEANINGS.names]
+    rows = db.table(
+        f"SELECT u.*, {', '.join(alike)} FROM unjudged u LEFT JOIN judged j USING (id) ORDER BY id", list(IDENTICAL)
+    )
+    for table in ("unjudged", "unjudged_texts", "looked_at", "judged"):
+        db.execute(f"DROP TABLE {table}")
+    return rows
+
+
+# of a text's documents the first, as members are ordered
+_MEMBERS_OF_PAGE = f"""
+SELECT cluster, representative, text,
+    array_to_string(list_distinct(list_transform(places, lambda p: p.title)), ' ') AS titles,
+    list_resize(list_transform(places, lambda p: hash(p.title)), {PLACES}, 0)::UBIGINT[{PLACES}] AS named,
+    list_resize(list_transform(places, lambda p: p.number + 1), {PLACES}, 0)::UBIGINT[{PLACES}] AS homes,
+    list_resize(list_transform(places, lambda p: p.since), {PLACES}, 0)::BIGINT[{PLACES}] AS since,
+    list_resize(list_transform(places, lambda p: p.till), {PLACES}, 0)::BIGINT[{PLACES}] AS till
+FROM (
+    SELECT l.cluster, l.hash, any_value(l.representative) AS representative, any_value(s.text) AS text,
+        min({{'source': n.source, 'numeral': n.numeral, 'id': n.id, 'position': s.position, 'number': n.number,
+            'title': coalesce(nullif(n.title, ''), n.id),
+            'since': least(coalesce(s.revision, 0), coalesce(s.last_revision, s.revision, 0)),
+            'till': greatest(coalesce(s.revision, 0), coalesce(s.last_revision, s.revision, 0))}}, {PLACES}) AS places
+    FROM (SELECT * FROM looked_at WHERE page = ?) l JOIN sentences s USING (hash) JOIN named n ON n.number = s.document
+    GROUP BY l.cluster, l.hash
+) ORDER BY cluster, hash
+"""

@@ -1,0 +1,275 @@
+"""What changes when a reading ends or documents go: repeated ids, replaced documents, and which texts that touches.
+
+The names and contents of documents are compared in a private database; what follows is written into a journal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from esdedup.columns.arrays import Numbers
+from esdedup.columns.database import Database
+from esdedup.store.elasticsearch.journal import Journal
+from esdedup.store.elasticsearch.reading import ASKED, Hits, Reader, Wanted, integers
+from esdedup.store.elasticsearch.rows import POSITION_BITS, WHOLE_SENTENCE, in_columns, whole_sentence
+from esdedup.store.protocol import DATES
+
+_DOCUMENT = Wanted(source=("number", "source_number", "source", "qualified", "key", "occurrence", "content", "place"))
+_HELD = Wanted(fields=("number", "document_number", "hash", "tokens"))
+_DATED = Wanted(fields=("number", "document_number"), source=tuple(DATES))
+_MANY = 8
+"""Looking old documents up by name is quicker than reading all where there are so many times more of them."""
+
+
+class Settled(NamedTuple):
+    """How a reading ended."""
+
+    counts: dict[str, int]
+    repeated: list[tuple[int, int, list[str]]]  # source, how many ids, and the first of them
+    touched: int  # texts
+
+
+class Changes:
+    """Works out what a change of documents means for one store."""
+
+    def __init__(self, db: Database, reader: Reader, names: dict[str, str], journal: Journal, unit: str) -> None:
+        self._db = db
+        self._reader = reader
+        self._names = names
+        self._journal = journal
+        self._unit = unit
+
+    def settle(self, first: int, *, by_place: bool, remember: bool) -> Settled:
+        """Write down the end of a reading whose documents are numbered from `first`.
+
+        With `remember`, also which texts it touches. `by_place` tells of a reading in parts: then the place in the
+        source says which of two documents came first, not the number.
+        """
+        self._load("new", self._reader.read_all(self._names["documents"], _DOCUMENT, _from(first)))
+        order = "source_number, place" if by_place else "number"
+        self._db.execute(
+            f"UPDATE new SET occurrence = r.n FROM (SELECT number, row_number() OVER (PARTITION BY home, key "
+            f"ORDER BY {order}) AS n FROM new) r WHERE new.number = r.number AND r.n > 1"
+        )
+        repeated = self._db.rows(
+            "SELECT source_number, count(*), list('record ' || place || ': id ' || key ORDER BY number)[1:5] FROM new "
+            "WHERE occurrence > 1 GROUP BY source_number ORDER BY source_number"
+        )
+        self._load("old", self._old_documents(first))
+        self._db.execute(
+            "CREATE TABLE outdated AS SELECT old.number AS old, new.number AS new, new.content = old.content AS same "
+            "FROM new JOIN old USING (home, key, occurrence)"
+        )
+        same, replaced = (self._numbers(f"SELECT {end} FROM outdated WHERE {which}") for end, which in _ENDS)
+        touched = self._touch_reading(first, same, replaced) if remember else 0
+        self._rename_repeats()
+        redated = self._date_again(same)
+        touched += self._touch_dated(redated) if remember else 0
+        self._journal.forget(same.tolist())
+        self._journal.forget(replaced.tolist())
+        new = self._db.count("SELECT count(*) FROM new") - len(same) - len(replaced)
+        counts = {
+            "new": new,
+            "replaced": len(replaced),
+            "unchanged": len(same),
+            "repeated": sum(count for _, count, _ in repeated),
+        }
+        return Settled(counts, [(source, count, places) for source, count, places in repeated], touched)
+
+    def remove(self, ids: Sequence[str], *, remember: bool) -> tuple[int, list[str], int]:
+        """Write down that documents go: how many, the ids that no document has, and how many texts that touches."""
+        wanted = Wanted(source=("id", "number"))
+        hits = [hit for some in self._reader.look_up(self._names["documents"], "id", list(ids), wanted) for hit in some]
+        numbers = np.unique(np.array([hit["_source"]["number"] for hit in hits], np.int64))
+        unknown = sorted(set(ids) - {hit["_source"]["id"] for hit in hits}, key=str.encode)
+        touched = 0
+        if remember:
+            self._db.execute(_MOVES)
+            self._note_moves(numbers, "old", -1)
+            touched = self._touch(first=None)
+        self._journal.forget(numbers.tolist())
+        return len(numbers), unknown, touched
+
+    # -- documents ------------------------------------------------------------------------------------------
+
+    def _load(self, table: str, pages: Iterator[Hits]) -> None:
+        self._db.execute(
+            f"CREATE TABLE {table} (number BIGINT, source_number INTEGER, home VARCHAR, source VARCHAR, "
+            "qualified BOOLEAN, key VARCHAR, occurrence INTEGER, content BIGINT, place BIGINT)"
+        )
+        for hits in pages:
+            rows = [
+                {**hit["_source"], "home": hit["_source"]["source"] if hit["_source"]["qualified"] else ""}
+                for hit in hits
+            ]
+            if rows:
+                self._db.insert(table, pa.Table.from_pylist(rows))
+
+    def _old_documents(self, first: int) -> Iterator[Hits]:
+        index = self._names["documents"]
+        before = {"range": {"number": {"lt": first}}}
+        held, asked = self._reader.count(index, before), self._db.count("SELECT count(*) FROM new")
+        if not held:
+            return
+        if held < _MANY * asked:
+            yield from self._reader.read_all(index, _DOCUMENT, before)
+            return
+        keys = [key for (key,) in self._db.rows("SELECT DISTINCT key FROM new")]
+        yield from self._reader.look_up(index, "key", keys, _DOCUMENT, before)
+
+    def _rename_repeats(self) -> None:
+        """The second document with an id, and its sentences, are called ID#2, and so on."""
+        repeats = self._db.rows(
+            "SELECT number, occurrence FROM new WHERE occurrence > 1 AND number NOT IN "
+            "(SELECT new FROM outdated WHERE same)"  # those go
+        )
+        for number, occurrence in repeats:
+            index = self._names["documents"]
+            [[hit]] = self._reader.look_up(index, "number", [number], Wanted(source=True))
+            fields = hit["_source"]
+            name = f"{fields['id']}#{occurrence}"
+            self._journal.put("documents", [(str(number), fields | {"occurrence": occurrence, "id": name})])
+            for hits in self._reader.look_up(self._names["sentences"], "document_number", [number], WHOLE_SENTENCE):
+                for whole in map(whole_sentence, hits):
+                    identity = name if self._unit == "record" else f"{name}:{whole['position']}"
+                    renamed = whole | {"id": identity, "document": name}
+                    self._journal.put("sentences", [(str(whole["number"]), renamed)])
+
+    def _date_again(self, same: Numbers) -> list[int]:
+        """Documents that are unchanged may have been read from other revisions: the old sentences take their dates.
+
+        Their numbers.
+        """
+        redated: list[int] = []
+        index = self._names["sentences"]
+        if not len(same) or not self._reader.count(index, {"exists": {"field": "revision"}}):
+            return redated
+        olds = dict(self._db.rows("SELECT new, old FROM outdated WHERE same"))
+        for begin in range(0, len(same), ASKED):
+            asked = same[begin : begin + ASKED].tolist()
+            now = {
+                _place(hit, olds[hit["fields"]["document_number"][0]]): hit["_source"]
+                for hits in self._reader.look_up(index, "document_number", asked, _DATED)
+                for hit in hits
+            }
+            then = {
+                hit["fields"]["number"][0]: hit["_source"]
+                for hits in self._reader.look_up(index, "document_number", [olds[one] for one in asked], _DATED)
+                for hit in hits
+            }
+            changed = [number for number, dates in now.items() if then.get(number, dates) != dates]
+            redated += changed
+            for hits in self._reader.look_up(index, "number", changed, WHOLE_SENTENCE):
+                for whole in map(whole_sentence, hits):
+                    self._journal.put("sentences", [(str(whole["number"]), whole | now[whole["number"]])])
+        return redated
+
+    # -- texts ----------------------------------------------------------------------------------------------
+
+    def _touch_reading(self, first: int, same: Numbers, replaced: Numbers) -> int:
+        self._db.execute(_MOVES)
+        index, query = self._names["sentences"], _from(first << POSITION_BITS)
+        for hits in self._reader.read_all(index, _HELD, query):
+            documents = integers(hits, "document_number")
+            kept = ~np.isin(documents, same)
+            self._note([hit for hit, keep in zip(hits, kept, strict=True) if keep], documents[kept], 1)
+        self._note_moves(replaced, "new", -1)
+        return self._touch(first)
+
+    def _note_moves(self, numbers: Numbers, end: str, copies: int) -> None:
+        """Note the sentences of documents; those of replaced ones under the number of what replaces them."""
+        by_number = dict(self._db.rows("SELECT old, new FROM outdated WHERE NOT same")) if end == "new" else {}
+        for hits in self._reader.look_up(self._names["sentences"], "document_number", numbers, _HELD):
+            documents = [by_number.get(number, number) for number in integers(hits, "document_number").tolist()]
+            self._note(hits, np.array(documents, np.int64), copies)
+
+    def _note(self, hits: Hits, documents: Numbers, copies: int) -> None:
+        if not hits:
+            return
+        tokens = in_columns(np.array([hit["fields"]["tokens"] for hit in hits], np.int64))
+        held = pa.FixedSizeListArray.from_arrays(pa.array(tokens.reshape(-1)), tokens.shape[1])
+        rows = {
+            "hash": integers(hits, "hash"),
+            "document": documents,
+            "copies": np.full(len(hits), copies, np.int32),
+            "tokens": held.cast(pa.list_(pa.int64())),
+        }
+        self._db.insert("moves", pa.table(rows))
+
+    def _touch(self, first: int | None) -> int:
+        """Write down the texts of `moves`, with whether the last scan had them; how many they are.
+
+        Where the copies of a text in a document are as many as before, only its place may have changed: it is
+        `renamed`. What was touched before keeps what was said of it then.
+        """
+        moved = self._db.table(
+            "SELECT hash, bool_and(copies = 0) AS renamed, any_value(tokens) AS tokens, bool_or(gone) AS gone FROM ("
+            "SELECT hash, document, sum(copies) AS copies, any_value(tokens) AS tokens, bool_or(copies < 0) AS gone "
+            "FROM moves GROUP BY hash, document) GROUP BY hash ORDER BY hash"
+        )
+        texts = moved["hash"].to_numpy()
+        known: set[int] = set(moved["hash"].filter(moved["gone"]).to_pylist())
+        if first is not None:
+            before = {"range": {"number": {"lt": first << POSITION_BITS}}}
+            for hits in self._reader.first_of_each(
+                self._names["sentences"], "hash", texts, Wanted(fields=("hash",)), query=before
+            ):
+                known |= set(integers(hits, "hash").tolist())
+        wanted = Wanted(source=("hash", "existed", "renamed"))
+        noted = {
+            hit["_source"]["hash"]: hit["_source"]
+            for hits in self._reader.look_up(self._names["touched"], "hash", texts, wanted)
+            for hit in hits
+        }
+        # what stays may hang under another number: where it came from is worked out again
+        dated = self._dated(moved["hash"].filter(moved["renamed"]).to_numpy())
+        for text, renamed, tokens in zip(
+            texts.tolist(), moved["renamed"].to_pylist(), moved["tokens"].to_pylist(), strict=True
+        ):
+            renamed = renamed and text not in dated
+            old = noted.get(text)
+            existed = text in known if old is None else old["existed"]
+            renamed = renamed and (old is None or old["renamed"])
+            told = {"hash": text, "existed": existed, "renamed": renamed, "tokens": tokens}
+            self._journal.put("touched", [(str(text), told)])
+        return len(texts)
+
+    def _touch_dated(self, sentences: list[int]) -> int:
+        """Write down the texts of sentences that begin at another time now, where that matters; how many they are."""
+        texts: dict[int, list[int]] = {}
+        for hits in self._reader.look_up(self._names["sentences"], "number", sentences, _HELD):
+            texts |= {hit["fields"]["hash"][0]: hit["fields"]["tokens"] for hit in hits}
+        dated = self._dated(np.array(sorted(texts), np.int64))
+        for text in sorted(dated):
+            tokens = in_columns(np.array([texts[text]], np.int64))[0].tolist()
+            told = {"hash": text, "existed": True, "renamed": False, "tokens": tokens}
+            self._journal.put("touched", [(str(text), told)])
+        return len(dated)
+
+    def _dated(self, texts: Numbers) -> set[int]:
+        """Those of these texts that stand in clusters in which it is known what came first."""
+        wanted, known = Wanted(fields=("hash",)), {"exists": {"field": "copies"}}
+        pages = self._reader.first_of_each(self._names["members"], "hash", texts, wanted, query=known)
+        return {text for hits in pages for text in integers(hits, "hash").tolist()}
+
+    def _numbers(self, query: str) -> Numbers:
+        return np.array([row[0] for row in self._db.rows(query)], np.int64)
+
+
+_ENDS = (("new", "same"), ("old", "NOT same"))
+
+_MOVES = "CREATE TABLE moves (hash BIGINT, document BIGINT, copies INTEGER, tokens BIGINT[])"
+
+
+def _from(number: int) -> dict[str, Any]:
+    return {"range": {"number": {"gte": number}}}
+
+
+def _place(hit: dict[str, Any], document: int) -> int:
+    """The number of the sentence at the same position of another document."""
+    position: int = hit["fields"]["number"][0] & (1 << POSITION_BITS) - 1
+    return document << POSITION_BITS | position

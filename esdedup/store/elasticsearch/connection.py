@@ -1,0 +1,241 @@
+"""Requests to a server, with patience for what passes and one clear line for what does not."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Collection
+from importlib.metadata import version
+from threading import Event
+from typing import Any, NoReturn
+from weakref import WeakSet
+
+from elastic_transport import ConnectionTimeout, NdjsonSerializer, SerializationError, TlsError, TransportError
+from elasticsearch import ApiError, Elasticsearch
+
+from esdedup.errors import NotAStoreError, StoreError, UsageError
+from esdedup.store.elasticsearch.address import ServerAddress, client_options
+from esdedup.store.elasticsearch.answers import (
+    ANSWER_BYTES,
+    BLOCKED,
+    JSON,
+    GoneError,
+    Json,
+    Node,
+    TooLongError,
+    gone,
+    is_block,
+    is_gone,
+    is_of_elasticsearch,
+    is_passing,
+    reason_of,
+)
+
+TIMEOUT = 60.0
+"""Seconds to wait for one answer."""
+
+PATIENCE = 120.0
+"""Seconds to go on asking a server that is busy, restarting or out of reach."""
+
+FIRST_PATIENCE = 5.0
+"""Seconds to go on asking where nothing has answered yet: the address may be wrong."""
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 10.0
+
+
+class Pauses:
+    """Longer and longer pauses between attempts, of which no two clients make the same, for as long as it has sense.
+
+    Patience is counted from the first failure. Once it has `ended`, there are no more attempts.
+    """
+
+    def __init__(self, ended: Event | None = None) -> None:
+        self._begun: float | None = None
+        self._next = FIRST_PAUSE
+        self._ended = Event() if ended is None else ended
+
+    def wait(self, patience: float | None = None) -> bool:
+        """Wait, at most until `patience` (`PATIENCE`) is used up; whether that was in time for another attempt."""
+        now = time.monotonic()
+        self._begun = now if self._begun is None else self._begun
+        if now + self._next > self._begun + (PATIENCE if patience is None else patience):
+            return False
+        ended = self._ended.wait(self._next * random.uniform(0.5, 1))
+        self._next = min(2 * self._next, LONGEST_PAUSE)
+        return not ended
+
+
+class LostAnswerError(Exception):
+    """A request that must not be repeated was answered with nothing, or not wholly."""
+
+
+class Connection:
+    """A server. Every request may come to it twice, so all that are made are such that this does no harm."""
+
+    def __init__(self, address: ServerAddress, connections: int = 8) -> None:
+        self.address = address
+        self._known = False  # whether Elasticsearch has answered
+        self._given_up = False
+        self._ends: WeakSet[Event] = WeakSet()
+        self._ended = self.end()
+        # both spellings of the media type: the plain one, and the one that names a version
+        json = {name: Json() for name in (JSON, "application/vnd.elasticsearch+json")}
+        options = client_options(address)
+        try:
+            self._client = Elasticsearch(
+                **options,
+                connections_per_node=connections,
+                request_timeout=TIMEOUT,
+                max_retries=0,
+                retry_on_timeout=False,
+                node_class=Node,
+                serializers={**json, "application/vnd.elasticsearch+x-ndjson": NdjsonSerializer()},
+            )
+        except ValueError as error:
+            what = "ES_CLOUD_ID" if "cloud_id" in options else str(address)
+            raise UsageError(f"{what} makes no sense: {error}") from error
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        missing: bool = False,
+        again: bool = True,
+        lines: bool = False,
+        heed: Collection[int] = (),
+        ended: Event | None = None,
+        **parameters: Any,
+    ) -> Any:
+        """The answer to a request, as parsed JSON; None where nothing is there, if that may be (`missing`).
+
+        Asked again for a while where the server is busy or out of reach, until it has `ended`; not `again`:
+        `LostAnswerError`. `lines` says that the body is newline-delimited JSON. Raises `StoreError`, or the client's
+        `ApiError` for those statuses that the caller heeds.
+        """
+        kind = "application/x-ndjson" if lines else JSON
+        headers = {"accept": JSON} | ({} if body is None else {"content-type": kind})
+        pauses = Pauses(ended or self._ended)
+        while True:
+            try:
+                answer = self._client.perform_request(method, path, params=parameters, headers=headers, body=body)
+                if is_of_elasticsearch(answer.meta.headers, answer.body):
+                    self._known = True
+                    return answer.body
+                cause: Exception = SerializationError(f"the answer to {method} {path} is not Elasticsearch's")
+            except ApiError as error:
+                ours = is_of_elasticsearch(error.meta.headers, error.body)
+                self._known = self._known or ours
+                if ours and missing and error.status_code == 404 and not is_gone(error.body):
+                    return None
+                if error.status_code in heed:
+                    raise
+                self._raise_if_final(error, f"{method} {path}", ours=ours, again=again)
+                cause = error
+            except (TransportError, UnicodeDecodeError) as error:
+                self._raise_if_hopeless(error, f"{method} {path}")
+                cause = error
+            if not again:
+                raise LostAnswerError from cause
+            # where nothing of Elasticsearch's was ever heard, the address may be wrong
+            patience = PATIENCE if self._known or isinstance(cause, ApiError) else min(PATIENCE, FIRST_PATIENCE)
+            if not pauses.wait(patience):
+                self._give_up(cause)
+
+    def end(self) -> Event:
+        """An event for `ask`, of a piece of work that may end before the others do."""
+        event = Event()
+        self._ends.add(event)
+        if self._given_up:
+            event.set()
+        return event
+
+    def give_up(self) -> None:
+        """Ask nothing again from now on, in any thread: somebody is in a hurry."""
+        self._given_up = True
+        for event in list(self._ends):
+            event.set()
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._client.close()
+
+    # -- what went wrong ------------------------------------------------------------------------------------
+
+    def _raise_if_final(self, error: ApiError, request: str, *, ours: bool, again: bool) -> None:
+        """Raise what waiting will not mend; where the caller asks `again` himself, only who may not ask at all."""
+        status, body = error.status_code, error.body
+        reason = reason_of(body)
+        if is_block(body):
+            self._fail(BLOCKED.format(reason=reason), error)
+        if status == 401:
+            self._fail("access denied (401); set ES_API_KEY, or ES_USERNAME and ES_PASSWORD", error)
+        if status == 403:
+            self._fail(
+                f"not allowed (403): {reason}; use credentials that may read and write {self.address.prefix}-*", error
+            )
+        if not (ours or self._known or is_passing(status)):
+            raise NotAStoreError(f"{self.address}: the server is not Elasticsearch; name another --store") from error
+        if "media_type_header" in str(body):
+            self._fail(
+                f"the server is older than the client, which is {version('elasticsearch')}; "
+                "pip install 'elasticsearch>=8.16,<9', which speaks to 8 and 9",
+                error,
+            )
+        if not again or not ours or is_passing(status):
+            return
+        if is_gone(body):
+            raise GoneError(f"{self.address}: {gone(reason)}") from error
+        self._fail(f"the server refuses {request} ({status}): {reason}", error)
+
+    def _raise_if_hopeless(self, error: Exception, request: str) -> None:
+        """Raise what another attempt will not mend, of requests that came to nothing."""
+        if isinstance(error.__cause__, TooLongError):
+            raise TooLongError(
+                f"{self.address}: the answer to {request} is longer than {ANSWER_BYTES >> 20} MiB; "
+                "run the same command again"
+            ) from error
+        if not isinstance(error, TlsError):
+            return
+        line = " ".join(str(error.message).split())
+        if "fingerprint" in line.lower():
+            self._fail("the certificate is not that of ES_CA_FINGERPRINT; is it the right server?", error)
+        if "certificate verify failed" in line.lower() or "doesn't match" in line:
+            why = line.rpartition("verify failed: ")[2].partition(" (_ssl")[0]
+            self._fail(
+                f"the server's certificate is not trusted ({why}); set ES_CA_CERTS to the file of its authority, "
+                "or ES_CA_FINGERPRINT",
+                error,
+            )
+        if any(words in line.lower() for words in _NO_TLS):
+            self._fail("no TLS there; is the address http:// rather than https://?", error)
+
+    def _give_up(self, error: Exception) -> NoReturn:
+        if isinstance(error, ApiError):
+            self._fail(f"still busy or unavailable ({error.status_code}): {reason_of(error.body)}", error)
+        if isinstance(error, ConnectionTimeout):
+            self._fail(f"no answer within {TIMEOUT:g} seconds", error)
+        if isinstance(error, SerializationError | UnicodeDecodeError):
+            self._fail(str(error), error)
+        root = _root(error)
+        if isinstance(root, ConnectionRefusedError):
+            hint = "is the server running? esdedup node start starts one here"
+            self._fail(f"nothing listens there (connection refused); {hint}", error)
+        if isinstance(root, ConnectionResetError) and not self._known and str(self.address).startswith("http://"):
+            hint = "is the address https:// rather than http://?"
+            self._fail(f"the connection is closed without an answer; {hint}", error)
+        self._fail(f"no connection ({' '.join(str(root).split())})", error)
+
+    def _fail(self, what: str, error: Exception) -> NoReturn:
+        rest = "" if "; " in what else "; run the same command again to go on"
+        raise StoreError(f"{self.address}: {what}{rest}") from error
+
+
+_NO_TLS = ("wrong_version_number", "wrong version number", "record layer failure", "unknown protocol", "packet length")
+
+
+def _root(error: BaseException) -> BaseException:
+    while (cause := error.__cause__ or error.__context__) is not None:
+        error = cause
+    return error

@@ -1,0 +1,173 @@
+"""Which generation of a store is opened: the live one, a new one, or one that a killed job left unfinished."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any
+
+from esdedup.errors import StoreError, StoreLockedError
+from esdedup.settings import HASH_SCHEME, Signing, freeze
+from esdedup.store.elasticsearch.address import ServerAddress
+from esdedup.store.elasticsearch.connection import Connection
+from esdedup.store.elasticsearch.indices import CORPUS, RESULTS, Indices
+from esdedup.store.schemas import check_readable, check_same
+
+
+def open_generation(
+    indices: Indices, address: str, frozen: Mapping[str, Any] | None, *, read_only: bool, fresh: str | None
+) -> tuple[str, Signing]:
+    """The generation to work with, made if need be, and the signing settings that it was made with.
+
+    Raises as `esdedup.store.elasticsearch.store.ServerStore` says.
+    """
+    if fresh is not None:
+        generation = _unfinished_of(indices, fresh) or _begin(indices, frozen or {}, fresh)
+        return generation, _signing(indices, address, generation, frozen)
+    live = indices.live("state")
+    if live is None:
+        if frozen is None or read_only:
+            raise StoreError(f"{address}: there is no store; make one with esdedup run or esdedup index")
+        live = _first(indices, frozen)
+    if not read_only:
+        _end_job(indices, live)  # if it did not come to that, the same job is another one now
+    return live, _signing(indices, address, live, frozen)
+
+
+def publish(indices: Indices, generation: str, results: str | None, keep: int) -> None:
+    """Make a generation the live one, by one call; of the older ones all go but the newest `keep`."""
+    indices.swap(dict.fromkeys(CORPUS, generation) | dict.fromkeys(RESULTS, results))
+    older = [old for old in indices.generations("state") if old != generation and _job(indices, old) is None]
+    kept = {generation, *older[len(older) - keep :]}
+    theirs = _results(indices)
+    indices.delete(RESULTS, [one for one, corpus in theirs.items() if corpus not in kept])
+    discard_results(indices, generation, but=results)
+    indices.delete(CORPUS, {one for kind in CORPUS for one in indices.generations(kind)} - kept)
+    _end_job(indices, generation)
+
+
+def discard_results(indices: Indices, corpus: str, *, but: str | None = None, until: str | None = None) -> None:
+    """Delete the results of a generation of the corpus, but for one generation of them; or only those before one."""
+    gone = [one for one, theirs in _results(indices).items() if theirs == corpus and one != but]
+    indices.delete(RESULTS, [one for one in gone if until is None or one < until])
+
+
+def _results(indices: Indices) -> dict[str, str | None]:
+    """Every generation of results, and that of the corpus which it is of."""
+    return {
+        one: indices.meta(indices.name(kind, one)).get("corpus")
+        for kind in RESULTS
+        for one in indices.generations(kind)
+    }
+
+
+def unfinished(indices: Indices) -> list[str]:
+    """Generations that are being made, or were left unfinished."""
+    live = indices.live("state")
+    return [one for one in indices.generations("state") if one != live and _job(indices, one) is not None]
+
+
+def unfinished_at(address: ServerAddress) -> bool:
+    """Whether a new generation of the store at an address is being made, or was left unfinished."""
+    connection = Connection(address)
+    try:
+        return bool(unfinished(Indices(connection)))
+    finally:
+        connection.close()
+
+
+def _unfinished_of(indices: Indices, job: str) -> str | None:
+    """The generation that the same job began; what other jobs have begun is deleted."""
+    live = indices.live("state")
+    if live is not None and _job(indices, live) == job:
+        return live  # the older ones are not yet deleted
+    if live is not None:
+        _end_job(indices, live)
+    begun = {generation: _job(indices, generation) for generation in unfinished(indices)}
+    claimed = indices.claimed()
+    found = claimed if begun.get(claimed or "") == job else None
+    for generation, theirs in begun.items():
+        # without a claim, another part of this job may be about to make one
+        if generation != found and (found is not None or theirs != job):
+            _discard(indices, generation)
+    return found
+
+
+def _begin(indices: Indices, frozen: Mapping[str, Any], job: str) -> str:
+    """Begin a new generation, or take the one that another part of the same job begins at the same time."""
+    made = None
+    try:
+        made = _make(indices, frozen, job)
+        indices.claim(made)
+    except StoreLockedError:
+        _unmake(indices, made)
+        theirs = indices.claimed()
+        if theirs is None or _job(indices, theirs) != job:
+            raise
+        return theirs
+    return made
+
+
+def _discard(indices: Indices, generation: str) -> None:
+    """Delete an unfinished generation, with its results."""
+    discard_results(indices, generation)
+    indices.delete(CORPUS, [generation])
+
+
+def _job(indices: Indices, generation: str) -> str | None:
+    """The job that makes a generation, until it is published."""
+    job: str | None = indices.meta(indices.name("state", generation)).get("job")
+    return job
+
+
+def _end_job(indices: Indices, generation: str) -> None:
+    if _job(indices, generation) is not None:
+        indices.unclaim(generation)
+        index = indices.name("state", generation)
+        indices.tell(index, {**indices.meta(index), "job": None})
+
+
+def _first(indices: Indices, frozen: Mapping[str, Any]) -> str:
+    """Make a store where there is none, or take the one that another command makes at the same time."""
+    made = None
+    try:
+        made = _make(indices, frozen, None)
+        indices.swap(dict.fromkeys(CORPUS, made), only_first=True)
+    except StoreLockedError:
+        _unmake(indices, made)
+        live = indices.live("state")
+        if live is None:
+            raise
+        return live
+    # what was killed in the making
+    whole = indices.generations("state")
+    beginnings = {one for kind in CORPUS for one in indices.generations(kind)}
+    indices.delete(CORPUS, beginnings - {made} - {one for one in whole if _job(indices, one) is not None})
+    return made
+
+
+def _unmake(indices: Indices, generation: str | None) -> None:
+    """Delete a generation that was made for nothing, as somebody was quicker."""
+    indices.forget()
+    if generation is not None:
+        indices.delete(CORPUS, [generation])
+
+
+def _make(indices: Indices, frozen: Mapping[str, Any], job: str | None) -> str:
+    signing = freeze(None, frozen)
+    meta = {
+        "hash-scheme": HASH_SCHEME,
+        "signing": {field.name: getattr(signing, field.name) for field in fields(Signing)},
+        "job": job,
+    }
+    return indices.make(CORPUS, meta, loading=True)
+
+
+def _signing(indices: Indices, address: str, generation: str, frozen: Mapping[str, Any] | None) -> Signing:
+    meta = indices.meta(indices.name("sentences", generation))
+    check_readable(address, meta["schema"], meta["hash-scheme"])
+    stored = Signing(**meta["signing"])
+    check_same(address, stored, freeze(stored, frozen or {}))
+    for kind in CORPUS:
+        indices.check_mapping(kind, generation)
+    return stored

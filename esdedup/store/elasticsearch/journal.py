@@ -1,0 +1,126 @@
+"""Changes to many documents, all or nothing: written down first, then carried out, and again if that was cut short.
+
+A server has no transactions. What is to be done is put beside the state in pieces; once the state says that the
+pieces are whole, whoever opens the store to write carries them out, as often as it takes.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import orjson
+
+from esdedup.errors import StoreError
+from esdedup.store.elasticsearch.bulk import Bulk, delete, put
+from esdedup.store.elasticsearch.connection import Connection
+from esdedup.store.elasticsearch.reading import Reader, Wanted
+from esdedup.store.elasticsearch.state import State
+
+_PIECE_BYTES = 4 * 2**20
+
+
+class Journal:
+    """Writes changes down, and carries them out in the indices `names`, by kind."""
+
+    def __init__(self, connection: Connection, state: State, names: dict[str, str]) -> None:
+        self._connection = connection
+        self._state = state
+        self._names = names
+        self._steps: list[dict[str, Any]] = []
+        self._bytes = 0
+        self._name = uuid.uuid4().hex  # two writers must not mix what they write down
+        self._pieces = 0
+
+    def put(self, kind: str, documents: Iterable[tuple[str, dict[str, Any]]]) -> None:
+        """Documents to be written, each with its id."""
+        for identity, document in documents:
+            self._note({"put": kind, "id": identity, "document": orjson.dumps(document).decode()})
+
+    def delete(self, kind: str, identities: Iterable[str]) -> None:
+        """Documents to be deleted."""
+        for identity in identities:
+            self._note({"delete": kind, "id": identity})
+
+    def forget(self, numbers: Iterable[int]) -> None:
+        """Documents of the corpus to be deleted with all their sentences."""
+        for number in numbers:
+            self._note({"forget": number})
+
+    def commit(self, **state: Any) -> None:
+        """Everything is written down: carry it out, and say these values of the state with it."""
+        self._keep()
+        if self._pieces:
+            draft = {"name": self._name, "pieces": self._pieces}
+            self._state.tell(journal={**draft, "then": state}, drafts=[draft])
+            self._carry_out(self._state.get("journal"))
+        else:
+            self._state.tell(**state)
+
+    def carry_out(self) -> None:
+        """Do what a command that was cut short has written down, if any has."""
+        written = self._state.get("journal")
+        if written is not None:
+            self._state.tell(journal=written)  # whoever is at it must leave it to us
+            self._carry_out(written)
+
+    def _carry_out(self, written: dict[str, Any]) -> None:
+        for number in range(1, written["pieces"] + 1):
+            piece = self._state.piece(_piece(written["name"], number))
+            if piece is None:
+                self._state.check()
+                raise StoreError(f"{self._connection.address}: damaged: changes are lost; begin again with --fresh")
+            self._do(piece["steps"])
+        self._connection.ask("POST", f"/{','.join(sorted(set(self._names.values())))}/_refresh")
+        self._state.tell(journal=None, **written["then"])
+        self._drop(written)
+
+    def _note(self, step: dict[str, Any]) -> None:
+        self._steps.append(step)
+        self._bytes += 64 + len(step.get("document", ""))
+        if self._bytes > _PIECE_BYTES:
+            self._keep()
+
+    def _keep(self) -> None:
+        if not self._steps:
+            return
+        # what was left lying about is told of until it is deleted, and deleted once no other writer needs it
+        left = [one for one in self._state.get("drafts") or [] if one["name"] != self._name]
+        self._pieces += 1
+        self._state.tell(drafts=[*left, {"name": self._name, "pieces": self._pieces}])
+        for one in left:
+            self._drop(one)
+        self._state.put_piece(_piece(self._name, self._pieces), {"steps": self._steps})
+        self._steps, self._bytes = [], 0
+
+    def _drop(self, draft: dict[str, Any]) -> None:
+        for number in range(1, draft["pieces"] + 1):
+            self._state.drop_piece(_piece(draft["name"], number))
+
+    def _do(self, steps: list[dict[str, Any]]) -> None:
+        forgotten = [step["forget"] for step in steps if "forget" in step]
+        forget_documents(self._connection, self._names, forgotten, self._state.check)
+        for kind, name in self._names.items():
+            with Bulk(self._connection, name, check=self._state.check) as bulk:
+                bulk.add(delete(step["id"]) for step in steps if step.get("delete") == kind)
+            with Bulk(self._connection, name, check=self._state.check) as bulk:
+                bulk.add(put(step["id"], step["document"].encode()) for step in steps if step.get("put") == kind)
+
+
+def forget_documents(
+    connection: Connection, names: dict[str, str], documents: Sequence[int], check: Callable[[], None] | None = None
+) -> None:
+    """Delete documents by number, their sentences first."""
+    if not documents:
+        return
+    reader = Reader(connection)
+    with Bulk(connection, names["sentences"], check=check) as bulk:
+        for hits in reader.look_up(names["sentences"], "document_number", documents, Wanted(fields=("number",))):
+            bulk.add(delete(str(hit["fields"]["number"][0])) for hit in hits)
+    with Bulk(connection, names["documents"], check=check) as bulk:
+        bulk.add(delete(str(number)) for number in documents)
+
+
+def _piece(name: str, number: int) -> str:
+    return f"journal-{name}-{number}"

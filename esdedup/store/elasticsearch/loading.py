@@ -1,0 +1,103 @@
+"""A reading into the indices: sentences go out with the names of their documents, once those are known."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from esdedup.columns.arrays import Numbers
+from esdedup.columns.records import Skips
+from esdedup.errors import StoreError
+from esdedup.store.elasticsearch.bulk import Bulk
+from esdedup.store.elasticsearch.connection import Connection
+from esdedup.store.elasticsearch.progress import Progress
+from esdedup.store.elasticsearch.rows import POSITION_BITS, document_actions, sentence_actions
+from esdedup.store.protocol import DATES, SEEN, SourceMark
+
+
+class Loader:
+    """Writes the rows of one part of a reading."""
+
+    def __init__(
+        self, connection: Connection, names: dict[str, str], unit: str, progress: Progress, parts: int
+    ) -> None:
+        self._connection = connection
+        self._names = names
+        self._unit = unit
+        self._progress = progress
+        self._parts = parts
+        self._sentences: pa.Table | None = None
+        self._seen = SEEN.empty_table()
+
+    def append(self, mark: SourceMark, documents: pa.Table, sentences: pa.Table, seen: pa.Table) -> None:
+        """Write documents and their sentences, then how far the source has been read.
+
+        Sentences may come before their document, which ends only with the last revision of its page: they wait.
+        """
+        waiting = sentences if self._sentences is None else pa.concat_tables([self._sentences, sentences])
+        told = pa.concat_tables([self._seen, seen])
+        last = pc.max(documents["number"]).as_py() if documents.num_rows else -1
+        ready = pc.less_equal(waiting["document"], last)
+        self._sentences = waiting.filter(pc.invert(ready)).combine_chunks()
+        self._seen = told.filter(pc.greater(told["document"], last))
+        rows = _dated(waiting.filter(ready).combine_chunks(), told.filter(pc.less_equal(told["document"], last)))
+        next_number = last + self._parts if documents.num_rows else 0
+        self._progress.announce(next_number)
+        refused: list[bytes] = []
+        for kind, actions in (
+            ("sentences", sentence_actions(mark, self._unit, documents, rows)),
+            ("documents", document_actions(mark, documents)),
+        ):
+            with Bulk(self._connection, self._names[kind], lenient=True, check=self._progress.check) as bulk:
+                bulk.add(actions)
+                bulk.finish()
+                refused += bulk.refused
+        skips = Skips()
+        if refused:
+            path = _keep(refused, self._connection.address.prefix)
+            why = orjson.loads(refused[0])["reason"]
+            skips.add("refused", f"{mark.path}: refused by the server, now in {path}: {why}", len(refused))
+        self._progress.advance(mark, next_number, skips)
+
+
+def _keep(refused: list[bytes], prefix: str) -> Path:
+    """Append what the server would not take to a file, one JSON line each; its name."""
+    path = Path(os.environ.get("ESDEDUP_DEAD_LETTERS") or f"{prefix}.refused.jsonl")
+    try:
+        with path.open("ab") as file:
+            file.writelines(line + b"\n" for line in refused)
+    except OSError as error:
+        raise StoreError(
+            f"{path}: {error.strerror}; it is to hold {len(refused)} documents that the server refuses: name another "
+            "file by ESDEDUP_DEAD_LETTERS and run the same command again"
+        ) from error
+    return path
+
+
+def _dated(sentences: pa.Table, seen: pa.Table) -> pa.Table:
+    """Sentences with the first and the last revision that have them, where these are told."""
+    if not seen.num_rows:
+        return sentences
+    keys = _keys(sentences)
+    order = np.argsort(keys)
+    at = order[np.searchsorted(keys, _keys(seen), sorter=order)]
+    mask = np.zeros(len(keys), np.bool_)
+    mask[at] = True
+    values = seen.take(pa.array(np.argsort(at)))
+    for name in DATES:
+        where = sentences.schema.get_field_index(name)
+        old = sentences[name].combine_chunks()
+        new = pc.replace_with_mask(old, pa.array(mask), values[name].combine_chunks())
+        sentences = sentences.set_column(where, sentences.schema.field(where), new)
+    return sentences
+
+
+def _keys(rows: pa.Table) -> Numbers:
+    documents, positions = (rows[name].to_numpy().astype(np.int64) for name in ("document", "position"))
+    keys: Numbers = documents << POSITION_BITS | positions
+    return keys

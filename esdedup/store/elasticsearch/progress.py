@@ -1,0 +1,251 @@
+"""How far each source has been read: the sources in the state, and beside it the progress of each part of a reading.
+
+Several machines may read at once, each its part. What all of them must agree on, which reading it is and which parts
+have come to their end, stands in the state, which is compared before it is replaced: so one of them is the last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import asdict
+from typing import Any
+
+from esdedup.columns.records import PLACES_KEPT, Skips
+from esdedup.errors import StoreLockedError, StoreSourcesError
+from esdedup.settings import Part
+from esdedup.store.elasticsearch.state import Guarded, State
+from esdedup.store.protocol import STANDARD_INPUT, ReadingMark, SourceMark
+
+
+class Progress:
+    """The sources of one store, and the reading that is under way."""
+
+    def __init__(self, state: State, address: str) -> None:
+        self._state = state
+        self._address = address
+        self._part = Part(1, 1)
+        self._own: Guarded | None = None  # what is written of this part
+        self._read: dict[str, dict[str, Any]] = {}  # what this part has read, by number of the source, as it is told
+        self._given: list[SourceMark] = []
+        self._refused: dict[int, Skips] = {}
+        self._next = 0
+        self.reach = 0
+        """Behind the numbers of all documents that this part has begun to write."""
+
+    def sources(self) -> list[SourceMark]:
+        """Every source ever read, in that order, as far as all parts together have come."""
+        marks = [_mark(told) for told in self._state.get("sources") or []]
+        started = self._state.get("started")
+        if started is not None:
+            pieces = self._pieces()
+            for mark in marks:
+                if mark.number in started["sources"]:
+                    key = str(mark.number)
+                    told = [_mark(piece["marks"][key]) for piece in pieces if key in piece["marks"]]
+                    mark.documents = sum(one.documents for one in told)
+                    mark.finished = len(told) == started["parts"] and all(one.finished for one in told)
+                    mark.skips = _all_skips(told)
+        return marks
+
+    def unfinished(self) -> ReadingMark | None:
+        """The reading that has begun and is not settled."""
+        told = self._state.get("started")
+        if told is None:
+            return None
+        missing = [f"{number}/{told['parts']}" for number in _missing(told)] if told["parts"] > 1 else []
+        return ReadingMark(told["sources"], told["first"], missing)
+
+    @property
+    def first(self) -> int:
+        """The number of the first document of the reading under way."""
+        return int(self._state.get("started")["first"])
+
+    @property
+    def in_parts(self) -> bool:
+        """Whether the reading under way is one of several machines."""
+        started = self._state.get("started")
+        return started is not None and started["parts"] > 1
+
+    def begin(self, marks: Sequence[SourceMark], part: Part) -> tuple[int, int, list[int]]:
+        """Start (or go on with) reading `marks`, whose numbers and progress are filled in.
+
+        The first document number of the reading, the next one of this part, and the sources that this part has begun
+        to read and must read anew. Who reads this part at the same time is told so when he next notes his progress.
+        """
+        while True:
+            try:
+                return self._begin(marks, part)
+            except StoreLockedError:
+                # another part came between: what it began is gone on with
+                if part.parts == 1 or self._state.get("started") is None:
+                    raise
+
+    def _begin(self, marks: Sequence[SourceMark], part: Part) -> tuple[int, int, list[int]]:
+        started, stored = self._state.get("started"), [_mark(told) for told in self._state.get("sources") or []]
+        begun: dict[str, Any] = started or {
+            "sources": [],
+            "first": self._state.get("next") or 0,
+            "parts": part.parts,
+            "turn": 1 + (self._state.get("turn") or 0),
+            "ended": [],
+        }
+        if begun["parts"] != part.parts:
+            raise StoreSourcesError(
+                f"{self._address}: a reading {_in_parts(begun['parts'])} has begun; go on with that, or begin again "
+                "with --fresh"
+            )
+        self._part = part
+        piece = self._piece(part.number, begun["turn"])
+        before = {} if piece is None else {int(number): _mark(told) for number, told in piece["marks"].items()}
+        anew = []
+        for mark in marks:
+            # a source that is known keeps the form of its ids, whatever it is named together with
+            mark.qualified = next((old.qualified for old in stored if old.name == mark.name), mark.qualified)
+            known = next((old for old in stored if (old.name, old.path) == (mark.name, mark.path)), None)
+            if known is None:
+                mark.number = 1 + max((old.number for old in stored), default=-1)
+                stored.append(mark)
+                continue
+            mark.number = known.number
+            if part.parts > 1 and known.number in begun["sources"] and known.timeless != mark.timeless:
+                raise StoreSourcesError(
+                    f"{self._address}: {mark.path} is not what other parts read, or is read with other options; name "
+                    "the same source with the same options, or begin again with --fresh"
+                )
+            read = before.get(mark.number)
+            if read is not None and read.same_as(mark) and mark.path != STANDARD_INPUT:
+                mark.documents, mark.finished, mark.skips = read.documents, read.finished, read.skips
+            elif read is not None:
+                anew.append(mark.number)
+            stored[stored.index(known)] = mark
+        self._next = begun["first"] + part.number - 1 if piece is None else piece["next"]
+        self.reach = self._next if piece is None else piece["reach"]
+        # a snapshot: the reader of a source moves its mark before what was read is written
+        self._read = {str(number): _told(mark) for number, mark in (before | {m.number: m for m in marks}).items()}
+        numbers = sorted({*begun["sources"], *(mark.number for mark in marks)})
+        # parts that ended before have not read a source that is new; nor has this one what it reads anew
+        ended = begun["ended"] if numbers == begun["sources"] else []
+        if not all(mark.finished for mark in marks):
+            ended = [number for number in ended if number != part.number]
+        told = {**begun, "sources": numbers, "ended": ended}
+        sources = [_told(mark) for mark in stored]
+        if started != told or self._state.get("sources") != sources:
+            self._state.tell(sources=sources, started=told, read=None)
+        # who reads need not know what was refused: it does not keep him from going on
+        self._refused = {mark.number: _without_refused(mark) for mark in marks}
+        self._given = list(marks)
+        self._own = self._state.guarded(_name(part.number))
+        self._note()
+        return told["first"], self._next, anew
+
+    def announce(self, reach: int) -> None:
+        """Note that documents up to this number are going to be written: a kill may leave some of them."""
+        if reach > self.reach:
+            self.reach = reach
+            self._note()
+
+    def advance(self, mark: SourceMark, next_number: int, refused: Skips) -> None:
+        """Note how far a source has been read by this part, and what more of it the server has refused."""
+        self._refused[mark.number].include(refused)
+        self._read[str(mark.number)] = _told(mark, self._refused[mark.number])
+        self._next = max(self._next, next_number)
+        self._note()
+
+    def _note(self) -> None:
+        """Write this part's progress."""
+        assert self._own is not None
+        turn = self._state.get("started")["turn"]
+        self._own.replace({"turn": turn, "next": self._next, "reach": self.reach, "marks": self._read})
+
+    def check(self) -> None:
+        """`StoreLockedError` if another command has begun to read the same part."""
+        assert self._own is not None
+        self._own.check()
+
+    def tell_refused(self) -> None:
+        """Add to the marks that were given to `begin` what the server has refused of them."""
+        for mark in self._given:
+            mark.skips.include(self._refused.pop(mark.number, Skips()))
+
+    def missing_parts(self) -> list[int]:
+        """Note that this part has come to its end; those that have not. The one that finds none ends the reading."""
+        started = self._state.get("started")
+        while self._part.parts > 1 and self._part.number not in started["ended"]:
+            try:
+                self._state.tell(started={**started, "ended": sorted([*started["ended"], self._part.number])})
+            except StoreLockedError:
+                if self._state.get("started") is None:
+                    raise
+            started = self._state.get("started")
+        return _missing(started) if self._part.parts > 1 else []
+
+    def ended(self, repeated: Sequence[tuple[int, int, list[str]]]) -> dict[str, Any]:
+        """Values of the state once the reading is settled; `repeated` are ids that a source has more than once."""
+        started = self._state.get("started")
+        marks = self.sources()
+        for source, count, places in repeated:
+            skips = next(mark for mark in marks if mark.number == source).skips
+            skips.add("repeated_id", count=count)
+            for place in places:
+                skips.add("repeated_id", place, 0)
+        return {
+            "sources": [_told(mark) for mark in marks],
+            "next": max([started["first"], *(piece["next"] for piece in self._pieces())]),
+            "turn": started["turn"],
+            "started": None,
+            "read": {"sources": started["sources"], "first": started["first"]},
+        }
+
+    def _pieces(self) -> list[dict[str, Any]]:
+        """What each part of the reading under way tells, as far as they have begun."""
+        started = self._state.get("started")
+        found = (self._piece(number, started["turn"]) for number in range(1, started["parts"] + 1))
+        return [piece for piece in found if piece is not None]
+
+    def _piece(self, part: int, turn: int) -> dict[str, Any] | None:
+        """What a part tells of a reading: there may be something left of an earlier one."""
+        piece = self._state.piece(_name(part))
+        return piece if piece is not None and piece["turn"] == turn else None
+
+
+def _name(part: int) -> str:
+    return f"part-{part}"
+
+
+def _missing(started: dict[str, Any]) -> list[int]:
+    return [number for number in range(1, started["parts"] + 1) if number not in started["ended"]]
+
+
+def _in_parts(parts: int) -> str:
+    return f"by --part I/{parts}" if parts > 1 else "without --part"
+
+
+def _all_skips(marks: Sequence[SourceMark]) -> Skips:
+    """What was left out of one source by all its parts together; its damage, which all have met, is told once."""
+    skips, damage = Skips(), []
+    for mark in marks:
+        skips.include(mark.skips)
+        damage += mark.skips.places.get("damaged_source", [])
+    if damage:
+        places = list(dict.fromkeys(damage))
+        skips.counts["damaged_source"], skips.places["damaged_source"] = len(places), places[:PLACES_KEPT]
+    return skips
+
+
+def _without_refused(mark: SourceMark) -> Skips:
+    """Take what was refused out of a mark."""
+    taken = Skips()
+    if count := mark.skips.counts.pop("refused", 0):
+        taken.counts["refused"], taken.places["refused"] = count, mark.skips.places.pop("refused")
+    return taken
+
+
+def _told(mark: SourceMark, refused: Skips | None = None) -> dict[str, Any]:
+    skips = deepcopy(mark.skips)
+    skips.include(refused or Skips())
+    return {**asdict(mark), "skips": asdict(skips)}
+
+
+def _mark(told: dict[str, Any]) -> SourceMark:
+    return SourceMark(**{**told, "skips": Skips(**told["skips"])})

@@ -1,0 +1,179 @@
+"""Questions to a store on a server: who shares these tokens, who begins like this, which clusters are meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from heapq import nsmallest
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from esdedup.columns.hashing import Hashes
+from esdedup.store.duckdb.results import is_cluster_id
+from esdedup.store.elasticsearch.answers import TooLongError
+from esdedup.store.elasticsearch.reading import PAGE, Hits, Reader, Wanted, hashes, integers
+from esdedup.store.elasticsearch.rows import NAMED, START_CHARS, sentence_table
+from esdedup.store.protocol import ORDERS, SENTENCES, ClusterQuery
+from esdedup.text.words import holding
+
+_UNSPACED = re.compile("[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+"""Scripts without spaces, which everybody divides into words in his own way."""
+
+_NAMED_AT_ONCE = 1000
+_LONGEST_ID = 32_766  # bytes; the server takes no longer term, and has none
+
+_FIRST_ANSWER = 500  # sentences; of whole texts, more may be too long for one answer
+
+
+class Questions:
+    """Answers questions about single sentences and clusters, from the indices `names`."""
+
+    def __init__(self, reader: Reader, names: dict[str, str]) -> None:
+        self._reader = reader
+        self._names = names
+
+    def sharing(self, tokens: Sequence[int], most: int | None) -> pa.Table:
+        """As `Store.sentences_sharing`; the server's score is how many tokens a sentence holds."""
+        should = [{"constant_score": {"filter": {"term": {"tokens": token}}}} for token in tokens]
+        query: dict[str, Any] = {"bool": {"should": should, "minimum_should_match": 1}}
+        index = self._names["sentences"]
+        if most is not None:
+            return sentence_table(self._first(index, query, most))
+        body = {"size": _FIRST_ANSWER, "track_total_hits": True, "query": query, **NAMED.body()}
+        with suppress(TooLongError):
+            answer = self._reader.search(index, body)["hits"]
+            if answer["total"]["value"] == len(answer["hits"]):
+                return sentence_table(answer["hits"])
+        return pa.concat_tables(sentence_table(hits) for hits in self._reader.read_all(index, NAMED, query))
+
+    def _first(self, index: str, query: dict[str, Any], most: int) -> Hits:
+        """The `most` documents with the highest scores, of equal ones those with the lowest hash."""
+        found: Hits = []
+        at_once = min(most, PAGE)
+        order = [{"_score": "desc"}, {"hash": "asc"}, {"number": "asc"}]
+        body: dict[str, Any] = {"track_total_hits": False, "query": query, "sort": order, **NAMED.body()}
+        while len(found) < most:
+            body["size"] = min(at_once, most - len(found))
+            try:
+                page = self._reader.search(index, body)["hits"]["hits"]
+            except TooLongError:  # very long texts: fewer at once
+                if at_once == 1:
+                    raise
+                at_once //= 2
+                continue
+            found += page
+            if len(page) < body["size"]:
+                break
+            body["search_after"] = page[-1]["sort"]
+        return found
+
+    def starting(self, folded: str, limit: int) -> pa.Table:
+        """The first `limit` sentences by (text, id) whose case-folded text begins with `folded`."""
+        found: Hits = []
+        body: dict[str, Any] = {
+            "size": min(max(limit, 64), PAGE),
+            "query": {"bool": {"filter": {"prefix": {"start": folded[:START_CHARS]}}}},
+            "sort": ["head", "id"],
+            "track_total_hits": False,
+            **NAMED.body(),
+        }
+        while limit:
+            page = self._reader.search(self._names["sentences"], body)["hits"]["hits"]
+            found += [hit for hit in page if hit["_source"]["text"].casefold().startswith(folded)]
+            # texts whose first characters are the same as the last one's may come in any order
+            if len(page) < body["size"] or (len(found) >= limit and page[-1]["sort"][0] != _head(found, limit)):
+                break
+            body |= {"search_after": page[-1]["sort"], "size": min(2 * body["size"], PAGE)}
+        rows = [hit["_source"] for hit in found]
+        rows.sort(key=lambda row: (row["text"], row["id"]))
+        return sentence_table([{"_source": row} for row in rows[:limit]]) if rows else SENTENCES.empty_table()
+
+    def named(self, ids: Sequence[str]) -> pa.Table:
+        """The sentences with these ids."""
+        found = [SENTENCES.empty_table()]
+        ids = [identity for identity in ids if len(identity.encode()) <= _LONGEST_ID]
+        for first in range(0, len(ids), _NAMED_AT_ONCE):
+            some = list(ids[first : first + _NAMED_AT_ONCE])
+            body = {"size": len(some), "query": {"bool": {"filter": {"terms": {"id": some}}}}, **NAMED.body()}
+            found.append(sentence_table(self._reader.search(self._names["sentences"], body)["hits"]["hits"]))
+        return pa.concat_tables(found)
+
+    def clusters_with(self, wanted: ClusterQuery) -> Hashes | None:
+        """The clusters that hold a sentence of the document and of the article that are wanted, and one with all words
+        of the text; None for all."""
+        chosen: Hashes | None = None
+        for name, fields in ((wanted.document, ("document",)), (wanted.article, ("document", "title"))):
+            if name is not None:
+                named = [{"term": {field: name}} for field in fields]
+                some = self._clusters({"bool": {"should": named, "minimum_should_match": 1}}, None)
+                chosen = some if chosen is None else np.intersect1d(chosen, some)
+        text = wanted.text
+        if text is not None and text.split():
+            # the server's words are nearly ours, where spaces part them; what it finds is looked at again
+            asked = {"match": {"text": {"query": text, "operator": "and", "zero_terms_query": "all"}}}
+            with_words = self._clusters({"match_all": {}} if _UNSPACED.search(text) else asked, text)
+            chosen = with_words if chosen is None else np.intersect1d(chosen, with_words)
+        return chosen
+
+    def _clusters(self, query: dict[str, Any], text: str | None) -> Hashes:
+        wanted = Wanted(fields=("cluster_hash",), source=False if text is None else ("text",))
+        found = [np.empty(0, np.uint64)]
+        for hits in self._reader.read_all(self._names["members"], wanted, query):
+            clusters = hashes(integers(hits, "cluster_hash"))
+            if text is not None:
+                texts = pa.array([hit["_source"]["text"] for hit in hits], pa.large_string())
+                clusters = clusters[holding(texts, text)]
+            found.append(clusters)
+        return np.unique(np.concatenate(found))
+
+    def clusters_of(self, wanted: ClusterQuery) -> Hashes:
+        """The clusters of the kind that is wanted, with what they must have."""
+        query = {"bool": {"filter": _filters(wanted)}}
+        pages = self._reader.read_all(self._names["clusters"], Wanted(fields=("hash",)), query)
+        return np.concatenate([np.empty(0, np.uint64), *(hashes(integers(hits, "hash")) for hits in pages)])
+
+    def cluster_page(self, wanted: ClusterQuery) -> Hashes | None:
+        """The first clusters that are not ignored, by size and kind alone; None where all must be looked through."""
+        begin = None if wanted.after is None else self._cluster(wanted.after)
+        if wanted.limit is None or not 0 < wanted.limit <= PAGE or (wanted.after is not None and begin is None):
+            return None
+        field, direction = ORDERS[wanted.sort]
+        body: dict[str, Any] = {
+            "size": wanted.limit,
+            "query": {"bool": {"filter": _filters(wanted)}},
+            "sort": [{field: {"order": direction, "missing": "_last"}}, {"id": "asc"}],
+            "track_total_hits": False,
+            **Wanted(fields=("hash",)).body(),
+        }
+        if begin is not None:
+            if begin[field] is None:  # these come last
+                return None
+            body["search_after"] = [begin[field], wanted.after]
+        return hashes(integers(self._reader.search(self._names["clusters"], body)["hits"]["hits"], "hash"))
+
+    def _cluster(self, identity: str) -> dict[str, Any] | None:
+        [hits] = self._reader.look_up(self._names["clusters"], "id", [identity], Wanted(source=True))
+        return dict(hits[0]["_source"]) if hits else None
+
+
+def _filters(wanted: ClusterQuery) -> list[dict[str, Any]]:
+    """What single fields of a cluster must say."""
+    filters: list[dict[str, Any]] = [{"term": {"ignored": False}}, {"range": {"size": {"gte": wanted.min_size}}}]
+    if wanted.kind is not None:
+        filters.append({"term": {"kind": wanted.kind}})
+    if wanted.having is not None:
+        filters.append({"range": {wanted.having: {"gt": 0}}})
+    return filters
+
+
+def cluster_hash(identity: str) -> Hashes:
+    """The number of the cluster with this id, if it is one."""
+    return np.array([int(identity, 16)] if is_cluster_id(identity) else [], np.uint64)
+
+
+def _head(found: Hits, limit: int) -> str:
+    """The beginning of the last of the first `limit` texts."""
+    return str(nsmallest(limit, (hit["_source"]["text"][:START_CHARS] for hit in found))[-1])

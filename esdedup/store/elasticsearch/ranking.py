@@ -1,0 +1,106 @@
+"""Records that hold most of the terms of another one, by a server's queries (see `esdedup.store.ranking_joins`).
+
+Each record is asked for by one boolean query: its terms, of which as many as can be should be held, filtered to the
+same first word and to larger numbers. Every term counts one, so that the score is the number of terms in common.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import orjson
+import pyarrow as pa
+
+from esdedup.columns.database import Database
+from esdedup.errors import StoreError
+from esdedup.store.elasticsearch.bulk import Bulk
+from esdedup.store.elasticsearch.connection import Connection
+from esdedup.store.elasticsearch.indices import WORKING, Indices
+from esdedup.store.ranking_joins import create_ranked
+
+MOST_TERMS = 1024
+"""Terms of one query, which is what every server takes."""
+
+_QUERIES_AT_ONCE = 200
+
+
+def rank_by_queries(connection: Connection, indices: Indices, corpus: str, scratch: Database, top: int) -> None:
+    """Fill `ranked` of `scratch` with up to `top` others of each record, by an index that is there for it alone.
+
+    `StoreError` for a record with more terms than a query may have.
+    """
+    longest = scratch.count("SELECT max(len(terms)) FROM records")
+    if longest > MOST_TERMS:
+        raise StoreError(
+            f"{connection.address}: a record has {longest:,} terms, and a query may have {MOST_TERMS:,}; "
+            "use --query-by signature"
+        )
+    create_ranked(scratch)
+    indices.delete(WORKING)  # what killed scans have left
+    generation = indices.make(WORKING, {"corpus": corpus})
+    [index] = (indices.name(kind, generation) for kind in WORKING)
+    try:
+        with Bulk(connection, index) as bulk:
+            for rows in _records(scratch):
+                bulk.add(_action(row) for row in rows)
+        indices.refresh(index)
+        for rows in _records(scratch):
+            for first in range(0, len(rows), _QUERIES_AT_ONCE):
+                some = rows[first : first + _QUERIES_AT_ONCE]
+                scratch.insert("ranked", _answers(connection, index, some, top))
+    finally:
+        with suppress(StoreError):  # whatever went wrong is told first; the next scan deletes it
+            indices.delete(WORKING)
+
+
+def _records(scratch: Database) -> Iterator[list[dict[str, Any]]]:
+    for batch in scratch.batches(
+        "SELECT number, hash, words, first_word, home, terms FROM records ORDER BY number", rows=10_000
+    ):
+        yield batch.to_pylist()
+
+
+def _action(row: dict[str, Any]) -> bytes:
+    named = {"index": {"_id": str(row["number"])}}
+    return orjson.dumps(named) + b"\n" + orjson.dumps({**row, "hash": _signed(row["hash"])}) + b"\n"
+
+
+def _signed(value: int) -> int:
+    """A 64-bit number as the server keeps it."""
+    return value - 2**64 if value >= 2**63 else value
+
+
+def _answers(connection: Connection, index: str, rows: list[dict[str, Any]], top: int) -> pa.Table:
+    lines = []
+    for row in rows:
+        asked = {
+            "size": top,
+            "_source": False,
+            "docvalue_fields": ["number"],
+            "sort": [{"_score": "desc"}, {"number": "asc"}],
+            "query": {
+                "bool": {
+                    "filter": [
+                        {"range": {"number": {"gt": row["number"]}}},
+                        {"term": {"first_word": row["first_word"]}},
+                    ],
+                    "must_not": [] if row["home"] < 0 else [{"term": {"home": row["home"]}}],
+                    "should": [{"constant_score": {"filter": {"term": {"terms": term}}}} for term in row["terms"]],
+                    "minimum_should_match": 1,
+                }
+            },
+        }
+        lines += [b"{}", orjson.dumps(asked)]
+    told = connection.ask("POST", f"/{index}/_msearch", b"\n".join(lines) + b"\n", lines=True)
+    found: list[tuple[int, int, int]] = []
+    for row, answer in zip(rows, told["responses"], strict=True):
+        if "error" in answer or answer["_shards"]["failed"]:
+            raise StoreError(f"{connection.address}: {index} could not be searched; run the same command again")
+        found += [
+            (row["number"], int(hit["fields"]["number"][0]), round(hit["_score"])) for hit in answer["hits"]["hits"]
+        ]
+    columns = np.array(found, np.int32).reshape(-1, 3)
+    return pa.table({name: columns[:, at] for at, name in enumerate(("a", "b", "score"))})

@@ -1,0 +1,331 @@
+"""Documents out of an index: slices of a numeric field by scroll, checked for loss, and lookups by many values.
+
+A scroll cannot be asked for a page again: its answer may be lost while the cursor has moved on. So each slice is
+small, what came is compared with what the server counted, and a slice that lost something is read again whole.
+Slices are cut where the documents are: numbers are not spread evenly over what they may be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import pairwise
+from threading import Event
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from elasticsearch import ApiError
+
+from esdedup.columns.arrays import Numbers
+from esdedup.errors import StoreError, StoreLockedError
+from esdedup.store.elasticsearch.answers import TooLongError, reason_of
+from esdedup.store.elasticsearch.connection import Connection, LostAnswerError, Pauses
+
+PAGE = 10_000
+"""Documents an answer: the most that a server gives."""
+
+SLICE = 50_000
+"""Documents a slice at most, where only columns are wanted; of texts a fifth of it."""
+
+ASKED = 4_096
+"""Values a lookup."""
+
+_KEYS = {"sentences": "number", "members": "number", "documents": "number"} | {
+    "pairs": "a_hash", "clusters": "hash", "touched": "hash"
+}  # fmt: skip
+"""For each kind of index the number that its slices are cut by; only `a_hash` may stand in several documents."""
+
+_RANGES = 500  # counted by one request
+_KEEP_ALIVE = "5m"
+_READERS = 2
+
+Hits = list[dict[str, Any]]
+
+T = TypeVar("T")
+
+
+class Wanted(NamedTuple):
+    """What of each document is wanted: `fields` from the columns, and `source` (all of it, or by name)."""
+
+    fields: Sequence[str] = ()
+    source: Sequence[str] | bool = False
+
+    def body(self) -> dict[str, Any]:
+        """As a search says it."""
+        told: dict[str, Any] = {"_source": list(self.source) if isinstance(self.source, tuple) else self.source}
+        if self.fields:
+            told["docvalue_fields"] = list(self.fields)
+        if not self.source:
+            told["stored_fields"] = "_none_"
+        return told
+
+
+class Slice(NamedTuple):
+    """Documents whose key lies from `low` up to, not including, `high`."""
+
+    number: int
+    low: int
+    high: int
+    documents: int  # as counted, give or take a few
+
+
+class Reader:
+    """Reads indices of a connection."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def count(self, index: str, query: dict[str, Any] | None = None) -> int:
+        """How many documents match."""
+        asked = {"query": query or _ALL}
+        answer = self._until_whole(lambda: _whole(self._connection.ask("POST", f"/{index}/_count", asked)))
+        return int(answer["count"])
+
+    def search(self, index: str, body: dict[str, Any], ended: Event | None = None) -> dict[str, Any]:
+        """One answer to a search, of which no shard is missing."""
+        return self._until_whole(
+            lambda: _whole(self._connection.ask("POST", f"/{index}/_search", body, ended=ended)), ended
+        )
+
+    def slices(self, index: str, size: int | None = None, query: dict[str, Any] | None = None) -> list[Slice]:
+        """The slices of an index, or of what matches, of `size` documents at most (`SLICE`).
+
+        They are the same for the same documents.
+        """
+        key, size = _key(index), size or SLICE
+        body = {
+            "size": 0,
+            "query": query or _ALL,
+            "track_total_hits": True,
+            "aggs": {"low": {"min": {"field": key}}, "high": {"max": {"field": key}}},
+        }
+        answer = self.search(index, body)
+        count = answer["hits"]["total"]["value"]
+        if not count:
+            return []
+        # an aggregation's numbers are rounded to 53 bits: the ends reach a little further
+        low, high = (int(answer["aggregations"][end]["value"]) for end in ("low", "high"))
+        low, high = max(low - 2048, -(2**63)), min(high + 2048, 2**63 - 1)
+        ends, counts = self._cut(index, key, query, low, high + 1, count, size)
+        slices: list[Slice] = []
+        for begin, end, held in zip(ends[:-1], ends[1:], counts, strict=True):
+            if slices and slices[-1].documents + held <= size:  # small neighbours are one
+                last = slices.pop()
+                slices.append(Slice(last.number, last.low, end, last.documents + held))
+            else:
+                slices.append(Slice(len(slices), begin, end, held))
+        return slices
+
+    def _cut(
+        self, index: str, key: str, query: dict[str, Any] | None, low: int, high: int, count: int, size: int
+    ) -> tuple[list[int], list[int]]:
+        """Ends of ranges from `low` to `high` in which there are no more than `size` documents, and how many."""
+        # the server takes ends as floating-point numbers, which tell large ones apart only by so much
+        grain = 1 << max(0, max(abs(low), abs(high)).bit_length() - 53)
+        if count <= size or high - low <= grain:
+            return [low, high], [count]
+        parts = min(2 * -(-count // size), _RANGES)
+        ends = sorted({low + (high - low) * part // parts for part in range(parts + 1)})
+        ranges = [{"from": begin, "to": end} for begin, end in pairwise(ends)]
+        body = {
+            "size": 0,
+            "query": query or _ALL,
+            "track_total_hits": False,
+            "aggs": {"held": {"range": {"field": key, "ranges": ranges}}},
+        }
+        buckets = self.search(index, body)["aggregations"]["held"]["buckets"]
+        all_ends, counts = [low], []
+        for begin, end, bucket in zip(ends[:-1], ends[1:], buckets, strict=True):
+            inner, held = self._cut(index, key, query, begin, end, bucket["doc_count"], size)
+            all_ends += inner[1:]
+            counts += held
+        return all_ends, counts
+
+    def read_slices(
+        self, index: str, wanted: Wanted, slices: Sequence[Slice], query: dict[str, Any] | None = None
+    ) -> Iterator[tuple[Slice, Hits]]:
+        """Every slice with its documents that match, a few slices at a time."""
+        only = [] if query is None else [query]
+        ended = self._connection.end()
+        with ThreadPoolExecutor(_READERS) as threads:
+            waiting: list[tuple[Slice, Future[Hits]]] = []
+            left = iter(slices)
+            try:
+                while True:
+                    while len(waiting) < _READERS and (one := next(left, None)) is not None:
+                        asked = [_between(_key(index), one), *only]
+                        waiting.append((one, threads.submit(self._read, index, asked, wanted, one.documents, ended)))
+                    if not waiting:
+                        return
+                    one, future = waiting.pop(0)
+                    yield one, future.result()
+            finally:
+                ended.set()
+                threads.shutdown(cancel_futures=True)
+
+    def read_all(self, index: str, wanted: Wanted, query: dict[str, Any] | None = None) -> Iterator[Hits]:
+        """Every document of an index that matches, slice by slice."""
+        size = SLICE // 5 if wanted.source else SLICE
+        seen, expected = 0, self.count(index, query)
+        if not expected:
+            return
+        for _, hits in self.read_slices(index, wanted, self.slices(index, size, query), query):
+            seen += len(hits)
+            yield hits
+        if seen != expected:
+            raise StoreLockedError(
+                f"{self._connection.address}: another command has just changed this store ({index} held {expected:,} "
+                f"documents, and {seen:,} were read); run this one again when that has ended"
+            )
+
+    def look_up(
+        self,
+        index: str,
+        field: str,
+        values: Numbers | Sequence[Any],
+        wanted: Wanted,
+        query: dict[str, Any] | None = None,
+    ) -> Iterator[Hits]:
+        """The documents whose field holds one of the values (where `query` matches), some at a time."""
+        listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
+        only = [] if query is None else [query]
+        for begin in range(0, len(listed), ASKED):
+            yield from self.matching(index, [{"terms": {field: listed[begin : begin + ASKED]}}, *only], wanted)
+
+    def matching(self, index: str, queries: Sequence[dict[str, Any]], wanted: Wanted) -> Iterator[Hits]:
+        """The documents that match all the queries, some at a time: mostly it is one page, which needs no cursor."""
+        try:
+            found = self.search(index, _page(queries, wanted))["hits"]
+        except TooLongError:
+            found = None
+        if found is not None and found["total"]["value"] == len(found["hits"]):
+            yield found["hits"]
+        else:
+            yield from self.read_all(index, wanted, {"bool": {"filter": list(queries)}})
+
+    def first_of_each(
+        self,
+        index: str,
+        field: str,
+        values: Numbers,
+        wanted: Wanted,
+        *,
+        query: dict[str, Any] | None = None,
+        sort: Sequence[Any] = ("_doc",),
+    ) -> Iterator[Hits]:
+        """For each of the values that occurs where `query` matches, one document: the first by `sort`."""
+        only = [] if query is None else [query]
+        listed = values.tolist()
+        waiting = [listed[begin : begin + ASKED] for begin in range(0, len(listed), ASKED)][::-1]
+        while waiting:
+            asked = waiting.pop()
+            body = {
+                "size": len(asked),
+                "query": {"bool": {"filter": [{"terms": {field: asked}}, *only]}},
+                "collapse": {"field": field},
+                "sort": list(sort),
+                **wanted.body(),
+            }
+            try:
+                yield self.search(index, body)["hits"]["hits"]
+            except TooLongError:  # very long texts: fewer at once
+                if len(asked) == 1:
+                    raise
+                middle = len(asked) // 2
+                waiting += [asked[middle:], asked[:middle]]
+
+    def _read(self, index: str, queries: Sequence[dict[str, Any]], wanted: Wanted, count: int, ended: Event) -> Hits:
+        """Every document that matches all the queries, `count` or so; no more attempts once it has `ended`."""
+        body = _page(queries, wanted)
+        while True:
+            try:
+                if count <= PAGE // 2:  # no cursor, unless there are more by now
+                    found = self.search(index, body, ended)["hits"]
+                    if found["total"]["value"] == len(found["hits"]):
+                        return list(found["hits"])
+                return self._until_whole(lambda: self._scroll(index, body, ended), ended)
+            except TooLongError:  # very long texts: fewer at once
+                if body["size"] == 1:
+                    raise
+                body["size"], count = max(body["size"] // 8, 1), PAGE
+
+    def _until_whole(self, read: Callable[[], T], ended: Event | None = None) -> T:
+        pauses = Pauses(ended or self._connection.end())
+        while True:
+            try:
+                return read()
+            except LostAnswerError as error:
+                if not pauses.wait():
+                    cause = error.__cause__
+                    why = reason_of(cause.body) if isinstance(cause, ApiError) else cause
+                    raise StoreError(
+                        f"{self._connection.address}: parts of answers are lost again and again ({why}); "
+                        "run the same command again"
+                    ) from error
+
+    def _scroll(self, index: str, body: dict[str, Any], ended: Event) -> Hits:
+        answer = self._connection.ask("POST", f"/{index}/_search", body, ended=ended, scroll=_KEEP_ALIVE)
+        hits: Hits = []
+        try:
+            total = _whole(answer)["hits"]["total"]["value"]
+            page = answer["hits"]["hits"]
+            hits += page
+            while page and len(hits) < total:
+                answer = self._next_page(answer["_scroll_id"])
+                page = _whole(answer)["hits"]["hits"]
+                hits += page
+        finally:
+            scroll = {"scroll_id": answer["_scroll_id"]}
+            self._connection.ask("DELETE", "/_search/scroll", scroll, missing=True, ended=ended)
+        if len(hits) != total:
+            raise LostAnswerError from ValueError(f"{len(hits):,} of {total:,} documents came")
+        return hits
+
+    def _next_page(self, scroll: str) -> dict[str, Any]:
+        asked = {"scroll_id": scroll, "scroll": _KEEP_ALIVE}
+        answer: dict[str, Any] = self._connection.ask("POST", "/_search/scroll", asked, again=False)
+        return answer
+
+
+_ALL: dict[str, Any] = {"match_all": {}}
+
+
+def _key(index: str) -> str:
+    """What the slices of an index are cut by; its name is PREFIX-KIND-DATE."""
+    return _KEYS[index.split("-")[-2]]
+
+
+def _page(queries: Sequence[dict[str, Any]], wanted: Wanted) -> dict[str, Any]:
+    body = {"size": PAGE, "query": {"bool": {"filter": list(queries)}}, "sort": ["_doc"], "track_total_hits": True}
+    return body | wanted.body()
+
+
+def _between(field: str, one: Slice) -> dict[str, Any]:
+    return {"range": {field: {"gte": one.low, "lt": one.high} if one.high < 2**63 else {"gte": one.low}}}
+
+
+def _whole(answer: dict[str, Any]) -> dict[str, Any]:
+    """The answer, of which no shard may be missing: what is lost must not look like what is not there."""
+    shards = answer["_shards"]
+    if shards["failed"] or answer.get("timed_out"):
+        failures = shards.get("failures") or [{}]
+        raise LostAnswerError from ValueError(reason_of(failures[0].get("reason", "a shard did not answer")))
+    return answer
+
+
+# -- columns -------------------------------------------------------------------------------------------------
+
+
+def integers(hits: Hits, field: str) -> Numbers:
+    """A field with one whole number in every document, from the columns."""
+    return np.fromiter((hit["fields"][field][0] for hit in hits), np.int64, len(hits))
+
+
+def hashes(numbers: Numbers) -> np.ndarray[Any, np.dtype[np.uint64]]:
+    """Content hashes from the signed numbers that a server keeps them as."""
+    return numbers.astype(np.int64).view(np.uint64)
+
+
+def signed(values: np.ndarray[Any, np.dtype[np.uint64]]) -> Numbers:
+    """Content hashes as the signed numbers that a server keeps them as."""
+    return np.ascontiguousarray(values, np.uint64).view(np.int64)

@@ -1,0 +1,172 @@
+"""Rows of a reading as documents of the indices, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import orjson
+import pyarrow as pa
+
+from esdedup.columns.arrays import Numbers
+from esdedup.columns.hashing import Hashes
+from esdedup.matching.lsh.collider import token_matrix
+from esdedup.matching.signers.minhash import COLUMN_BITS
+from esdedup.store.elasticsearch.bulk import put
+from esdedup.store.elasticsearch.reading import Hits, Wanted, hashes, integers, signed
+from esdedup.store.protocol import DATES, SENTENCES, SourceMark
+
+HASH_MASK = 2**64 - 1
+"""What makes a content hash of the signed number that a server keeps it as."""
+
+START_CHARS = 64
+
+POSITION_BITS = 32
+"""A sentence's number is its document's, and then so many bits for its position."""
+
+NAMED = Wanted(source=("id", "source", "document", "title", "position", "text", "revision", "timestamp", "hash"))
+"""What a row of `SENTENCES` is made of."""
+
+
+def shown_id(mark: SourceMark, key: str) -> str:
+    """A document's id as results show it."""
+    return f"{mark.name}/{key}" if mark.qualified else key
+
+
+def document_actions(mark: SourceMark, documents: pa.Table) -> Iterator[bytes]:
+    """Documents (`DOCUMENT_ROWS`) of one source as bulk actions."""
+    for row in documents.to_pylist():
+        yield put(str(row["number"]), orjson.dumps(document(mark, row)))
+
+
+def document(mark: SourceMark, row: dict[str, Any]) -> dict[str, Any]:
+    """One document of the index `documents`."""
+    return {
+        "number": row["number"],
+        "source_number": row["source"],
+        "source": mark.name,
+        "qualified": mark.qualified,
+        "key": row["key"],
+        "occurrence": 1,
+        "id": shown_id(mark, row["key"]),
+        "title": row["title"],
+        "content": one_signed(row["content"]),
+        "sentences": row["sentences"],
+        "place": row["place"],
+    }
+
+
+def sentence_actions(mark: SourceMark, unit: str, documents: pa.Table, sentences: pa.Table) -> Iterator[bytes]:
+    """Sentences (`sentence_rows`) of these documents as bulk actions."""
+    if not sentences.num_rows:
+        return
+    numbers = documents["number"].to_numpy()
+    order = np.argsort(numbers)
+    owner = sentences["document"].to_numpy()
+    at = order[np.searchsorted(numbers, owner, sorter=order)].tolist()
+    keys, titles, places = (documents[name].to_pylist() for name in ("key", "title", "place"))
+    names = [shown_id(mark, key) for key in keys]
+    positions = sentences["position"].to_pylist()
+    ids = (owner.astype(np.int64) << POSITION_BITS | sentences["position"].to_numpy()).tolist()
+    tokens = token_matrix(sentences["tokens"], sentences.schema.field("tokens").type.list_size).tolist()
+    columns = zip(
+        ids,
+        at,
+        owner.tolist(),
+        positions,
+        sentences["text"].to_pylist(),
+        signed(sentences["hash"].to_numpy()).tolist(),
+        tokens,
+        *(sentences[name].to_pylist() for name in DATES),
+        strict=True,
+    )
+    record = unit == "record"
+    dumps = orjson.dumps
+    for number, place, owned, position, text, hash_, held, *times in columns:
+        name = names[place]
+        fields = {
+            "id": name if record else f"{name}:{position}",
+            "source": mark.name,
+            "document": name,
+            "title": titles[place],
+            "position": position,
+            "text": text,
+            **dict(zip(DATES, times, strict=True)),
+            **beginnings(text),
+            "tokens": held,
+            "hash": hash_,
+            "number": number,
+            "document_number": owned,
+            "source_number": mark.number,
+            "place": places[place],
+        }
+        yield b'{"index":{"_id":"%d"}}\n%b\n' % (number, dumps(fields))
+
+
+def beginnings(text: str) -> dict[str, Any]:
+    """Fields that follow from a sentence's text."""
+    head = text[:START_CHARS]
+    return {"start": head.casefold(), "head": head, "bytes": len(text.encode())}
+
+
+WHOLE_SENTENCE = Wanted(fields=("number", "document_number", "tokens"), source=True)
+"""What `whole_sentence` needs of a hit."""
+
+
+def whole_sentence(hit: dict[str, Any]) -> dict[str, Any]:
+    """A sentence as it was written, with what the index keeps in columns alone."""
+    columns = hit["fields"]
+    return {
+        **hit["_source"],
+        **beginnings(hit["_source"]["text"]),
+        "tokens": in_columns(np.array([columns["tokens"]], np.int64))[0].tolist(),
+        "number": columns["number"][0],
+        "document_number": columns["document_number"][0],
+    }
+
+
+def in_columns(tokens: Numbers) -> Numbers:
+    """Tokens of each row in the order of their columns: the index gives them back by size."""
+    mask = (1 << COLUMN_BITS) - 1
+    return np.take_along_axis(tokens, np.argsort(tokens & mask, axis=1), axis=1)
+
+
+def sentence_table(hits: Hits) -> pa.Table:
+    """Hits of `NAMED` as rows of `SENTENCES`."""
+    rows = [{**hit["_source"], "hash": hit["_source"]["hash"] & HASH_MASK} for hit in hits]
+    return pa.Table.from_pylist(rows, SENTENCES)
+
+
+SIGNATURE = Wanted(fields=("hash", "bytes", "tokens", "document_number", "source_number"))
+"""What a row of `esdedup.matching.scan.signatures_schema` is made of."""
+
+
+def signature_table(hits: Hits, schema: pa.Schema, homes: Numbers | None, across: str) -> pa.Table:
+    """Hits of `SIGNATURE` as rows of `schema`; `homes` are those of the sources, by number."""
+    columns = schema.field("tokens").type.list_size
+    held = np.array([hit["fields"]["tokens"] for hit in hits], np.int64).reshape(len(hits), columns)
+    home = np.full(len(hits), -1, np.int64)
+    if across == "documents":
+        home = integers(hits, "document_number")
+    elif across == "sources" and homes is not None:
+        home = homes[integers(hits, "source_number")]
+    return pa.table(
+        [
+            pa.array(hashes(integers(hits, "hash"))),
+            pa.array(home),
+            pa.array(integers(hits, "bytes").astype(np.int32)),
+            pa.FixedSizeListArray.from_arrays(pa.array(in_columns(held).reshape(-1)), columns),
+        ],
+        schema=schema,
+    )
+
+
+def hash_column(values: Hashes) -> pa.Table:
+    """A table with the column `hash`."""
+    return pa.table({"hash": pa.array(values, pa.uint64())})
+
+
+def one_signed(value: int) -> int:
+    """A content hash as the signed number that a server keeps it as."""
+    return value - 2**64 if value >= 2**63 else value

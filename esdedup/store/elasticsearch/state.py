@@ -1,0 +1,105 @@
+"""What a store says of itself: one document that is changed whole, and others beside it."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+import orjson
+from elasticsearch import ConflictError
+
+from esdedup.errors import StoreLockedError
+from esdedup.store.elasticsearch.connection import Connection
+from esdedup.store.elasticsearch.indices import own_name
+
+_STATE = "state"
+
+
+class Guarded:
+    """A document that is compared before it is replaced, so that of two writers one notices."""
+
+    def __init__(self, connection: Connection, index: str, name: str) -> None:
+        self._connection = connection
+        self._index = index
+        self._name = name
+        self._writer = uuid.uuid4().hex  # tells a document of ours from the same one of somebody else
+        self._version: tuple[int, int] | None = None
+        self.value: dict[str, Any] = {}
+        self._read()
+
+    def _read(self) -> None:
+        found = self._found()
+        self._version = None if found is None else (found["_seq_no"], found["_primary_term"])
+        self.value = {} if found is None else found["_source"]["value"]
+
+    def _found(self) -> dict[str, Any] | None:
+        found: dict[str, Any] | None = self._connection.ask("GET", f"/{self._index}/_doc/{self._name}", missing=True)
+        return found
+
+    def replace(self, value: dict[str, Any]) -> None:
+        """Say this from now on; `StoreLockedError` if another writer came between."""
+        told = orjson.loads(orjson.dumps({**value, "writer": self._writer}))
+        parameters: dict[str, Any] = {"op_type": "create"}
+        if self._version is not None:
+            parameters = {"if_seq_no": self._version[0], "if_primary_term": self._version[1]}
+        path = f"/{own_name(self._index)}/_doc/{self._name}"
+        try:
+            answer = self._connection.ask("PUT", path, {"value": told}, heed=(409,), require_alias="true", **parameters)
+        except ConflictError as error:
+            self._read()
+            if self.value == told:  # it was written, and only the answer was lost
+                return
+            raise self._locked() from error
+        self._version = (answer["_seq_no"], answer["_primary_term"])
+        self.value = told
+
+    def check(self) -> None:
+        """`StoreLockedError` if another writer has come between."""
+        found = self._found()
+        if found is None or (found["_seq_no"], found["_primary_term"]) != self._version:
+            raise self._locked()
+
+    def _locked(self) -> StoreLockedError:
+        return StoreLockedError(
+            f"{self._connection.address}: another command has just changed this store; run this one again when that "
+            "has ended"
+        )
+
+
+class State:
+    """Values by key in the index `index`."""
+
+    def __init__(self, connection: Connection, index: str) -> None:
+        self._connection = connection
+        self._index = index
+        self._values = self.guarded(_STATE)
+
+    def get(self, key: str) -> Any:
+        """What is told of `key`; None without anything."""
+        return self._values.value.get(key)
+
+    def tell(self, **values: Any) -> None:
+        """Say these values from now on; None forgets a key. `StoreLockedError` if another writer came between."""
+        changed = {**self._values.value, **values}
+        self._values.replace({key: value for key, value in changed.items() if value is not None})
+
+    def check(self) -> None:
+        """`StoreLockedError` if another writer has come between."""
+        self._values.check()
+
+    def guarded(self, name: str) -> Guarded:
+        """A document beside the state that only one writer may change."""
+        return Guarded(self._connection, self._index, name)
+
+    def piece(self, name: str) -> dict[str, Any] | None:
+        """A document beside the state, as it is now."""
+        found = self._connection.ask("GET", f"/{self._index}/_doc/{name}", missing=True)
+        return None if found is None else dict(found["_source"]["value"])
+
+    def put_piece(self, name: str, value: dict[str, Any]) -> None:
+        """Write a document beside the state."""
+        self._connection.ask("PUT", f"/{own_name(self._index)}/_doc/{name}", {"value": value}, require_alias="true")
+
+    def drop_piece(self, name: str) -> bool:
+        """Delete a document beside the state; whether there was one."""
+        return self._connection.ask("DELETE", f"/{own_name(self._index)}/_doc/{name}", missing=True) is not None

@@ -1,0 +1,43 @@
+"""Records that hold most of the terms of another one, by joins in a scratch database.
+
+The tables are `records` (number, hash, words, first_word, home, terms), where `first_word` is empty if any may match
+any, and records of one `home` never match unless it is negative; and
+`ranked` (a, b, score): of each record the best others of a larger number, by how many of its terms they hold, and of
+equal ones those of the smallest numbers.
+"""
+
+from __future__ import annotations
+
+from esdedup.columns.database import Database
+
+_RECORDS_AT_ONCE = 10_000
+
+
+def create_ranked(scratch: Database) -> None:
+    """Make the table `ranked`, empty."""
+    scratch.execute("CREATE OR REPLACE TABLE ranked (a INTEGER, b INTEGER, score INTEGER)")
+
+
+def rank_by_joins(scratch: Database, top: int) -> None:
+    """Fill `ranked` with up to `top` others of each record."""
+    create_ranked(scratch)
+    scratch.execute(
+        "CREATE OR REPLACE TEMP TABLE terms_of AS "
+        "SELECT DISTINCT number, first_word, home, unnest(terms) AS term FROM records"
+    )
+    records = scratch.count("SELECT max(number) + 1 FROM records")
+    for first in range(0, records, _RECORDS_AT_ONCE):
+        scratch.execute(
+            """
+            INSERT INTO ranked
+            SELECT asked.number, held.number, count(*)
+            FROM terms_of asked JOIN terms_of held
+            ON held.term = asked.term AND held.first_word = asked.first_word AND held.number > asked.number
+            AND (held.home < 0 OR held.home <> asked.home)
+            WHERE asked.number >= $1 AND asked.number < $2
+            GROUP BY asked.number, held.number
+            QUALIFY row_number() OVER (PARTITION BY asked.number ORDER BY count(*) DESC, held.number) <= $3
+            """,
+            [first, first + _RECORDS_AT_ONCE, top],
+        )
+    scratch.execute("DROP TABLE terms_of")

@@ -1,0 +1,78 @@
+"""What `--normalize` does to a text before it is shingled; what is stored and shown stays as it was.
+
+`none` leaves it; `lower` folds to lower case; `words` keeps the lower-case words, separated by spaces;
+`stem` reduces each of those words to its Snowball stem in the language of `--lang`. `expanded` is for documents
+(Ahmed 2022, "Near Duplicate Detection", section 2.2): lower case, English contractions expanded, punctuation and
+symbols taken out, which joins what stood around a hyphen, an apostrophe or a full stop inside a word, then stems.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import pyarrow as pa
+import regex
+import Stemmer
+
+from esdedup.columns.arrays import text_column
+from esdedup.errors import SettingsError
+from esdedup.text.contractions import expand_contractions
+from esdedup.text.words import find_words, joined
+
+_PARTING = regex.compile(r"[–—―…/\\]|-{2,}|\.{2,}")  # signs that stand between words without a space
+_SIGNS = regex.compile(r"[\p{P}\p{S}]+")
+
+
+def normalize(column: pa.LargeStringArray, how: str, lang: str) -> pa.LargeStringArray:
+    """The texts as they are shingled; `SettingsError` if there are no stems in the language."""
+    if how == "none" or len(column) == 0:
+        return column
+    lower = joined(column).lower()
+    if how == "expanded":
+        return text_column(_expanded(lower, lang).split("\n"))
+    if how == "lower":
+        return text_column(lower.split("\n"))
+    words, offsets = find_words(text_column(lower.split("\n")))
+    if how == "stem":
+        words = _stemmer(lang).stemWords(words)
+    return text_column([" ".join(words[begin:end]) for begin, end in pairwise(offsets)])
+
+
+def _expanded(lower: str, lang: str) -> str:
+    """Stems of the words of texts, which line feeds part."""
+    stemmer = _stemmer(lang)
+    texts = [text.split() for text in lower.split("\n")]
+    # what stands between spaces stands there many times in a batch: it is looked at once
+    distinct = list({piece for text in texts for piece in text})
+    whole = "\n".join(distinct)
+    if _language(lang) in ("en", "eng"):
+        whole = expand_contractions(whole)
+    bare = [piece.split() for piece in _SIGNS.sub("", _PARTING.sub(" ", whole)).split("\n")]
+    words = list({word for piece in bare for word in piece})
+    stems = dict(zip(words, stemmer.stemWords(words), strict=True))
+    forms = {piece: " ".join([stems[word] for word in its]) for piece, its in zip(distinct, bare, strict=False)}
+    return "\n".join([" ".join(filter(None, map(forms.__getitem__, text))) for text in texts])
+
+
+def stems(words: list[str], lang: str) -> list[str]:
+    """The Snowball stems of lower-case words; the words themselves where Snowball does not know the language."""
+    try:
+        stemmer = _stemmer(lang)
+    except SettingsError:
+        return words
+    return list(stemmer.stemWords(words))
+
+
+@cache
+def _stemmer(lang: str) -> Any:
+    try:
+        return Stemmer.Stemmer(_language(lang))
+    except KeyError:
+        known = ", ".join(Stemmer.algorithms())
+        raise SettingsError(f"normalize with stems does not know the language {lang!r}; it knows {known}") from None
+
+
+def _language(lang: str) -> str:
+    return lang.split("-")[0].split("_")[0]

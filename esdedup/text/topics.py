@@ -1,0 +1,62 @@
+"""Texts into the words that tell their topic: lower case, no stop words, no numbers, no signs, and their stems.
+
+As Meng and Zheng do ("Similar Sentence Detection Using MinHash and Random Projection on Wikipedia", section 4.2.2).
+Each distinct word of a column is looked at once.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from esdedup.columns.arrays import text_buffers, text_column
+from esdedup.columns.hashing import Hashes, Offsets, content_hashes
+from esdedup.text.normalize import normalize, stems
+from esdedup.text.stopwords import stop_words
+from esdedup.text.words import find_words
+
+
+class TopicWords(NamedTuple):
+    """Words of n texts as 64-bit hashes: text i has `words[offsets[i]:offsets[i + 1]]`, by hash, repeated as in the
+    text. Of each of the `distinct` words (by hash), `stems` is the hash of its stem, `texts` how many texts have it."""
+
+    words: Hashes
+    offsets: Offsets
+    distinct: Hashes
+    stems: Hashes
+    texts: Offsets
+
+
+def topic_words(column: pa.LargeStringArray, lang: str, *, stemmed: bool) -> TopicWords:
+    """The words of each text that are neither stop words nor numbers nor signs; `stemmed` gives stems for words.
+
+    Words of a language that Snowball does not know are their own stems.
+    """
+    found, bounds = find_words(normalize(column, "lower", lang))
+    coded = pa.array(found, pa.large_string()).dictionary_encode()
+    del found
+    spelled = coded.dictionary
+    told = pc.and_not(pc.match_substring_regex(spelled, r"\p{L}"), pc.match_substring_regex(spelled, r"\p{N}"))
+    stops = pc.is_in(pc.replace_substring(spelled, "’", "'"), pa.array(sorted(stop_words(lang)), pa.large_string()))
+    kept = pc.and_not(told, stops).to_numpy(zero_copy_only=False).astype(np.bool_)
+    stem_hashes = _hashes(text_column(stems(spelled.to_pylist(), lang)))
+    hashes = stem_hashes if stemmed else _hashes(spelled)
+    codes = coded.indices.to_numpy(zero_copy_only=False)
+    chosen = kept[codes] if len(codes) else np.empty(0, np.bool_)
+    holder = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))[chosen]
+    offsets = np.concatenate(([0], np.cumsum(np.bincount(holder, minlength=len(bounds) - 1)))).astype(np.int64)
+    words = hashes[codes[chosen]]
+    order = np.lexsort((words, holder))  # one order of the words for texts that have the same
+    words, holder = words[order], holder[order]
+    distinct, first = np.unique(hashes[kept], return_index=True)
+    new = np.ones(len(words), np.bool_)
+    new[1:] = (words[1:] != words[:-1]) | (holder[1:] != holder[:-1])
+    texts = np.bincount(np.searchsorted(distinct, words[new]), minlength=len(distinct)).astype(np.int64)
+    return TopicWords(words, offsets, distinct, stem_hashes[kept][first], texts)
+
+
+def _hashes(column: pa.LargeStringArray) -> Hashes:
+    return content_hashes(*text_buffers(column))

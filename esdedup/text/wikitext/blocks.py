@@ -1,0 +1,209 @@
+"""Revisions of a page in blocks, so that only what a revision has anew is cleaned.
+
+A block is a run of whole paragraphs. It begins after an empty line, and ends with one or with the text, and its
+plain text is that of the page there. For that two things have to be known where a block ends:
+
+- Nothing is open: no comment, tag, template, link or table. All four passes have been over the block, and say so,
+  so this is no guess. Where something is open the block goes on, until it is closed or the text ends.
+- The level of the section that is being dropped, and whether anything visible stands before. These are what the last
+  pass carries over an empty line, and the next block begins with them.
+
+Then what follows finds every pass as it is at the beginning of a page: at the beginning of a line, with a block
+break to write before the next visible character.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from esdedup.columns.arrays import text_buffers, texts_from
+from esdedup.columns.hashing import Hashes, content_hashes, xxh64
+from esdedup.columns.kernels import compiled
+from esdedup.text.wikitext.fast import FastCleaner, clean, read_only, room
+from esdedup.text.wikitext.lookup import Bytes, Numbers
+from esdedup.text.wikitext.marks import constant
+
+_FIRST_ROOM = 64
+
+# What is known where a block ends: the dropped level, 0 outside, and whether anything visible stands before.
+_BEGIN, _LEVEL, _WRITTEN = constant(0), constant(7), constant(8)
+_OPEN = constant(16)  # the block does not end here
+
+
+class Blocks(NamedTuple):
+    """What n revisions of a page consist of. A block's number says when the page had it first, from 0.
+
+    `seen` (m,) are the numbers of the blocks of each revision, in order, and `seen_row` the revisions they are in.
+    `texts` (k,) are the plain texts of blocks that the page did not have before, `number` and `row` likewise; blocks
+    without visible text are left out. One after another, texts are the text of the page: they begin with an empty line
+    where visible text stands before.
+    """
+
+    seen: Numbers
+    seen_row: Numbers
+    texts: pa.LargeStringArray
+    number: Numbers
+    row: Numbers
+
+
+class PageBlocks:
+    """All blocks that a page has had: some 30 bytes for each that was different."""
+
+    def __init__(self, cleaner: FastCleaner) -> None:
+        self._tables = cleaner.tables
+        self._count = 0
+        self._known: tuple[Numbers, Hashes, Numbers] = (
+            np.full(2 * _FIRST_ROOM, -1, np.int64),
+            np.empty(_FIRST_ROOM, np.uint64),
+            np.empty(_FIRST_ROOM, np.int64),
+        )
+
+    def read(self, revisions: pa.LargeStringArray) -> Blocks:
+        """Take in the next revisions of the page."""
+        data, offsets = text_buffers(revisions)
+        slots, hashes, leaves, self._count, seen, seen_row, out, bounds, number, row = _read_blocks(
+            read_only(data), read_only(offsets), *self._known, self._count, *self._tables
+        )
+        self._known = slots, hashes, leaves
+        return Blocks(seen, seen_row, texts_from(out, bounds), number, row)
+
+
+class WholeTexts:
+    """All different revisions that a page has had, each one a block, where they cannot be cut; not cleaned."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, int] = {}
+
+    def read(self, revisions: pa.LargeStringArray) -> Blocks:
+        """Take in the next revisions of the page."""
+        before = len(self._known)
+        hashes = content_hashes(*text_buffers(revisions)).tolist()
+        seen = np.array([self._known.setdefault(key, len(self._known)) for key in hashes], np.int64)
+        number, row = np.unique(seen, return_index=True)
+        number, row = number[number >= before], row[number >= before]
+        return Blocks(seen, np.arange(len(seen)), revisions.take(pa.array(row)), number, row)
+
+
+@compiled
+def _paragraph_end(text: Bytes, at: int, end: int) -> int:
+    """The beginning of the first line after `at` that stands after an empty line and is none; else `end`."""
+    i = at + 1
+    while i < end:
+        if text[i] != 10:
+            i += 2  # of two line breaks side by side, one is met so
+        elif text[i - 1] != 10:
+            i += 1
+        else:
+            while i < end and text[i] == 10:
+                i += 1
+            return i
+    return end
+
+
+@compiled
+def _find(slots: Numbers, hashes: Hashes, key: np.uint64) -> int:
+    """The slot that has the number of the block with this hash, or -1 and is where it belongs."""
+    mask = np.uint64(slots.size - 1)
+    slot = key & mask
+    while slots[slot] >= 0 and hashes[slots[slot]] != key:
+        slot = (slot + np.uint64(1)) & mask
+    return int(slot)
+
+
+@compiled
+def _doubled(hashes: Hashes, leaves: Numbers) -> tuple[Numbers, Hashes, Numbers]:
+    """The full columns with room for as many again, and their slots."""
+    count = hashes.size
+    slots = np.full(4 * count, -1, np.int64)
+    grown, left = np.empty(2 * count, np.uint64), np.empty(2 * count, np.int64)
+    grown[:count], left[:count] = hashes, leaves
+    for block in range(count):
+        slots[_find(slots, grown, grown[block])] = block
+    return slots, grown, left
+
+
+@compiled
+def _read_blocks(
+    data: Bytes,
+    offsets: Numbers,
+    slots: Numbers,
+    hashes: Hashes,
+    leaves: Numbers,
+    count: int,
+    keys: Numbers,
+    values: Numbers,
+    letters: Numbers,
+) -> tuple[Numbers, Hashes, Numbers, int, Numbers, Numbers, Bytes, Numbers, Numbers, Numbers]:
+    """`Blocks` of revisions, after the columns of all blocks (their slots, hashes and `leaves`) and their count.
+
+    `leaves` is what is known where a block ends, or `_OPEN`.
+    """
+    rows = offsets.size - 1
+    longest = 0
+    for row in range(rows):
+        longest = max(longest, offsets[row + 1] - offsets[row])
+    total = offsets[rows] - offsets[0]
+    text, stack = room(longest)
+    most = total // 2 + rows  # a block has two bytes, unless it ends the text
+    seen, seen_row = np.empty(most, np.int64), np.empty(most, np.int64)
+    number, number_row = np.empty(most, np.int64), np.empty(most, np.int64)
+    bounds = np.empty(most + 1, np.int64)
+    bounds[0] = 0
+    out = np.empty(2 * (total + most), np.uint8)
+    met, new = 0, 0
+    for row in range(rows):
+        at, end = offsets[row], offsets[row + 1]
+        state = _BEGIN
+        while at < end:
+            block_end = _paragraph_end(data, at, end)
+            while True:
+                last = block_end == end  # what is open there is text
+                key = xxh64(data, at, block_end) ^ np.uint64(2 * state + last)
+                slot = _find(slots, hashes, key)
+                block = slots[slot]
+                if block < 0:
+                    if count == hashes.size:
+                        slots, hashes, leaves = _doubled(hashes, leaves)
+                        slot = _find(slots, hashes, key)
+                    block = count
+                    slots[slot], hashes[block] = block, key
+                    count += 1
+                    begin = bounds[new]
+                    if state & _WRITTEN:
+                        out[begin] = out[begin + 1] = 10
+                        begin += 2
+                    written, level, opened = clean(
+                        data, at, block_end, state & _LEVEL, out, begin, text, stack, keys, values, letters
+                    )
+                    if opened and not last:
+                        leaves[block] = _OPEN
+                    elif written == begin:
+                        leaves[block] = level | (state & _WRITTEN)
+                    else:
+                        leaves[block] = level | _WRITTEN
+                        number[new], number_row[new] = block, row
+                        new += 1
+                        bounds[new] = written
+                if leaves[block] != _OPEN:
+                    break
+                # twice as far each time: what stays open to the end of a long text is not read for each paragraph
+                block_end = _paragraph_end(data, min(2 * block_end - at, end), end)
+            seen[met], seen_row[met] = block, row
+            met += 1
+            state = leaves[block]
+            at = block_end
+    return (
+        slots,
+        hashes,
+        leaves,
+        count,
+        seen[:met].copy(),
+        seen_row[:met].copy(),
+        out[: bounds[new]].copy(),
+        bounds[: new + 1].copy(),
+        number[:new].copy(),
+        number_row[:new].copy(),
+    )

@@ -1,0 +1,113 @@
+"""The fast path: wikitext of whole batches of pages into plain text, in four linear passes over bytes.
+
+Blocks (headings, list items, paragraphs) are separated by an empty line; a line break inside a paragraph
+stays one. White space is otherwise one space, as a reader sees it. What opens and is never closed is text.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from esdedup.columns.kernels import compiled
+from esdedup.text.wikitext import lookup
+from esdedup.text.wikitext.line_pass import write_lines
+from esdedup.text.wikitext.link_pass import strip_links
+from esdedup.text.wikitext.lookup import Bytes, Numbers
+from esdedup.text.wikitext.marks import constant
+from esdedup.text.wikitext.rules import Names
+from esdedup.text.wikitext.tags import strip_tags
+from esdedup.text.wikitext.template_pass import strip_templates
+
+Number = TypeVar("Number", np.uint8, np.int64)
+
+
+_OUTSIDE = constant(0)  # of sections that are dropped
+
+
+@compiled
+def room(longest: int) -> tuple[Bytes, npt.NDArray[np.int64]]:
+    """Where `clean` works on texts of at most `longest` bytes: on the text, and on all that may be open at once."""
+    # what opens takes two bytes, but for marks
+    return np.empty(longest, dtype=np.uint8), np.empty((4, longest + 1), dtype=np.int64)
+
+
+@compiled
+def clean(
+    data: Bytes,
+    begin: int,
+    end: int,
+    dropped_level: int,
+    out: Bytes,
+    at: int,
+    text: Bytes,
+    stack: Numbers,
+    keys: Numbers,
+    values: Numbers,
+    letters: Numbers,
+) -> tuple[int, int, bool]:
+    """Write the plain text of data[begin:end] to out[at:], which has twice the room; return its end there.
+
+    `dropped_level` is the level of the heading whose section is being dropped, 0 outside: as the text begins, and
+    returned, as it ends. The third answer is whether anything is open at the end, so that more text could change
+    what was made of this one.
+    """
+    kinds, places, pipes, brackets = stack[0], stack[1], stack[2], stack[3]
+    length, open_tag = strip_tags(data, begin, end, text, keys, values)
+    length, open_template = strip_templates(text, length, places, kinds)
+    length, open_link = strip_links(text, length, kinds, places, pipes, brackets, keys, values, letters)
+    written, dropped_level = write_lines(text, length, out, at, dropped_level, keys, values, letters)
+    return written, dropped_level, open_tag or open_template or open_link
+
+
+@compiled
+def _clean_pages(
+    data: Bytes, offsets: Numbers, keys: Numbers, values: Numbers, letters: Numbers
+) -> tuple[Bytes, Numbers]:
+    pages = offsets.size - 1
+    longest = 0
+    for page in range(pages):
+        longest = max(longest, offsets[page + 1] - offsets[page])
+    total = offsets[pages] - offsets[0]
+    out = np.empty(2 * total + 2, dtype=np.uint8)
+    out_offsets = np.zeros(pages + 1, dtype=np.int64)
+    text, stack = room(longest)
+    for page in range(pages):
+        begin, end = offsets[page], offsets[page + 1]
+        out_offsets[page + 1], _, _ = clean(
+            data, begin, end, _OUTSIDE, out, out_offsets[page], text, stack, keys, values, letters
+        )
+    return out[: out_offsets[pages]].copy(), out_offsets
+
+
+class FastCleaner:
+    """Wikitext into plain text at a hundred megabytes a second; never fails, never gives up on a page.
+
+    Threads may share one cleaner: it holds tables only, and works without the interpreter lock.
+    """
+
+    def __init__(self, names: Names) -> None:
+        self.tables = (*lookup.table(names), lookup.LETTERS)
+        """Names and letters, as `clean` takes them."""
+
+    def clean(self, text: str) -> str:
+        """The plain text of one page."""
+        data = np.frombuffer(text.encode("utf-8", "replace"), dtype=np.uint8)
+        cleaned, _ = self.clean_batch(data, np.array([0, data.size], dtype=np.int64))
+        return cleaned.tobytes().decode("utf-8")
+
+    def clean_batch(self, data: Bytes, offsets: Numbers) -> tuple[Bytes, Numbers]:
+        """The plain text of many pages: page i is data[offsets[i]:offsets[i + 1]], and so in the result.
+
+        Both are UTF-8. The result is valid wherever the input is.
+        """
+        return _clean_pages(read_only(data), read_only(offsets), *self.tables)
+
+
+def read_only(array: npt.NDArray[Number]) -> npt.NDArray[Number]:
+    """A view that cannot be written: the columns of a batch cannot either, and each kind compiles anew."""
+    view = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view

@@ -1,0 +1,105 @@
+"""A page as mwparserfromhell reads it into flat wikitext: no templates, tables, links or tags, only marks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from mwparserfromhell import nodes
+
+from esdedup.text.wikitext import rules
+from esdedup.text.wikitext.plain_lines import COMMENT, GONE, SOFT, SPLIT, protect
+from esdedup.text.wikitext.rules import TAGS, Names
+
+# Tags that the parser left in the text: unpaired ones, which MediaWiki takes for tags all the same.
+_TAG = re.compile(r"</?([A-Za-z0-9]+)(?=[\s/>])[^<>]*>")
+
+_MARK_OF_TAG = {rules.BLOCK: SPLIT, rules.BREAK: SOFT, rules.TABLE: SPLIT, rules.TRANSPARENT: ""}
+
+
+def flatten(code: Any, names: Names) -> str:
+    """The flat wikitext of `code`, a `Wikicode`."""
+    return "".join(_READERS[type(node)](node, names) for node in code.nodes)
+
+
+def _text(node: nodes.Text, names: Names) -> str:
+    return _TAG.sub(_stray_tag, str(node.value))
+
+
+def _stray_tag(match: re.Match[str]) -> str:
+    kind = TAGS.get(match[1].lower())
+    encloses = kind in (rules.DROP, rules.LITERAL, rules.LITERAL_BLOCK, rules.TABLE)
+    if kind is None or (encloses and not match[0].startswith("</") and not match[0].endswith("/>")):
+        return match[0]
+    return _MARK_OF_TAG.get(kind, GONE)
+
+
+def _gone(node: Any, names: Names) -> str:
+    return GONE
+
+
+def _comment(node: nodes.Comment, names: Names) -> str:
+    return COMMENT
+
+
+def _entity(node: nodes.HTMLEntity, names: Names) -> str:
+    return str(node)
+
+
+def _heading(node: nodes.Heading, names: Names) -> str:
+    marks = "=" * node.level
+    return f"{marks}{flatten(node.title, names)}{marks}"
+
+
+def _external_link(node: nodes.ExternalLink, names: Names) -> str:
+    if not node.brackets:
+        return flatten(node.url, names)
+    return f"{GONE}{flatten(node.title, names)}" if node.title is not None else GONE
+
+
+def _wikilink(node: nodes.Wikilink, names: Names) -> str:
+    if not str(node.title):
+        return str(node)  # `[[]]` is text
+    if names.drops_link(str(node.title)):
+        return GONE
+    if node.text is not None and str(node.text).strip():
+        return GONE + flatten(node.text, names)
+    return GONE + flatten(node.title, names).lstrip(" ").removeprefix(":")
+
+
+def _tag(node: nodes.Tag, names: Names) -> str:
+    name = str(node.tag).strip().lower()
+    if node.wiki_markup and name != "table":
+        # The marks of lists and rules are read with their line; those of bold and italic go.
+        return GONE + flatten(node.contents, names) + GONE if node.contents else str(node.wiki_markup)
+    kind = TAGS.get(name)
+    contents = flatten(node.contents, names) if node.contents is not None else ""
+    if kind is None:
+        closing = "" if node.self_closing else f"</{node.closing_tag}>"
+        opening = str(node).split(">", 1)[0] + ">" if not node.invalid else str(node)
+        return f"{opening}{contents}{closing}"
+    if kind == rules.DROP:
+        return GONE
+    if kind in (rules.TABLE, rules.BREAK):
+        return SPLIT if kind == rules.TABLE else SOFT + contents
+    if kind in (rules.LITERAL, rules.LITERAL_BLOCK):
+        literal = protect(str(node.contents or ""))
+        if kind == rules.LITERAL:
+            return GONE + literal.replace("\n", " ") + GONE
+        return SPLIT + literal.replace("\n", SOFT) + SPLIT
+    mark = _MARK_OF_TAG.get(kind, GONE)
+    return f"{mark}{contents}" if node.self_closing else f"{mark}{contents}{mark}"
+
+
+_READERS: dict[type, Callable[[Any, Names], str]] = {
+    nodes.Text: _text,
+    nodes.Template: _gone,
+    nodes.Argument: _gone,
+    nodes.Comment: _comment,
+    nodes.HTMLEntity: _entity,
+    nodes.Heading: _heading,
+    nodes.ExternalLink: _external_link,
+    nodes.Wikilink: _wikilink,
+    nodes.Tag: _tag,
+}

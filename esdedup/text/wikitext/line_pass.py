@@ -1,0 +1,280 @@
+"""Last pass: sections, headings, lists, quote marks and single characters, line by line."""
+
+from __future__ import annotations
+
+from esdedup.columns.kernels import compiled
+from esdedup.text.wikitext.characters import read_entity, read_magic_word, write_character
+from esdedup.text.wikitext.lookup import ABSENT, SECTION, Bytes, Numbers, find, folded_key
+from esdedup.text.wikitext.marks import (
+    GONE,
+    PROTECTED,
+    RESTORE,
+    SOFT,
+    SPLIT,
+    TABLE_CLOSE,
+    TABLE_OPEN,
+    byte_map,
+    constant,
+)
+
+# What must be written before the next visible character, the stronger one winning.
+_NOTHING, _SPACE, _LINE, _BLOCK = (constant(strength) for strength in range(4))
+
+_PLAIN, _WHITE, _QUOTE, _AMPERSAND, _UNDERSCORE, _GONE, _SPLIT, _SOFT, _MARK, _LEAD_C2 = range(10)
+_CLASS = byte_map(
+    dict.fromkeys(range(256), _PLAIN)
+    | dict.fromkeys(b" \t\n\v\f\r", _WHITE)
+    | {39: _QUOTE, 38: _AMPERSAND, 95: _UNDERSCORE, SPLIT: _SPLIT, SOFT: _SOFT, 0xC2: _LEAD_C2}
+    | dict.fromkeys((GONE, TABLE_CLOSE), _GONE)
+    | dict.fromkeys((*PROTECTED.values(), TABLE_OPEN), _MARK)
+)
+
+
+@compiled
+def _odd_quote(text: Bytes, start: int, end: int) -> int:
+    """Where MediaWiki reads `'''` in this line as an apostrophe and `''`, or -1.
+
+    It does when a line has an odd number both of bold and of italic marks. The first mark wins that follows a
+    word of one letter, else the first after a longer word, else the first after a space.
+    """
+    bold, italic = 0, 0
+    single, multiple, space = -1, -1, -1
+    before = start  # where the text between the last mark and this one begins
+    i = start
+    while i < end:
+        if text[i] != 39:
+            i += 1
+            continue
+        run = 1
+        while i + run < end and text[i + run] == 39:
+            run += 1
+        if run == 1:
+            i += 1
+            continue
+        if run != 2:
+            bold += 1
+        if run == 2 or run >= 5:
+            italic += 1
+        if run == 3 or run == 4:
+            # Of four, the first is an apostrophe, hence the last character before the mark.
+            last = i if run == 4 else i - 1
+            if last >= before and text[last] == 32:
+                space = i if space < 0 else space
+            elif last - 1 >= before and text[last - 1] == 32:
+                single = i if single < 0 else single
+            elif multiple < 0:
+                multiple = i
+        i += run
+        before = i
+    if bold % 2 == 0 or italic % 2 == 0:
+        return -1
+    if single >= 0:
+        return single
+    return multiple if multiple >= 0 else space
+
+
+@compiled
+def _separate(out: Bytes, o: int, start: int, pending: int) -> int:
+    """Write what is pending, unless nothing has been written since `start`."""
+    if o == start or pending == _NOTHING:
+        return o
+    out[o] = 32 if pending == _SPACE else 10
+    if pending == _BLOCK:
+        out[o + 1] = 10
+        return o + 2
+    return o + 1
+
+
+@compiled
+def _write_line(
+    text: Bytes,
+    start: int,
+    end: int,
+    out: Bytes,
+    o: int,
+    page: int,
+    pending: int,
+    keys: Numbers,
+    values: Numbers,
+    letters: Numbers,
+) -> tuple[int, int]:
+    """Write what is visible of text[start:end] to out[o:]; return its end and what is pending after it."""
+    odd = -2  # not looked for yet
+    i = start
+    while i < end:
+        byte = text[i]
+        kind = _CLASS[byte]
+        if kind == _PLAIN:
+            if pending != _NOTHING:
+                o = _separate(out, o, page, pending)
+                pending = _NOTHING
+            out[o] = byte
+            o += 1
+            i += 1
+            continue
+        code = int(RESTORE[byte])
+        i += 1
+        if kind == _WHITE:
+            pending = max(pending, _SPACE)
+            continue
+        if kind == _GONE:
+            continue
+        if kind == _SOFT:
+            pending = max(pending, _LINE)
+            continue
+        if kind == _SPLIT:
+            pending = _BLOCK
+            continue
+        if kind == _LEAD_C2:
+            if i < end and text[i] == 0xA0:
+                pending = max(pending, _SPACE)
+                i += 1
+                continue
+            o = _separate(out, o, page, pending)
+            pending = _NOTHING
+            out[o] = byte
+            o += 1
+            continue
+        if kind == _QUOTE:
+            run = 1
+            while i < end and text[i] == 39:
+                run += 1
+                i += 1
+            if run > 1:
+                if odd == -2:
+                    odd = _odd_quote(text, start, end)
+                shown = run - 5 if run > 5 else (1 if run == 4 else 0)
+                if odd == i - run:
+                    shown += 1
+                for _ in range(shown - 1):
+                    o = _separate(out, o, page, pending)
+                    pending = _NOTHING
+                    out[o] = 39
+                    o += 1
+                if shown == 0:
+                    continue
+        elif kind == _AMPERSAND:
+            entity, after = read_entity(text, i - 1, end, keys, values)
+            if entity >= 0:
+                i = after
+                code = entity
+                if code == 32 or code == 160 or (code >= 9 and code <= 13):
+                    pending = max(pending, _SPACE)
+                    continue
+        elif kind == _UNDERSCORE:
+            after = read_magic_word(text, i - 1, end, keys, values, letters)
+            if after >= 0:
+                i = after
+                continue
+        o = _separate(out, o, page, pending)
+        pending = _NOTHING
+        o = write_character(out, o, code)
+    return o, pending
+
+
+@compiled
+def _visible_end(text: Bytes, start: int, end: int) -> int:
+    """The end of text[start:end] without white space and marks at its end."""
+    while end > start:
+        kind = _CLASS[text[end - 1]]
+        if kind != _WHITE and kind != _GONE and kind != _SPLIT:
+            break
+        end -= 1
+    return end
+
+
+@compiled
+def _heading_level(text: Bytes, start: int, end: int) -> int:
+    """The level of the heading in text[start:end], which ends visibly; 0 if it is none."""
+    if end - start < 3 or text[start] != 61 or text[end - 1] != 61:
+        return 0
+    level = 1
+    while level < 6 and 2 * level + 2 < end - start and text[start + level] == 61:
+        if text[end - 1 - level] != 61:
+            break
+        level += 1
+    return level
+
+
+@compiled
+def write_lines(
+    text: Bytes,
+    length: int,
+    out: Bytes,
+    page: int,
+    dropped_level: int,
+    keys: Numbers,
+    values: Numbers,
+    letters: Numbers,
+) -> tuple[int, int]:
+    """Write the plain text of text[:length] to out[page:]; return its end.
+
+    `dropped_level` is the level of the heading whose section is being dropped, 0 outside: as the text begins, and
+    returned, as it ends.
+
+    Needs room for twice the length: a block break is two bytes, and what it stands for may be one.
+    """
+    o = page
+    pending = _BLOCK
+    next_line = 0
+    while next_line < length:
+        start = next_line
+        end = start
+        while end < length and text[end] != 10:
+            end += 1
+        next_line = end + 1
+        if end == start:
+            pending = _BLOCK
+            continue
+        first = text[start]
+        level = 0
+        if first == 61:
+            visible_end = _visible_end(text, start, end)
+            level = _heading_level(text, start, visible_end)
+            if level > 0 and level <= dropped_level:
+                dropped_level = 0
+        if dropped_level > 0:
+            continue
+        if level > 0:
+            heading = o
+            o, _ = _write_line(text, start + level, visible_end - level, out, o, page, _BLOCK, keys, values, letters)
+            pending = _BLOCK
+            title = heading if heading == page else heading + 2
+            if o > title:
+                last = o - 1 if out[o - 1] == 58 else o
+                if find(keys, values, folded_key(out, title, last, SECTION, letters)) != ABSENT:
+                    o = heading
+                    dropped_level = level
+            continue
+        alone = False  # whether the line is a block of its own
+        if first == 42 or first == 35 or first == 58 or first == 59:
+            alone = True
+            while start < end and (text[start] == 42 or text[start] == 35 or text[start] == 58 or text[start] == 59):
+                start += 1
+        elif (
+            first == 45
+            and end - start >= 4
+            and text[start + 1] == 45
+            and text[start + 2] == 45
+            and text[start + 3] == 45
+        ):
+            pending = _BLOCK
+            while start < end and text[start] == 45:
+                start += 1
+        elif first == 124 or (first == 123 and end - start > 1 and text[start + 1] == 124):
+            alone = True  # what remains of a table that is never closed
+        written = o
+        o, pending = _write_line(
+            text,
+            start,
+            end,
+            out,
+            o,
+            page,
+            _BLOCK if alone else max(pending, _LINE),
+            keys,
+            values,
+            letters,
+        )
+        pending = _BLOCK if alone or o == written else max(pending, _LINE)
+    return o, dropped_level

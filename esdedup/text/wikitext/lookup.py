@@ -1,0 +1,118 @@
+"""Names in a table that compiled code can look into: an open-addressed hash table of 64-bit keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from esdedup.columns.kernels import compiled
+from esdedup.text.wikitext import rules
+from esdedup.text.wikitext.marks import GONE, constant
+
+Bytes = npt.NDArray[np.uint8]
+Numbers = npt.NDArray[np.int64]
+
+# One table serves all kinds of names: the hash of a name starts from its kind. The kinds differ above the
+# bits of any character, so that no first character of one kind can make up for the difference to another.
+ENTITY, TAG, NAMESPACE, SECTION, MAGIC_WORD, SCHEME = (constant(kind << 32) for kind in range(1, 7))
+
+ABSENT = -1
+
+_SPACE = constant(32)
+
+_PRIME = 1099511628211  # FNV-1a
+
+_DIRECTION_MARKS = np.zeros(0x2030, dtype=np.bool_)
+_DIRECTION_MARKS[[ord(char) for char in rules.DIRECTION_MARKS]] = True
+
+LETTERS: Numbers = np.array(rules.FOLDED, dtype=np.int64)
+"""The folded letter of every code point that may have case."""
+
+_LAST_FOLDED = rules.LAST_FOLDED
+
+
+@compiled
+def mix(key: int, code: int) -> int:
+    """`key` with one more character."""
+    return (key ^ code) * _PRIME
+
+
+@compiled
+def find(keys: Numbers, values: Numbers, key: int) -> int:
+    """The value kept under `key`, or `ABSENT`."""
+    mask = keys.size - 1
+    place = (key ^ (key >> 32)) & mask
+    while keys[place] != 0:
+        if keys[place] == key:
+            return int(values[place])
+        place = (place + 1) & mask
+    return ABSENT
+
+
+@compiled
+def folded_key(text: Bytes, start: int, end: int, kind: int, letters: Numbers) -> int:
+    """The key of the name in text[start:end], folded as `rules.fold` folds it."""
+    key = kind
+    space = False
+    empty = True
+    i = start
+    while i < end:
+        code = int(text[i])
+        i += 1
+        if code == GONE:
+            continue
+        if code >= 0xE0 and code < 0xF0 and i + 1 < end:
+            code = (code & 15) << 12 | (int(text[i]) & 63) << 6 | (int(text[i + 1]) & 63)
+            i += 2
+            if code < 0x2030 and _DIRECTION_MARKS[code]:
+                continue
+        elif code >= 0xC2 and code < 0xE0 and i < end:
+            code = (code & 31) << 6 | (int(text[i]) & 63)
+            i += 1
+        elif code >= 0xF0 and code < 0xF5 and i + 2 < end:
+            code = (code & 7) << 18 | (int(text[i]) & 63) << 12 | (int(text[i + 1]) & 63) << 6
+            code |= int(text[i + 2]) & 63
+            i += 3
+        if code == 32 or code == 95 or code == 9 or code == 10 or code == 13 or code == 160:
+            space = True
+            continue
+        if space and not empty:
+            key = mix(key, _SPACE)
+        space = False
+        empty = False
+        key = mix(key, int(letters[code]) if code < _LAST_FOLDED else code)
+    return key
+
+
+def key_of(kind: int, name: str) -> int:
+    """The key that the compiled code computes for `name`, character by character."""
+    key = int(kind)
+    for char in name:
+        key = ((key ^ ord(char)) * _PRIME) & (2**64 - 1)
+    return key - 2**64 if key >= 2**63 else key
+
+
+def table(names: rules.Names) -> tuple[Numbers, Numbers]:
+    """Keys and values of all names: the two arrays that `find` looks into."""
+    entries: dict[int, int] = {}
+    groups: tuple[tuple[int, Mapping[str, int]], ...] = (
+        (ENTITY, rules.ENTITIES),
+        # the kind in the low byte, above it the tag's own number
+        (TAG, {name: number << 8 | kind for number, (name, kind) in enumerate(rules.TAGS.items())}),
+        (NAMESPACE, dict.fromkeys(names.dropped_links, 1)),
+        (SECTION, dict.fromkeys(rules.SECTIONS, 1)),
+        (MAGIC_WORD, dict.fromkeys(rules.MAGIC_WORDS, 1)),
+        (SCHEME, dict.fromkeys(rules.SCHEMES, 1)),
+    )
+    for kind, group in groups:
+        entries.update((key_of(kind, name), value) for name, value in group.items())
+    size = 1 << (3 * len(entries)).bit_length()
+    keys, values = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+    for key, value in entries.items():
+        place = (key ^ (key >> 32)) & (size - 1)
+        while keys[place] != 0:
+            place = (place + 1) & (size - 1)
+        keys[place], values[place] = key, value
+    return keys, values

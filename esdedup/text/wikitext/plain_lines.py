@@ -1,0 +1,148 @@
+"""Lines of flat wikitext into plain text, written for reading: what the reference path ends with.
+
+The same rules as the fast path's last pass, from MediaWiki's own, kept apart from it so that each can be
+held against the other. Flat wikitext has no templates, tables, links or tags left, only the marks below.
+"""
+
+from __future__ import annotations
+
+import re
+
+from esdedup.text.wikitext import marks
+from esdedup.text.wikitext.rules import ENTITIES, MAGIC_WORDS, SECTIONS, fold
+
+# The marks of the fast path, as lone surrogates, which no page can hold either.
+GONE = chr(0xDC00 + marks.GONE)
+SPLIT = chr(0xDC00 + marks.SPLIT)
+SOFT = chr(0xDC00 + marks.SOFT)
+COMMENT = chr(0xDC00 + 0xF0)  # a mark of its own here: lines that hold only comments vanish
+
+_PROTECT = {ord(char): chr(0xDC00 + ord(char)) for char in "{}[]|'_=<>\0"}
+_RESTORE = {ord(protected): chr(char) for char, protected in _PROTECT.items()}
+
+_COMMENT_LINES = re.compile(rf"(?:^|(?<=\n))[ \t]*{COMMENT}[ \t{COMMENT}]*(?:\n|\Z)")
+_HEADING = re.compile(r"(={1,6})(.+?)\1[\s\udcff\udcfe]*\Z", re.DOTALL)
+_LIST = re.compile(r"[*#:;]+")
+_RULE = re.compile(r"-{4,}")
+_REMAINS_OF_TABLE = re.compile(r"\||\{\|")
+_ENTITY = re.compile(r"&(?:#[xX]([0-9a-fA-F]{1,29})|#([0-9]{1,30})|([A-Za-z0-9]{1,31}));")
+_MAGIC_WORD = re.compile(r"__([^\s_](?:[^\s_]|_(?!_))*)__")
+_WHITE = re.compile(r"[ \t\v\f\r\xa0]+")
+_QUOTES = re.compile(rb"(''+)")
+
+
+def hide_nul(text: str) -> str:
+    """`text` with a mark in place of NUL, which the parser takes for the end; `plain_text` puts it back."""
+    return text.replace("\0", protect("\0"))
+
+
+def protect(text: str) -> str:
+    """`text` such that nothing in it is taken for markup; entities excepted, as MediaWiki has it."""
+    return text.translate(_PROTECT)
+
+
+def plain_text(flat: str, quotes: bool) -> str:
+    """The blocks of `flat`, separated by empty lines; `quotes`: with MediaWiki's rule for quote marks."""
+    flat = _COMMENT_LINES.sub("", flat).replace(COMMENT, "")
+    blocks: list[str] = []
+    paragraph: list[str] = []
+    dropped_level = 0
+
+    def end_paragraph() -> None:
+        _append_block(blocks, "\n".join(paragraph))
+        paragraph.clear()
+
+    for line in flat.split("\n"):
+        heading = _HEADING.fullmatch(line)
+        if heading and len(heading[1]) <= dropped_level:
+            dropped_level = 0
+        if dropped_level:
+            continue
+        if heading:
+            end_paragraph()
+            before = len(blocks)
+            _append_block(blocks, _line_text(heading[2], quotes))
+            if fold("\n\n".join(blocks[before:]).removesuffix(":")) in SECTIONS:
+                del blocks[before:]
+                dropped_level = len(heading[1])
+            continue
+        marked = _LIST.match(line)
+        if marked or _REMAINS_OF_TABLE.match(line):
+            end_paragraph()
+            _append_block(blocks, _line_text(line[marked.end() :] if marked else line, quotes))
+            continue
+        rule = _RULE.match(line)
+        if rule:
+            end_paragraph()
+            line = line[rule.end() :]
+        text = _line_text(line, quotes)
+        if text.strip(f" \n{SPLIT}") == "":
+            end_paragraph()
+        else:
+            paragraph.append(text)
+    end_paragraph()
+    return "\n\n".join(blocks).translate(_RESTORE)
+
+
+def _append_block(blocks: list[str], text: str) -> None:
+    for block in text.split(SPLIT):
+        lines = (" ".join(part for part in line.split(" ") if part) for line in block.split("\n"))
+        kept = "\n".join(line for line in lines if line)
+        if kept:
+            blocks.append(kept)
+
+
+def _line_text(line: str, quotes: bool) -> str:
+    """A line with its single characters read; soft breaks are line breaks, block breaks stay marks."""
+    if quotes and "''" in line:
+        line = apply_quotes(line)
+    line = _MAGIC_WORD.sub(lambda match: "" if fold(match[1]) in MAGIC_WORDS else match[0], line)
+    line = _ENTITY.sub(_entity_text, line)
+    return _WHITE.sub(" ", line).replace(GONE, "").replace(SOFT, "\n")
+
+
+def _entity_text(entity: re.Match[str]) -> str:
+    hexadecimal, decimal, name = entity.groups()
+    if name:
+        code = ENTITIES.get(name, -1)
+    else:
+        code = int(hexadecimal, 16) if hexadecimal else int(decimal)
+        valid = code in (9, 10, 13) or 32 <= code < 0xD800 or 0xE000 <= code < 0xFFFE or 0xFFFF < code < 0x110000
+        code = code if valid else -1
+    if code < 0:
+        return entity[0]
+    return " " if code in (9, 10, 11, 12, 13, 160) else protect(chr(code))
+
+
+def apply_quotes(line: str) -> str:
+    """`line` without its marks of bold and italic, by the rule that MediaWiki applies to each line.
+
+    Runs of four apostrophes, and of more than five, begin with apostrophes that are text. When both bold and
+    italic marks are odd in number, one bold mark is an apostrophe and an italic mark: the first one after a
+    word of one letter, else the first after a longer word, else the first after a space.
+    """
+    # MediaWiki counts bytes here: a letter of two bytes makes no word of one letter.
+    parts = _QUOTES.split(line.encode("utf-8", "surrogatepass"))
+    bold = italic = 0
+    for i in range(1, len(parts), 2):
+        length = len(parts[i])
+        if length == 4 or length > 5:
+            kept = 3 if length == 4 else 5
+            parts[i - 1] += b"'" * (length - kept)
+            parts[i] = b"'" * kept
+        italic += len(parts[i]) in (2, 5)
+        bold += len(parts[i]) in (3, 5)
+    if bold % 2 == 1 and italic % 2 == 1:
+        single, longer, space = [], [], []
+        for i in range(1, len(parts), 2):
+            if len(parts[i]) == 3:
+                before = parts[i - 1]
+                if before.endswith(b" "):
+                    space.append(i)
+                elif before[-2:-1] == b" ":
+                    single.append(i)
+                else:
+                    longer.append(i)
+        for i in (single or longer or space)[:1]:
+            parts[i - 1] += b"'"
+    return b"".join(parts[::2]).decode("utf-8", "surrogatepass").replace("'", protect("'"))

@@ -1,0 +1,117 @@
+"""The reference path: mwparserfromhell, in a process of its own that can be killed.
+
+Its tokenizer runs for minutes on some inputs and cannot be interrupted, so a page that takes too long costs
+the process, not the run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+
+from esdedup.errors import EsdedupError, UnparsablePageError
+from esdedup.text.wikitext.rules import Names
+from esdedup.text.wikitext.worker import OK, read_message, write_message
+
+
+class ReferenceCleaner:
+    """Wikitext into plain text by mwparserfromhell, some fifty times slower than the fast path.
+
+    With `corrected`, the parser leaves quote marks alone and MediaWiki's own rule is applied to them: by
+    itself it takes an unpaired mark for one that runs on through all the text behind it. Use as a context
+    manager, or call `close`.
+    """
+
+    def __init__(self, names: Names, corrected: bool = True, time_limit: float = 5.0) -> None:
+        self._settings = json.dumps({"namespaces": names.namespaces, "corrected": corrected}).encode("utf-8")
+        self._time_limit = time_limit
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def clean(self, text: str) -> str:
+        """The plain text of one page; `UnparsablePageError` if the parser fails or takes too long."""
+        process = self._process or self._start()
+        late = threading.Event()
+
+        def stop() -> None:
+            late.set()
+            process.kill()
+
+        timer = threading.Timer(self._time_limit, stop)
+        timer.daemon = True
+        timer.start()
+        answer: bytes | None = None
+        try:
+            assert process.stdin is not None and process.stdout is not None
+            write_message(process.stdin, text.encode("utf-8", "replace"))
+            answer = read_message(process.stdout)
+        except OSError:
+            pass  # the process is gone: the answer is missing, and says so below
+        finally:
+            timer.cancel()
+            timer.join()
+            if answer is None or late.is_set():
+                self.close()
+        if answer is None:
+            if late.is_set():
+                raise UnparsablePageError(
+                    f"mwparserfromhell took longer than {self._time_limit:g} s on the page; use the fast path"
+                )
+            raise UnparsablePageError("mwparserfromhell crashed on the page; use the fast path")
+        content = answer[1:].decode("utf-8")
+        if answer[:1] != OK:
+            raise UnparsablePageError(f"mwparserfromhell failed on the page: {content}")
+        return content
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        # The package is found where this one was, whatever folder the program was started in.
+        root = str(Path(__file__).resolve().parents[3])
+        path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
+        process = subprocess.Popen(
+            [sys.executable, "-m", "esdedup.text.wikitext.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=os.environ | {"PYTHONPATH": path},
+        )
+        self._process = process
+        assert process.stdin is not None and process.stdout is not None
+        # Starting takes longer than most pages and is not the page's fault: wait for it here.
+        ready = None
+        with suppress(OSError):  # it is gone: so is the answer
+            write_message(process.stdin, self._settings)
+            ready = read_message(process.stdout)
+        if ready is None:
+            self.close()
+            raise EsdedupError(
+                "the process of the reference path ended while it was starting (out of memory?); "
+                "run the same command again, or use --wikitext fast"
+            )
+        return process
+
+    def close(self) -> None:
+        """End the process; the next page starts another."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        for stream in (process.stdin, process.stdout):
+            if stream is not None:
+                with suppress(OSError):  # what was not sent need not be
+                    stream.close()
+        process.wait()
+
+    def __enter__(self) -> ReferenceCleaner:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

@@ -1,0 +1,117 @@
+"""What is dropped, what is kept and what breaks a line: the rules both wikitext paths take from here."""
+
+from __future__ import annotations
+
+import html.entities
+from collections.abc import Mapping
+
+from esdedup.text.wikitext import languages
+
+# What becomes of an HTML or extension tag.
+DROP = 1  # goes with all it encloses, which is not read as wikitext
+LITERAL = 2  # goes; what it encloses is text as it stands
+LITERAL_BLOCK = 3  # the same, in a block of its own
+INLINE = 4  # goes; what it encloses stays in the line
+BLOCK = 5  # goes; what it encloses is a block of its own
+BREAK = 6  # becomes a soft line break
+TABLE = 7  # goes with all it encloses, which is read as wikitext
+TRANSPARENT = 8  # goes as if it had never been there
+
+
+def _kinds(groups: Mapping[int, str]) -> dict[str, int]:
+    return {name: kind for kind, names in groups.items() for name in names.split()}
+
+
+TAGS: dict[str, int] = _kinds(
+    {
+        DROP: "categorytree ce charinsert chem dynamicpagelist gallery graph hiero imagemap includeonly"
+        " indicator inputbox mapframe maplink math mathchem phonos quiz ref references score source"
+        " syntaxhighlight templatedata timeline",
+        LITERAL: "nowiki",
+        LITERAL_BLOCK: "pre",
+        INLINE: "a abbr acronym b bdi bdo big blink cite code data del dfn em font i ins kbd langconvert mark"
+        " nobr q rb rp rt rtc ruby s samp section seo small span strike strong sub sup templatestyles time"
+        " translate tt tvar u var wbr",
+        BLOCK: "blockquote caption center col colgroup dd div dl dt h1 h2 h3 h4 h5 h6 hr li ol p poem tbody"
+        " td tfoot th thead tr ul",
+        BREAK: "br",
+        TABLE: "table",
+        TRANSPARENT: "noinclude onlyinclude",
+    }
+)
+"""Kind by name. A tag of any other name is text."""
+
+ENTITIES: dict[str, int] = {
+    name[:-1]: ord(value) for name, value in html.entities.html5.items() if name.endswith(";") and len(value) == 1
+}
+"""Code point by name, for every entity that stands for one character."""
+
+SCHEMES: tuple[str, ...] = (
+    *(
+        "//",
+        "http://",
+        "https://",
+        "ftp://",
+        "ftps://",
+        "sftp://",
+        "git://",
+        "gopher://",
+        "irc://",
+        "ircs://",
+    ),
+    *("mms://", "nntp://", "redis://", "ssh://", "svn://", "telnet://", "worldwind://", "bitcoin:", "geo:"),
+    *("magnet:", "mailto:", "matrix:", "news:", "sip:", "sips:", "sms:", "tel:", "urn:", "xmpp:"),
+)
+"""What `[` must be followed by to open an external link."""
+
+LAST_FOLDED = 0x2000
+"""Letters from here on have no case, or none that matters in a name; they are compared as they are."""
+
+# Marks of writing direction that editors paste into names without seeing them.
+DIRECTION_MARKS = "\u200e\u200f\u202a\u202b\u202c\u202d\u202e"
+
+
+def _fold_letter(code: int) -> int:
+    lower = chr(code).lower()
+    return ord(lower) if len(lower) == 1 and ord(lower) < LAST_FOLDED else code
+
+
+FOLDED: tuple[int, ...] = tuple(_fold_letter(code) for code in range(LAST_FOLDED))
+"""The lower-case letter of every code point below `LAST_FOLDED`; one letter always stays one letter."""
+
+
+def fold(name: str) -> str:
+    """`name` as names are compared: lower case, underscores and runs of space as one space, trimmed."""
+    kept = "".join(
+        chr(FOLDED[ord(char)]) if ord(char) < LAST_FOLDED else char for char in name if char not in DIRECTION_MARKS
+    )
+    for space in "_\t\r\n\xa0":
+        kept = kept.replace(space, " ")
+    return " ".join(part for part in kept.split(" ") if part)
+
+
+def _folded(by_language: Mapping[str, str]) -> frozenset[str]:
+    return frozenset(fold(name) for names in by_language.values() for name in names.split("|"))
+
+
+SECTIONS = _folded(languages.SECTIONS)
+MAGIC_WORDS = _folded(languages.MAGIC_WORDS)
+
+_MEDIA, _FILE, _CATEGORY = -2, 6, 14
+
+
+class Names:
+    """Names that one wiki gives to things: those of its dump's `<siteinfo>`, and those known of all wikis."""
+
+    def __init__(self, namespaces: Mapping[int, str] | None = None) -> None:
+        self.namespaces: dict[int, str] = dict(namespaces or {})
+        """The dump's own names, by number."""
+        own = [self.namespaces.get(number, "") for number in (_MEDIA, _FILE, _CATEGORY)]
+        known = _folded(languages.NAMESPACES) | frozenset(map(fold, languages.INTERLANGUAGE.split()))
+        self.dropped_links: frozenset[str] = (known | frozenset(map(fold, own))) - {""}
+        """Folded prefixes of links that go with their captions: files, categories, other languages."""
+
+    def drops_link(self, title: str) -> bool:
+        """Whether `[[title]]` is a file, a category or the same article in another language."""
+        prefix, colon, _ = title.partition(":")
+        return bool(colon) and fold(prefix) in self.dropped_links

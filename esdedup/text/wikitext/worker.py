@@ -1,0 +1,64 @@
+"""The process that runs the reference path: reads pages on its input, writes plain texts on its output.
+
+Each message is a length of four bytes and so many bytes of UTF-8; an answer has one more byte before it,
+`OK` or `FAILED`, and in the latter case holds the reason. The first message holds the settings as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import struct
+import sys
+from typing import IO
+
+import mwparserfromhell
+
+from esdedup.text.wikitext.flatten import flatten
+from esdedup.text.wikitext.plain_lines import hide_nul, plain_text
+from esdedup.text.wikitext.rules import Names
+
+OK, FAILED = b"+", b"-"
+
+_LENGTH = struct.Struct(">I")
+
+
+def clean(text: str, names: Names, corrected: bool) -> str:
+    """The plain text of one page, in this process."""
+    code = mwparserfromhell.parse(hide_nul(text), skip_style_tags=corrected)
+    return plain_text(flatten(code, names), quotes=corrected)
+
+
+def read_message(stream: IO[bytes]) -> bytes | None:
+    """The next message, or `None` when the other side is gone."""
+    head = stream.read(_LENGTH.size)
+    if len(head) < _LENGTH.size:
+        return None
+    length = _LENGTH.unpack(head)[0]
+    body = stream.read(length)
+    return body if len(body) == length else None
+
+
+def write_message(stream: IO[bytes], message: bytes) -> None:
+    """Send one message."""
+    stream.write(_LENGTH.pack(len(message)) + message)
+    stream.flush()
+
+
+def main() -> None:
+    """Serve until the input ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's, which ends us
+    source, sink = sys.stdin.buffer, sys.stdout.buffer
+    settings = json.loads(read_message(source) or b"{}")
+    names = Names({int(number): name for number, name in settings["namespaces"].items()})
+    write_message(sink, OK)
+    while (page := read_message(source)) is not None:
+        try:
+            answer = OK + clean(page.decode("utf-8"), names, settings["corrected"]).encode("utf-8")
+        except Exception as error:  # whatever a parser may raise is the page's failure, not ours
+            answer = FAILED + f"{type(error).__name__}: {error}".encode("utf-8", "replace")
+        write_message(sink, answer)
+
+
+if __name__ == "__main__":
+    main()

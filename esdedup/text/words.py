@@ -1,0 +1,56 @@
+"""Texts into words: Unicode word segments (UAX #29) that begin with a letter, digit or underscore.
+
+Done for a whole column at once: the texts are joined by line feeds, which no word contains, and one
+search over the joined text finds every word and every text's end.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import regex
+
+from esdedup.columns.arrays import text_buffers, text_column
+from esdedup.columns.hashing import Hashes, Offsets, content_hashes
+
+_WORD = regex.compile(r"(?w)\b\w.*?\b|\n")
+
+
+def find_words(column: pa.LargeStringArray) -> tuple[list[str], Offsets]:
+    """All words of all texts in order, and offsets (n + 1,): text i has `words[offsets[i]:offsets[i + 1]]`."""
+    if len(column) == 0:
+        return [], np.zeros(1, np.int64)
+    found = _WORD.findall(joined(column))
+    ends = np.array([at for at, word in enumerate(found) if word == "\n"], np.int64)
+    # the k-th separator stands k places too far, for the separators before it are no words
+    offsets = np.concatenate(([0], ends - np.arange(len(ends)), [len(found) - len(ends)])).astype(np.int64)
+    return [word for word in found if word != "\n"], offsets
+
+
+def word_hashes(column: pa.LargeStringArray) -> tuple[Hashes, Offsets]:
+    """The words of each text as 64-bit hashes, in the layout of `find_words`."""
+    words, offsets = find_words(column)
+    return content_hashes(*text_buffers(text_column(words))), offsets
+
+
+def joined(column: pa.LargeStringArray) -> str:
+    """The texts as one string, separated by line feeds; line feeds inside a text become spaces."""
+    flat = pc.replace_substring(column, "\n", " ")
+    return "\n".join(flat.to_pylist())
+
+
+def holding(column: pa.LargeStringArray, text: str) -> npt.NDArray[np.bool_]:
+    """Which texts hold every word of `text`, and its signs where they stand, whatever the case of its letters."""
+    asked = np.unique(word_hashes(pa.array([text.lower()], pa.large_string()))[0])
+    lowered = [held.lower() for held in column.to_pylist()]
+    words, offsets = word_hashes(pa.array(lowered, pa.large_string()))
+    holder = np.repeat(np.arange(len(column)), np.diff(offsets))
+    pieces = text.lower().split()
+    mask = np.array([all(piece in held for piece in pieces) for held in lowered], np.bool_)
+    for word in asked:
+        has = np.zeros(len(column), np.bool_)
+        has[holder[words == word]] = True
+        mask &= has
+    return mask
