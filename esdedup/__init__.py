@@ -45,13 +45,13 @@ if TYPE_CHECKING:
     from esdedup.jobs.planning import plan
     from esdedup.jobs.questions import clusters, explain, overlap, similar, suggest
     from esdedup.jobs.reporting import report
+    from esdedup.jobs.settings import Settings
     from esdedup.jobs.verbs import add, drop, index, remove, run, scan, status
-    from esdedup.settings import Settings
     from esdedup.store.opening import open_store
 
 _HOMES = (
     {
-        "Settings": "esdedup.settings",
+        "Settings": "esdedup.jobs.settings",
         "cluster_texts": "esdedup.jobs.in_memory",
         "dedupe": "esdedup.jobs.dedupe",
         "evaluate": "esdedup.jobs.evaluating",

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import click
+from rich_click import RichContext
 
 from esdedup.cli import cli
 
+os.environ["COLUMNS"] = "80"  # the same everywhere
 PAGE = Path(__file__).parents[1] / "docs" / "commands.md"
 
 
 def reference() -> str:
     parts = ["# Commands\n\nMade by `python scripts/reference.py` from `--help`.\n"]
-    parts += _sections(cli, click.Context(cli, info_name="esdedup", max_content_width=100))
+    parts += _sections(cli, RichContext(cli, info_name="esdedup"))
     return "\n".join(parts)
 
 
@@ -24,7 +27,7 @@ def _sections(group: click.Group, context: click.Context) -> Iterator[str]:
     for name in group.list_commands(context):
         command = group.get_command(context, name)
         assert command is not None
-        inner = click.Context(command, info_name=name, parent=context, max_content_width=100, terminal_width=100)
+        inner = RichContext(command, info_name=name, parent=context)
         yield f"## {inner.command_path}\n\n```\n{command.get_help(inner)}\n```\n"
         if isinstance(command, click.Group):
             yield from _sections(command, inner)

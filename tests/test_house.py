@@ -17,12 +17,23 @@ import esdedup
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "esdedup"
 ROOMS = [
-    "_version", "errors", "files", "settings", "columns", "text", "formats", "matching", "papers", "clustering",
-    "store", "analysis", "evaluation", "output", "jobs", "kibana", "node", "demo", "web", "cli", "__init__", "__main__",
+    "_version", "errors", "files", "options", "resources", "columns", "text", "formats", "clustering", "matching",
+    "papers", "store", "analysis", "evaluation", "output", "jobs", "kibana", "node", "demo", "web", "cli",
+    "__init__", "__main__",
 ]  # fmt: skip
 """Each room may import itself and those before it."""
 
-PROTOCOLS = {"store.py", "changes.py", "lineage.py", "meanings.py", "questions.py", "results.py", "writing.py"}
+PROTOCOLS = {
+    "matcher.py",
+    "protocol.py",
+    "store.py",
+    "changes.py",
+    "lineage.py",
+    "meanings.py",
+    "questions.py",
+    "results.py",
+    "writing.py",
+}
 
 MODULES = sorted(PACKAGE.rglob("*.py"))
 

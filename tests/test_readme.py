@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from esdedup.cli.options import presets
+from esdedup.cli.defaults import presets
 
 ROOT = Path(__file__).parents[1]
 SHOWN = "http://127.0.0.1:9200/wiki"

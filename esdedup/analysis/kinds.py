@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from esdedup.analysis.differences import DIFFERENCES
+from esdedup.analysis.kind_names import KINDS
 from esdedup.analysis.looks import LOOKS
 from esdedup.analysis.subjects import SUBJECTS
 from esdedup.analysis.word_forms import Measures
 from esdedup.columns.arrays import Numbers
-from esdedup.settings import KINDS
 
 TEMPLATE, _, COPYEDITING, DRIFT, REFERENCES, OTHER = KINDS
 

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 import click
+import rich_click
 
 from esdedup._version import __version__
 from esdedup.cli.interrupts import INTERRUPTED, interruptible
@@ -40,7 +41,7 @@ _HOMES = {
 }
 
 
-class _Commands(click.Group):
+class _Commands(rich_click.RichGroup):
     """A group that imports a command's file when the command is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -53,7 +54,7 @@ class _Commands(click.Group):
         return command
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@rich_click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__)
 def cli() -> None:
     """Find sentences that are said twice, or nearly twice, in large text collections."""

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import click
+import rich_click as click
 
-from esdedup.cli.options import json_option, store_option, talk_options
-from esdedup.settings import KINDS
+from esdedup.analysis.kind_names import KINDS
+from esdedup.cli.defaults import Command
+from esdedup.cli.shared_options import json_option, store_option, talk_options
 
 _LIMIT = click.option(
     "--limit", type=click.IntRange(min=0), default=20, show_default=True, metavar="N", help="At most N rows."
 )
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("text")
 @store_option
 @click.option("--jaccard", type=float, metavar="S", help="What counts as a match.  [default: as at the last scan]")
@@ -36,7 +37,7 @@ def similar(text: str, as_json: bool, quiet: bool, **options: Any) -> None:
     _answer(rows, as_json, lambda: similar_text(rows))
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("prefix")
 @store_option
 @_LIMIT
@@ -56,7 +57,7 @@ def suggest(prefix: str, as_json: bool, quiet: bool, **options: Any) -> None:
     _answer(rows, as_json, lambda: suggest_text(rows))
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("a", metavar="ID_A")
 @click.argument("b", metavar="ID_B")
 @store_option
@@ -77,7 +78,7 @@ def explain(a: str, b: str, store: str, as_json: bool, quiet: bool) -> None:
     click.echo(compact_json(found) if as_json else explain_text(found))
 
 
-@click.command()
+@click.command(cls=Command)
 @store_option
 @click.option(
     "--min-size",
@@ -117,7 +118,7 @@ def clusters(store: str, as_json: bool, quiet: bool, **filters: Any) -> None:
         click.echo(compact_json(cluster) if as_json else cluster_text(cluster))
 
 
-@click.command()
+@click.command(cls=Command)
 @store_option
 @click.option(
     "--by",

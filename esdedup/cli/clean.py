@@ -5,29 +5,28 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import click
+import rich_click as click
 
-from esdedup.cli.options import (
+from esdedup.analysis.kind_names import KINDS
+from esdedup.cli.declared import resource_options, scan_options, signing_options, source_options
+from esdedup.cli.defaults import Command
+from esdedup.cli.shared_options import (
     ADDRESSES,
     defaults_options,
     fresh_option,
     json_option,
-    resource_options,
-    scan_options,
-    signing_options,
-    source_options,
     sources_argument,
     talk_options,
 )
 from esdedup.cli.work import raise_damage, show
-from esdedup.settings import KEEPS, KINDS
+from esdedup.matching.protocol import KEEPS
 
 
 def _listed(context: click.Context, parameter: click.Parameter, value: str | None) -> list[str] | None:
     return None if value is None else [kind.strip() for kind in value.split(",")]
 
 
-@click.command()
+@click.command(cls=Command)
 @sources_argument
 @click.option(
     "-o", "--out", metavar="OUTDIR", type=click.Path(path_type=Path), required=True, help="Folder for the files."

@@ -8,16 +8,18 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
+import rich_click as click
 
-from esdedup.cli.options import json_option, resource_options, talk_options
+from esdedup.cli.declared import resource_options
+from esdedup.cli.defaults import Command
+from esdedup.cli.shared_options import json_option, talk_options
 from esdedup.errors import EsdedupError, UsageError
 
 if TYPE_CHECKING:
     from esdedup.demo.checking import Found
 
 
-@click.command()
+@click.command(cls=Command)
 @click.option("--articles", type=int, default=200, show_default=True, metavar="N", help="Articles of the wiki.")
 @click.option("--demo-seed", type=int, default=1, show_default=True, metavar="S", help="Another number, another wiki.")
 @click.option(

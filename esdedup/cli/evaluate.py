@@ -5,13 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import click
+import rich_click as click
 
-from esdedup.cli.options import json_option, resource_options, store_option, talk_options
+from esdedup.cli.declared import resource_options
+from esdedup.cli.defaults import Command
+from esdedup.cli.shared_options import json_option, store_option, talk_options
 from esdedup.cli.work import show
 
 
-@click.command()
+@click.command(cls=Command)
 @store_option
 @click.option(
     "--golden",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import click
+import rich_click as click
 
-from esdedup.cli.options import json_option, store_option, talk_options
+from esdedup.cli.shared_options import json_option, store_option, talk_options
 from esdedup.errors import UsageError
 
 _DEFAULT = "http://127.0.0.1:5601"

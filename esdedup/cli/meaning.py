@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import click
+import rich_click as click
 
-from esdedup.cli.options import json_option, store_option, talk_options
+from esdedup.cli.defaults import Command
+from esdedup.cli.shared_options import json_option, store_option, talk_options
 
 _SHOWN = 20
 _LIMIT = click.option(
@@ -19,7 +20,7 @@ _LIMIT = click.option(
 _DOCUMENT = click.option("--document", metavar="ID", help="Only clusters with a sentence of this document.")
 
 
-@click.command()
+@click.command(cls=Command)
 @store_option
 @click.option("--since", metavar="DATE", help="Only where a page that says so was edited since then.")
 @_DOCUMENT
@@ -54,7 +55,7 @@ def drift(review: str | None, as_json: bool, quiet: bool, **options: Any) -> Non
         click.echo(drift_text(rows))
 
 
-@click.command()
+@click.command(cls=Command)
 @store_option
 @click.option(
     "--min-subjects", type=click.IntRange(min=2), default=3, show_default=True, metavar="N", help="Distinct texts."
@@ -92,7 +93,7 @@ def templates(out: Path | None, table: str, as_json: bool, quiet: bool, **option
         click.echo(compact_json(_told(template)) if as_json else template_text(template))
 
 
-@click.command()
+@click.command(cls=Command)
 @store_option
 @_DOCUMENT
 @click.option("--graphml", metavar="FILE", type=click.Path(path_type=Path), help="Also write the trees as a graph.")
@@ -124,7 +125,7 @@ def lineage(graphml: Path | None, as_json: bool, quiet: bool, **options: Any) ->
             click.echo(f"wrote {graphml}")
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("frame")
 @click.argument("table", type=click.Path(path_type=Path))
 @talk_options

@@ -9,9 +9,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
+import rich_click as click
 
-from esdedup.cli.options import json_option, talk_options
+from esdedup.cli.shared_options import json_option, talk_options
 from esdedup.errors import NodeError, UsageError
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def start(data: Path | None, heap: str, as_json: bool, quiet: bool, **options: A
         --masters a --masters b --join 127.0.0.1:9301
     """
     from esdedup.node import control
-    from esdedup.settings import parse_memory
+    from esdedup.resources import parse_memory
 
     found = control.start(data, heap=parse_memory(heap), **options)
     _show(asdict(found) | {"data": str(found.data)}, as_json, _started_text(found))

@@ -5,21 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import click
+import rich_click as click
 
-from esdedup.cli.options import (
-    ADDRESSES,
-    defaults_options,
-    json_option,
-    resource_options,
-    signing_options,
-    source_options,
-    talk_options,
-)
+from esdedup.cli.declared import resource_options, signing_options, source_options
+from esdedup.cli.defaults import Command
+from esdedup.cli.shared_options import ADDRESSES, defaults_options, json_option, talk_options
 from esdedup.cli.work import show
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("sources", nargs=-1, metavar="[SOURCE…]")
 @click.option("--store", metavar="ADDRESS", envvar="ESDEDUP_STORE", help=f"A store to sample: {ADDRESSES}.")
 @click.option("--jaccard", type=float, metavar="S", help="Least similarity of a pair.  [default: 0.8]")

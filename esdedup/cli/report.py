@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import click
+import rich_click as click
 
-from esdedup.cli.options import json_option, store_option, talk_options
+from esdedup.cli.defaults import Command
+from esdedup.cli.shared_options import json_option, store_option, talk_options
 
 
-@click.command()
+@click.command(cls=Command)
 @store_option
 @click.option(
     "--out", metavar="DIR", type=click.Path(path_type=Path), required=True, help="Folder for the page and the pictures."

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 
-import click
+import rich_click as click
 
-from esdedup.cli.options import store_option, talk_options
+from esdedup.cli.defaults import Command
+from esdedup.cli.shared_options import store_option, talk_options
 from esdedup.errors import UsageError
 
 
-@click.command()
+@click.command(cls=Command)
 @store_option
 @click.option("--host", default="127.0.0.1", show_default=True, metavar="NAME", help="Address to listen at.")
 @click.option(
@@ -37,7 +38,7 @@ def serve(
         from esdedup.web.serving import serve as serve_store
     except ModuleNotFoundError as error:
         raise UsageError(f"serve needs {error.name}; run pip install 'esdedup[web]'") from error
-    from esdedup.settings import parse_memory
+    from esdedup.resources import parse_memory
 
     serve_store(
         store,

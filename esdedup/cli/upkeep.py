@@ -5,13 +5,15 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-import click
+import rich_click as click
 
-from esdedup.cli.options import json_option, resource_options, store_option, talk_options
+from esdedup.cli.declared import resource_options
+from esdedup.cli.defaults import Command
+from esdedup.cli.shared_options import json_option, store_option, talk_options
 from esdedup.errors import EsdedupError, UsageError
 
 
-@click.command()
+@click.command(cls=Command)
 @store_option
 @json_option
 @talk_options
@@ -42,7 +44,7 @@ def status(store: str, as_json: bool, quiet: bool) -> None:
         click.echo(f"unfinished: {printable(state['unfinished'])}")
 
 
-@click.command()
+@click.command(cls=Command)
 @click.argument("documents", nargs=-1, required=True, metavar="ID…")
 @store_option
 @json_option
@@ -72,7 +74,7 @@ def remove(documents: tuple[str, ...], as_json: bool, **options: Any) -> None:
         raise EsdedupError(f"{len(done['unknown'])} ids that no document has: {named}; the rest is done")
 
 
-@click.command()
+@click.command(cls=Command)
 @store_option
 @click.option("--yes", is_flag=True, help="Really delete.")
 @talk_options

@@ -5,21 +5,24 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import click
+import rich_click as click
 
-from esdedup.cli.options import (
+from esdedup.cli.declared import (
+    kinds_option,
+    part_option,
+    resource_options,
+    scan_options,
+    signing_options,
+    source_options,
+)
+from esdedup.cli.defaults import Command
+from esdedup.cli.shared_options import (
     ADDRESSES,
     defaults_options,
     fresh_option,
     generations_option,
     json_option,
-    kinds_option,
-    part_option,
     report_option,
-    resource_options,
-    scan_options,
-    signing_options,
-    source_options,
     sources_argument,
     store_option,
     table_option,
@@ -32,7 +35,7 @@ _OUT = click.option(
 )
 
 
-@click.command()
+@click.command(cls=Command)
 @sources_argument
 @_OUT
 @click.option("--store", metavar="ADDRESS", envvar="ESDEDUP_STORE", help=f"{ADDRESSES}.  [default: DIR/store.duckdb]")
@@ -66,7 +69,7 @@ def run(sources: tuple[str, ...], out: Path, as_json: bool, **options: Any) -> N
     raise_damage(summary["damaged"])
 
 
-@click.command()
+@click.command(cls=Command)
 @sources_argument
 @store_option
 @fresh_option
@@ -95,7 +98,7 @@ def index(sources: tuple[str, ...], as_json: bool, **options: Any) -> None:
     raise_damage(done["damaged"])
 
 
-@click.command()
+@click.command(cls=Command)
 @store_option
 @click.option("--out", metavar="DIR", type=click.Path(path_type=Path), help="Also write the files to DIR.")
 @table_option
@@ -120,7 +123,7 @@ def scan(as_json: bool, **options: Any) -> None:
     show(summary, as_json, lambda: summary_text(summary, options["out"], options["store"]))
 
 
-@click.command()
+@click.command(cls=Command)
 @sources_argument
 @store_option
 @click.option("--out", metavar="DIR", type=click.Path(path_type=Path), help="Also write the files to DIR.")

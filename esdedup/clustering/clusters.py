@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from esdedup.clustering.stars import star_roots
+from esdedup.clustering.linkages import Linkage
 from esdedup.columns.arrays import Numbers
 from esdedup.columns.components import Parents, roots, unite
 from esdedup.columns.database import Database
@@ -53,7 +53,7 @@ class Clusters(NamedTuple):
 
 def find_clusters(
     scratch: Database,
-    linkage: str,
+    linkage: Linkage,
     verified: bool,
     ignored: Hashes = _NO_TEXTS,
     turns: Callable[[Hashes], Numbers] | None = None,
@@ -74,10 +74,11 @@ def find_clusters(
     sums = np.zeros(len(numbers), np.int64)
     for edges in _edges(scratch, numbers):
         _take_in(parent, sums, *edges)
-    root = roots(parent, places)
-    if linkage == "star" and (kept_edges := list(_edges(scratch, numbers))):
-        a, b = (np.concatenate([edge[end] for edge in kept_edges]) for end in (0, 1))
-        root = star_roots(a, b, _by_similarity(sums) if turns is None else turns(taking_part["hash"]))
+    root = linkage.roots(
+        roots(parent, places),
+        lambda: _edge_ends(scratch, numbers),
+        lambda: _by_similarity(sums) if turns is None else turns(taking_part["hash"]),
+    )
     least = np.full(len(numbers), 2.0)
     weak_a, weak_b = np.full(len(numbers), -1), np.full(len(numbers), -1)
     for a, b, jaccard in _edges(scratch, numbers):
@@ -112,12 +113,12 @@ def find_clusters(
     return Clusters(clusters, texts)
 
 
-def find_roots(texts: int, a: Numbers, b: Numbers, jaccard: Similarities, linkage: str) -> Numbers:
+def find_roots(texts: int, a: Numbers, b: Numbers, jaccard: Similarities, linkage: Linkage) -> Numbers:
     """The least place of the cluster of each of `texts` places, from edges in memory; shape (texts,)."""
     parent = np.arange(texts, dtype=np.int32)
     sums = np.zeros(texts, np.int64)
     _take_in(parent, sums, a, b, np.nan_to_num(jaccard))
-    return star_roots(a, b, _by_similarity(sums)) if linkage == "star" else roots(parent, np.arange(texts))
+    return linkage.roots(roots(parent, np.arange(texts)), lambda: (a, b), lambda: _by_similarity(sums))
 
 
 def _by_similarity(sums: Numbers) -> Numbers:
@@ -138,6 +139,11 @@ def _edges(scratch: Database, numbers: Numbers) -> Iterator[tuple[Numbers, Numbe
     for batch in scratch.batches("SELECT a, b, coalesce(jaccard, 0) AS jaccard FROM pairs"):
         a, b = (np.searchsorted(numbers, batch[name].to_numpy()) for name in ("a", "b"))
         yield a, b, batch["jaccard"].to_numpy()
+
+
+def _edge_ends(scratch: Database, numbers: Numbers) -> tuple[Numbers, Numbers]:
+    edges = list(_edges(scratch, numbers)) or [(numbers[:0], numbers[:0], np.empty(0))]
+    return np.concatenate([edge[0] for edge in edges]), np.concatenate([edge[1] for edge in edges])
 
 
 @compiled

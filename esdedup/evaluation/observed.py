@@ -10,12 +10,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from esdedup.evaluation.sample import BINS, Curve
-from esdedup.evaluation.schemes import Scheme, Shares
+from esdedup.evaluation.schemes import Shares
+from esdedup.matching.signers.protocol import Signer
 
 _HALVINGS = 40
 
 
-def observed_curve(scheme: Scheme, pairs: Iterable[pa.RecordBatch], threshold: float, *, by_tokens: bool) -> Curve:
+def observed_curve(
+    signer: Signer, pairs: Iterable[pa.RecordBatch], threshold: float, *, by_tokens: bool
+) -> Curve[Signer]:
     """The share of pairs that share a token at each similarity, from columns `jaccard` and `shared_tokens`.
 
     Where pairs were not found by tokens, it is counted. Where they were (`by_tokens`), those without a common token are
@@ -35,8 +38,8 @@ def observed_curve(scheme: Scheme, pairs: Iterable[pa.RecordBatch], threshold: f
         sharing += np.bincount(at, weights=shared > 0, minlength=len(middles))
         tokens += np.bincount(at, weights=shared, minlength=len(middles))
     with np.errstate(invalid="ignore"):
-        found = _any(tokens / sharing, scheme.tokens) if by_tokens else sharing / counts
-    return Curve(scheme, middles, scheme.chance(middles), counts.astype(np.int64), found)
+        found = _any(tokens / sharing, signer.tokens) if by_tokens else sharing / counts
+    return Curve(signer, middles, signer.chance(middles), counts.astype(np.int64), found)
 
 
 def _any(mean: Shares, tokens: int) -> Shares:

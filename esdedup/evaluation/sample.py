@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +13,10 @@ import pyarrow as pa
 from esdedup.evaluation.schemes import Scheme, Shares
 from esdedup.evaluation.truth import TruePairs, true_pairs
 from esdedup.matching.lsh.collide import shared_tokens
-from esdedup.matching.signers.bands import Signer
-from esdedup.settings import Resources, Signing, freeze
+from esdedup.matching.signers.protocol import Signer
+from esdedup.matching.signers.text_signer import TextSigner
+from esdedup.matching.signing import Signing, freeze
+from esdedup.resources import Resources
 
 LEAST = 0.5
 """The similarity from which on pairs are looked for: below there are very many, and nobody wants them."""
@@ -28,11 +30,14 @@ MOST_PAIRS = 2_000_000
 _FIRST = 1250
 
 
-class Curve(NamedTuple):
+S = TypeVar("S", Scheme, Signer)
+
+
+class Curve(NamedTuple, Generic[S]):
     """What a scheme finds at each similarity: `jaccard` (the middle of a class), `expected`, `pairs`, and `recall`
     (NaN where the sample has no pair)."""
 
-    scheme: Scheme
+    scheme: S
     jaccard: Shares
     expected: Shares
     pairs: npt.NDArray[np.int64]
@@ -56,7 +61,7 @@ class Sample:
 
         It is found out from below: four times the texts have at most about sixteen times the pairs.
         """
-        signer, size = Signer(signing), min(_FIRST, len(texts))
+        signer, size = TextSigner(signing), min(_FIRST, len(texts))
         while True:
             pairs = true_pairs(texts.slice(0, size), signer, min(LEAST, threshold), resources)
             if size == len(texts) or 16 * len(pairs.a) > MOST_PAIRS:
@@ -68,12 +73,12 @@ class Sample:
         """The similarities of the pairs at or above the threshold."""
         return self.pairs.jaccard[self.pairs.jaccard >= self.threshold]
 
-    def curve(self, scheme: Scheme) -> Curve:
+    def curve(self, scheme: Scheme) -> Curve[Scheme]:
         """What the scheme finds of the pairs of each similarity."""
         low = min(LEAST, self.threshold)
         edges = np.arange(np.floor(low * BINS + 1e-9), BINS + 1) / BINS
         middles = (edges[:-1] + edges[1:]) / 2
-        signer = Signer(freeze(self.signing, scheme.options()))
+        signer = TextSigner(freeze(self.signing, scheme.options()))
         used, places = np.unique(np.concatenate([self.pairs.a, self.pairs.b]), return_inverse=True)
         tokens = signer.tokens(signer.shingled(self.texts.take(pa.array(used))))
         half = len(self.pairs.a)
@@ -85,7 +90,7 @@ class Sample:
         return Curve(scheme, middles, scheme.chance(middles), pairs, recall)
 
 
-def expected_curve(scheme: Scheme, threshold: float) -> Curve:
+def expected_curve(scheme: Scheme, threshold: float) -> Curve[Scheme]:
     """The curve in theory alone."""
     middles = (np.arange(np.floor(min(LEAST, threshold) * BINS + 1e-9), BINS) + 0.5) / BINS
     return Curve(

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from esdedup.errors import UsageError
-from esdedup.settings import freeze
+from esdedup.matching.signing import freeze
 
 Shares = npt.NDArray[np.float64]
 
@@ -54,6 +54,11 @@ class Scheme:
     def hashes(self) -> int:
         """Minhash values of a signature."""
         return self.pool or self.tokens * self.rows
+
+    @property
+    def words(self) -> str:
+        """What a text gets, in words."""
+        return f"{self.tokens} tokens of {self.rows} values"
 
     def options(self) -> dict[str, Any]:
         """The signing options that name it."""

@@ -14,10 +14,10 @@ import pyarrow as pa
 from esdedup.columns.arrays import Numbers, text_buffers
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import content_hashes
-from esdedup.matching.exact.join import ExactScan
+from esdedup.matching.protocol import ScanContext, Scanning
 from esdedup.matching.scan import signatures_schema
-from esdedup.matching.signers.bands import Signer
-from esdedup.settings import Resources, Scanning
+from esdedup.matching.signers.text_signer import TextSigner
+from esdedup.resources import Resources
 
 
 class TruePairs(NamedTuple):
@@ -28,7 +28,7 @@ class TruePairs(NamedTuple):
     jaccard: npt.NDArray[np.float64]
 
 
-def true_pairs(texts: pa.LargeStringArray, signer: Signer, jaccard: float, resources: Resources) -> TruePairs:
+def true_pairs(texts: pa.LargeStringArray, signer: TextSigner, jaccard: float, resources: Resources) -> TruePairs:
     """All pairs of distinct texts at or above `jaccard`, by (a, b)."""
     hashes = content_hashes(*text_buffers(texts))
     order = np.argsort(hashes, kind="stable")
@@ -51,8 +51,8 @@ def true_pairs(texts: pa.LargeStringArray, signer: Signer, jaccard: float, resou
         tempfile.TemporaryDirectory(prefix="esdedup-") as spill,
         Database(memory=resources.memory * 2 // 5, threads=resources.processes, spill=Path(spill)) as db,
     ):
-        scanning = Scanning(jaccard=jaccard, candidates="exact")
-        scan = ExactScan(db, signer, scanning, resources.memory // 5, resources.processes)
+        scanning = Scanning.of(jaccard=jaccard, candidates="exact")
+        scan = scanning.matcher.scan(ScanContext(db, signer, scanning, resources.memory // 5, resources.processes))
         scan.collide(lambda _: [(0, pa.table(columns, schema))], fetch)
         found = db.arrays(
             "SELECT one.hash AS one, two.hash AS two, jaccard FROM pairs p "

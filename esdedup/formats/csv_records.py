@@ -15,7 +15,7 @@ from esdedup.formats.decisions import Decisions
 from esdedup.formats.delimited import csv_records
 from esdedup.formats.line_records import NOTE
 from esdedup.formats.raw_lines import body_and_end, numbered_lines
-from esdedup.settings import Reading
+from esdedup.formats.reading_options import Reading
 
 _HELD_IN_MEMORY = 2**24
 _PIECE = 2**18

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from esdedup.errors import EsdedupError
-from esdedup.settings import Signing
 from esdedup.text.segment import without
+from esdedup.text.splitting import Splitting
 
 _NO_MORE = 2**63
 
@@ -26,14 +26,14 @@ class Decisions:
     `place` is the ordinal of the raw record that was met last: whoever walks through a source counts it up.
     """
 
-    def __init__(self, marks: Iterable[tuple[int, Sequence[Mark]]], signing: Signing, label: str) -> None:
+    def __init__(self, marks: Iterable[tuple[int, Sequence[Mark]]], splitting: Splitting, label: str) -> None:
         self.place = 0
         self.documents = 0
         self.documents_dropped = 0
         self.sentences_dropped = 0
         self._asked = 0
         self._marks = iter(marks)
-        self._signing = signing
+        self._splitting = splitting
         self._label = label
         self._next: tuple[int, Sequence[Mark]] = (0, ())
         self._advance()
@@ -51,7 +51,7 @@ class Decisions:
         """The marks of the record at `place` as a value of JSON; the record counts as written."""
         marks = self._at(place)
         self.documents += 1
-        if self._signing.unit == "sentence":
+        if self._splitting.unit == "sentence":
             return [mark._asdict() for mark in marks]
         return {"cluster": marks[0].cluster, "keep": marks[0].keep} if marks else {"cluster": None, "keep": True}
 
@@ -68,7 +68,7 @@ class Decisions:
             self.documents_dropped += 1
             return None
         try:
-            left = without(text or "", self._signing.lang, drops)
+            left = without(text or "", self._splitting.lang, drops)
         except IndexError as error:
             raise self._changed() from error
         if left is None:
@@ -86,7 +86,7 @@ class Decisions:
     @property
     def needs_text(self) -> bool:
         """Whether `left` looks at the text, or whole records are left out."""
-        return self._signing.unit == "sentence"
+        return self._splitting.unit == "sentence"
 
     def _at(self, place: int) -> Sequence[Mark]:
         self._asked = place

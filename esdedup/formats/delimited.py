@@ -13,7 +13,7 @@ from esdedup.formats import fields as columns
 from esdedup.formats.batches import Row, collect, from_columns
 from esdedup.formats.fields import Columns
 from esdedup.formats.line_blocks import MAX_LINE, Block, decode_lines
-from esdedup.settings import Reading
+from esdedup.formats.reading_options import Reading
 
 
 def read_tsv(blocks: Iterable[Block], label: str, reading: Reading, skips: Skips) -> Iterator[pa.RecordBatch]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from esdedup.errors import SourceError, UsageError
 from esdedup.formats.compression.opener import COMPRESSIONS, readable
-from esdedup.settings import FORMATS, Reading
+from esdedup.formats.reading_options import FORMATS, Reading
 
 STDIN = "-"
 

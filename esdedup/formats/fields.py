@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from esdedup.errors import UsageError
-from esdedup.settings import Reading
+from esdedup.formats.reading_options import Reading
 
 LINE = "line"
 """As an id column: the line number from 1."""

@@ -12,7 +12,7 @@ from esdedup.columns.records import Skips
 from esdedup.formats.batches import Row, collect, replace_surrogates
 from esdedup.formats.fields import LINE
 from esdedup.formats.line_blocks import Block, decode_lines
-from esdedup.settings import Reading
+from esdedup.formats.reading_options import Reading
 
 
 def read_jsonl(blocks: Iterable[Block], reading: Reading, skips: Skips) -> Iterator[pa.RecordBatch]:

@@ -14,7 +14,7 @@ from esdedup.formats.decisions import Decisions
 from esdedup.formats.delimited import checked
 from esdedup.formats.jsonl import locate
 from esdedup.formats.raw_lines import body_and_end, numbered_lines
-from esdedup.settings import Reading
+from esdedup.formats.reading_options import Reading
 
 NOTE = "esdedup"
 """The key or column that annotations stand in."""

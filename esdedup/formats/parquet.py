@@ -14,7 +14,7 @@ from esdedup.columns.records import DOCUMENTS, Skips
 from esdedup.errors import SourceError, UsageError
 from esdedup.formats import fields as columns
 from esdedup.formats.batches import MAX_BYTES, MAX_ROWS, cut
-from esdedup.settings import Reading
+from esdedup.formats.reading_options import Reading
 
 _BUFFER = 2**20
 DAMAGE = (pa.ArrowException, OSError, UnicodeDecodeError)

@@ -16,7 +16,7 @@ from esdedup.formats import fields as columns
 from esdedup.formats.decisions import Decisions
 from esdedup.formats.line_records import NOTE
 from esdedup.formats.parquet import DAMAGE, column_at, damaged, leaves
-from esdedup.settings import Reading
+from esdedup.formats.reading_options import Reading
 
 _PIECE = 2**18
 _ROWS_AT_ONCE = 4096

@@ -20,7 +20,8 @@ from esdedup.formats.discover import Source, split_name
 from esdedup.formats.line_records import JsonLines, PlainLines, RecordFormat, TabLines, rewrite_records
 from esdedup.formats.mediawiki.cleaned import CleanedPages
 from esdedup.formats.parquet_rows import rewrite_parquet
-from esdedup.settings import Reading, Signing
+from esdedup.formats.reading_options import Reading
+from esdedup.text.splitting import Splitting
 
 __all__ = ["Mark", "Rewritten", "check_rewritable", "output_path", "rewrite_source"]
 
@@ -76,7 +77,7 @@ def output_path(source: Source, folder: Path) -> Path:
 def rewrite_source(
     source: Source,
     reading: Reading,
-    signing: Signing,
+    splitting: Splitting,
     marks: Iterable[tuple[int, Sequence[Mark]]],
     folder: Path,
     *,
@@ -94,7 +95,7 @@ def rewrite_source(
     check_rewritable(source, reading, folder, annotate=annotate)
     path = output_path(source, folder)
     with closing(Opened(source.path, threads)) as opened:
-        decisions = Decisions(marks, signing, opened.label)
+        decisions = Decisions(marks, splitting, opened.label)
         writing = _Writing(source, reading, opened, decisions, annotate, keep_going)
         members = writing.members()
         first = next(members, None)

@@ -19,7 +19,7 @@ from esdedup.formats.line_blocks import LineBlocks
 from esdedup.formats.mediawiki.dump import WikipediaReader
 from esdedup.formats.parquet import ParquetReader
 from esdedup.formats.plain import read_lines, read_text
-from esdedup.settings import Reading
+from esdedup.formats.reading_options import Reading
 
 
 class DocumentStream:

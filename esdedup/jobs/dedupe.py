@@ -10,6 +10,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from esdedup.analysis.kind_names import KINDS
 from esdedup.errors import StoreSourcesError, UsageError
 from esdedup.files import compact_json, whole_file
 from esdedup.formats.discover import Source
@@ -29,7 +30,6 @@ from esdedup.jobs.steps import (
     settings_of,
 )
 from esdedup.output.drops import Verdicts, judge
-from esdedup.settings import KINDS
 from esdedup.store.protocol import Store
 
 _DONE = ".dedupe-done.json"
@@ -73,7 +73,7 @@ def dedupe(
     settings = settings_of(options)
     for kind in kinds or ():
         check_choice("kinds", kind, KINDS)
-    scanning = replace(settings.scanning, linkage="star", keep=keep, kinds=kinds is not None)
+    scanning = settings.scanning.replaced({"linkage": "star", "keep": keep, "kinds": kinds is not None})
     settings = replace(settings, scanning=scanning)
     folder = Path(out)
     found, missing = find_sources(sources, settings.reading, keep_going)
@@ -103,7 +103,7 @@ def dedupe(
                     done = rewrite_source(
                         source,
                         settings.reading,
-                        opened.signing,
+                        opened.signing.splitting,
                         verdicts.marks(numbers[mark.name, mark.path]),
                         folder,
                         annotate=annotate,

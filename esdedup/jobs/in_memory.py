@@ -14,12 +14,13 @@ from esdedup.clustering.clusters import find_roots
 from esdedup.columns.arrays import text_buffers, text_column
 from esdedup.columns.hashing import content_hashes
 from esdedup.errors import UsageError
+from esdedup.jobs.settings import Settings
 from esdedup.matching.groups import Groups, group_tokens, hot_tokens
 from esdedup.matching.lsh.block import Block, collide_block
 from esdedup.matching.lsh.collide import HOT_LIMIT
-from esdedup.matching.signers.bands import Signer
-from esdedup.matching.signers.minhash import Tokens
-from esdedup.settings import Settings, freeze
+from esdedup.matching.signers.minhash_kernels import Tokens
+from esdedup.matching.signers.text_signer import TextSigner
+from esdedup.matching.signing import freeze
 
 
 class TextClusters(NamedTuple):
@@ -45,9 +46,9 @@ def cluster_texts(texts: Sequence[str], **options: Any) -> TextClusters:
     settings = Settings.of(**options)
     if settings.scanning.across != "any":
         raise UsageError("across needs documents or sources, and a list of texts has none; use a store")
-    if settings.scanning.candidates != "tokens":
-        raise UsageError(f"candidates {settings.scanning.candidates} needs a store: use index and scan, or run")
-    signer, threads = Signer(freeze(None, settings.frozen)), settings.resources.processes
+    if not settings.scanning.matcher.by_tokens:  # it needs more than the tokens of a text
+        raise UsageError(f"candidates {settings.scanning.matcher.name} needs a store: use index and scan, or run")
+    signer, threads = TextSigner(freeze(None, settings.frozen)), settings.resources.processes
     column = text_column(texts)
     hashes = content_hashes(*text_buffers(column))
     # distinct texts in the order of their hashes, each standing for its first occurrence
@@ -75,7 +76,7 @@ def cluster_texts(texts: Sequence[str], **options: Any) -> TextClusters:
     return TextClusters(label, a[order], b[order], jaccard[order], candidates)
 
 
-def _sign(signer: Signer, texts: pa.LargeStringArray, threads: int) -> tuple[Tokens, npt.NDArray[np.bool_]]:
+def _sign(signer: TextSigner, texts: pa.LargeStringArray, threads: int) -> tuple[Tokens, npt.NDArray[np.bool_]]:
     """Tokens of each text, and whether it has any shingle."""
 
     def part(begin: int, end: int) -> tuple[Tokens, npt.NDArray[np.bool_]]:

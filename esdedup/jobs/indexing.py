@@ -20,13 +20,14 @@ from esdedup.columns.ahead import read_ahead
 from esdedup.columns.records import Skips
 from esdedup.errors import SourceError
 from esdedup.formats.discover import Source
+from esdedup.formats.reading_options import Part, Reading
 from esdedup.formats.stream import DocumentStream, open_documents
 from esdedup.jobs.assemble import Assembler, Rows
 from esdedup.jobs.news import News, NewsReader
 from esdedup.jobs.prepare import Prepared, Recipe
 from esdedup.jobs.progress_bar import Bar
 from esdedup.jobs.workers import Workers
-from esdedup.settings import Part, Reading, Resources
+from esdedup.resources import Resources
 from esdedup.store.protocol import ALL, STANDARD_INPUT, SourceMark, Store
 
 log = logging.getLogger("esdedup")

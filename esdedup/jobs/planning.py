@@ -21,12 +21,15 @@ from esdedup.evaluation.sample import Curve, Sample, expected_curve
 from esdedup.evaluation.schemes import UNLIKE, Scheme, Tried, expected_recall, recommended, schemes_of
 from esdedup.evaluation.truth import true_pairs
 from esdedup.files import whole_file
+from esdedup.formats.reading_options import Reading
 from esdedup.jobs.in_memory import TextClusters, cluster_texts
+from esdedup.jobs.settings import Settings
 from esdedup.jobs.steps import Address, check_count, make_folder, require_settled
 from esdedup.jobs.trials import Trials, trial_runs
-from esdedup.matching.signers.bands import Signer
+from esdedup.matching.signers.minhash import MinHash
+from esdedup.matching.signers.text_signer import TextSigner
+from esdedup.matching.signing import freeze
 from esdedup.output.curves import draw_curves
-from esdedup.settings import Reading, Settings, freeze
 from esdedup.store.opening import is_on_server, open_store
 
 SAMPLE = 50_000
@@ -126,8 +129,8 @@ def _own(settings: Settings) -> Scheme | None:
     """The scheme that the options name."""
     if not _SCHEME & settings.frozen.keys():
         return None
-    signing = freeze(None, settings.frozen)
-    return Scheme(signing.tokens, signing.rows or signing.draw or 1, signing.hashes)
+    signer = MinHash(**{name: settings.frozen[name] for name in _SCHEME & settings.frozen.keys()})
+    return Scheme(signer.tokens, signer.rows or signer.draw or 1, signer.hashes)
 
 
 def _sample(address: Address, shingles: dict[str, Any], count: int, settings: Settings) -> Sample:
@@ -159,7 +162,7 @@ def _as_source(stack: ExitStack, found: Sample, options: dict[str, Any]) -> tupl
     return [str(path)], {**rest, **columns, **signing, "unit": "record", "min_chars": 0, "max_chars": 10_000_000}
 
 
-def _try(curve: Curve, found: Sample | None, settings: Settings) -> Tried:
+def _try(curve: Curve[Scheme], found: Sample | None, settings: Settings) -> Tried:
     scheme, threshold = curve.scheme, settings.scanning.jaccard
     if found is None:
         return Tried(scheme, expected_recall(scheme, np.empty(0), threshold), float(scheme.chance(np.array(UNLIKE))))
@@ -193,11 +196,11 @@ def _clustered(texts: list[str], found: Sample, scheme: Scheme) -> tuple[float, 
 def _exact_seconds(found: Sample) -> float:
     """What comparing all with all takes at the threshold."""
     clock = perf_counter()
-    true_pairs(found.texts, Signer(found.signing), found.threshold, found.resources)
+    true_pairs(found.texts, TextSigner(found.signing), found.threshold, found.resources)
     return perf_counter() - clock
 
 
-def _curve(scheme: Scheme, found: Sample | None, threshold: float) -> Curve:
+def _curve(scheme: Scheme, found: Sample | None, threshold: float) -> Curve[Scheme]:
     return expected_curve(scheme, threshold) if found is None else found.curve(scheme)
 
 
@@ -214,7 +217,7 @@ def _row(one: Tried) -> dict[str, Any]:
     }
 
 
-def _curve_rows(curve: Curve) -> list[dict[str, Any]]:
+def _curve_rows(curve: Curve[Scheme]) -> list[dict[str, Any]]:
     return [
         {
             "jaccard": round(float(jaccard), 6),

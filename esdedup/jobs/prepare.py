@@ -16,9 +16,9 @@ import pyarrow as pa
 
 from esdedup.columns.arrays import Numbers, text_buffers
 from esdedup.columns.hashing import Hashes, content_hashes
-from esdedup.matching.signers.bands import Signer
-from esdedup.matching.signers.minhash import Tokens
-from esdedup.settings import Signing
+from esdedup.matching.signers.minhash_kernels import Tokens
+from esdedup.matching.signers.text_signer import TextSigner
+from esdedup.matching.signing import Signing
 from esdedup.text.segment import segment
 from esdedup.text.wikitext.cleaning import plain_texts
 from esdedup.text.wikitext.fast import FastCleaner
@@ -126,8 +126,8 @@ def _merge(pages: Numbers, hashes: Hashes, texts: Numbers) -> tuple[Numbers, Num
 
 
 @lru_cache(maxsize=4)
-def _signer(signing: Signing) -> Signer:
-    return Signer(signing)
+def _signer(signing: Signing) -> TextSigner:
+    return TextSigner(signing)
 
 
 @lru_cache(maxsize=4)

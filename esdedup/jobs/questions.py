@@ -6,7 +6,6 @@ Each takes the address of a store, or one that is open already, which is quicker
 from __future__ import annotations
 
 import logging
-import math
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,16 +15,17 @@ from typing import Any
 
 import pyarrow as pa
 
+from esdedup.analysis.kind_names import KINDS
 from esdedup.errors import StoreError, UsageError
 from esdedup.jobs.steps import Address, check_choice, check_count, require_settled
-from esdedup.jobs.verdicts import verdict
 from esdedup.matching.lsh.collide import HOT_LIMIT
-from esdedup.matching.signers.bands import Signer
+from esdedup.matching.protocol import Scanning
+from esdedup.matching.signers.text_signer import TextSigner
+from esdedup.matching.signing import Signing
 from esdedup.matching.verify.compare import compare, diff_words
 from esdedup.output.earlier_runs import changes
 from esdedup.output.overlap import Overlap, overlaps
-from esdedup.papers.agreement import agreeing_values
-from esdedup.settings import KINDS, Scanning, Signing, available_cores
+from esdedup.resources import available_cores
 from esdedup.store.opening import open_store
 from esdedup.store.protocol import ORDERS, SENTENCES, ClusterQuery, Store
 from esdedup.text.segment import segment
@@ -46,9 +46,9 @@ def similar(
     """
     check_count("limit", limit)
     with _opened(store) as opened:
-        by = (opened.last_scanning() or {}).get("candidates", "tokens")
-        if by == "projection":
-            log.warning("similar looks by minhash tokens; pairs of the last scan are by projection, and may differ")
+        caution = Scanning.from_described(opened.last_scanning() or {}).matcher.caution()
+        if caution is not None:
+            log.warning("%s", caution)
         rows = near_duplicates(opened, text, jaccard)
     return rows if limit is None else rows[:limit]
 
@@ -57,7 +57,7 @@ def near_duplicates(
     store: Store, text: str, jaccard: float | None = None, most: int | None = None
 ) -> list[dict[str, Any]]:
     """The rows of `similar`, or of the `most` sentences that share most tokens; also in the middle of a reading."""
-    signer = Signer(store.signing)
+    signer = TextSigner(store.signing)
     unit = one_unit(text, store.signing)
     shingled = signer.shingled(pa.array([unit], pa.large_string()))
     if shingled.offsets[1] == shingled.offsets[0]:
@@ -69,10 +69,10 @@ def near_duplicates(
 
 def compared(store: Store, unit: str, sentences: pa.Table, jaccard: float | None = None) -> list[dict[str, Any]]:
     """Rows of `similar` for these sentences (of `SENTENCES`), in their order."""
-    limit_at = Scanning(threshold(store) if jaccard is None else jaccard).jaccard
+    limit_at = Scanning(jaccard=threshold(store) if jaccard is None else jaccard).jaccard
     # equal texts compare equally: each is judged once
     coded = sentences["text"].combine_chunks().dictionary_encode()
-    scores = compare(Signer(store.signing), unit, coded.dictionary)
+    scores = compare(TextSigner(store.signing), unit, coded.dictionary)
     which = coded.indices.to_numpy(zero_copy_only=False)
     return [
         {name: row[name] for name in _NAMES}
@@ -120,34 +120,62 @@ def explain(a: str, b: str, *, store: Address | Store) -> dict[str, Any]:
                 )
             rows[identity] = row
         one, two = rows[a], rows[b]
-        signer = Signer(opened.signing)
+        signer = TextSigner(opened.signing)
         there = compare(signer, one["text"], pa.array([two["text"]], pa.large_string()))
         back = compare(signer, two["text"], pa.array([one["text"]], pa.large_string()))
         last = opened.last_scanning()
-        scanning = Scanning() if last is None else Scanning.described(last)
-        signing = opened.signing
-        one_home = scanning.across != "any" and _in_one_home(opened, scanning.across, one["hash"], two["hash"])
-        by = scanning.candidates
-        limited = by == "tokens" and _all_hot(opened, signer, one["text"], two["text"])
-        paired = by in ("projection", "queries") and _paired(opened, one["hash"], two["hash"])
-    jaccard, shared = float(there.jaccard[0]), int(there.shared_tokens[0])
-    distance = int(there.word_edit_distance[0])
-    answer = {
-        "a": {name: one[name] for name in _NAMES},
-        "b": {name: two[name] for name in _NAMES},
-        "identical": one["text"] == two["text"],
-        "shared_tokens": shared,
-        "tokens": signing.tokens,
-        "chance": round(_chance(signing, jaccard), 6),
-        "jaccard": round(jaccard, 6),
-        "containment": [round(float(there.containment[0]), 6), round(float(back.containment[0]), 6)],
-        "word_edit_distance": distance,
-        "thresholds": {"jaccard": scanning.jaccard, "word_edit_distance": scanning.word_edit_distance},
-    }
-    if by == "agreement":
-        answer["values_agreeing"] = agreeing_values(signer, scanning, one["text"], two["text"])
-    answer["verdict"] = verdict(answer, scanning, one_home, limited, paired)
+        scanning = Scanning() if last is None else Scanning.from_described(last)
+        evidence = _Evidence(opened, signer, one, two)
+        jaccard, distance = float(there.jaccard[0]), int(there.word_edit_distance[0])
+        answer = {
+            "a": {name: one[name] for name in _NAMES},
+            "b": {name: two[name] for name in _NAMES},
+            "identical": one["text"] == two["text"],
+            "shared_tokens": int(there.shared_tokens[0]),
+            "tokens": opened.signing.tokens,
+            "chance": round(opened.signing.signer.chance(jaccard), 6),
+            "jaccard": round(jaccard, 6),
+            "containment": [round(float(there.containment[0]), 6), round(float(back.containment[0]), 6)],
+            "word_edit_distance": distance,
+            "thresholds": {"jaccard": scanning.jaccard, "word_edit_distance": scanning.word_edit_distance},
+            **scanning.matcher.measures(signer, one["text"], two["text"]),
+        }
+        same = _verdict_of_groups(answer["identical"], scanning.across, evidence)
+        answer["verdict"] = same or scanning.matcher.explain(answer, scanning, evidence)
     return answer | {"diff": diff_words(one["text"], two["text"])}
+
+
+def _verdict_of_groups(identical: bool, across: str, evidence: _Evidence) -> str:
+    """The verdict on two texts where it does not depend on the matcher; empty where it does."""
+    if evidence.in_one_group(across):
+        what = "identical texts in" if identical else "not a pair: both stand in"
+        return f"{what} one {across.removesuffix('s')} alone, and the scan was across {across}"
+    return "identical texts: members of one cluster" if identical else ""
+
+
+class _Evidence:
+    """What the store knows of two of its sentences; an `esdedup.matching.protocol.Evidence`."""
+
+    def __init__(self, store: Store, signer: TextSigner, one: dict[str, Any], two: dict[str, Any]) -> None:
+        self._store = store
+        self._signer = signer
+        self._texts = [one["text"], two["text"]]
+        self._hashes = pa.table({"hash": pa.array(sorted({one["hash"], two["hash"]}), pa.uint64())})
+
+    def in_one_group(self, across: str) -> bool:
+        """Whether all sentences of both texts stand in one document, or source: such texts are never compared."""
+        return across != "any" and len(self._store.signatures_of(across, self._hashes)["home"].unique()) == 1
+
+    def paired(self) -> bool:
+        """Whether the last scan made a pair of the two texts."""
+        return any(batch.num_rows for batch in self._store.pair_hashes(self._hashes))
+
+    def all_hot(self) -> bool:
+        """Whether the texts share tokens, and all of those are hot."""
+        tokens = self._signer.tokens(self._signer.shingled(pa.array(self._texts, pa.large_string())))
+        shared = tokens[0][tokens[0] == tokens[1]]
+        held = self._store.sharing(pa.table({"token": shared}))["token"].to_numpy()
+        return len(shared) > 0 and all((held == token).sum() > HOT_LIMIT for token in shared)
 
 
 def clusters(
@@ -233,7 +261,7 @@ def opened_results(store: Address | Store) -> Iterator[Store]:
 def opened_kinds(store: Address | Store) -> Iterator[Store]:
     """As `opened_results`, and `StoreError` where clusters were not judged."""
     with opened_results(store) as opened:
-        if not Scanning.described(opened.last_scanning() or {}).kinds:
+        if not Scanning.from_described(opened.last_scanning() or {}).kinds:
             raise StoreError(
                 f"{opened.address}: scanned without kinds; run esdedup scan --kinds --store {opened.address}"
             )
@@ -257,29 +285,3 @@ def one_unit(text: str, signing: Signing) -> str:
     """The text as a sentence is stored: in Unicode NFC, white space collapsed."""
     units = segment([storable(text)], "record", signing.lang).texts
     return str(units[0].as_py()) if len(units) else ""
-
-
-def _chance(signing: Signing, jaccard: float) -> float:
-    """The probability of sharing a token: 1 - (1 - s^rows)^bands."""
-    length = signing.rows or signing.draw or 1
-    return 1 - math.pow(1 - math.pow(jaccard, length), signing.tokens)
-
-
-def _in_one_home(store: Store, across: str, one: int, two: int) -> bool:
-    """Whether all sentences of both texts stand in one document, or source: such texts are never compared."""
-    hashes = pa.table({"hash": pa.array(sorted({one, two}), pa.uint64())})
-    return len(store.signatures_of(across, hashes)["home"].unique()) == 1
-
-
-def _all_hot(store: Store, signer: Signer, one: str, two: str) -> bool:
-    """Whether the texts share tokens, and all of those are hot."""
-    tokens = signer.tokens(signer.shingled(pa.array([one, two], pa.large_string())))
-    shared = tokens[0][tokens[0] == tokens[1]]
-    held = store.sharing(pa.table({"token": shared}))["token"].to_numpy()
-    return len(shared) > 0 and all((held == token).sum() > HOT_LIMIT for token in shared)
-
-
-def _paired(store: Store, one: int, two: int) -> bool:
-    """Whether the last scan made a pair of two texts."""
-    texts = pa.table({"hash": pa.array(sorted({one, two}), pa.uint64())})
-    return any(batch.num_rows for batch in store.pair_hashes(texts))

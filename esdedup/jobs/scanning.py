@@ -11,21 +11,15 @@ import pyarrow as pa
 
 from esdedup.analysis.judge import JUDGE
 from esdedup.clustering.clusters import Clusters, find_clusters
-from esdedup.clustering.diameter import far_members
 from esdedup.columns.arrays import Numbers
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import Hashes
 from esdedup.jobs.progress_bar import Bar
 from esdedup.jobs.scratch import scratch_database
-from esdedup.matching.exact.join import ExactScan
-from esdedup.matching.lsh.collider import Collider
-from esdedup.matching.scan import Collided, Scan
-from esdedup.matching.signers.bands import Signer
-from esdedup.papers.agreement import AgreementScan
-from esdedup.papers.projection import ProjectionScan
-from esdedup.papers.queries import QueriesScan
-from esdedup.papers.word_vectors import VectorsFile
-from esdedup.settings import Resources, Scanning
+from esdedup.matching.protocol import Collided, Scan, ScanContext, Scanning
+from esdedup.matching.signers.text_signer import TextSigner
+from esdedup.matching.verify.diameter import far_members
+from esdedup.resources import Resources
 from esdedup.store.protocol import Store
 
 log = logging.getLogger("esdedup")
@@ -41,7 +35,7 @@ def scan_store(store: Store, scanning: Scanning, resources: Resources, *, quiet:
     """Find pairs and clusters, put them in the place of the old ones; the seconds of each stage."""
     seconds: dict[str, float] = {}
     clock = time.perf_counter()
-    signer = Signer(store.signing)
+    signer = TextSigner(store.signing)
     sentences = store.counts()["sentences_kept"]
     with scratch_database(store, scanning, resources, sentences) as scratch:
         found = find_pairs(store, new_scan(store, scratch, signer, scanning, resources), scanning, "scan", quiet=quiet)
@@ -52,7 +46,7 @@ def scan_store(store: Store, scanning: Scanning, resources: Resources, *, quiet:
         clock = time.perf_counter()
         warn_of_hot_tokens(found)
         summary = {
-            "scanning": scanning.describe(),
+            "scanning": scanning.described(),
             "counts": {
                 "distinct_sentences": found.texts,
                 "collisions": found.collisions,
@@ -60,38 +54,18 @@ def scan_store(store: Store, scanning: Scanning, resources: Resources, *, quiet:
             },
             "hot_tokens": found.hot_tokens,
             "passed_over": found.skipped,
-            "vectors_state": vectors_state(scanning),
+            "vectors_state": scanning.matcher.files_state(),
         }
         store.replace_results(named_pairs(scratch), clusters, summary, JUDGE if scanning.kinds else None)
         seconds["save"] = time.perf_counter() - clock
     return seconds
 
 
-def vectors_state(scanning: Scanning) -> int | None:
-    """What tells one file of word vectors from another under the same name; None where there is none."""
-    return None if scanning.vectors is None else VectorsFile(scanning.vectors).state
-
-
-def new_collider(scratch: Database, signer: Signer, scanning: Scanning, resources: Resources) -> Collider:
-    """A collider with its share of the memory."""
-    return Collider(scratch, signer, scanning, resources.memory // _BLOCK_SHARE, resources.processes)
-
-
-_SCANS: dict[str, type[Scan]] = {
-    "tokens": Collider,
-    "exact": ExactScan,
-    "projection": ProjectionScan,
-    "agreement": AgreementScan,
-    "queries": QueriesScan,
-}
-"""By the source of their candidates."""
-
-
-def new_scan(store: Store, scratch: Database, signer: Signer, scanning: Scanning, resources: Resources) -> Scan:
+def new_scan(store: Store, scratch: Database, signer: TextSigner, scanning: Scanning, resources: Resources) -> Scan:
     """The scan that looks for candidates as `scanning` says, with its share of the memory."""
-    parts = (scratch, signer, scanning, resources.memory // _BLOCK_SHARE, resources.processes)
-    kind = _SCANS[scanning.candidates]
-    return QueriesScan(*parts, store.rank) if kind is QueriesScan else kind(*parts)
+    budget = resources.memory // _BLOCK_SHARE
+    context = ScanContext(scratch, signer, scanning, budget, resources.processes, store.rank)
+    return scanning.matcher.scan(context)
 
 
 def find_pairs(
@@ -119,15 +93,17 @@ def find_pairs(
 
 
 def cluster_pairs(
-    store: Store, scratch: Database, scanning: Scanning, resources: Resources, signer: Signer
+    store: Store, scratch: Database, scanning: Scanning, resources: Resources, signer: TextSigner
 ) -> Clusters:
     """The clusters of the tables `texts` and `pairs` in `scratch`, with those marked that reach far."""
     ignored = np.array(scanning.ignore, np.uint64)
     turns = None if scanning.keep in (None, "none") else _turns(store, str(scanning.keep))
-    clusters = find_clusters(scratch, scanning.linkage, scanning.verify != "none", ignored, turns)
-    if scanning.verify != "exact" or scanning.linkage == "star":
-        return clusters  # where Jaccard makes no pairs, a low one between members tells nothing
-    far = far_members(store.texts, signer, clusters, scanning.jaccard - _FAR_BELOW, resources.memory // _BLOCK_SHARE)
+    clusters = find_clusters(scratch, scanning.linkage, scanning.verifier.compares, ignored, turns)
+    if not scanning.linkage.chains:
+        return clusters
+    # where Jaccard makes no pairs the floor is below 0: a low one between members tells nothing
+    floor = scanning.verifier.least(scanning.jaccard) - _FAR_BELOW
+    far = far_members(store.texts, signer, clusters, floor, resources.memory // _BLOCK_SHARE)
     if not far:
         return clusters
     worst = min(far.items(), key=lambda item: (item[1], item[0]))

@@ -15,7 +15,8 @@ from pathlib import Path
 from esdedup.columns.database import Database
 from esdedup.errors import EsdedupError, StoreLockedError
 from esdedup.files import hold, user_cache
-from esdedup.settings import Resources, Scanning
+from esdedup.matching.protocol import Scanning
+from esdedup.resources import Resources
 from esdedup.store.elasticsearch.address import ServerAddress
 from esdedup.store.opening import is_on_server
 from esdedup.store.protocol import Store

@@ -6,7 +6,7 @@ import json
 import logging
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +15,19 @@ from esdedup.columns.records import Skips
 from esdedup.errors import EsdedupError, SourceError, StoreError, StoreSourcesError, UsageError
 from esdedup.files import whole_file
 from esdedup.formats.discover import Source, discover
+from esdedup.formats.reading_options import Reading
 from esdedup.jobs.ignoring import ignored_texts
 from esdedup.jobs.indexing import damages, index_sources
 from esdedup.jobs.memory import MemoryWatch
-from esdedup.jobs.scanning import scan_store, vectors_state
+from esdedup.jobs.scanning import scan_store
 from esdedup.jobs.scratch import forget_scan, forget_scans
+from esdedup.jobs.settings import Settings
 from esdedup.jobs.updating import update_results
+from esdedup.matching.protocol import Scanning
 from esdedup.output.histogram import draw_cluster_sizes
 from esdedup.output.report_page import report_page
 from esdedup.output.result_files import export_results
-from esdedup.papers.word_vectors import VectorsFile
-from esdedup.settings import Reading, Resources, Scanning, Settings
+from esdedup.resources import Resources
 from esdedup.store.opening import is_on_server, open_store
 from esdedup.store.protocol import STANDARD_INPUT, ReadingMark, SourceMark, Store
 
@@ -46,8 +48,7 @@ def settings_of(options: dict[str, Any], *, parts: bool = False) -> Settings:
     """The options of a verb; `ignore` names a file of texts and cluster ids. Reading in `parts` must be allowed."""
     ignore = options.pop("ignore", None)
     settings = Settings.of(**options, ignore=None if ignore is None else ignored_texts(Path(ignore)))
-    if settings.scanning.vectors is not None:
-        VectorsFile(settings.scanning.vectors)  # what is wrong with it is said before anything is read
+    settings.scanning.matcher.check_files()  # what is wrong with them is said before anything is read
     if settings.reading.part is not None and not parts:
         raise UsageError("part is for esdedup index; when all parts are in, esdedup scan does the rest")
     return settings
@@ -137,9 +138,8 @@ def bring_up_to_date(store: Store, settings: Settings, *, quiet: bool) -> dict[s
     last = store.last_scan()
     scanning = next_scanning(store, settings)
     if last is not None:
-        by_tokens = scanning.candidates == "tokens"  # otherwise any two texts may be candidates
         changed = None
-        if by_tokens and not last["current"] and scanning == Scanning.described(last["scanning"]):
+        if scanning.matcher.by_tokens and not last["current"] and scanning == Scanning.from_described(last["scanning"]):
             changed = store.changed_texts()
         if changed is not None:
             return update_results(store, changed, last, settings.resources, quiet=quiet)
@@ -154,27 +154,22 @@ def next_scanning(store: Store, settings: Settings) -> Scanning:
     last = store.last_scanning()
     if last is None:
         return settings.scanning
-    scanning = replace(Scanning.described(last), **settings.free)
-    if scanning.vectors is not None:
-        VectorsFile(scanning.vectors)
+    scanning = Scanning.from_described(last).replaced(settings.free)
+    scanning.matcher.check_files()
     return scanning
 
 
-def refuse_projection(store: Store, settings: Settings) -> None:
-    """`StoreError` where results are not by tokens: any two texts may then be candidates, so none can be added."""
-    last = store.last_scanning() or {}
-    if "projection" in (last.get("candidates"), settings.scanning.candidates):
-        raise StoreError(
-            f"{store.address}: add needs candidates tokens (minhash), and these are by projection; run esdedup index "
-            f"SOURCE… --store {store.address}, then esdedup scan with the same options"
-        )
+def check_adding(store: Store, settings: Settings) -> None:
+    """`StoreError` where nothing can be added to the results of the last scan, or by the matcher asked for."""
+    Scanning.from_described(store.last_scanning() or {}).matcher.check_adding(store.address)
+    settings.scanning.matcher.check_adding(store.address)
 
 
 def scan_if_needed(store: Store, scanning: Scanning, resources: Resources, *, quiet: bool) -> dict[str, float]:
     """Scan, unless the last scan was the same one and nothing has changed since; seconds by stage."""
     last = store.last_scan()
-    same = last is not None and last["current"] and last["scanning"] == scanning.describe()
-    if same and (last or {}).get("vectors_state") == vectors_state(scanning):
+    same = last is not None and last["current"] and last["scanning"] == scanning.described()
+    if same and (last or {}).get("vectors_state") == scanning.matcher.files_state():
         forget_scan(store)
         return {}
     return scan_store(store, scanning, resources, quiet=quiet)
@@ -297,7 +292,7 @@ def described(store: Store, missing: Sequence[str] = ()) -> dict[str, Any]:
         skipped["ignored_cluster"] = scanned["ignored_clusters"]
     return {
         "version": __version__,
-        "settings": {**store.signing.describe(), **scanned.get("scanning", {})},
+        "settings": {**store.signing.described(), **scanned.get("scanning", {})},
         "sources": [
             {"name": mark.name, "path": mark.path, "documents": mark.documents, "skipped": asdict(mark.skips)}
             for mark in marks

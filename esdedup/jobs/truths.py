@@ -14,8 +14,9 @@ from esdedup.errors import EvaluationError
 from esdedup.evaluation.recall import score_pairs
 from esdedup.jobs.scanning import find_pairs, named_pairs, new_scan
 from esdedup.jobs.scratch import scratch_database
-from esdedup.matching.signers.bands import Signer
-from esdedup.settings import Resources, Scanning
+from esdedup.matching.protocol import Scanning
+from esdedup.matching.signers.text_signer import TextSigner
+from esdedup.resources import Resources
 from esdedup.store.protocol import Store
 
 EXACT = "exact"
@@ -28,8 +29,8 @@ def against_exact(store: Store, resources: Resources, jaccard: float | None = No
 
     Told with the `threshold`. Where something else than Jaccard has made pairs, a precision by Jaccard says nothing.
     """
-    scanning = Scanning.described(store.last_scanning() or {})
-    exact = Scanning(
+    scanning = Scanning.from_described(store.last_scanning() or {})
+    exact = Scanning.of(
         jaccard=scanning.jaccard if jaccard is None else jaccard,
         word_edit_distance=scanning.word_edit_distance,
         across=scanning.across,
@@ -37,13 +38,13 @@ def against_exact(store: Store, resources: Resources, jaccard: float | None = No
     )
     sentences = store.counts()["sentences_kept"]
     with scratch_database(store, exact, resources, sentences) as scratch:
-        scan = new_scan(store, scratch, Signer(store.signing), exact, resources)
+        scan = new_scan(store, scratch, TextSigner(store.signing), exact, resources)
         find_pairs(store, scan, exact, "exact", quiet=quiet)
         scratch.execute(f"CREATE OR REPLACE TABLE truth {_PAIRS}")
         for batch in named_pairs(scratch):
             scratch.insert("truth", pa.Table.from_batches([batch]).select(["a", "b", "jaccard"]))
         found = {"threshold": exact.jaccard, **_scored(scratch, store)}
-        by_jaccard = scanning.verify == EXACT and scanning.jaccard >= exact.jaccard
+        by_jaccard = scanning.verifier.least(scanning.jaccard) >= exact.jaccard
         return found if by_jaccard else {**found, "precision": None}
 
 

@@ -19,12 +19,14 @@ from esdedup.analysis.judge import JUDGE
 from esdedup.columns.arrays import Numbers
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import Hashes
-from esdedup.jobs.scanning import cluster_pairs, find_pairs, named_pairs, new_collider, warn_of_hot_tokens
+from esdedup.jobs.scanning import cluster_pairs, find_pairs, named_pairs, new_scan, warn_of_hot_tokens
 from esdedup.jobs.scratch import scratch_database
+from esdedup.matching.lsh.collide import HOT_LIMIT
 from esdedup.matching.lsh.collider import token_matrix
+from esdedup.matching.protocol import Scanning
 from esdedup.matching.scan import collapse
-from esdedup.matching.signers.bands import Signer
-from esdedup.settings import Resources, Scanning
+from esdedup.matching.signers.text_signer import TextSigner
+from esdedup.resources import Resources
 from esdedup.store.protocol import Store
 
 
@@ -45,12 +47,12 @@ def update_results(
     store: Store, changed: pa.Table, scanned: dict[str, Any], resources: Resources, *, quiet: bool
 ) -> dict[str, float]:
     """Bring the results of the scan that told `scanned` up to date with the texts `changed`; seconds by stage."""
-    scanning = Scanning.described(scanned["scanning"])
-    signer = Signer(store.signing)
+    scanning = Scanning.from_described(scanned["scanning"])
+    signer = TextSigner(store.signing)
     clock = time.perf_counter()
     with scratch_database(store, scanning, resources, sentences=0) as scratch:
-        collider = new_collider(scratch, signer, scanning, resources)
-        changes = _changes(store, changed, scanning, collider.hot_limit)
+        collider = new_scan(store, scratch, signer, scanning, resources)
+        changes = _changes(store, changed, scanning)
         near, dirty = _column(changes.near), _column(changes.dirty)
         found = find_pairs(store, collider, scanning, "update", quiet=quiet, near=near, dirty=dirty)
         warn_of_hot_tokens(found)
@@ -92,7 +94,7 @@ _NAMED: pa.Schema = pa.schema(
 )
 
 
-def _changes(store: Store, changed: pa.Table, scanning: Scanning, hot_limit: int) -> _Changes:
+def _changes(store: Store, changed: pa.Table, scanning: Scanning) -> _Changes:
     hashes: Hashes = changed["hash"].to_numpy()
     existed, exists = (changed[name].to_numpy().astype(np.bool_) for name in ("existed", "exists"))
     tokens = token_matrix(changed["tokens"], store.signing.tokens)
@@ -104,7 +106,7 @@ def _changes(store: Store, changed: pa.Table, scanning: Scanning, hot_limit: int
     token, holder = holders["token"].to_numpy(), holders["hash"].to_numpy()
     now = _counts(known, token)
     then = now - _counts(known, tokens[arrived].reshape(-1)) + _counts(known, tokens[gone].reshape(-1))
-    hot = known[np.maximum(now, then) > hot_limit]
+    hot = known[np.maximum(now, then) > HOT_LIMIT]
     all_dirty = np.union1d(hashes[dirty], holder[np.isin(token, hot)])
     if len(hot):
         signed = store.signatures_of("any", _column(all_dirty))
@@ -117,7 +119,7 @@ def _changes(store: Store, changed: pa.Table, scanning: Scanning, hot_limit: int
         np.union1d(holder, all_dirty),
         int(arrived.sum() - gone.sum()),
         int((now >= 2).sum() - (then >= 2).sum()),
-        int((now > hot_limit).sum() - (then > hot_limit).sum()),
+        int((now > HOT_LIMIT).sum() - (then > HOT_LIMIT).sum()),
         len(all_dirty) == arrived.sum() and not gone.any(),
     )
 

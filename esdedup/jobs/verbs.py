@@ -16,6 +16,7 @@ from esdedup.jobs.scratch import forget_scans
 from esdedup.jobs.steps import (
     Address,
     bring_up_to_date,
+    check_adding,
     check_count,
     check_generations,
     check_table,
@@ -28,7 +29,6 @@ from esdedup.jobs.steps import (
     publish,
     read_into,
     refuse_other_sources,
-    refuse_projection,
     require_settled,
     scan_if_needed,
     settings_of,
@@ -166,7 +166,7 @@ def add(
     found, missing = find_sources(sources, settings.reading, keep_going)
     marks = source_marks(found, settings.reading)
     with MemoryWatch() as memory, open_for(store, settings) as opened:
-        refuse_projection(opened, settings)
+        check_adding(opened, settings)
         next_scanning(opened, settings)  # what is wrong with it is said before anything is read
         clock = time.perf_counter()
         merged = read_into(opened, found, marks, settings, keep_going=keep_going, quiet=quiet)
@@ -205,7 +205,7 @@ def status(*, store: Address) -> dict[str, Any]:
     with open_store(store, read_only=True) as opened:
         return {
             "store": opened.address,
-            "settings": opened.signing.describe(),
+            "settings": opened.signing.described(),
             "counts": opened.counts(),
             "sources": [
                 {"name": mark.name, "path": mark.path, "documents": mark.documents, "finished": mark.finished}

@@ -14,7 +14,7 @@ import numpy as np
 
 from esdedup.columns.arrays import Flags, Numbers
 from esdedup.columns.kernels import compiled
-from esdedup.matching.signers.minhash import Tokens
+from esdedup.matching.signers.minhash_kernels import Tokens
 
 
 @dataclass(frozen=True, slots=True)

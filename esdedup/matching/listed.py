@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pyarrow as pa
 
@@ -9,14 +11,15 @@ from esdedup.columns.arrays import Numbers
 from esdedup.matching.lsh.block import PAIRS
 from esdedup.matching.lsh.collide import Similarities, shared_tokens
 from esdedup.matching.lsh.collider import token_matrix
-from esdedup.matching.scan import Progress, Scan
+from esdedup.matching.protocol import Progress
+from esdedup.matching.scan import StagedScan
 from esdedup.matching.verify.verified import verify
 
 SET_BYTES = 12
 """Of a text's byte, once its shingles are 64-bit numbers."""
 
 
-class ListedScan(Scan):
+class ListedScan(StagedScan):
     """A scan that makes a list of its candidates before it compares any."""
 
     def _list(self, candidates: str) -> int:
@@ -63,10 +66,10 @@ class ListedScan(Scan):
         texts = held["text"].cast(pa.large_string()).combine_chunks()
         tokens = token_matrix(held["tokens"], self._signer.signing.tokens)
         a, b = np.searchsorted(numbers, asked["a"]), np.searchsorted(numbers, asked["b"])
-        near, closeness = self._close(texts, a, b)
+        near, closeness = self._scanning.verifier.near(partial(self._closeness, texts), a, b)
         found = verify(self._signer, self._scanning, self._threads, texts, a[near], b[near])
         a, b = a[near][found.kept], b[near][found.kept]
-        told = self._scanning.verify != "none"
+        told = self._scanning.verifier.compares
         columns = {
             "a": numbers[a],
             "b": numbers[b],
@@ -77,7 +80,6 @@ class ListedScan(Scan):
         closeness = found.jaccard if closeness is None else closeness[found.kept]
         return pa.table(columns).cast(PAIRS).append_column("closeness", pa.array(closeness))
 
-    def _close(self, texts: pa.LargeStringArray, a: Numbers, b: Numbers) -> tuple[Numbers, Similarities | None]:
-        """Which of the candidates, texts at places a[i] and b[i], are close enough to be verified, and how close
-        each is; None where that is by Jaccard."""
-        return np.arange(len(a)), None
+    def _closeness(self, texts: pa.LargeStringArray, a: Numbers, b: Numbers) -> Similarities:
+        """How close the texts at places a[i] and b[i] are by the matcher's own measure, for verifiers that ask."""
+        raise NotImplementedError("this matcher has no measure of its own")

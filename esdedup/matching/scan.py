@@ -7,26 +7,14 @@ A scan of the same sentences that was killed is gone on with where it stood.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pyarrow as pa
 
 from esdedup.columns.arrays import Numbers
 from esdedup.columns.database import Database
-from esdedup.matching.signers.bands import Signer
-from esdedup.settings import Scanning
-
-FetchTexts = Callable[[pa.Table], Iterable[pa.RecordBatch]]
-"""From a column `hash` to rows (`hash`, `text`), each hash once, in any order."""
-
-FetchSignatures = Callable[[set[int]], Iterable[tuple[int, pa.Table | pa.RecordBatchReader]]]
-"""Rows of `signatures_schema`, one a sentence, in numbered slices but for those that are named as done."""
-
-Progress = Callable[[int, int], None]
-"""Called with work done and work in all."""
+from esdedup.matching.protocol import FetchSignatures, FetchTexts, Scan, ScanContext
 
 
 def signatures_schema(tokens: int) -> pa.Schema:
@@ -41,38 +29,16 @@ def signatures_schema(tokens: int) -> pa.Schema:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Collided:
-    """What a scan found."""
+class StagedScan(Scan):
+    """One scan in a private database, in stages that are each done once."""
 
-    texts: int
-    collisions: int | None  # None where candidates are not made of tokens
-    candidates: int | None  # None where all are compared with all
-    hot_tokens: int = 0
-    hot_places: list[str] = field(default_factory=list)
-    skipped: dict[str, int] = field(default_factory=dict)  # texts that could not take part, by reason
-
-
-class Scan(ABC):
-    """One scan. `budget` is what its arrays may take, in bytes, beside the database's own memory."""
-
-    def __init__(self, scratch: Database, signer: Signer, scanning: Scanning, budget: int, threads: int) -> None:
-        self._db = scratch
-        self._signer = signer
-        self._scanning = scanning
-        self._budget = budget
-        self._threads = threads
+    def __init__(self, context: ScanContext) -> None:
+        self._db = context.scratch
+        self._signer = context.signer
+        self._scanning = context.scanning
+        self._budget = context.budget
+        self._threads = context.threads
         self._db.execute("CREATE TABLE IF NOT EXISTS done (stage VARCHAR PRIMARY KEY, result BIGINT)")
-
-    @abstractmethod
-    def collide(
-        self,
-        signatures: FetchSignatures,
-        fetch: FetchTexts,
-        progress: Progress = lambda _done, _all: None,
-        dirty: pa.Table | None = None,
-    ) -> Collided:
-        """Find every pair among the sentences of `signatures`; texts are asked of `fetch` when needed."""
 
     # -- what is done already -----------------------------------------------------------------------------
 

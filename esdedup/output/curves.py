@@ -8,11 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from esdedup.evaluation.sample import Curve
+from esdedup.evaluation.schemes import Scheme
+from esdedup.matching.signers.protocol import Signer
 from esdedup.output.drawing import LIGHT, new_axes, written
 from esdedup.output.html import short
 
 
-def draw_curves(curves: Sequence[Curve], threshold: float, path: Path) -> None:
+def draw_curves(curves: Sequence[Curve[Scheme]], threshold: float, path: Path) -> None:
     """Write a PNG to `path`: a line for each scheme, and points where a sample has pairs, larger the more it has."""
     from matplotlib import colormaps
     from matplotlib.figure import Figure
@@ -42,7 +44,7 @@ def draw_curves(curves: Sequence[Curve], threshold: float, path: Path) -> None:
     figure.savefig(path, format="png", dpi=120)
 
 
-def draw_curve(curve: Curve, threshold: float, form: str) -> bytes:
+def draw_curve(curve: Curve[Signer], threshold: float, form: str) -> bytes:
     """A `png` or `svg` of one scheme: its chance in theory, and points for what was observed of pairs."""
     figure, axes = new_axes(4)
     axes.set_xlabel("Jaccard similarity of two texts")
@@ -59,5 +61,5 @@ def draw_curve(curve: Curve, threshold: float, form: str) -> bytes:
         sizes = 10 + 14 * np.log10(curve.pairs[seen])
         axes.scatter(curve.jaccard[seen], curve.recall[seen], s=sizes, color=LIGHT.ink, zorder=3, label=pairs)
     axes.legend(frameon=False, labelcolor=LIGHT.muted, fontsize=9, loc="upper left")
-    axes.set_title(f"{curve.scheme.tokens} tokens of {curve.scheme.rows} values")
+    axes.set_title(curve.scheme.words)
     return written(figure, form)

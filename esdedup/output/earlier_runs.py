@@ -16,7 +16,7 @@ from esdedup.columns.arrays import text_buffers, text_column
 from esdedup.columns.database import private_database
 from esdedup.columns.hashing import content_hashes
 from esdedup.errors import SourceError
-from esdedup.settings import Scanning
+from esdedup.matching.protocol import Scanning
 from esdedup.store.protocol import ClusterQuery, Store
 from esdedup.text.words import holding
 
@@ -57,7 +57,7 @@ def changes(store: Store, run: Path, wanted: ClusterQuery) -> Iterator[dict[str,
         )
         for table in _texts(path):
             db.insert("earlier", table)
-        ignored = Scanning.described(store.last_scanning() or {}).ignore  # not gone: known and wanted
+        ignored = Scanning.from_described(store.last_scanning() or {}).ignore  # not gone: known and wanted
         db.create("wanted", pa.table({"hash": pa.array(ignored, pa.uint64())}))
         for batch in store.memberships():
             db.insert("members", pa.Table.from_batches([batch]).select(["hash", "cluster"]))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from esdedup.analysis.kind_names import KINDS
 from esdedup.output.drawing import KIND_COLOURS, LIGHT, WRITING, new_axes, written
 from esdedup.output.sizes import classes
-from esdedup.settings import KINDS
 
 _ROOM = 0.017
 """The share of a bar that one letter takes."""

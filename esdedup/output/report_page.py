@@ -15,6 +15,7 @@ from typing import Any
 from markupsafe import Markup
 
 from esdedup.analysis.drift import contradictions
+from esdedup.analysis.kind_names import KINDS
 from esdedup.analysis.templates import Table, frame_pieces, table_of
 from esdedup.output.aligned import laid_out
 from esdedup.output.drawing import on_dark
@@ -24,7 +25,6 @@ from esdedup.output.kinds_plot import draw_kinds
 from esdedup.output.reproduce import commands, defaults, state
 from esdedup.output.sizes import classes, sizes_of_kinds
 from esdedup.output.skips import in_words
-from esdedup.settings import KINDS
 from esdedup.store.protocol import STANDARD_INPUT, ClusterQuery, SourceMark, Store
 
 _CLUSTERS = 10

@@ -13,7 +13,9 @@ from pathlib import PurePath
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from esdedup.settings import Reading, Scanning, Signing
+from esdedup.formats.reading_options import Reading
+from esdedup.matching.protocol import MATCHERS, Scanning
+from esdedup.matching.signing import Signing
 from esdedup.store.opening import is_on_server
 from esdedup.store.protocol import SourceMark
 
@@ -36,7 +38,7 @@ def commands(marks: Sequence[SourceMark], settings: Mapping[str, Any], address: 
     Only what differs from the defaults is told. Where sources were read in different ways, each way has its command.
     """
     ways = [list(some) for _, some in groupby(marks, _way)]
-    signing = _flags(settings, Signing().describe(), _names(Signing()))
+    signing = _flags(settings, Signing().described(), _flag_names(Signing.all_names()))
     scanning, store, out = _scanning_flags(settings), ["--store", _place(address)], ["--out", _OUT]
     if len(ways) == 1:
         named = store if is_on_server(address) else []  # in a file it is in the folder by itself
@@ -58,8 +60,7 @@ def _place(address: str) -> str:
 
 def defaults(settings: Mapping[str, Any]) -> dict[str, Any]:
     """The default of each setting, by its command-line name, for the candidates that `settings` name."""
-    candidates = settings.get("candidates", Scanning().candidates)
-    return Signing().describe() | Scanning(candidates=candidates).describe() | {"candidates": Scanning().candidates}
+    return Signing().described() | _usual_scanning(settings)
 
 
 def state(mark: SourceMark) -> str:
@@ -94,7 +95,7 @@ def _named(way: Sequence[SourceMark]) -> list[str]:
     """The sources of one command, and the flags that say how they are read."""
     paths = list(dict.fromkeys(_argument(mark) for mark in way))
     told = paths if len(paths) <= _NAMED else [*paths[:_NAMED], "…"]
-    flags = _flags(_by_flag(_reading(way[0])), _by_flag(asdict(Reading())), _names(Reading()))
+    flags = _flags(_by_flag(_reading(way[0])), _by_flag(asdict(Reading())), _flag_names(Reading.names()))
     given = way[0].qualified and len({mark.name for mark in way}) == 1
     return [*told, *flags, *(["--source-name", way[0].name] if given else [])]
 
@@ -107,13 +108,17 @@ def _argument(mark: SourceMark) -> str:
 
 
 def _scanning_flags(settings: Mapping[str, Any]) -> list[str]:
-    usual = Scanning(candidates=settings.get("candidates", Scanning().candidates)).describe()
-    names = _names(Scanning()) - {"keep"}
-    return _flags(settings, {**usual, "candidates": Scanning().candidates}, names)
+    return _flags(settings, _usual_scanning(settings), _flag_names(Scanning.all_names() - {"keep"}))
 
 
-def _names(settings: Any) -> set[str]:
-    return {name.replace("_", "-") for name in asdict(settings)}
+def _usual_scanning(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The defaults of a scan with the matcher that `settings` name, but for the name of the matcher."""
+    chosen = settings.get(MATCHERS.option, MATCHERS.names[0])
+    return {**Scanning.of(**{MATCHERS.option: chosen}).described(), MATCHERS.option: MATCHERS.names[0]}
+
+
+def _flag_names(names: Iterable[str]) -> set[str]:
+    return {name.replace("_", "-") for name in names}
 
 
 def _by_flag(options: Mapping[str, Any]) -> dict[str, Any]:

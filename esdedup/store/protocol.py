@@ -18,7 +18,8 @@ import pyarrow as pa
 from esdedup.clustering.clusters import Clusters
 from esdedup.columns.database import Database
 from esdedup.columns.records import Skips
-from esdedup.settings import Part, Signing
+from esdedup.formats.reading_options import Part
+from esdedup.matching.signing import Signing
 from esdedup.store.classifying import Judge
 from esdedup.store.ranking_joins import rank_by_joins
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from esdedup.errors import StoreSettingsError, StoreVersionError
-from esdedup.settings import HASH_SCHEME, Signing
+from esdedup.matching.signing import HASH_SCHEME, Signing
 
 SCHEMA_VERSION = 4
 
@@ -34,7 +34,7 @@ def check_readable(address: str, version: int, scheme: int) -> None:
 
 def check_same(address: str, stored: Signing, asked: Signing) -> None:
     """`StoreSettingsError`, naming both values, where the signing settings differ."""
-    ours, theirs = asked.describe(), stored.describe()
+    ours, theirs = asked.described(), stored.described()
     for name in [*ours, *theirs]:
         if ours.get(name) != theirs.get(name):
             raise StoreSettingsError(

@@ -11,6 +11,8 @@ hashed by a polynomial modulo 2^64, rolled along the text, and mixed.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -20,6 +22,16 @@ from esdedup.columns.kernels import compiled
 Units = npt.NDArray[np.uint64]
 
 _BASE = np.uint64(0x9FB21C651E98DF25)  # odd, so that no power of it vanishes modulo 2^64
+
+
+class Shingled(NamedTuple):
+    """Texts in the form that the kernels shingle: see `unit_windows`."""
+
+    data: Bytes
+    offsets: Offsets
+    words: Hashes
+    by_word: bool
+    length: int
 
 
 @compiled

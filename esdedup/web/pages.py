@@ -12,9 +12,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, Router
 
+from esdedup.analysis.kind_names import KINDS
 from esdedup.analysis.templates import frame_pieces
 from esdedup.output.html import environment, style
-from esdedup.settings import KINDS
 from esdedup.web.graph import ring
 
 _FILES = {"page.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}

@@ -17,7 +17,7 @@ import psutil
 import uvicorn
 
 from esdedup.errors import EsdedupError, UsageError
-from esdedup.settings import available_cores
+from esdedup.resources import available_cores
 from esdedup.web.answers.warm import warm_up
 from esdedup.web.app import create_app
 from esdedup.web.desk import Desk

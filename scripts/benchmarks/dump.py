@@ -13,7 +13,7 @@ from lxml import etree
 
 from esdedup.demo.density import REAL, markup_density
 from esdedup.formats.compression.opener import Opened
-from esdedup.settings import available_cores
+from esdedup.resources import available_cores
 from scripts.benchmarks.bench import Bench, interleaved, ratio, seconds
 from scripts.benchmarks.corpora import articles_of_bytes, dump
 from scripts.benchmarks.processes import ESDEDUP, run

@@ -18,9 +18,10 @@ import pyarrow as pa
 import esdedup
 from esdedup.columns.database import Database
 from esdedup.matching.lsh.collider import Collider
-from esdedup.matching.signers.bands import Signer
+from esdedup.matching.protocol import ScanContext, Scanning
+from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.node.control import running_node
-from esdedup.settings import Resources, Scanning
+from esdedup.resources import Resources
 from esdedup.store.elasticsearch.bulk import BODY_BYTES
 from esdedup.store.elasticsearch.indices import CORPUS, Indices
 from esdedup.store.elasticsearch.reading import PAGE
@@ -205,7 +206,9 @@ def _point_in_time(store: Any) -> int:
 
 def _read_and_group(store: ServerStore) -> int:
     with Database(memory=MEMORY * 2 // 5, threads=2) as scratch:
-        collider = Collider(scratch, Signer(store.signing), Scanning(), MEMORY // 5, Resources().processes)
+        collider = Collider(
+            ScanContext(scratch, TextSigner(store.signing), Scanning(), MEMORY // 5, Resources().processes)
+        )
         return collider._hold(collider._load(lambda done: store.signatures("any", done), None))
 
 

@@ -16,10 +16,10 @@ import numpy as np
 import pyarrow as pa
 
 import esdedup
+from esdedup.analysis.kind_names import KINDS
 from esdedup.columns.arrays import text_buffers
 from esdedup.columns.hashing import content_hashes
 from esdedup.jobs import scanning
-from esdedup.settings import KINDS
 from scripts.benchmarks.bench import Bench
 from scripts.benchmarks.contradictions import contradiction_rows
 from scripts.benchmarks.lineage import lineage_rows

@@ -9,9 +9,9 @@ from statistics import median
 import numpy as np
 
 from esdedup.columns.arrays import text_column
-from esdedup.matching.signers.bands import Signer
-from esdedup.matching.signers.minhash import Tokens
-from esdedup.settings import Signing
+from esdedup.matching.signers.minhash_kernels import Tokens
+from esdedup.matching.signers.text_signer import TextSigner
+from esdedup.matching.signing import Signing
 from scripts.benchmarks.bench import Bench, interleaved, ratio, seconds
 from scripts.benchmarks.peer import Peer, PeerError
 from scripts.benchmarks.rows import Row, at_least, without_value
@@ -31,7 +31,7 @@ def measure(bench: Bench) -> list[Row]:
     jobs: dict[str, Callable[[], float]] = {
         "128": partial(seconds, partial(_sign, sample.texts, _bands(128, 4))),
         "fewest": partial(seconds, partial(_sign, sample.texts, _bands(*plan))),
-        "papers": partial(seconds, partial(_sign, sample.texts, Signing(hashes=20, draw=10, draws=10))),
+        "papers": partial(seconds, partial(_sign, sample.texts, Signing.of(hashes=20, draw=10, draws=10))),
     }
     try:
         with Peer("with_rensa", truth.texts, cores=1) as peer:
@@ -75,11 +75,11 @@ def _described(hashes: int, rows: int) -> str:
 
 
 def _bands(hashes: int, rows: int) -> Signing:
-    return Signing(bands=hashes // rows, rows=rows)
+    return Signing.of(bands=hashes // rows, rows=rows)
 
 
 def _sign(texts: list[str], signing: Signing) -> Tokens:
-    signer = Signer(signing)
+    signer = TextSigner(signing)
     return signer.tokens(signer.shingled(text_column(texts)))
 
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from esdedup.clustering.clusters import find_clusters
+from esdedup.clustering.linkages import LINKAGES
 from esdedup.columns.database import Database
 
 Edges = dict[tuple[int, int], float]
@@ -32,7 +33,7 @@ def clusters(texts: int, edges: Edges, linkage: str = "single", copies: list[int
             "jaccard": pa.array([value if verified else None for value in edges.values()], pa.float64()),
         }
         scratch.create("pairs", pa.table(columns))
-        found = find_clusters(scratch, linkage, verified)
+        found = find_clusters(scratch, LINKAGES.make(linkage, {}), verified)
     members: dict[int, list[int]] = {}
     for row in found.texts.to_pylist():
         members.setdefault(row["cluster"], []).append((row["hash"] - 3) // 10)

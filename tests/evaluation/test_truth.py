@@ -8,15 +8,16 @@ from esdedup.columns.arrays import text_column
 from esdedup.evaluation.sample import Sample, expected_curve
 from esdedup.evaluation.schemes import Scheme
 from esdedup.evaluation.truth import true_pairs
-from esdedup.matching.signers.bands import Signer
-from esdedup.settings import Resources, Signing
+from esdedup.matching.signers.text_signer import TextSigner
+from esdedup.matching.signing import Signing
+from esdedup.resources import Resources
 from tests.corpus import corpus, template
 from tests.corpus import true_pairs as by_definition
 
 
 def test_all_true_pairs_by_place() -> None:
     texts = sorted(set(corpus(81, 300)))
-    found = true_pairs(text_column(texts), Signer(Signing()), 0.6, Resources(workers=2))
+    found = true_pairs(text_column(texts), TextSigner(Signing()), 0.6, Resources(workers=2))
     named = {(texts[a], texts[b]): jaccard for a, b, jaccard in zip(*found, strict=True)}
     assert named == by_definition(texts, 0.6)
     assert (found.a < found.b).all()
@@ -31,7 +32,7 @@ def test_a_curve_counts_the_pairs_of_each_class() -> None:
     truth = np.array(list(by_definition(texts, 0.5).values()))
     assert curve.pairs.sum() == len(truth)
     assert curve.pairs[(curve.jaccard > 0.8)].sum() == (truth >= 0.8).sum() == len(sample.wanted)
-    signer = Signer(Signing())
+    signer = TextSigner(Signing())
     shared = 0
     for a, b in by_definition(texts, 0.5):
         one, two = signer.tokens(signer.shingled(text_column([a, b])))

@@ -16,8 +16,9 @@ from py7zr.io import BytesIOFactory
 
 from esdedup.columns.records import Skips
 from esdedup.formats.discover import discover
+from esdedup.formats.reading_options import Reading
 from esdedup.formats.rewrite import Mark, Rewritten, rewrite_source
-from esdedup.settings import Reading, Signing
+from esdedup.matching.signing import Signing
 
 from ..sources.helpers import PACK, pack_7z, rows_of
 
@@ -53,7 +54,7 @@ def rewrite(
     return rewrite_source(
         source,
         reading,
-        Signing(unit=unit),
+        Signing.of(unit=unit),
         stream,
         folder,
         annotate=annotate,

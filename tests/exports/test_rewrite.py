@@ -17,8 +17,9 @@ from esdedup.formats import line_blocks as lines
 from esdedup.formats import raw_lines
 from esdedup.formats.compression import decoders
 from esdedup.formats.discover import discover
+from esdedup.formats.reading_options import Reading
 from esdedup.formats.rewrite import rewrite_source
-from esdedup.settings import Reading, Signing
+from esdedup.matching.signing import Signing
 
 from ..sources.helpers import feed_stdin, pack_7z, rows_of
 from .helpers import CLUSTER, ENDINGS, Drops, members, packed, rewrite, texts, unpacked
@@ -233,7 +234,7 @@ def test_folder_of_texts(tmp_path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         packed(path, name.encode())
     for found in discover([str(tmp_path / "texts")], Reading()):
-        rewrite_source(found, Reading(), Signing(), [], tmp_path / "out", annotate=False)
+        rewrite_source(found, Reading(), Signing().splitting, [], tmp_path / "out", annotate=False)
     assert left_over(tmp_path / "out") == ["a.txt", "b/a.txt", "b/c/d.txt.gz"]
     assert unpacked(tmp_path / "out" / "b" / "c" / "d.txt.gz") == b"b/c/d.txt.gz"
 

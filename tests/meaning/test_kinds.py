@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from esdedup.analysis.align import align
 from esdedup.analysis.judge import judge_clusters
+from esdedup.analysis.kind_names import KINDS
 from esdedup.analysis.word_forms import split_words
-from esdedup.settings import KINDS
 from esdedup.store.classifying import MEANINGS, MEMBERS
 from tests.corpus import sentence
 from tests.meaning.helpers import Text, judged

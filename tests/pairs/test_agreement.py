@@ -18,24 +18,24 @@ from esdedup.columns.arrays import text_buffers, text_column
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import content_hashes
 from esdedup.errors import SettingsError
-from esdedup.matching.scan import Collided, signatures_schema
-from esdedup.matching.signers.bands import Signer
-from esdedup.matching.signers.minhash import family, minhash_values
-from esdedup.papers.agreement import AgreementScan
-from esdedup.papers.counting import number_values
-from esdedup.settings import Scanning, Signing
+from esdedup.matching.protocol import Collided, ScanContext, Scanning
+from esdedup.matching.scan import signatures_schema
+from esdedup.matching.signers.minhash_kernels import family, minhash_values
+from esdedup.matching.signers.text_signer import TextSigner
+from esdedup.matching.signing import Signing
+from esdedup.papers.agreement.counting import number_values
 from tests.corpus import corpus, edited, word
 
 AMPLE = 2**28
 TIGHT = 1_000_000  # bytes: some two hundred texts a tile
 
-SIGNING = Signing(unit="record", min_chars=0, max_chars=100_000, normalize="expanded", shingle="word:2")
+SIGNING = Signing.of(unit="record", min_chars=0, max_chars=100_000, normalize="expanded", shingle="word:2")
 
 Row = tuple[str, str, float | None, int | None, int]
 
 
 def scanning(**options: Any) -> Scanning:
-    return Scanning(**{"candidates": "agreement", "verify": "none", **options})
+    return Scanning.of(**{"candidates": "agreement", "verify": "none", **options})
 
 
 def scan(
@@ -49,7 +49,7 @@ def scan(
     dirty: list[str] | None = None,
     killed_after: int = 0,
 ) -> tuple[list[Row], Collided]:
-    signer = Signer(signing)
+    signer = TextSigner(signing)
     data, offsets = text_buffers(text_column(texts))
     hashes = content_hashes(data, offsets)
     text_of = dict(zip(hashes.tolist(), texts, strict=True))
@@ -74,10 +74,11 @@ def scan(
 
     changed = None if dirty is None else pa.table({"hash": content_hashes(*text_buffers(text_column(dirty)))})
     with Database(memory=2**28, threads=threads) as scratch:
+        context = ScanContext(scratch, signer, options, budget, threads)
         if killed_after:
             with pytest.raises(KeyboardInterrupt):
-                AgreementScan(scratch, signer, options, budget, threads).collide(slices, fetch, interrupted, changed)
-        found = AgreementScan(scratch, signer, options, budget, threads).collide(slices, fetch, dirty=changed)
+                options.matcher.scan(context).collide(slices, fetch, interrupted, changed)
+        found = options.matcher.scan(context).collide(slices, fetch, dirty=changed)
         pairs: list[Row] = []
         for one, two, *scores in scratch.rows(
             "SELECT one.hash, two.hash, jaccard, word_edit_distance, shared_tokens FROM pairs p "
@@ -90,7 +91,7 @@ def scan(
 
 
 def signatures(texts: list[str], values: int, signing: Signing = SIGNING) -> npt.NDArray[np.uint64]:
-    shingled = Signer(signing).shingled(text_column(texts))
+    shingled = TextSigner(signing).shingled(text_column(texts))
     return minhash_values(*shingled, *family(signing.seed, values), signing.hash_bits)
 
 
@@ -135,7 +136,7 @@ def test_three_thousand_documents_equal_brute_force() -> None:
 @pytest.mark.parametrize("budget", [AMPLE, TIGHT // 5])
 def test_any_signature_and_share(values: int, share: float, budget: int) -> None:
     texts = corpus(2, 500)
-    signing = Signing(shingle="word:1", normalize="words", hash_bits=16)
+    signing = Signing.of(shingle="word:1", normalize="words", hash_bits=16)
     rows, _ = scan(texts, scanning(signature=values, agreement=share), signing=signing, budget=budget)
     assert {(a, b): shared for a, b, _, _, shared in rows} == agreeing(texts, values, values * share, signing)
     assert rows
@@ -175,7 +176,7 @@ def test_verified_pairs_are_similar_too() -> None:
     rows, found = scan(texts, scanning(verify="exact", jaccard=0.6))
     assert found.candidates == len(everything) > len(rows) > 10
     words = {
-        text: Signer(SIGNING).shingled(text_column([text])).words.tolist()
+        text: TextSigner(SIGNING).shingled(text_column([text])).words.tolist()
         for text in {t for r in everything for t in r[:2]}
     }
     sets = {text: {*pairwise(its)} for text, its in words.items()}
@@ -232,13 +233,13 @@ def test_numbers_are_equal_where_values_are(values: list[int]) -> None:
 
 
 def test_options_are_checked_and_shown_only_where_they_count() -> None:
-    assert "signature" not in Scanning().describe()
+    assert "signature" not in Scanning().described()
     shown = scanning().describe()
     assert (shown["signature"], shown["agreement"]) == (200, 0.5)
-    assert Scanning.described(shown) == scanning()
-    assert Scanning(signature=7) == Scanning()
+    assert Scanning.from_described(shown) == scanning()
+    assert Scanning.of(signature=7) == Scanning()
     for wrong in ({"signature": 0}, {"signature": 2000}, {"agreement": 1}, {"agreement": -0.1}, {"agreement": "x"}):
         with pytest.raises(SettingsError, match="allowed"):
             scanning(**wrong)
         with pytest.raises(SettingsError, match="allowed"):
-            Scanning(**wrong)
+            Scanning.of(**wrong)

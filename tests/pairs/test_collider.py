@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 
@@ -14,9 +14,11 @@ from esdedup.columns.arrays import text_buffers, text_column
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import content_hashes
 from esdedup.matching.lsh.collider import Collider
-from esdedup.matching.scan import Collided, Scan, signatures_schema
-from esdedup.matching.signers.bands import Signer
-from esdedup.settings import Scanning, Signing
+from esdedup.matching.protocol import Collided, ScanContext, Scanning
+from esdedup.matching.scan import signatures_schema
+from esdedup.matching.signers.text_signer import TextSigner
+from esdedup.matching.signing import Signing
+from esdedup.store.ranking_joins import rank_by_joins
 from tests.corpus import corpus, jaccard, template, true_pairs
 
 AMPLE = 2**28
@@ -34,10 +36,9 @@ def collide(
     threads: int = 2,
     homes: list[int] | None = None,
     hot_limit: int = 2000,
-    kind: Callable[..., Scan] | None = None,
     scratch: Database | None = None,
 ) -> tuple[list[Row], Collided]:
-    signer = Signer(signing or Signing())
+    signer = TextSigner(signing or Signing())
     column = text_column(texts)
     data, offsets = text_buffers(column)
     hashes = content_hashes(data, offsets)
@@ -56,8 +57,9 @@ def collide(
         yield pa.record_batch({"hash": found, "text": [text_of[value] for value in found.to_pylist()]})
 
     with scratch or Database(memory=2**27, threads=threads) as db:
-        parts = (db, signer, scanning or Scanning(), budget, threads)
-        collider = Collider(*parts, hot_limit) if kind is None else kind(*parts)
+        asked = scanning or Scanning()
+        context = ScanContext(db, signer, asked, budget, threads, rank_by_joins)
+        collider = Collider(context, hot_limit) if asked.matcher.by_tokens else asked.matcher.scan(context)
         batch = pa.record_batch(columns, schema)
         collided = collider.collide(lambda _: [(0, pa.table(batch.columns, schema))], fetch)
         rows: list[Row] = []
@@ -73,7 +75,7 @@ def collide(
 
 def colliding(texts: list[str], signing: Signing) -> dict[tuple[str, str], int]:
     """Distinct pairs that share a token, and how many they share."""
-    signer = Signer(signing)
+    signer = TextSigner(signing)
     distinct = sorted(set(texts))
     tokens = signer.tokens(signer.shingled(text_column(distinct))).tolist()
     found = {}
@@ -84,7 +86,7 @@ def colliding(texts: list[str], signing: Signing) -> dict[tuple[str, str], int]:
     return found
 
 
-SCHEMES = {"bands": Signing(), "draws": Signing(hashes=20, draw=3, draws=10), "few": Signing(bands=3, rows=1)}
+SCHEMES = {"bands": Signing(), "draws": Signing.of(hashes=20, draw=3, draws=10), "few": Signing.of(bands=3, rows=1)}
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -141,11 +143,11 @@ def test_a_hot_token_finds_its_cluster_with_bounded_work(budget: int) -> None:
 
 def test_pairs_that_share_a_token_that_is_not_hot_are_never_lost() -> None:
     texts = template(7, 150, edits=2)
-    signing = Signing(bands=10, rows=4)
+    signing = Signing.of(bands=10, rows=4)
     limited, collided = collide(texts, signing=signing, hot_limit=60)
     everything, _ = collide(texts, signing=signing)
     assert collided.hot_tokens > 0
-    signer = Signer(signing)
+    signer = TextSigner(signing)
     tokens = dict(zip(texts, signer.tokens(signer.shingled(text_column(texts))).tolist(), strict=True))
     holders: dict[int, int] = {}
     for row in tokens.values():
@@ -173,7 +175,7 @@ def test_texts_of_one_home_are_no_pairs() -> None:
 def test_unverified_pairs_are_the_candidates() -> None:
     texts = corpus(9, 150)
     candidates = colliding(texts, Signing())
-    rows, collided = collide(texts, scanning=Scanning(verify="none"))
+    rows, collided = collide(texts, scanning=Scanning.of(verify="none"))
     assert {(a, b): shared for a, b, _, _, shared in rows} == candidates
     assert all(jaccard is None and distance is None for _, _, jaccard, distance, _ in rows)
     assert collided.candidates == len(candidates)
@@ -182,7 +184,7 @@ def test_unverified_pairs_are_the_candidates() -> None:
 def test_word_edit_distance_limits_pairs() -> None:
     texts = corpus(10)
     everything, _ = collide(texts)
-    near, _ = collide(texts, scanning=Scanning(word_edit_distance=1))
+    near, _ = collide(texts, scanning=Scanning.of(word_edit_distance=1))
     assert near == [row for row in everything if row[3] is not None and row[3] <= 1]
     assert 0 < len(near) < len(everything)
 

@@ -11,17 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from esdedup.columns.arrays import text_column
-from esdedup.matching.exact.join import ExactScan
 from esdedup.matching.exact.prefixes import count_shingles, group_ends, join, prefixes
 from esdedup.matching.lsh.collide import needed_overlap, sketches
-from esdedup.matching.signers.bands import Signer
-from esdedup.settings import Scanning, Signing
+from esdedup.matching.protocol import Scanning
+from esdedup.matching.signers.text_signer import TextSigner
+from esdedup.matching.signing import Signing
 from tests.corpus import corpus, template, true_pairs
 from tests.pairs.test_collider import TIGHT, Row, collide
 
 
 def exact(texts: list[str], jaccard: float = 0.8, **options: Any) -> list[Row]:
-    rows, collided = collide(texts, scanning=Scanning(jaccard=jaccard, candidates="exact"), kind=ExactScan, **options)
+    scanning = Scanning.of(jaccard=jaccard, candidates="exact")
+    rows, collided = collide(texts, scanning=scanning, **options)
     assert collided.texts == len(set(texts))
     assert (collided.collisions, collided.candidates) == (None, None)
     return rows
@@ -29,7 +30,7 @@ def exact(texts: list[str], jaccard: float = 0.8, **options: Any) -> list[Row]:
 
 def by_definition(texts: list[str], threshold: float, signing: Signing) -> dict[tuple[str, str], float]:
     """Every pair at or above the threshold, for any kind of shingles."""
-    signer = Signer(signing)
+    signer = TextSigner(signing)
     distinct = sorted(set(texts))
     flat, bounds = signer.sets(signer.shingled(text_column(distinct)))
     sets = [set(flat[begin:end].tolist()) for begin, end in pairwise(bounds)]
@@ -52,7 +53,7 @@ def test_every_true_pair_and_no_other(threshold: float, seed: int) -> None:
 
 @pytest.mark.parametrize("shingle", ["char:1", "char:5", "word:1", "word:2"])
 def test_any_shingles(shingle: str) -> None:
-    signing = Signing(shingle=shingle)
+    signing = Signing.of(shingle=shingle)
     texts = [*corpus(3, 200), "", "a", "ab", "  ", "one two"]
     assert {(a, b): jaccard for a, b, jaccard, _, _ in exact(texts, 0.6, signing=signing)} == by_definition(
         texts, 0.6, signing
@@ -88,8 +89,8 @@ def test_texts_of_one_home_are_no_pair() -> None:
 def test_words_apart_may_be_limited() -> None:
     texts = corpus(8, 300)
     rows = exact(texts, 0.5)
-    scanning = Scanning(jaccard=0.5, candidates="exact", word_edit_distance=1)
-    near, _ = collide(texts, scanning=scanning, kind=ExactScan)
+    scanning = Scanning.of(jaccard=0.5, candidates="exact", word_edit_distance=1)
+    near, _ = collide(texts, scanning=scanning)
     assert near == [row for row in rows if row[3] is not None and row[3] <= 1]
     assert 0 < len(near) < len(rows)
 

@@ -17,12 +17,13 @@ import xxhash
 from esdedup.columns.arrays import text_column
 from esdedup.columns.database import Database
 from esdedup.errors import VectorsError
-from esdedup.matching.scan import Collided
-from esdedup.matching.signers.bands import Signer
-from esdedup.papers import windows
-from esdedup.papers.hyperplanes import add_hashed, hashed_key, hyperplanes, permutation
-from esdedup.papers.projection import ProjectionScan
-from esdedup.settings import Scanning, Signing
+from esdedup.matching.protocol import Collided, Scanning
+from esdedup.matching.signers.text_signer import TextSigner
+from esdedup.matching.signing import Signing
+from esdedup.papers.projection import windows
+from esdedup.papers.projection.hyperplanes import add_hashed, hashed_key, hyperplanes, permutation
+from esdedup.papers.projection.projection_options import ProjectionOptions
+from esdedup.papers.projection.projection_scan import ProjectionScan
 from esdedup.text.stopwords import stop_words
 from tests.corpus import corpus, edited, jaccard, sentence
 from tests.pairs.test_collider import AMPLE, Row, collide
@@ -36,11 +37,11 @@ Vector = np.ndarray
 
 
 def by_projection(**options: Any) -> Scanning:
-    return Scanning(candidates="projection", **{"verify": "none", **options})
+    return Scanning.of(candidates="projection", **{"verify": "none", **options})
 
 
 def project(texts: list[str], scanning: Scanning, **options: Any) -> tuple[list[Row], Collided]:
-    return collide(texts, scanning=scanning, kind=ProjectionScan, **options)
+    return collide(texts, scanning=scanning, **options)
 
 
 # -- the definition ---------------------------------------------------------------------------------------------------
@@ -73,20 +74,22 @@ def drawn_vectors(texts: list[str]) -> dict[str, Vector]:
 
 def candidates(vectors: dict[str, Vector], scanning: Scanning) -> set[tuple[str, str]]:
     """Pairs within the window of any permutation whose signatures differ in few bits."""
+    matcher = scanning.matcher
+    assert isinstance(matcher, ProjectionOptions)
     ordered = sorted(vectors, key=code_of)
     directed = [(number, text) for number, text in enumerate(ordered) if vectors[text].any()]
     bits = {}
     for number, text in directed:
         vector = vectors[text]
-        planes = hyperplanes(SEED, len(vector), scanning.signature_bits)
+        planes = hyperplanes(SEED, len(vector), matcher.signature_bits)
         bits[number] = (np.rint(vector / np.abs(vector).max() * 2**25) @ planes >= 0).astype(int)
     found = set()
-    for which in range(scanning.permutations):
-        order = permutation(SEED, which, scanning.signature_bits)
+    for which in range(matcher.permutations):
+        order = permutation(SEED, which, matcher.signature_bits)
         rows = sorted((bits[number][order].tolist(), number) for number, _ in directed)
         for at, (mine, number) in enumerate(rows):
-            for theirs, other in rows[max(0, at - scanning.window) : at]:
-                if sum(one != two for one, two in zip(mine, theirs, strict=True)) <= scanning.hamming:
+            for theirs, other in rows[max(0, at - matcher.window) : at]:
+                if sum(one != two for one, two in zip(mine, theirs, strict=True)) <= matcher.hamming:
                     found.add(tuple(sorted((ordered[number], ordered[other]))))
     return found
 
@@ -118,7 +121,8 @@ def test_candidates_are_those_of_the_definition(options: dict[str, int]) -> None
 @pytest.mark.parametrize("options", [{"threads": 1}, {"budget": TIGHT, "threads": 1}])
 def test_memory_and_threads_change_nothing(options: dict[str, Any], verify: str) -> None:
     texts = corpus(3, 200)
-    scanning = by_projection(verify=verify, vector_length=70, signature_bits=70, hamming=12, jaccard=0.5, cosine=0.8)
+    near = {"cosine": 0.8} if verify == "cosine" else {}
+    scanning = by_projection(verify=verify, vector_length=70, signature_bits=70, hamming=12, jaccard=0.5, **near)
     rows, collided = project(texts, scanning)
     again, collided_again = project(texts, scanning, **options)
     assert again == rows
@@ -154,7 +158,7 @@ def test_exact_pairs_are_the_candidates_that_are_similar() -> None:
     }
     assert collided.candidates == len(everything) > len(rows) > 10
     assert all(shared == everything[a, b] for a, b, _, _, shared in rows)
-    signer = Signer(Signing())
+    signer = TextSigner(Signing())
     tokens = {text: signer.tokens(signer.shingled(text_column([text])))[0] for text in set(texts)}
     assert everything == {(a, b): int((tokens[a] == tokens[b]).sum()) for a, b in everything}
     assert 0 in everything.values()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -12,28 +11,27 @@ import pytest
 
 from esdedup.columns.arrays import text_buffers, text_column
 from esdedup.columns.hashing import content_hashes
-from esdedup.matching.signers.bands import Signer
-from esdedup.matching.signers.minhash import family, minhash_values
+from esdedup.matching.protocol import Scanning
+from esdedup.matching.signers.minhash_kernels import family, minhash_values
+from esdedup.matching.signers.text_signer import TextSigner
+from esdedup.matching.signing import Signing
 from esdedup.matching.verify.edits import word_edit_distances
-from esdedup.papers.queries import QueriesScan, value_terms, weighted_cosines
-from esdedup.settings import Scanning, Signing
-from esdedup.store.ranking_joins import rank_by_joins
+from esdedup.papers.queries.queries_scan import value_terms, weighted_cosines
 from tests.corpus import corpus, template
 from tests.pairs.test_collider import TIGHT, Row, collide
 
-SIGNING = Signing(shingle="word:2", normalize="words")
+SIGNING = Signing.of(shingle="word:2", normalize="words")
 
 
 def by_queries(texts: list[str], *, budget: int = 2**28, threads: int = 2, **options: Any) -> tuple[list[Row], int]:
-    scanning = Scanning(candidates="queries", **{"verify": "words", "word_edit_distance": 3, **options})
-    kind = partial(QueriesScan, rank=rank_by_joins)
-    rows, collided = collide(texts, scanning=scanning, signing=SIGNING, kind=kind, budget=budget, threads=threads)
+    scanning = Scanning.of(candidates="queries", **{"verify": "words", "word_edit_distance": 3, **options})
+    rows, collided = collide(texts, scanning=scanning, signing=SIGNING, budget=budget, threads=threads)
     assert collided.candidates is not None
     return rows, collided.candidates
 
 
 def terms_of(texts: list[str], query_by: str) -> list[set[int]]:
-    signer = Signer(SIGNING)
+    signer = TextSigner(SIGNING)
     shingled = signer.shingled(text_column(texts))
     if query_by == "signature":
         values = minhash_values(*shingled, *family(SIGNING.seed, 20), SIGNING.hash_bits)
@@ -93,7 +91,7 @@ def test_verified_by_jaccard() -> None:
 def test_verified_by_the_cosine_of_rare_shingles() -> None:
     texts = sorted(set(corpus(104, 200)))
     rows, _ = by_queries(texts, verify="cosine", cosine=0.5, word_edit_distance=None, top=1000)
-    signer = Signer(SIGNING)
+    signer = TextSigner(SIGNING)
     flat, bounds = signer.sets(signer.shingled(text_column(texts)))
     sets = [set(flat[begin:end].tolist()) for begin, end in pairwise(bounds)]
     held = {shingle: sum(shingle in one for one in sets) for shingle in set(flat.tolist())}
@@ -144,9 +142,8 @@ def test_without_verification_every_match_is_a_pair() -> None:
 def test_matches_of_one_home_take_no_place_among_the_best() -> None:
     texts = template(107, 40)
     homes = [0] * 37 + [1] * 3
-    kind = partial(QueriesScan, rank=rank_by_joins)
-    scanning = Scanning(candidates="queries", verify="none", top=3)
-    rows, _ = collide(texts, scanning=scanning, signing=SIGNING, kind=kind, homes=homes)
+    scanning = Scanning.of(candidates="queries", verify="none", top=3)
+    rows, _ = collide(texts, scanning=scanning, signing=SIGNING, homes=homes)
     few = set(texts[37:])
     assert all((a in few) != (b in few) for a, b, *_ in rows)
     assert {a if a in few else b for a, b, *_ in rows} == few
@@ -154,11 +151,8 @@ def test_matches_of_one_home_take_no_place_among_the_best() -> None:
 
 
 def test_texts_without_words_are_counted() -> None:
-    scanning = Scanning(candidates="queries", verify="words", word_edit_distance=5)
-    kind = partial(QueriesScan, rank=rank_by_joins)
-    rows, collided = collide(
-        ["...", "!!!", "one two three", "one two four"], scanning=scanning, signing=SIGNING, kind=kind
-    )
+    scanning = Scanning.of(candidates="queries", verify="words", word_edit_distance=5)
+    rows, collided = collide(["...", "!!!", "one two three", "one two four"], scanning=scanning, signing=SIGNING)
     assert collided.skipped == {"no_words": 2}
     assert [(a, b) for a, b, *_ in rows] == [("one two four", "one two three")]
 

@@ -9,7 +9,7 @@ import pytest
 
 import esdedup
 from esdedup.errors import SettingsError, UsageError
-from esdedup.matching.exact.join import ExactScan
+from esdedup.matching.exact.exact_scan import ExactScan
 from tests.cli.test_commands import esdedup as command
 from tests.corpus import true_pairs
 from tests.pipeline.conftest import RunJob

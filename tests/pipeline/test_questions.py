@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 import esdedup
 from esdedup.columns.arrays import text_column
 from esdedup.errors import StoreError, UsageError
-from esdedup.matching.signers.bands import Signer
+from esdedup.matching.signers.text_signer import TextSigner
+from esdedup.matching.signing import Signing
 from esdedup.output.overlap import COMMON
-from esdedup.settings import Signing
 from esdedup.store.protocol import Store
 from tests.corpus import corpus, edited, jaccard, sentence, shingle_set
 from tests.pipeline.conftest import KINDS
@@ -51,7 +51,7 @@ def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 def tokens(texts: list[str]) -> list[set[int]]:
-    signer = Signer(Signing())
+    signer = TextSigner(Signing())
     return [set(row) for row in signer.tokens(signer.shingled(text_column(texts))).tolist()]
 
 

@@ -13,11 +13,12 @@ import pytest
 import esdedup
 from esdedup.columns.records import DOCUMENTS, Skips
 from esdedup.formats.discover import discover
+from esdedup.formats.reading_options import Reading
 from esdedup.formats.stream import open_documents
 from esdedup.jobs.assemble import Assembler
 from esdedup.jobs.news import NewsReader
 from esdedup.jobs.prepare import Recipe, prepare
-from esdedup.settings import Reading, Signing
+from esdedup.matching.signing import Signing
 from esdedup.store.protocol import SourceMark
 from esdedup.text.segment import segment
 from esdedup.text.wikitext.fast import FastCleaner
@@ -108,7 +109,7 @@ def test_what_cannot_be_cut_is_read_by_revision(tmp_path: Path, options: dict[st
 
 
 def test_every_revision_that_cannot_be_read_is_counted() -> None:
-    recipe = Recipe(Signing(min_chars=0), "reference", merge_revisions=True)
+    recipe = Recipe(Signing.of(min_chars=0), "reference", merge_revisions=True)
     mark = SourceMark("wiki", "wiki.xml", "", False)
     assembler, reader = Assembler(mark, recipe, 0), NewsReader()
     for texts in (["bad", "One.", "bad"], ["bad", "Two."]):

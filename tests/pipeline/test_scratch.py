@@ -15,7 +15,8 @@ import esdedup
 from esdedup.errors import EsdedupError, StoreLockedError
 from esdedup.files import hold
 from esdedup.jobs.scratch import forget_scans, scan_folder, scan_folders, scratch_database
-from esdedup.settings import Resources, Scanning
+from esdedup.matching.protocol import Scanning
+from esdedup.resources import Resources
 from tests.pipeline.conftest import Stores
 from tests.pipeline.test_index import KilledError
 from tests.pipeline.test_run import records, table

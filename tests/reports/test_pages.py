@@ -8,9 +8,9 @@ import pytest
 from jinja2 import UndefinedError
 from lxml import html
 
+from esdedup.analysis.kind_names import KINDS
 from esdedup.output.aligned import laid_out
 from esdedup.output.html import environment, number, percent, plural, short, style
-from esdedup.settings import KINDS
 from tests.reports.test_aligned import a_cluster
 
 HOSTILE = "<script>alert('1')</script>&amp;\"'\x00\x1b[31m\ud800 \u202ebackwards שלום"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from lxml import etree
 
+from esdedup.analysis.kind_names import KINDS
 from esdedup.output.drawing import DARK, KIND_COLOURS, LIGHT, WRITING, on_dark
 from esdedup.output.histogram import draw_cluster_sizes
 from esdedup.output.html import style
 from esdedup.output.kinds_plot import draw_kinds
 from esdedup.output.sizes import SizeClass, classes, power_law
-from esdedup.settings import KINDS
 from tests.reports.test_pages import contrast
 
 SIZES = {size: 100_000 // size**2 for size in range(2, 200)} | {40_000: 1}

@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 
 from esdedup.cli import cli
+from esdedup.formats.reading_options import Reading
+from esdedup.jobs.settings import Settings
+from esdedup.matching.protocol import Scanning
+from esdedup.matching.signing import Signing
 from esdedup.output.reproduce import commands, defaults, state
-from esdedup.settings import Reading, Scanning, Settings, Signing
 from esdedup.store.protocol import SourceMark
 
-USUAL: dict[str, Any] = {**Signing().describe(), **Scanning().describe()}
+USUAL: dict[str, Any] = {**Signing().described(), **Scanning().described()}
 
 
 def mark(path: str, name: str, *, qualified: bool = False, **reading: Any) -> SourceMark:
@@ -74,8 +77,8 @@ def test_sources_that_were_read_in_different_ways_have_their_own_commands() -> N
 )
 def test_flags_mean_what_was_done(options: dict[str, Any]) -> None:
     signing = {name: value for name, value in options.items() if name in asdict(Signing())}
-    scanning = Scanning(**{name: value for name, value in options.items() if name not in signing})
-    settings = {**Signing(**signing).describe(), **scanning.describe()}
+    scanning = Scanning.of(**{name: value for name, value in options.items() if name not in signing})
+    settings = {**Signing.of(**signing).describe(), **scanning.described()}
     run = cli.get_command(None, "run")  # type: ignore[arg-type]
     assert run is not None
     given = run.make_context("run", words(commands([mark("/d/a.tsv", "a")], settings, "s.duckdb")[0])[2:]).params
@@ -85,7 +88,7 @@ def test_flags_mean_what_was_done(options: dict[str, Any]) -> None:
 
 
 def test_settings_are_told_apart_from_what_is_usual() -> None:
-    agreement = {**Signing().describe(), **Scanning(candidates="agreement").describe()}
+    agreement = {**Signing().described(), **Scanning.of(candidates="agreement").described()}
     usual = defaults(agreement)
     assert {name for name, value in agreement.items() if value != usual[name]} == {"candidates"}
     assert defaults(USUAL) == USUAL

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from esdedup.errors import UsageError
 from esdedup.jobs.prepare import Recipe, prepare
-from esdedup.settings import Settings, Signing, freeze
+from esdedup.jobs.settings import Settings
+from esdedup.matching.signing import Signing, freeze
 from esdedup.text.wikitext.fast import FastCleaner
 from esdedup.text.wikitext.rules import Names
 from tests.robustness.fuzzing import with_seeds
@@ -53,10 +54,10 @@ def test_markup_repeated_is_bounded_too(text: str, times: int) -> None:
 
 
 SIGNINGS = [
-    Signing(min_chars=0),
-    Signing(unit="record", min_chars=0, normalize="stem", shingle="word:3"),
-    Signing(min_chars=0, normalize="lower", shingle="char:3", lang="ja"),
-    Signing(min_chars=0, normalize="words", shingle="word:1", lang="th"),
+    Signing.of(min_chars=0),
+    Signing.of(unit="record", min_chars=0, normalize="stem", shingle="word:3"),
+    Signing.of(min_chars=0, normalize="lower", shingle="char:3", lang="ja"),
+    Signing.of(min_chars=0, normalize="words", shingle="word:1", lang="th"),
 ]
 STRETCH = st.sampled_from(["\u201c", "'", "。", ". ", "\n\n", "\0", "\u0301" * 9, "水", "a "])
 TEXT = st.lists(st.text(max_size=8) | STRETCH).map("".join)
@@ -106,4 +107,4 @@ def test_any_settings_are_taken_or_refused_in_one_line(options: dict[str, Any]) 
         return
     signing = freeze(None, made.frozen)
     assert 1 <= signing.tokens <= 64
-    json.dumps(signing.describe() | made.scanning.describe(), ensure_ascii=False, allow_nan=False).encode()
+    json.dumps(signing.described() | made.scanning.described(), ensure_ascii=False, allow_nan=False).encode()

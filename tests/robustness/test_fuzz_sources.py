@@ -19,7 +19,7 @@ from esdedup.formats.delimited import read_csv, read_tsv
 from esdedup.formats.jsonl import read_jsonl
 from esdedup.formats.line_blocks import LineBlocks
 from esdedup.formats.mediawiki.dump import WikipediaReader
-from esdedup.settings import Reading
+from esdedup.formats.reading_options import Reading
 from tests.robustness.fuzzing import Change, changed, changes, with_seeds
 from tests.sources.helpers import PACK, export, pack_7z, page, read, revision
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from esdedup.errors import SettingsError
-from esdedup.settings import Settings
+from esdedup.jobs.settings import Settings
 from tests.pipeline.test_run import records, table
 from tests.robustness.helpers import child, one_line, only_line, said
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from esdedup.settings import HASH_SCHEME
+from esdedup.matching.signing import HASH_SCHEME
 from esdedup.store.schemas import SCHEMA_VERSION
 from tests.robustness.helpers import one_line, only_line, outputs, said
 

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from esdedup.columns.arrays import text_column
-from esdedup.matching.signers.bands import Signer
-from esdedup.settings import Signing
+from esdedup.matching.signers.text_signer import TextSigner
+from esdedup.matching.signing import Signing
 
 
 def sets(texts: list[str], **options: object) -> list[np.ndarray]:
-    signer = Signer(Signing(**options))  # type: ignore[arg-type]
+    signer = TextSigner(Signing.of(**options))  # type: ignore[arg-type]
     flat, bounds = signer.sets(signer.shingled(text_column(texts)))
     return [flat[begin:end] for begin, end in pairwise(bounds)]
 

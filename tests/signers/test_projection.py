@@ -14,7 +14,7 @@ import xxhash
 
 from esdedup.columns.hashing import random_words
 from esdedup.errors import VectorsError
-from esdedup.papers.hyperplanes import (
+from esdedup.papers.projection.hyperplanes import (
     add_hashed,
     add_rows,
     cosines,
@@ -25,7 +25,7 @@ from esdedup.papers.hyperplanes import (
     permute,
     sign,
 )
-from esdedup.papers.word_vectors import VectorsFile
+from esdedup.papers.projection.word_vectors import VectorsFile
 
 RANDOM = np.random.default_rng(1)
 

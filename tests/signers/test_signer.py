@@ -10,21 +10,21 @@ import numpy as np
 import pytest
 
 from esdedup.columns.arrays import text_column
-from esdedup.matching.signers.bands import Signer, token_choices
-from esdedup.matching.signers.minhash import family, minhash_values
-from esdedup.settings import HASH_SCHEME, Signing
+from esdedup.matching.signers.minhash_kernels import family, minhash_values
+from esdedup.matching.signers.text_signer import TextSigner, token_choices
+from esdedup.matching.signing import HASH_SCHEME, Signing
 
 TEXTS = ["a", "Hello, world: a sentence.", "Здравствуй, мир! 你好世界。 🌍" * 3]
 
 
 def tokens(signing: Signing, texts: list[str]) -> np.ndarray:
-    signer = Signer(signing)
+    signer = TextSigner(signing)
     return signer.tokens(signer.shingled(text_column(texts)))
 
 
 KNOWN = {
     "bands": (
-        Signing(bands=3, rows=2),
+        Signing.of(bands=3, rows=2),
         [
             [2963220262870336, 6262273291886273, 8677840428807490],
             [2915801765799296, 3594409661843713, 2374647800374850],
@@ -32,7 +32,7 @@ KNOWN = {
         ],
     ),
     "draws": (
-        Signing(hashes=20, draw=10, draws=3),
+        Signing.of(hashes=20, draw=10, draws=3),
         [
             [5805351265994112, 1871339923590913, 434538882785602],
             [7488878811075712, 8332559410365505, 6509974391616834],
@@ -40,7 +40,7 @@ KNOWN = {
         ],
     ),
     "words": (
-        Signing(bands=3, rows=2, shingle="word:2", normalize="lower"),
+        Signing.of(bands=3, rows=2, shingle="word:2", normalize="lower"),
         [
             [7689017057209088, 4916341758599361, 7620718163061314],
             [3245862423550208, 1923079769475265, 7785789367409090],
@@ -59,7 +59,7 @@ def test_known_answers_of_hash_scheme_1(name: str) -> None:
 
 def test_another_process_makes_the_same_tokens() -> None:
     code = (
-        "from tests.signers.test_signer import tokens, TEXTS\nfrom esdedup.settings import Signing\n"
+        "from tests.signers.test_signer import tokens, TEXTS\nfrom esdedup.matching.signing import Signing\n"
         "print(tokens(Signing(), TEXTS).tolist())"
     )
     out = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
@@ -67,19 +67,19 @@ def test_another_process_makes_the_same_tokens() -> None:
 
 
 def test_tokens_are_safe_in_javascript_and_name_their_column() -> None:
-    rows = tokens(Signing(bands=64, rows=1), ["some text that is long enough"] * 2)
+    rows = tokens(Signing.of(bands=64, rows=1), ["some text that is long enough"] * 2)
     assert rows.max() < 2**53
     assert rows.min() >= 0
     assert (rows & 63).tolist() == [list(range(64))] * 2
 
 
 def test_a_seed_changes_every_token() -> None:
-    one, two = tokens(Signing(seed=1), TEXTS), tokens(Signing(seed=2), TEXTS)
+    one, two = tokens(Signing.of(seed=1), TEXTS), tokens(Signing.of(seed=2), TEXTS)
     assert not (one == two).any()
 
 
 def test_draws_are_choices_from_the_pool() -> None:
-    choices = token_choices(Signing(hashes=20, draw=10, draws=10))
+    choices = token_choices(Signing.of(hashes=20, draw=10, draws=10))
     assert choices.shape == (10, 10)
     assert all(len(set(row)) == 10 and set(row) <= set(range(20)) for row in choices.tolist())
     assert len({tuple(row) for row in choices.tolist()}) == 10

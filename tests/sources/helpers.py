@@ -18,8 +18,8 @@ import zstandard
 
 from esdedup.columns.records import DOCUMENTS, Skips
 from esdedup.formats.discover import Source, discover
+from esdedup.formats.reading_options import Reading
 from esdedup.formats.stream import open_documents
-from esdedup.settings import Reading
 
 PACK: dict[str, Callable[[bytes], bytes]] = {
     "": lambda data: data,

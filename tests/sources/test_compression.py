@@ -14,8 +14,8 @@ import zstandard
 from esdedup.columns.records import Skips
 from esdedup.errors import SourceError
 from esdedup.formats.discover import Source, discover
+from esdedup.formats.reading_options import Reading
 from esdedup.formats.stream import open_documents
-from esdedup.settings import Reading
 
 from .helpers import PACK, export, feed_stdin, ids, pack_7z, page, partial, read, revision, rows_of
 
@@ -186,7 +186,7 @@ def test_standard_input_refuses_an_archive(tmp_path: Path, monkeypatch: pytest.M
 
 def test_real_standard_input() -> None:
     code = (
-        "import sys\nfrom esdedup.columns.records import Skips\nfrom esdedup.settings import Reading\n"
+        "import sys\nfrom esdedup.columns.records import Skips\nfrom esdedup.formats.reading_options import Reading\n"
         "from esdedup.formats.discover import discover\nfrom esdedup.formats.stream import open_documents\n"
         "reading = Reading(format='wikipedia')\n"
         "with open_documents(discover(['-'], reading)[0], reading, Skips()) as stream:\n"

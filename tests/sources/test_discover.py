@@ -6,7 +6,7 @@ import pytest
 
 from esdedup.errors import SourceError, UsageError
 from esdedup.formats.discover import discover
-from esdedup.settings import Reading
+from esdedup.formats.reading_options import Reading
 
 from .helpers import ids, rows_of
 

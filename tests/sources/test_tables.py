@@ -13,8 +13,8 @@ from esdedup.errors import SourceError, UsageError
 from esdedup.formats import line_blocks as lines
 from esdedup.formats import plain
 from esdedup.formats.discover import discover
+from esdedup.formats.reading_options import Reading
 from esdedup.formats.stream import open_documents
-from esdedup.settings import Reading
 
 from .helpers import PACK, feed_stdin, ids, partial, read
 

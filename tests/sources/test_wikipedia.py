@@ -12,8 +12,8 @@ import pytest
 from esdedup.columns.records import Skips
 from esdedup.errors import SourceError
 from esdedup.formats.discover import discover
+from esdedup.formats.reading_options import Reading
 from esdedup.formats.stream import open_documents
-from esdedup.settings import Reading
 
 from .helpers import export, ids, page, partial, read, revision
 
@@ -216,7 +216,7 @@ def test_very_large_page(tmp_path: Path) -> None:
 CHILD = """
 import sys
 from esdedup.columns.records import Skips
-from esdedup.settings import Reading
+from esdedup.formats.reading_options import Reading
 from esdedup.formats.discover import discover
 from esdedup.formats.stream import open_documents
 from tests.memory import peak_mib

@@ -15,7 +15,7 @@ from fastapi.openapi.models import OpenAPI
 from pydantic import TypeAdapter
 
 import esdedup
-from esdedup.settings import KINDS
+from esdedup.analysis.kind_names import KINDS
 from esdedup.store.protocol import ORDERS
 from esdedup.web.answers.check import MOST_CHARS, MOST_TEXT
 from esdedup.web.answers.shapes import Place

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import esdedup
-from esdedup.matching.signers.bands import Signer
+from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.store.duckdb import questions as duckdb_questions
 from esdedup.web.answers import browse, check, meanings
 from tests.pipeline.test_run import table
@@ -196,7 +196,7 @@ def test_few_and_many_tokens_are_looked_up_alike(
     for kind in ("embedded", "server"):
         with esdedup.open_store(collections(kind).store, read_only=True) as store:
             texts = [row["text"] for cluster in esdedup.clusters(store=store) for row in cluster["members"]][:20]
-            signer = Signer(store.signing)
+            signer = TextSigner(store.signing)
             tokens = np.unique(signer.tokens(signer.shingled(pa.array(texts, pa.large_string())))).tolist()
             for at_once in (0, 10_000):
                 monkeypatch.setattr(duckdb_questions, "_ONE_BY_ONE", at_once)

@@ -11,7 +11,7 @@ from esdedup.files import compact_json
 from esdedup.formats.decisions import Decisions
 from esdedup.formats.line_records import NOTE
 from esdedup.formats.mediawiki.dump import WikipediaReader
-from esdedup.settings import Reading
+from esdedup.formats.reading_options import Reading
 from esdedup.text.wikitext.cleaning import plain_texts
 from esdedup.text.wikitext.fast import FastCleaner
 from esdedup.text.wikitext.reference import ReferenceCleaner

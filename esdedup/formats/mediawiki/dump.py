@@ -11,7 +11,7 @@ from esdedup.columns.records import Skips
 from esdedup.formats.batches import Row, collect
 from esdedup.formats.mediawiki.namespaces import Titles, is_redirect
 from esdedup.formats.mediawiki.xmlfeed import drop_content, elements, local_name
-from esdedup.settings import Reading
+from esdedup.formats.reading_options import Reading
 
 _WIKITEXT = "wikitext"
 _HEAD = 512  # bytes

@@ -11,10 +11,10 @@ import pyarrow as pa
 from esdedup.columns.arrays import Flags, Numbers
 from esdedup.matching.groups import Groups, find_hot
 from esdedup.matching.lsh.collide import HOT_REACH, Similarities, collide, sketches
-from esdedup.matching.signers.bands import Signer
-from esdedup.matching.signers.minhash import Tokens
+from esdedup.matching.protocol import Scanning
+from esdedup.matching.signers.minhash_kernels import Tokens
+from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.verify.edits import word_edit_distances
-from esdedup.settings import Scanning
 
 PAIRS: pa.Schema = pa.schema(
     [
@@ -44,7 +44,7 @@ def collide_block(
     block: Block,
     groups: Groups,
     hot_tokens: Tokens,
-    signer: Signer,
+    signer: TextSigner,
     scanning: Scanning,
     threads: int,
     *,
@@ -55,8 +55,8 @@ def collide_block(
     Without `edits`, word edit distances are measured only where they are limited.
     `groups` names texts by their place in the block; `hot_tokens` are those of the whole corpus.
     """
-    exact = scanning.verify == "exact"
-    if exact:
+    compared = scanning.verifier.compares
+    if compared:
         flat, bounds = signer.sets(signer.shingled(block.texts))
         sketch = sketches(flat, bounds)
     else:
@@ -80,7 +80,7 @@ def collide_block(
             flat,
             bounds,
             sketch,
-            scanning.jaccard if exact else 0.0,
+            scanning.verifier.least(scanning.jaccard),
             HOT_REACH,
         )
 
@@ -92,7 +92,7 @@ def collide_block(
     candidates = sum(met for _, _, met in parts)
     a, b, shared = rows.T
     distances = None
-    if exact and (edits or scanning.word_edit_distance is not None):
+    if compared and (edits or scanning.word_edit_distance is not None):
         distances = word_edit_distances(block.texts, a, b, threads)
         if scanning.word_edit_distance is not None:
             near = distances <= scanning.word_edit_distance
@@ -100,7 +100,7 @@ def collide_block(
     columns = {
         "a": block.numbers[a],
         "b": block.numbers[b],
-        "jaccard": pa.array(jaccard) if exact else pa.nulls(len(a), pa.float64()),
+        "jaccard": pa.array(jaccard) if compared else pa.nulls(len(a), pa.float64()),
         "word_edit_distance": pa.nulls(len(a), pa.int32()) if distances is None else distances,
         "shared_tokens": shared,
     }

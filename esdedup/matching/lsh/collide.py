@@ -18,7 +18,7 @@ import numpy.typing as npt
 from esdedup.columns.arrays import Flags, Numbers
 from esdedup.columns.hashing import Hashes, Offsets, ones
 from esdedup.columns.kernels import compiled
-from esdedup.matching.signers.minhash import Tokens
+from esdedup.matching.signers.minhash_kernels import Tokens
 
 HOT_LIMIT = 2000
 """Distinct texts a token may have before its group is no longer compared all with all."""

@@ -15,37 +15,27 @@ import pyarrow as pa
 
 from esdedup.columns.arrays import Numbers
 from esdedup.columns.components import roots, unite_runs
-from esdedup.columns.database import Database
 from esdedup.matching.cuts import Cutter, groups_of
 from esdedup.matching.groups import group_tokens
 from esdedup.matching.lsh.block import Block, collide_block
 from esdedup.matching.lsh.collide import HOT_LIMIT
-from esdedup.matching.scan import Collided, FetchSignatures, FetchTexts, Progress, Scan
-from esdedup.matching.signers.bands import Signer
-from esdedup.matching.signers.minhash import COLUMN_BITS, Tokens
-from esdedup.settings import Scanning
+from esdedup.matching.protocol import Collided, FetchSignatures, FetchTexts, Progress, ScanContext, no_progress
+from esdedup.matching.scan import StagedScan
+from esdedup.matching.signers.minhash_kernels import COLUMN_BITS, Tokens
 
 
-class Collider(Scan):
+class Collider(StagedScan):
     """One collision scan. `scratch` is a private database that may spill to disk."""
 
-    def __init__(
-        self,
-        scratch: Database,
-        signer: Signer,
-        scanning: Scanning,
-        budget: int,
-        threads: int,
-        hot_limit: int | None = None,
-    ) -> None:
-        super().__init__(scratch, signer, scanning, budget, threads)
+    def __init__(self, context: ScanContext, hot_limit: int | None = None) -> None:
+        super().__init__(context)
         self.hot_limit = HOT_LIMIT if hot_limit is None else hot_limit
 
     def collide(
         self,
         signatures: FetchSignatures,
         fetch: FetchTexts,
-        progress: Progress = lambda _done, _all: None,
+        progress: Progress = no_progress,
         dirty: pa.Table | None = None,
     ) -> Collided:
         """Find every pair among the sentences of `signatures`; texts are asked of `fetch` when needed.
@@ -156,7 +146,7 @@ class Collider(Scan):
     def _bring_texts(self, fetch: FetchTexts) -> None:
         wanted = self._db.table("SELECT hash FROM texts WHERE number IN (SELECT number FROM held) ORDER BY hash")
         self._db.execute("CREATE OR REPLACE TABLE brought (hash UBIGINT, text VARCHAR)")
-        if self._scanning.verify == "exact":
+        if self._scanning.verifier.compares:
             for batch in fetch(wanted):
                 self._db.insert("brought", pa.Table.from_batches([batch]))
         self._db.execute(

@@ -1,94 +1,88 @@
-"""Minhash values: the minimum of each hash function of a family over a text's shingles.
-
-The family is multiply-shift (Dietzfelbinger et al. 1997), h(x) = (a·x + b mod 2^64) >> (64 - bits) with a
-odd, over shingle hashes that are mixed already; Weissman et al. 2014 (section 3) use the same with 60
-bits. The chance that two texts have equal values is the Jaccard similarity of their shingle sets.
-"""
+"""MinHash: tokens folded from minimum hash values, in bands or in draws from one pool."""
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
 
-from esdedup.columns.hashing import Bytes, Hashes, Offsets, mix, random_words
-from esdedup.columns.kernels import compiled
-from esdedup.text.shingles import longest, unit_windows
+from esdedup.errors import SettingsError
+from esdedup.matching.signers.protocol import Signer
+from esdedup.options import option
 
-Tokens = npt.NDArray[np.int64]
-Choices = npt.NDArray[np.int64]
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
-TOKEN_BITS = 53  # the widest integer that every JavaScript client reads exactly
-COLUMN_BITS = 6  # the low bits of a token name its column, so that tokens of different columns never meet
+    from esdedup.matching.signers.protocol import F
+    from esdedup.text.shingles import Shingled
+
+_BANDS, _ROWS = 10, 4
+_BANDED = frozenset({"bands", "rows"})
+_POOLED = frozenset({"hashes", "draw", "draws"})
 
 
-def family(seed: int, hashes: int) -> tuple[Hashes, Hashes]:
-    """Multipliers (odd) and addends of `hashes` functions: two arrays of shape (hashes,)."""
-    words = random_words(np.uint64(seed), 2 * hashes)
-    return words[:hashes] | np.uint64(1), words[hashes:]
+@dataclass(frozen=True)
+class MinHash(Signer):
+    """Bands: each of `bands` tokens is folded from `rows` values of its own, so that two texts of Jaccard s share one
+    with probability 1 - (1 - s^rows)^bands (Leskovec et al., Mining of Massive Datasets, section 3.4).
 
+    Draws: each of `draws` tokens is folded from `draw` values chosen at random from one pool of `hashes` (Weissman et
+    al. 2014, section 3). The choices overlap, so the same formula overstates.
+    """
 
-@compiled
-def _minima(windows: Hashes, count: int, multipliers: Hashes, addends: Hashes, shift: np.uint64, out: Hashes) -> None:
-    """Minimum of each function over `windows[:count]`, four functions at a time: each window is loaded once
-    for four. Numbers are compared as signed ones with the top bit flipped, which vectorises."""
-    top = np.uint64(1 << 63)
-    most = np.int64((1 << 63) - 1)
-    functions = len(multipliers)
-    for first in range(0, functions, 4):
-        second, third, fourth = (
-            min(first + 1, functions - 1),
-            min(first + 2, functions - 1),
-            min(first + 3, functions - 1),
+    name = "minhash"
+    summary = "minimum hash values, in bands or draws"
+    alternatives = (_BANDED, _POOLED)
+
+    bands: int | None = option(None, "Number of tokens of a text.", unit="N", low=1, high=64, usual=str(_BANDS))
+    rows: int | None = option(None, "Minhash values of a token.", unit="N", low=1, high=64, usual=str(_ROWS))
+    hashes: int | None = option(
+        None, "Instead of bands: draw from a pool of N minhash values.", unit="N", low=1, high=1024
+    )
+    draw: int | None = option(None, "With --hashes: values of a token.", unit="N", low=1, high=1024)
+    draws: int | None = option(None, "With --hashes: number of tokens of a text.", unit="N", low=1, high=64)
+
+    def check_together(self) -> None:
+        """Bands, or a pool; what is not said of bands is filled in."""
+        pool = (self.hashes, self.draw, self.draws)
+        if not any(value is not None for value in pool):
+            object.__setattr__(self, "bands", _BANDS if self.bands is None else self.bands)
+            object.__setattr__(self, "rows", _ROWS if self.rows is None else self.rows)
+            return
+        if self.bands is not None or self.rows is not None:
+            raise SettingsError("bands and rows, or hashes, draw and draws: not both")
+        if None in pool:
+            raise SettingsError("hashes, draw and draws go together: give all three or none")
+        if (self.draw or 0) > (self.hashes or 0):
+            raise SettingsError(f"draw is {self.draw}; allowed: 1 to {self.hashes}")
+
+    def with_options(self, given: Mapping[str, Any]) -> Self:
+        """Bands in the place of draws, or draws in the place of bands, where those are asked for."""
+        if (given.keys() & _BANDED and self.hashes is not None) or (given.keys() & _POOLED and self.bands is not None):
+            return type(self)(**given)
+        return super().with_options(given)
+
+    @property
+    def tokens(self) -> int:
+        """Bands or draws."""
+        return self.draws or self.bands or 0
+
+    def chance(self, jaccard: F) -> F:
+        """1 - (1 - s^rows)^bands; for draws an upper bound."""
+        return 1 - (1 - jaccard ** (self.draw or self.rows or 0)) ** self.tokens
+
+    @property
+    def words(self) -> str:
+        """Tokens, and the values of each."""
+        return f"{self.tokens} tokens of {self.draw or self.rows} values"
+
+    def sign(self, shingled: Shingled, seed: int, hash_bits: int) -> npt.NDArray[np.int64]:
+        """Minimum of each hash function, folded."""
+        from esdedup.matching.signers.minhash_kernels import family, fold, minhash_values, token_choices
+
+        pool = self.hashes is not None
+        choices = token_choices(
+            None if pool else (self.bands, self.rows), (self.hashes, self.draw, self.draws) if pool else None, seed
         )
-        times1, plus1, least1 = np.int64(multipliers[first]), np.int64(addends[first] ^ top), most
-        times2, plus2, least2 = np.int64(multipliers[second]), np.int64(addends[second] ^ top), most
-        times3, plus3, least3 = np.int64(multipliers[third]), np.int64(addends[third] ^ top), most
-        times4, plus4, least4 = np.int64(multipliers[fourth]), np.int64(addends[fourth] ^ top), most
-        for index in range(count):
-            window = np.int64(windows[index])
-            least1 = min(least1, window * times1 + plus1)
-            least2 = min(least2, window * times2 + plus2)
-            least3 = min(least3, window * times3 + plus3)
-            least4 = min(least4, window * times4 + plus4)
-        # a shift keeps the order, so the minimum may be taken before it
-        out[first] = (np.uint64(least1) ^ top) >> shift
-        out[second] = (np.uint64(least2) ^ top) >> shift
-        out[third] = (np.uint64(least3) ^ top) >> shift
-        out[fourth] = (np.uint64(least4) ^ top) >> shift
-
-
-@compiled
-def minhash_values(
-    data: Bytes,
-    offsets: Offsets,
-    words: Hashes,
-    by_word: bool,
-    length: int,
-    multipliers: Hashes,
-    addends: Hashes,
-    bits: int,
-) -> Hashes:
-    """The signatures of texts that have at least one shingle: shape (n, hashes)."""
-    texts = len(offsets) - 1
-    units = np.empty(0 if by_word else longest(offsets), np.uint64)
-    windows = np.empty(longest(offsets), np.uint64)
-    values = np.empty((texts, len(multipliers)), np.uint64)
-    shift = np.uint64(64 - bits)
-    for index in range(texts):
-        count = unit_windows(data, offsets, words, by_word, index, length, units, windows)
-        _minima(windows, count, multipliers, addends, shift, values[index])
-    return values
-
-
-@compiled
-def fold(values: Hashes, choices: Choices) -> Tokens:
-    """Tokens of signatures: shape (n, tokens). `choices` (tokens, size) names the values that each takes."""
-    tokens = np.empty((len(values), len(choices)), np.int64)
-    for index in range(len(values)):
-        for token in range(len(choices)):
-            state = np.uint64(0)
-            for choice in choices[token]:
-                state = mix(state ^ values[index, choice]) + np.uint64(0x9E3779B97F4A7C15)
-            folded = np.int64(state >> np.uint64(64 - TOKEN_BITS + COLUMN_BITS))
-            tokens[index, token] = (folded << COLUMN_BITS) | token
-    return tokens
+        return fold(minhash_values(*shingled, *family(seed, int(choices.max()) + 1), hash_bits), choices)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from esdedup.columns.arrays import Numbers
-from esdedup.matching.signers.bands import Signer
+from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.verify.edits import word_edit_distances
 
 Similarities = npt.NDArray[np.float64]
@@ -28,7 +28,7 @@ class Comparison(NamedTuple):
     word_edit_distance: npt.NDArray[np.int32]
 
 
-def compare(signer: Signer, text: str, others: pa.LargeStringArray) -> Comparison:
+def compare(signer: TextSigner, text: str, others: pa.LargeStringArray) -> Comparison:
     """Compare `text` with each of `others`; a text without any shingle has nothing in common with any."""
     texts = pa.concat_arrays([pa.array([text], pa.large_string()), others])
     shingled = signer.shingled(texts)

@@ -10,10 +10,10 @@ import pyarrow as pa
 from esdedup.columns.arrays import Numbers
 from esdedup.matching.exact.prefixes import similarities
 from esdedup.matching.lsh.collide import Similarities, sketches
-from esdedup.matching.signers.bands import Signer
+from esdedup.matching.protocol import Scanning
+from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.verify.edits import Distances, word_edit_distances
 from esdedup.matching.verify.threads import measured
-from esdedup.settings import Scanning
 
 
 class Verified(NamedTuple):
@@ -25,13 +25,13 @@ class Verified(NamedTuple):
 
 
 def verify(
-    signer: Signer, scanning: Scanning, threads: int, texts: pa.LargeStringArray, a: Numbers, b: Numbers
+    signer: TextSigner, scanning: Scanning, threads: int, texts: pa.LargeStringArray, a: Numbers, b: Numbers
 ) -> Verified:
     """Verify the candidates a[i], b[i], places in `texts`: by Jaccard with `verify exact`, by words if so many may
     differ. Whatever else makes a pair is the caller's business."""
     flat, bounds = signer.sets(signer.shingled(texts))
     sketch = sketches(flat, bounds)
-    least = scanning.jaccard if scanning.verify == "exact" else 0.0
+    least = scanning.verifier.least(scanning.jaccard)
     jaccard = measured(threads, lambda one, two: similarities(one, two, flat, bounds, sketch, least), a, b)
     kept = np.flatnonzero(jaccard >= least)
     distances = word_edit_distances(texts, a[kept], b[kept], threads)

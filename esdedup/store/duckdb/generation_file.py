@@ -21,7 +21,7 @@ from esdedup.errors import (
     StoreError,
     StoreLockedError,
 )
-from esdedup.settings import Signing
+from esdedup.matching.signing import Signing
 from esdedup.store.schemas import check_readable
 
 _SMALL = 2**28  # bytes for a look into a file
@@ -129,7 +129,7 @@ def check_version(about: About, path: Path) -> None:
 def stored_signing(about: About) -> Signing:
     """The frozen settings; `DamagedError` where they make no sense."""
     try:
-        return Signing(**about.get("signing"))
+        return Signing.of(**about.get("signing"))
     except (TypeError, SettingsError) as error:
         raise DamagedError(f"its settings make no sense: {error}") from error
 

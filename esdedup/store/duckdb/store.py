@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -15,8 +15,9 @@ import pyarrow as pa
 
 from esdedup.clustering.clusters import Clusters
 from esdedup.errors import StoreError
+from esdedup.formats.reading_options import Part
 from esdedup.matching.scan import signatures_schema
-from esdedup.settings import HASH_SCHEME, Part, Signing, freeze
+from esdedup.matching.signing import HASH_SCHEME, Signing, freeze
 from esdedup.store.classifying import Judge
 from esdedup.store.duckdb import generation_file as files
 from esdedup.store.duckdb import questions as questions
@@ -98,7 +99,7 @@ class EmbeddedStore(Store):
             self._db.execute(mapping_text("embedded.sql").format(tokens=signing.tokens))
             self._about.tell("schema", SCHEMA_VERSION)
             self._about.tell("hash-scheme", HASH_SCHEME)
-            self._about.tell("signing", {field.name: getattr(signing, field.name) for field in fields(Signing)})
+            self._about.tell("signing", signing.saved())
             self._about.tell("tables", [row[0] for row in self._db.rows("SELECT table_name FROM duckdb_tables()")])
             self._about.tell("job", job)
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import Any
 
 from esdedup.errors import StoreError, StoreLockedError
-from esdedup.settings import HASH_SCHEME, Signing, freeze
+from esdedup.matching.signing import HASH_SCHEME, Signing, freeze
 from esdedup.store.elasticsearch.address import ServerAddress
 from esdedup.store.elasticsearch.connection import Connection
 from esdedup.store.elasticsearch.indices import CORPUS, RESULTS, Indices
@@ -157,7 +156,7 @@ def _make(indices: Indices, frozen: Mapping[str, Any], job: str | None) -> str:
     signing = freeze(None, frozen)
     meta = {
         "hash-scheme": HASH_SCHEME,
-        "signing": {field.name: getattr(signing, field.name) for field in fields(Signing)},
+        "signing": signing.saved(),
         "job": job,
     }
     return indices.make(CORPUS, meta, loading=True)
@@ -166,7 +165,7 @@ def _make(indices: Indices, frozen: Mapping[str, Any], job: str | None) -> str:
 def _signing(indices: Indices, address: str, generation: str, frozen: Mapping[str, Any] | None) -> Signing:
     meta = indices.meta(indices.name("sentences", generation))
     check_readable(address, meta["schema"], meta["hash-scheme"])
-    stored = Signing(**meta["signing"])
+    stored = Signing.of(**meta["signing"])
     check_same(address, stored, freeze(stored, frozen or {}))
     for kind in CORPUS:
         indices.check_mapping(kind, generation)

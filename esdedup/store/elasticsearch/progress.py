@@ -13,7 +13,7 @@ from typing import Any
 
 from esdedup.columns.records import PLACES_KEPT, Skips
 from esdedup.errors import StoreLockedError, StoreSourcesError
-from esdedup.settings import Part
+from esdedup.formats.reading_options import Part
 from esdedup.store.elasticsearch.state import Guarded, State
 from esdedup.store.protocol import STANDARD_INPUT, ReadingMark, SourceMark
 

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from esdedup.jobs.questions import beginnings, compared, near_duplicates, one_unit, storable, threshold
-from esdedup.matching.signers.bands import Signer
-from esdedup.matching.signers.minhash import Tokens
+from esdedup.matching.signers.minhash_kernels import Tokens
+from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.verify.compare import diff_words
 from esdedup.store.protocol import Store
 from esdedup.text.segment import segment
@@ -151,7 +151,7 @@ def _word_completed(diff: list[tuple[str, str]]) -> list[tuple[str, str]]:
 
 def _nearest(store: Store, units: Sequence[str]) -> list[Checked]:
     """The best match of each of a few sentences: their tokens are looked up together."""
-    signer = Signer(store.signing)
+    signer = TextSigner(store.signing)
     column = pa.array(units, pa.large_string())
     shingled = signer.shingled(column)
     tokens = signer.tokens(shingled)
@@ -178,7 +178,7 @@ def _nearest(store: Store, units: Sequence[str]) -> list[Checked]:
     return told
 
 
-def _sharing(store: Store, signer: Signer, tokens: Tokens, most: int) -> tuple[pa.Table, Tokens]:
+def _sharing(store: Store, signer: TextSigner, tokens: Tokens, most: int) -> tuple[pa.Table, Tokens]:
     """The sentences that hold most of the tokens, and all tokens of each."""
     found = store.sentences_sharing(tokens.tolist(), most)
     if not found.num_rows:

@@ -6,11 +6,11 @@ import numpy as np
 
 from esdedup.evaluation.observed import observed_curve
 from esdedup.evaluation.sample import Curve
-from esdedup.evaluation.schemes import Scheme
 from esdedup.jobs.steps import described
+from esdedup.matching.protocol import Scanning
+from esdedup.matching.signers.protocol import Signer
 from esdedup.output.sizes import sizes_of_kinds
 from esdedup.output.skips import in_words
-from esdedup.settings import Scanning, Signing
 from esdedup.store.protocol import Store
 from esdedup.web.answers.shapes import Overview
 
@@ -46,19 +46,12 @@ def overview(store: Store) -> Overview:
     }
 
 
-def curve(store: Store) -> Curve:
+def curve(store: Store) -> Curve[Signer]:
     """The S-curve of the settings in use, with what the pairs of the last scan tell of it."""
-    scanning = Scanning.described(store.last_scanning() or {})
-    counted = scanning.candidates != "agreement" and store.last_scanning() is not None  # it counts other values
+    scanning = Scanning.from_described(store.last_scanning() or {})
+    counted = scanning.matcher.counts_tokens and store.last_scanning() is not None
     pairs = store.pair_hashes() if counted else iter(())
-    return observed_curve(scheme_of(store.signing), pairs, 0.0, by_tokens=scanning.candidates == "tokens")
-
-
-def scheme_of(signing: Signing) -> Scheme:
-    """The scheme of a store's tokens."""
-    if signing.hashes is not None:
-        return Scheme(signing.draws or 1, signing.draw or 1, signing.hashes)
-    return Scheme(signing.bands or 1, signing.rows or 1)
+    return observed_curve(store.signing.signer, pairs, 0.0, by_tokens=scanning.matcher.by_tokens)
 
 
 def _unfinished(store: Store) -> str | None:

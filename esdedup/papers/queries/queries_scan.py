@@ -9,27 +9,20 @@ where rare ones weigh more, and kept only where each of the two is the other's b
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import pyarrow as pa
 
 from esdedup.columns.arrays import Numbers
-from esdedup.columns.database import Database
 from esdedup.columns.hashing import Hashes, Offsets, mix
 from esdedup.columns.kernels import compiled
 from esdedup.matching.listed import SET_BYTES, ListedScan
 from esdedup.matching.lsh.collide import Similarities
-from esdedup.matching.scan import Collided, FetchSignatures, FetchTexts, Progress
-from esdedup.matching.signers.bands import Signer
-from esdedup.matching.signers.minhash import family, minhash_values
+from esdedup.matching.protocol import Collided, FetchSignatures, FetchTexts, Progress, ScanContext, no_progress
+from esdedup.matching.signers.minhash_kernels import family, minhash_values
 from esdedup.matching.verify.threads import measured
-from esdedup.settings import Scanning
+from esdedup.papers.queries.query_options import QueryOptions
 from esdedup.text.normalize import normalize
 from esdedup.text.words import find_words
-
-Rank = Callable[[Database, int], None]
-"""Fills the table `ranked` of a scratch database from its table `records`, up to so many others of each record."""
 
 _TERM_BITS = np.uint64(11)  # that are cut off: a term is an integer below 2^53
 
@@ -37,17 +30,17 @@ _TERM_BITS = np.uint64(11)  # that are cut off: a term is an integer below 2^53
 class QueriesScan(ListedScan):
     """One scan by queries, which `rank` answers."""
 
-    def __init__(
-        self, scratch: Database, signer: Signer, scanning: Scanning, budget: int, threads: int, rank: Rank
-    ) -> None:
-        super().__init__(scratch, signer, scanning, budget, threads)
-        self._rank = rank
+    def __init__(self, context: ScanContext, options: QueryOptions) -> None:
+        super().__init__(context)
+        assert context.rank is not None, "a store ranks"
+        self._rank = context.rank
+        self._options = options
 
     def collide(
         self,
         signatures: FetchSignatures,
         fetch: FetchTexts,
-        progress: Progress = lambda _done, _all: None,
+        progress: Progress = no_progress,
         dirty: pa.Table | None = None,
     ) -> Collided:
         """Ask for each text, and verify what is found; `dirty` must be None. A text without words finds nothing."""
@@ -58,7 +51,7 @@ class QueriesScan(ListedScan):
         self._stage("ranked", self._ask)
         slices = self._stage("list", lambda: self._list("SELECT a, b FROM ranked"))
         self._compare_all(slices, progress)
-        if self._scanning.reciprocal:
+        if self._options.reciprocal:
             self._stage("reciprocal", self._keep_best)
         skipped = {"no_words": texts - records} if texts > records else {}
         return Collided(texts, None, self._db.count("SELECT count(*) FROM candidates"), skipped=skipped)
@@ -81,12 +74,12 @@ class QueriesScan(ListedScan):
             shingled = self._signer.shingled(column.take(pa.array(there)))
             flat, bounds = self._signer.sets(shingled)
             self._db.insert("shingles", pa.table({"shingle": flat, "texts": np.ones(len(flat), np.int64)}))
-            if self._scanning.query_by == "signature":
-                values = int(self._scanning.signature or 0)
+            if self._options.query_by == "signature":
+                values = self._options.signature
                 flat = value_terms(minhash_values(*shingled, *family(signing.seed, values), signing.hash_bits))
                 bounds = np.arange(len(there) + 1) * values
             terms = (flat >> _TERM_BITS).astype(np.int64)
-            firsts = [words[offsets[at]] if self._scanning.same_first_word else "" for at in there]
+            firsts = [words[offsets[at]] if self._options.same_first_word else "" for at in there]
             about = self._db.arrays(
                 "SELECT hash, home FROM texts WHERE number >= ? AND number < ? ORDER BY number",
                 [first, first + at_once],
@@ -109,19 +102,15 @@ class QueriesScan(ListedScan):
         return self._db.count("SELECT count(*) FROM records")
 
     def _ask(self) -> int:
-        self._rank(self._db, self._scanning.top)
+        self._rank(self._db, self._options.top)
         return self._db.count("SELECT count(*) FROM ranked")
 
     # -- matches ------------------------------------------------------------------------------------------
 
-    def _close(self, texts: pa.LargeStringArray, a: Numbers, b: Numbers) -> tuple[Numbers, Similarities | None]:
-        if self._scanning.verify != "cosine":
-            return super()._close(texts, a, b)
+    def _closeness(self, texts: pa.LargeStringArray, a: Numbers, b: Numbers) -> Similarities:
         flat, bounds = self._signer.sets(self._signer.shingled(texts))
         weights = self._weights(flat)
-        cosine = measured(self._threads, lambda one, two: weighted_cosines(one, two, flat, bounds, weights), a, b)
-        near = np.flatnonzero(cosine >= self._scanning.cosine)
-        return near, cosine[near]
+        return measured(self._threads, lambda one, two: weighted_cosines(one, two, flat, bounds, weights), a, b)
 
     def _weights(self, flat: Hashes) -> Similarities:
         """What each shingle weighs: the logarithm of how many times as many texts there are as hold it."""

@@ -22,7 +22,7 @@ from esdedup.matching.exact.prefixes import Small, count_shingles, group_ends, j
 from esdedup.matching.listed import SET_BYTES, ListedScan
 from esdedup.matching.lsh.collide import SKETCH_WORDS, Sketches, sketches
 from esdedup.matching.lsh.collider import whole_groups
-from esdedup.matching.scan import Collided, FetchSignatures, FetchTexts, Progress
+from esdedup.matching.protocol import Collided, FetchSignatures, FetchTexts, Progress, no_progress
 
 _ROOM = 1 << 18  # pairs that a thread writes before they go to the database
 
@@ -34,7 +34,7 @@ class ExactScan(ListedScan):
         self,
         signatures: FetchSignatures,
         fetch: FetchTexts,
-        progress: Progress = lambda _done, _all: None,
+        progress: Progress = no_progress,
         dirty: pa.Table | None = None,
     ) -> Collided:
         """Find every pair with Jaccard at or above the threshold; `dirty` must be None: all are compared with all."""

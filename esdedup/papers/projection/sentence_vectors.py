@@ -14,10 +14,11 @@ from esdedup.columns.arrays import Numbers
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import Hashes, Offsets
 from esdedup.errors import VectorsError
+from esdedup.matching.signing import Signing
 from esdedup.matching.verify.threads import in_parts
-from esdedup.papers.hyperplanes import Sums, add_hashed, add_rows, hashed_key
-from esdedup.papers.word_vectors import Vectors, VectorsFile
-from esdedup.settings import Scanning, Signing
+from esdedup.papers.projection.hyperplanes import Sums, add_hashed, add_rows, hashed_key
+from esdedup.papers.projection.projection_options import ProjectionOptions
+from esdedup.papers.projection.word_vectors import Vectors, VectorsFile
 from esdedup.text.topics import topic_words
 
 
@@ -28,11 +29,11 @@ class SentenceVectors:
     the vectors of words may take while they are added, in bytes. `VectorsError` where the file is of no use.
     """
 
-    def __init__(self, db: Database, signing: Signing, scanning: Scanning, budget: int, threads: int) -> None:
+    def __init__(self, db: Database, signing: Signing, options: ProjectionOptions, budget: int, threads: int) -> None:
         self._db = db
         self._lang = signing.lang
-        self._file = None if scanning.vectors is None else VectorsFile(scanning.vectors)
-        self.length = scanning.vector_length if self._file is None else self._file.length
+        self._file = None if options.vectors is None else VectorsFile(options.vectors)
+        self.length = options.vector_length if self._file is None else self._file.length
         self.state = 0 if self._file is None else self._file.state
         self._key = hashed_key(signing.seed)
         self._rows = max(1, budget // (4 * self.length))

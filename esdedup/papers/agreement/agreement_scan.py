@@ -2,14 +2,13 @@
 
 That is how Ahmed 2022 ("Near Duplicate Detection", section 2.4) finds pairs, with 200 values and a share of one half,
 there by comparing each two signatures in full, in a matrix of all texts by all texts. Here pairs are counted from an
-index (`esdedup.papers.counting`), tile by tile: the same pairs, in memory that does not grow with the corpus.
+index (`esdedup.papers.agreement.counting`), tile by tile: the same pairs, in memory that does not grow with the corpus.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -17,14 +16,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from esdedup.columns.arrays import Numbers, text_column
-from esdedup.columns.database import Database
-from esdedup.columns.hashing import Hashes
-from esdedup.matching.scan import Collided, FetchSignatures, FetchTexts, Progress, Scan
-from esdedup.matching.signers.bands import Signer
-from esdedup.matching.signers.minhash import family, minhash_values
+from esdedup.matching.protocol import Collided, FetchSignatures, FetchTexts, Progress, ScanContext, no_progress
+from esdedup.matching.scan import StagedScan
+from esdedup.matching.signers.minhash_kernels import family, minhash_values
+from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.verify.verified import verify
-from esdedup.papers.counting import Tile, agreeing, invert, number_values
-from esdedup.settings import Scanning
+from esdedup.papers.agreement.counting import Tile, agreeing, invert, number_values
 
 _SPARE = 8
 """One part in so many of the functions is indexed beyond those that the pigeonhole asks for: unrelated texts have
@@ -36,37 +33,27 @@ _SLICES = 16  # of a tile, a thread: later slices have more to do
 _LEAST_TILE = 64
 
 
-def least_agreeing(scanning: Scanning) -> int:
-    """The least number of values that is more than the share of them."""
-    # as it is written: 29 of 100 are not more than 0.29, whose binary fraction is a little less
-    return int(Fraction(str(scanning.agreement)) * (scanning.signature or 0)) + 1
-
-
-def agreeing_values(signer: Signer, scanning: Scanning, one: str, two: str) -> int:
+def agreeing_values(signer: TextSigner, values: int, one: str, two: str) -> int:
     """How many values of the signatures of two texts agree; each has at least one shingle."""
     shingled = signer.shingled(text_column([one, two]))
-    values = minhash_values(*shingled, *_functions(signer, scanning), signer.signing.hash_bits)
-    return int((values[0] == values[1]).sum())
+    found = minhash_values(*shingled, *family(signer.signing.seed, values), signer.signing.hash_bits)
+    return int((found[0] == found[1]).sum())
 
 
-def _functions(signer: Signer, scanning: Scanning) -> tuple[Hashes, Hashes]:
-    return family(signer.signing.seed, scanning.signature or 0)
+class AgreementScan(StagedScan):
+    """One scan that counts which texts agree on at least `need` of `values` minhash values."""
 
-
-class AgreementScan(Scan):
-    """One scan that counts agreeing minhash values."""
-
-    def __init__(self, scratch: Database, signer: Signer, scanning: Scanning, budget: int, threads: int) -> None:
-        super().__init__(scratch, signer, scanning, budget, threads)
-        self._values = scanning.signature or 0
-        self._need = least_agreeing(scanning)
+    def __init__(self, context: ScanContext, values: int, need: int) -> None:
+        super().__init__(context)
+        self._values = values
+        self._need = need
         self._indexed = min(self._values, self._values - self._need + 1 + self._values // _SPARE)
 
     def collide(
         self,
         signatures: FetchSignatures,
         fetch: FetchTexts,
-        progress: Progress = lambda _done, _all: None,
+        progress: Progress = no_progress,
         dirty: pa.Table | None = None,
     ) -> Collided:
         """Find every pair that agrees on more than the share of values, and with `verify exact` is similar enough."""
@@ -75,7 +62,7 @@ class AgreementScan(Scan):
         self._stage("sign", lambda: self._sign(texts))
         self._stage("number", lambda: self._number(texts))
         self._db.execute("DROP TABLE IF EXISTS signed")
-        if self._scanning.verify == "none":
+        if not self._scanning.verifier.compares:
             self._db.execute("DROP TABLE IF EXISTS brought")  # the room is needed, and the texts are not
         self._stage("tile", self._create_agreeing)
         tiles = self._tiles(texts)
@@ -98,7 +85,7 @@ class AgreementScan(Scan):
         names = [f"v{function}" for function in range(self._values)]
         columns = ", ".join(f"{name} UBIGINT" for name in names)
         self._db.execute(f"CREATE OR REPLACE TABLE signed (number INTEGER, {columns})")
-        functions = _functions(self._signer, self._scanning)
+        functions = family(self._signer.signing.seed, self._values)
         lengths = self._db.arrays("SELECT length FROM texts ORDER BY number")["length"]
         costs = lengths.astype(np.int64) * _TEXT_BYTES + 16 * self._values
         for first, last in _cuts(costs, self._budget):
@@ -190,7 +177,7 @@ class AgreementScan(Scan):
     def _verify(self) -> int:
         """Make `pairs` of those that agree: all of them or, with `verify exact`, the similar ones."""
         self._create_pairs()
-        if self._scanning.verify == "none":
+        if not self._scanning.verifier.compares:
             self._db.execute("INSERT INTO pairs BY NAME SELECT a, b, shared_tokens FROM agreeing ORDER BY a, b")
             return 0
         lengths = self._db.arrays("SELECT length FROM texts ORDER BY number")["length"].astype(np.int64)

@@ -10,14 +10,14 @@ import pyarrow.compute as pc
 
 from esdedup.clustering.clusters import Clusters
 from esdedup.matching.lsh.collide import jaccards
-from esdedup.matching.signers.bands import Signer
+from esdedup.matching.signers.text_signer import TextSigner
 
 _BYTES_A_TEXT = 4000
 
 
 def far_members(
     fetch: Callable[[pa.Table], Iterable[pa.RecordBatch]],
-    signer: Signer,
+    signer: TextSigner,
     clusters: Clusters,
     limit: float,
     budget: int,

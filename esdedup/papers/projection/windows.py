@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from esdedup.columns.arrays import Numbers
 from esdedup.columns.database import Database
-from esdedup.papers.hyperplanes import Signatures, near_in_order, permutation, permute
-from esdedup.settings import Scanning
+from esdedup.papers.projection.hyperplanes import Signatures, near_in_order, permutation, permute
+from esdedup.papers.projection.projection_options import ProjectionOptions
 
 _SORTING_BYTES = 100  # a signature, its number and its place in the order, while they are sorted in memory
 
@@ -22,11 +22,11 @@ _SORTING_BYTES = 100  # a signature, its number and its place in the order, whil
 class Windows:
     """Windows over the table `signed` (number, high, low) of `db`; `budget` in bytes."""
 
-    def __init__(self, db: Database, scanning: Scanning, seed: int, budget: int) -> None:
+    def __init__(self, db: Database, options: ProjectionOptions, seed: int, budget: int) -> None:
         self._db = db
-        self._scanning = scanning
+        self._options = options
         self._seed = seed
-        self._at_once = max(1, budget // (16 * scanning.window))  # rows whose pairs are held together
+        self._at_once = max(1, budget // (16 * options.window))  # rows whose pairs are held together
         self._held: tuple[Signatures, Numbers] | None = None
         if db.count("SELECT count(*) FROM signed") * _SORTING_BYTES <= budget:
             self._held = _columns(db.table("SELECT number, high, low FROM signed ORDER BY number"))
@@ -34,7 +34,7 @@ class Windows:
     def prepare(self, which: int) -> None:
         """Make the table `keys` that permutation `which` is sorted from, if that is not done in memory."""
         if self._held is None:
-            order = permutation(self._seed, which, self._scanning.signature_bits)
+            order = permutation(self._seed, which, self._options.signature_bits)
             self._db.execute("CREATE OR REPLACE TABLE keys (high UBIGINT, low UBIGINT, number INTEGER)")
             for batch in self._db.batches("SELECT number, high, low FROM signed"):
                 signatures, numbers = _columns(batch)
@@ -42,7 +42,7 @@ class Windows:
 
     def pairs(self, which: int) -> Iterator[pa.Table]:
         """The pairs (a, b) of permutation `which`, a < b, each once, in batches."""
-        window, most = self._scanning.window, self._scanning.hamming
+        window, most = self._options.window, self._options.hamming
         last, last_numbers = np.empty((0, 2), np.uint64), np.empty(0, np.int64)
         for signatures, numbers in self._sorted(which):
             for begin in range(0, len(numbers), self._at_once):
@@ -59,7 +59,7 @@ class Windows:
                 yield _columns(batch)
             return
         signatures, numbers = self._held
-        permuted = permute(signatures, permutation(self._seed, which, self._scanning.signature_bits))
+        permuted = permute(signatures, permutation(self._seed, which, self._options.signature_bits))
         order = np.lexsort((numbers, permuted[:, 1], permuted[:, 0]))
         for begin in range(0, len(order), self._at_once):
             chosen = order[begin : begin + self._at_once]

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from esdedup.columns.hashing import Hashes, Offsets, mix, ones, random_words
 from esdedup.columns.kernels import compiled
-from esdedup.papers.word_vectors import Vectors
+from esdedup.papers.projection.word_vectors import Vectors
 
 Sums = npt.NDArray[np.float64]
 Signatures = npt.NDArray[np.uint64]

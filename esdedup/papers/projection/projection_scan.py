@@ -11,37 +11,38 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
+from esdedup.columns.arrays import Numbers
 from esdedup.columns.components import roots, unite
-from esdedup.columns.database import Database
 from esdedup.matching.cuts import Cutter
 from esdedup.matching.lsh.block import PAIRS
 from esdedup.matching.lsh.collide import Similarities, shared_tokens
 from esdedup.matching.lsh.collider import token_matrix
-from esdedup.matching.scan import Collided, FetchSignatures, FetchTexts, Progress, Scan
-from esdedup.matching.signers.bands import Signer
+from esdedup.matching.protocol import Collided, FetchSignatures, FetchTexts, Progress, ScanContext, no_progress
+from esdedup.matching.scan import StagedScan
 from esdedup.matching.verify.threads import measured
 from esdedup.matching.verify.verified import verify
-from esdedup.papers.hyperplanes import cosines, hyperplanes, sign
-from esdedup.papers.sentence_vectors import SentenceVectors
-from esdedup.papers.windows import Windows, signature_table
-from esdedup.settings import Scanning
+from esdedup.papers.projection.hyperplanes import cosines, hyperplanes, sign
+from esdedup.papers.projection.projection_options import ProjectionOptions
+from esdedup.papers.projection.sentence_vectors import SentenceVectors
+from esdedup.papers.projection.windows import Windows, signature_table
 
 
-class ProjectionScan(Scan):
+class ProjectionScan(StagedScan):
     """One scan by random projection. `VectorsError` where the file of word vectors is of no use."""
 
-    def __init__(self, scratch: Database, signer: Signer, scanning: Scanning, budget: int, threads: int) -> None:
-        super().__init__(scratch, signer, scanning, budget, threads)
-        self._vectors = SentenceVectors(scratch, signer.signing, scanning, budget // 4, threads)
-        self._planes = hyperplanes(signer.signing.seed, self._vectors.length, scanning.signature_bits)
+    def __init__(self, context: ScanContext, options: ProjectionOptions) -> None:
+        super().__init__(context)
+        self._options = options
+        self._vectors = SentenceVectors(self._db, self._signer.signing, options, self._budget // 4, self._threads)
+        self._planes = hyperplanes(self._signer.signing.seed, self._vectors.length, options.signature_bits)
         self._steps = [0, 0]
-        self._progress: Progress = lambda _done, _all: None
+        self._progress: Progress = no_progress
 
     def collide(
         self,
         signatures: FetchSignatures,
         fetch: FetchTexts,
-        progress: Progress = lambda _done, _all: None,
+        progress: Progress = no_progress,
         dirty: pa.Table | None = None,
     ) -> Collided:
         """Find the candidates among the sentences of `signatures`, and verify them.
@@ -118,7 +119,7 @@ class ProjectionScan(Scan):
 
     def _sign_texts(self) -> None:
         self._db.execute("CREATE TABLE IF NOT EXISTS signed (number INTEGER, high UBIGINT, low UBIGINT)")
-        each = 8 * (self._vectors.length + 2 * self._scanning.signature_bits) + 200
+        each = 8 * (self._vectors.length + 2 * self._options.signature_bits) + 200
         cuts = self._cuts(f"SELECT {each} + {_WORD_BYTES} * len(words) AS cost FROM worded ORDER BY number")
         self._plan(len(cuts) - 1)
         for done in self._left("signed", len(cuts) - 1):
@@ -141,11 +142,11 @@ class ProjectionScan(Scan):
 
     def _meet(self) -> None:
         self._db.execute("CREATE TABLE IF NOT EXISTS met (a INTEGER, b INTEGER)")
-        self._plan(self._scanning.permutations)
-        left = self._left("permutations", self._scanning.permutations)
+        self._plan(self._options.permutations)
+        left = self._left("permutations", self._options.permutations)
         if not left:
             return
-        windows = Windows(self._db, self._scanning, self._signer.signing.seed, self._budget)
+        windows = Windows(self._db, self._options, self._signer.signing.seed, self._budget)
         for which in left:
             windows.prepare(which)
             self._db.execute("BEGIN")
@@ -178,8 +179,8 @@ class ProjectionScan(Scan):
         self._db.create("components", pa.table({"number": active, "component": components.astype(np.int32)}))
         self._db.execute("CREATE OR REPLACE TABLE judged (range BIGINT, a INTEGER, b INTEGER)")
         self._db.execute("CREATE OR REPLACE TABLE members (range BIGINT, number INTEGER)")
-        by_cosine = self._scanning.verify == "cosine"
-        fixed = 400 + (8 * self._vectors.length if by_cosine else 0)
+        asks = self._scanning.verifier.asks_closeness
+        fixed = 400 + (8 * self._vectors.length if asks else 0)
         cutter = Cutter(texts, self._budget)
         ranges = met = 0
         for a, b, length_a, length_b in self._batches(
@@ -197,8 +198,8 @@ class ProjectionScan(Scan):
         self._db.execute(
             f"""
             CREATE OR REPLACE TABLE active AS
-            SELECT m.range, m.number, s.tokens, {"''" if self._scanning.verify == "none" else "b.text"} AS text,
-                {"w.words" if by_cosine else "[]::UBIGINT[]"} AS words
+            SELECT m.range, m.number, s.tokens, {"b.text" if self._scanning.verifier.compares else "''"} AS text,
+                {"w.words" if asks else "[]::UBIGINT[]"} AS words
             FROM members m JOIN texts t USING (number) JOIN signatures s ON s.rowid = t.first
             JOIN brought b USING (number) JOIN worded w USING (number)
             ORDER BY m.range, m.number;
@@ -217,12 +218,14 @@ class ProjectionScan(Scan):
         numbers = held["number"].to_numpy().astype(np.int64)
         a, b = np.searchsorted(numbers, pairs["a"]), np.searchsorted(numbers, pairs["b"])
         tokens = token_matrix(held["tokens"], self._signer.signing.tokens)
-        if self._scanning.verify == "cosine":
+
+        def closeness(a: Numbers, b: Numbers) -> Similarities:
             sums = self._sums(held["words"])
-            near = measured(self._threads, lambda one, two: cosines(sums, one, two), a, b) >= self._scanning.cosine
-            a, b = a[near], b[near]
-            del sums
-        if self._scanning.verify == "none":
+            return measured(self._threads, lambda one, two: cosines(sums, one, two), a, b)
+
+        near, _ = self._scanning.verifier.near(closeness, a, b)
+        a, b = a[near], b[near]
+        if not self._scanning.verifier.compares:
             jaccard, distances = pa.nulls(len(a), pa.float64()), pa.nulls(len(a), pa.int32())
         else:
             texts = held["text"].cast(pa.large_string()).combine_chunks()

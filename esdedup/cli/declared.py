@@ -1,0 +1,114 @@
+"""Command-line options made from declarations: see `esdedup.options`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+import rich_click as click
+
+from esdedup.clustering.linkages import LINKAGES
+from esdedup.formats.reading_options import Reading
+from esdedup.matching.protocol import MATCHERS, Scanning
+from esdedup.matching.signers.protocol import SIGNERS
+from esdedup.matching.signing import Signing
+from esdedup.matching.verify.protocol import VERIFIERS
+from esdedup.options import Option, Registry
+from esdedup.resources import Resources
+
+F = TypeVar("F", bound=Callable[..., Any])
+Decorator = Callable[[Any], Any]
+
+_TYPES: dict[type, Any] = {int: click.INT, float: click.FLOAT}
+
+
+def bundle(*options: Decorator) -> Callable[[F], F]:
+    """Options as one decorator, in their order."""
+
+    def decorate(command: F) -> F:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def one_option(option: Option, panel: str, default: str | None = None) -> Decorator:
+    """The option on the command line. Its value is None unless it is typed; `default` is what help says then."""
+    usual = option.usual or _worded(option) if default is None else default
+    help_text = option.help + (f"  [default: {usual}]" if usual else "")
+    if option.type is bool:
+        flags = f"--{option.flag}/--{option.off or f'no-{option.flag}'}"
+        return click.option(flags, option.name, default=None, help=help_text, panel=panel)
+    kind = click.Choice(option.choices) if option.choices else _TYPES.get(option.type, click.STRING)
+    metavar = None if option.choices else option.unit or None
+    return click.option(
+        f"--{option.flag}", option.name, type=kind, metavar=metavar, default=None, callback=_parsed(option),
+        help=help_text, panel=panel,
+    )  # fmt: skip
+
+
+def _worded(option: Option) -> str:
+    if option.type is bool and not option.optional:
+        return option.flag if option.default else option.off or f"no-{option.flag}"
+    return "" if option.default is None else str(option.default)
+
+
+def _parsed(option: Option) -> Callable[[click.Context, click.Parameter, Any], Any]:
+    def parse(_: click.Context, __: click.Parameter, value: Any) -> Any:
+        return value if option.parse is None or value is None else option.parse(value)
+
+    return parse
+
+
+def choice_options(registry: Registry[Any], help_text: str, panel: str, *, chosen: bool = True) -> list[Decorator]:
+    """The option that names an implementation, and the options of all implementations, a panel for each set."""
+    names = ", ".join(f"{each.name} ({each.summary})" for each in registry)
+    found: list[Decorator] = []
+    if chosen:
+        found.append(
+            click.option(
+                f"--{registry.option}", type=click.Choice(registry.names), default=None, panel=panel,
+                help=f"{help_text}: {names}.  [default: {registry.names[0]}]",
+            )
+        )  # fmt: skip
+    for owners in registry.declared().values():
+        titles = " or ".join(name for name, _ in owners)
+        single = len(registry.names) == 1
+        defaults = {_worded(option) for _, option in owners}
+        default = None if len(defaults) == 1 else ", ".join(f"{_worded(option)} with {name}" for name, option in owners)
+        found.append(one_option(owners[0][1], panel if single else f"With --{registry.option} {titles}", default))
+    return found
+
+
+def _of(declared: Iterable[Option], panel: str, *but: str) -> list[Decorator]:
+    return [one_option(option, panel) for option in declared if option.name not in but]
+
+
+_READING, _SIGNING, _SCANNING, _RESOURCES = "Reading sources", "What is compared", "Finding pairs", "Resources"
+
+source_options = bundle(
+    *_of(Reading.declared(), _READING, "part"),
+    click.option(
+        "--keep-going", is_flag=True, panel=_READING, help="Continue after a damaged source; exit code 1 at the end."
+    ),
+)
+part_option = bundle(*_of([option for option in Reading.declared() if option.name == "part"], _READING))
+signing_options = bundle(
+    *_of(Signing.declared(), _SIGNING),
+    *choice_options(SIGNERS, "How texts are signed", _SIGNING),
+)
+jaccard_option = bundle(*_of([option for option in Scanning.declared() if option.name == "jaccard"], _SCANNING))
+scan_options = bundle(
+    *_of(Scanning.declared(), _SCANNING, "keep", "kinds"),
+    click.option(
+        "--ignore", metavar="FILE", panel=_SCANNING,
+        help="File of texts or cluster ids that are known and wanted, one a line.",
+    ),
+    *choice_options(LINKAGES, "What makes a cluster", _SCANNING),
+    *choice_options(VERIFIERS, "What makes a pair of a candidate", _SCANNING),
+    *choice_options(MATCHERS, "Where candidates come from", _SCANNING),
+    click.option("--exact", is_flag=True, default=None, panel=_SCANNING, help="Short for --candidates exact."),
+)  # fmt: skip
+kinds_option = bundle(*_of([option for option in Scanning.declared() if option.name == "kinds"], _SCANNING))
+resource_options = bundle(*_of(Resources.declared(), _RESOURCES))

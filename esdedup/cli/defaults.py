@@ -1,0 +1,134 @@
+"""Presets and config files: where the values of options come from that are not typed.
+
+What is typed wins over a config file, and a config file over a preset. A choice that is typed also puts aside what a
+file says for other choices: `--preset weissman --bands 5` asks for bands, not for the preset's draws.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import rich_click as click
+from click.core import ParameterSource
+
+from esdedup.errors import UsageError
+from esdedup.matching.protocol import MATCHERS
+from esdedup.matching.signers.protocol import SIGNERS
+from esdedup.matching.verify.protocol import VERIFIERS
+
+_CREDENTIALS = {"es_api_key", "es_username", "es_password", "es_ca_certs", "es_ca_fingerprint", "es_cloud_id"}
+
+
+def presets() -> list[str]:
+    """The names of the presets that come with the package."""
+    folder = resources.files("esdedup") / "presets"
+    return sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml"))
+
+
+def use_preset(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """Fill the command's defaults from a preset."""
+    if value is not None:
+        entry = resources.files("esdedup") / "presets" / f"{value}.toml"
+        if not entry.is_file():
+            raise UsageError(f"--preset {value}: allowed: {', '.join(presets())}")
+        _read_defaults(context, "preset", f"preset {value}", entry.read_text("utf-8"))
+    return value
+
+
+def use_config(context: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:
+    """Fill the command's defaults from a config file, and the environment with the credentials in it."""
+    if value is not None:
+        try:
+            text = value.read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"--config {value}: {error}; name a TOML file") from error
+        _read_defaults(context, "config", str(value), text)
+    return value
+
+
+def _read_defaults(context: click.Context, layer: str, label: str, text: str) -> None:
+    """Fill the command's defaults from TOML; keys are option names with - or _. `layer`: `preset` or `config`."""
+    try:
+        values = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{label}: {error}; write one option a line, as in jaccard = 0.9") from error
+    named = {key.replace("-", "_"): value for key, value in values.items()}
+    if layer == "config":
+        for name in _CREDENTIALS & named.keys():  # the environment wins
+            os.environ.setdefault(name.upper(), str(named.pop(name)))
+    everywhere = _option_names(context.find_root().command, context)
+    for name in named:
+        if name not in everywhere:
+            raise UsageError(f"{label}: no option is called {name}; esdedup COMMAND --help lists them")
+    # the two may come in any order on the command line; the config file wins over the preset
+    layers = context.meta.setdefault("esdedup.defaults", {"preset": {}, "config": {}})
+    layers[layer] = named
+    preset = _without_alternatives(layers["preset"], layers["config"])
+    flags = {option.name: getattr(option, "is_flag", False) for option in context.command.params}
+    context.default_map = {
+        name: value if flags[name] and isinstance(value, bool) else str(value)
+        for name, value in (preset | layers["config"]).items()
+        if name in flags
+    }
+
+
+def _option_names(command: click.Command | None, context: click.Context) -> set[str]:
+    """The options of a command, or of all commands of a group."""
+    names = {parameter.name for parameter in command.params if parameter.name} if command else set()
+    if isinstance(command, click.Group):
+        inner = (_option_names(command.get_command(context, name), context) for name in command.list_commands(context))
+        return names.union(*inner)
+    return names
+
+
+def _without_alternatives(held: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
+    """The options held, but for those that cannot be together with the ones asked for."""
+    others: frozenset[str] = frozenset()
+    for signer in SIGNERS:
+        for group in signer.alternatives:
+            if group & asked.keys():
+                others = others.union(*(other for other in signer.alternatives if other != group))
+    return {name: value for name, value in held.items() if name not in others}
+
+
+class Command(click.RichCommand):
+    """A command whose typed options put aside what presets and config files say for other choices."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse what is typed, then put aside what does not go with it."""
+        rest = super().parse_args(ctx, args)
+        sources = {name: ctx.get_parameter_source(name) for name in ctx.params}
+        typed = {name: ctx.params[name] for name, source in sources.items() if source == ParameterSource.COMMANDLINE}
+        from_files = {
+            name: ctx.params[name]
+            for name, source in sources.items()
+            if source == ParameterSource.DEFAULT_MAP and ctx.params[name] is not None
+        }
+        for name in from_files.keys() - _still_meant(from_files, typed).keys():
+            ctx.params[name] = None
+        return rest
+
+
+def _still_meant(from_files: Mapping[str, Any], typed: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of files that still apply beside what is typed."""
+    held = _without_alternatives(from_files, typed)
+    chosen = "exact" if typed.get("exact") else typed.get(MATCHERS.option)
+    if chosen is not None:
+        held.pop(MATCHERS.option, None)
+        held = _without_others(held, MATCHERS, chosen)
+        if held.get(VERIFIERS.option) not in (None, *MATCHERS[chosen].verifiers):
+            del held[VERIFIERS.option]
+    verifier = typed.get(VERIFIERS.option, held.get(VERIFIERS.option))
+    if verifier is None and VERIFIERS.option in from_files:
+        verifier = VERIFIERS.names[0]
+    return held if verifier is None else _without_others(held, VERIFIERS, verifier)
+
+
+def _without_others(held: Mapping[str, Any], registry: Any, chosen: str) -> dict[str, Any]:
+    """The options held, but for those that only other implementations have."""
+    return {name: value for name, value in held.items() if chosen in (registry.owners(name) or [chosen])}

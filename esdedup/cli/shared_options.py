@@ -1,0 +1,69 @@
+"""Options that several commands share, beside those that are declared by what they are about."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from pathlib import Path
+
+import rich_click as click
+
+from esdedup.cli.declared import bundle
+from esdedup.cli.defaults import presets, use_config, use_preset
+
+_OUTPUT, _GENERAL, _STORE = "Output", "General", "Store"
+
+
+def _configure_log(context: click.Context, parameter: click.Parameter, value: bool) -> bool:
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("esdedup: %(message)s"))
+    logger = logging.getLogger("esdedup")
+    logger.handlers[:] = [handler]
+    logger.propagate = False
+    logger.setLevel(logging.ERROR if value else logging.INFO)
+    return value
+
+
+defaults_options = click.option(
+    "--preset", metavar="NAME", is_eager=True, expose_value=False, callback=use_preset, panel=_GENERAL,
+    help=f"Options of a published system: {', '.join(presets())}.",
+)  # fmt: skip
+
+talk_options = bundle(
+    click.option(
+        "--config", metavar="FILE.toml", type=click.Path(path_type=Path), expose_value=False, is_eager=True,
+        callback=use_config, panel=_GENERAL,
+        help="Read options from a file, also es-api-key and other credentials. Typed options win over it.",
+    ),
+    click.option("--quiet", is_flag=True, callback=_configure_log, panel=_GENERAL, help="Print errors only."),
+    click.option(
+        "--debug", is_flag=True, expose_value=False, panel=_GENERAL, help="Print a traceback with each error."
+    ),
+)  # fmt: skip
+
+sources_argument = click.argument("sources", nargs=-1, required=True, metavar="SOURCE…")
+
+fresh_option = click.option(
+    "--fresh", is_flag=True, panel=_STORE, help="Replace the store by a new one when the job is finished."
+)
+
+generations_option = click.option(
+    "--keep-generations", type=int, default=0, metavar="N", panel=_STORE,
+    help="With --fresh, on a server: keep N older generations.  [default: 0]",
+)  # fmt: skip
+
+ADDRESSES = "PATH.duckdb, http(s)://HOST:PORT/PREFIX or cloud:/PREFIX"
+
+store_option = click.option(
+    "--store", metavar="ADDRESS", envvar="ESDEDUP_STORE", required=True, panel=_STORE,
+    help=f"{ADDRESSES}; or set ESDEDUP_STORE.",
+)  # fmt: skip
+
+table_option = click.option(
+    "--table", type=click.Choice(["jsonl", "parquet"]), default="jsonl", panel=_OUTPUT,
+    help="Format of pairs and clusters.  [default: jsonl]",
+)  # fmt: skip
+report_option = click.option(
+    "--report/--no-report", default=True, panel=_OUTPUT, help="Write report.html.  [default: report]"
+)
+json_option = click.option("--json", "as_json", is_flag=True, panel=_OUTPUT, help="Print the answer as JSON.")

@@ -1,0 +1,49 @@
+"""All options of a call, sorted into their groups."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import Any
+
+from esdedup.errors import SettingsError
+from esdedup.formats.reading_options import Reading
+from esdedup.matching.protocol import Scanning
+from esdedup.matching.signing import Signing, freeze
+from esdedup.options import sort_out
+from esdedup.resources import Resources, parse_memory
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All options of a call. `frozen` and `free` (of scanning) hold only what was asked for: a store knows the rest
+    of its own."""
+
+    frozen: dict[str, Any] = field(default_factory=dict)
+    free: dict[str, Any] = field(default_factory=dict)
+    scanning: Scanning = field(default_factory=Scanning)
+    reading: Reading = field(default_factory=Reading)
+    resources: Resources = field(default_factory=Resources)
+
+    @classmethod
+    def of(cls, **options: Any) -> Settings:
+        """Sort options by name into their groups; those that are None are left to their defaults.
+
+        Raises `UsageError` for a name that is no option, `SettingsError` for a value out of range or an option that
+        does not apply to what is chosen.
+        """
+        given = {name: value for name, value in options.items() if value is not None}
+        if given.pop("exact", False) and given.setdefault("candidates", "exact") != "exact":  # the short word for it
+            raise SettingsError(f"exact, or candidates {given['candidates']}: not both")
+        if isinstance(given.get("vectors"), os.PathLike):
+            given["vectors"] = os.fspath(given["vectors"])
+        if isinstance(given.get("memory"), str):
+            given["memory"] = parse_memory(given["memory"])
+        frozen, free, reading, resources = sort_out(given, *cls.groups())
+        freeze(None, frozen)
+        return cls(frozen, free, Scanning.of(**free), Reading(**reading), Resources(**resources))
+
+    @staticmethod
+    def groups() -> tuple[frozenset[str], frozenset[str], frozenset[str], frozenset[str]]:
+        """The names of all options, by group: of signing, scanning, reading and resources."""
+        return Signing.all_names(), Scanning.all_names(), Reading.names(), Resources.names()

@@ -1,0 +1,55 @@
+"""Signers: what turns the shingles of a text into tokens, so that similar texts are likely to share one."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+
+from esdedup.options import Choice, Registry
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from esdedup.text.shingles import Shingled
+
+    F = TypeVar("F", float, npt.NDArray[np.float64])
+
+
+@dataclass(frozen=True)
+class Signer(Choice):
+    """Makes the same number of tokens for every text.
+
+    Tokens are integers from 0 to 2^53 - 1 whose low six bits name their column, so that tokens of different columns are
+    never equal. They depend on the shingles, the seed and the signer's own options alone.
+    """
+
+    alternatives: ClassVar[tuple[frozenset[str], ...]]
+    """Groups of its options of which one can be set."""
+
+    @property
+    @abstractmethod
+    def tokens(self) -> int:
+        """Tokens of a text, at most 64."""
+
+    @abstractmethod
+    def chance(self, jaccard: F) -> F:
+        """The probability that two texts of this Jaccard similarity (one, or an array) share a token."""
+
+    @property
+    @abstractmethod
+    def words(self) -> str:
+        """What a text gets, in words."""
+
+    @abstractmethod
+    def sign(self, shingled: Shingled, seed: int, hash_bits: int) -> npt.NDArray[np.int64]:
+        """Tokens of each text, shape (texts, tokens). Every text has at least one shingle."""
+
+    def with_options(self, given: Mapping[str, Any]) -> Self:
+        """This signer with some options replaced."""
+        return replace(self, **given)
+
+
+SIGNERS: Registry[Signer] = Registry("signer", {"minhash": "esdedup.matching.signers.minhash:MinHash"})

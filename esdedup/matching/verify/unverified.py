@@ -1,0 +1,33 @@
+"""No verification: every candidate is a pair."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from esdedup.errors import SettingsError
+from esdedup.matching.verify.protocol import Verifier
+
+
+@dataclass(frozen=True)
+class Unverified(Verifier):
+    """Nothing is measured."""
+
+    name = "none"
+    summary = "every candidate is a pair"
+    compares = False
+    asks_closeness = False
+
+    def check_with(self, word_edit_distance: int | None) -> None:
+        """There must be no limit: it would have to be measured."""
+        if word_edit_distance is not None:
+            raise SettingsError("word-edit-distance needs verify exact; it is none")
+
+    def least(self, jaccard: float) -> float:
+        """Any."""
+        return 0.0
+
+    def reached(self, found: Mapping[str, Any], jaccard: float, compared: str) -> str:
+        """Nothing was measured."""
+        return "nothing was verified"

@@ -1,0 +1,33 @@
+"""Verification by word edit distance alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from esdedup.errors import SettingsError
+from esdedup.matching.verify.protocol import Verifier
+
+
+@dataclass(frozen=True)
+class WordEdits(Verifier):
+    """A pair differs in at most so many words as the scan's limit says."""
+
+    name = "words"
+    summary = "by words that differ"
+    compares = True
+    asks_closeness = False
+
+    def check_with(self, word_edit_distance: int | None) -> None:
+        """There must be a limit."""
+        if word_edit_distance is None:
+            raise SettingsError("verify words needs word-edit-distance; it is not set")
+
+    def least(self, jaccard: float) -> float:
+        """Any."""
+        return 0.0
+
+    def reached(self, found: Mapping[str, Any], jaccard: float, compared: str) -> str:
+        """The distance."""
+        return f"{found['word_edit_distance']} words differ"

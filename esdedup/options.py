@@ -1,0 +1,243 @@
+"""An option is declared once: its type, default, range and words. Everything else is made from the declaration.
+
+A part that can be chosen or set (a matcher, a format, the settings of a scan) is a frozen dataclass that inherits from
+`Options`, and each of its fields is an `option(...)`. The command line, presets, config files, checks, the JSON of
+settings and the command reference read these fields. What can be chosen by name stands in a `Registry`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cache
+from importlib import import_module
+from types import NoneType
+from typing import Any, ClassVar, Generic, TypeVar, get_args, get_origin, get_type_hints
+
+from esdedup.errors import SettingsError, UsageError
+
+_SHOWN = 60
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option, as declared. `name` is the Python name; on the command line `_` is written `-`."""
+
+    name: str
+    type: type  # of a value that is set: bool, int, float, str or tuple
+    default: Any
+    help: str
+    unit: str  # what stands for the value in help: N, S, FILE
+    low: float | None
+    high: float | None
+    above: bool  # whether `low` itself is not allowed
+    below: bool  # whether `high` itself is not allowed
+    choices: tuple[str, ...]
+    pattern: str | None  # of a whole text
+    wanted: str  # what a message asks for, where range and choices do not say it
+    parse: Callable[[str], Any] | None  # from the command line's text to a value
+    off: str | None  # the flag that switches a bool off, where it is not --no-NAME
+    usual: str | None  # the default in words, where the value does not say it
+    optional: bool  # whether None is allowed: not set
+
+    @property
+    def flag(self) -> str:
+        """The option's name on the command line, without dashes in front."""
+        return self.name.replace("_", "-")
+
+    def check(self, value: Any) -> None:
+        """Raise `SettingsError` for a value of another type or outside the range."""
+        if value is None and self.optional:
+            return
+        if not self._has_type(value) or not self._is_allowed(value):
+            shown = "too long a text" if isinstance(value, str) and len(value) > 10**6 else shown_value(value)
+            raise SettingsError(f"{self.flag} is {shown}; {self._asked(value)}")
+
+    def _has_type(self, value: Any) -> bool:
+        if self.type is float:
+            return type(value) in (int, float)
+        if self.type is tuple:
+            return isinstance(value, tuple | list) and all(type(item) is int for item in value)
+        if self.type is str:
+            return isinstance(value, str) and _SURROGATE.search(value) is None
+        # neither True nor a number of numpy's: the store saves settings as JSON
+        return type(value) is self.type
+
+    def _is_allowed(self, value: Any) -> bool:
+        if self.choices:
+            return value in self.choices
+        if self.pattern is not None:
+            return re.fullmatch(self.pattern, value) is not None
+        # comparisons that hold, as none does for what is not a number
+        if self.low is not None and not (value > self.low if self.above else value >= self.low):
+            return False
+        return self.high is None or (value < self.high if self.below else value <= self.high)
+
+    def _asked(self, value: Any) -> str:
+        if self.wanted:
+            return self.wanted
+        if self.choices:
+            return f"allowed: {', '.join(self.choices)}"
+        if self.type is bool:
+            return "allowed: true, false"
+        if self.above:
+            return f"allowed: greater than {self.low:g}, up to {self.high:g}"
+        if self.below:
+            return f"allowed: {self.low:g} up to, not including, {self.high:g}"
+        whole = "" if type(value) is int or self.type is not int else "an integer, "
+        return f"allowed: {whole}{self.low} to {self.high}"
+
+
+def option(
+    default: Any,
+    help: str,
+    *,
+    unit: str = "",
+    low: float | None = None,
+    high: float | None = None,
+    above: bool = False,
+    below: bool = False,
+    choices: Iterable[str] = (),
+    pattern: str | None = None,
+    wanted: str = "",
+    parse: Callable[[str], Any] | None = None,
+    off: str | None = None,
+    usual: str | None = None,
+) -> Any:
+    """A field of an `Options` dataclass. `help` says what the option does; range and default are added by themselves.
+
+    Parameters are those of `Option`.
+    """
+    declared = {
+        "help": help, "unit": unit, "low": low, "high": high, "above": above, "below": below,
+        "choices": tuple(choices), "pattern": pattern, "wanted": wanted, "parse": parse, "off": off, "usual": usual,
+    }  # fmt: skip
+    return field(default=default, metadata={"option": declared})
+
+
+@dataclass(frozen=True)
+class Options:
+    """Values of some options, checked when they are set. Inherited by frozen dataclasses of `option` fields."""
+
+    def __post_init__(self) -> None:
+        for declared in self.declared():
+            declared.check(getattr(self, declared.name))
+        self.check_together()
+
+    def check_together(self) -> None:
+        """Raise `SettingsError` where values that are allowed alone cannot be together."""
+
+    @classmethod
+    def declared(cls) -> tuple[Option, ...]:
+        """The options, in the order of their declaration."""
+        return _declared(cls)  # type: ignore[arg-type]  # a class has a hash, whatever its instances have
+
+    @classmethod
+    def names(cls) -> frozenset[str]:
+        """The names of the options."""
+        return frozenset(declared.name for declared in cls.declared())
+
+    def described(self) -> dict[str, Any]:
+        """The values that are set, by the options' names on the command line."""
+        held = {declared.flag: getattr(self, declared.name) for declared in self.declared()}
+        return {flag: value for flag, value in held.items() if value is not None}
+
+
+@cache
+def _declared(cls: type[Options]) -> tuple[Option, ...]:
+    hints = get_type_hints(cls)
+    found = []
+    for item in fields(cls):
+        if "option" not in item.metadata:
+            continue
+        kinds = get_args(hints[item.name]) if get_origin(hints[item.name]) is not tuple else (hints[item.name],)
+        kinds = kinds or (hints[item.name],)
+        [kind] = [get_origin(each) or each for each in kinds if each is not NoneType]
+        optional = NoneType in kinds
+        found.append(Option(item.name, kind, item.default, **item.metadata["option"], optional=optional))
+    return tuple(found)
+
+
+class Choice(Options):
+    """Something that is chosen by name, with options of its own."""
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    """What it does, for help: a part of a sentence."""
+
+
+C = TypeVar("C", bound=Choice)
+
+
+class Registry(Generic[C]):
+    """The implementations of one protocol by their names, imported when they are first asked for.
+
+    `option` is the option that names one of them; `homes` says where each is: `package.module:Class`.
+    """
+
+    def __init__(self, option: str, homes: Mapping[str, str]) -> None:
+        self.option = option
+        self._homes = dict(homes)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names, the default first."""
+        return tuple(self._homes)
+
+    def __getitem__(self, name: str) -> type[C]:
+        if name not in self._homes:
+            raise SettingsError(f"{self.option} is {shown_value(name)}; allowed: {', '.join(self._homes)}")
+        module, _, class_name = self._homes[name].partition(":")
+        found: type[C] = getattr(import_module(module), class_name)
+        return found
+
+    def __iter__(self) -> Iterator[type[C]]:
+        return (self[name] for name in self._homes)
+
+    def owners(self, name: str) -> list[str]:
+        """The implementations that have an option of this name."""
+        return [each.name for each in self if name in each.names()]
+
+    def option_names(self) -> frozenset[str]:
+        """The names of all options of all implementations."""
+        return frozenset[str]().union(*(each.names() for each in self))
+
+    def declared(self) -> dict[str, list[tuple[str, Option]]]:
+        """Every option of the implementations by name: who has it, and how it is declared there."""
+        found: dict[str, list[tuple[str, Option]]] = {}
+        for each in self:
+            for declared in each.declared():
+                found.setdefault(declared.name, []).append((each.name, declared))
+        return found
+
+    def make(self, name: str, given: Mapping[str, Any]) -> C:
+        """The implementation `name` with those of the options given that are its own."""
+        chosen = self[name]
+        return chosen(**{each: given[each] for each in given if each in chosen.names()})
+
+    def refuse_others(self, chosen: str, asked: Iterable[str]) -> None:
+        """Raise `SettingsError`, naming both, for an option asked for that only others than `chosen` have."""
+        for name in asked:
+            owners = self.owners(name)
+            if owners and chosen not in owners:
+                flag = name.replace("_", "-")
+                raise SettingsError(f"{flag} needs {self.option} {' or '.join(owners)}; it is {chosen}")
+
+
+def sort_out(given: Mapping[str, Any], *groups: frozenset[str]) -> list[dict[str, Any]]:
+    """Options by the group whose names they are in. Raises `UsageError` for a name that is in none."""
+    unknown = sorted(given.keys() - frozenset().union(*groups))
+    if unknown:
+        raise UsageError(f"no such option: {', '.join(unknown)}")
+    return [{name: given[name] for name in sorted(given.keys() & group)} for group in groups]
+
+
+def shown_value(value: object) -> str:
+    """A value as a message shows it: short, and also if it is a number of ten thousand digits."""
+    try:
+        text = repr(value)
+    except ValueError:
+        return "too large a number"
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

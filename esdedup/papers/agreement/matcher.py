@@ -1,0 +1,58 @@
+"""Candidates by agreement: texts whose signatures agree on more than a share of their values (Ahmed 2022)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from esdedup.matching.protocol import Matcher
+from esdedup.options import option
+
+if TYPE_CHECKING:
+    from esdedup.matching.protocol import Evidence, Scan, ScanContext, Scanning
+    from esdedup.matching.signers.text_signer import TextSigner
+
+
+@dataclass(frozen=True)
+class Agreement(Matcher):
+    """Counts agreeing values exactly, from an inverted index instead of a matrix of all texts by all texts."""
+
+    name = "agreement"
+    summary = "texts whose signatures mostly agree"
+    verifiers = ("exact", "none")
+    by_tokens = False
+    counts_tokens = False
+
+    signature: int = option(200, "Minhash values of a text.", unit="N", low=1, high=1024)
+    agreement: float = option(
+        0.5, "Pairs agree on more than this share of the values.", unit="S", low=0, high=1, below=True
+    )
+
+    @property
+    def least_agreeing(self) -> int:
+        """The least number of values that is more than the share of them."""
+        # as it is written: 29 of 100 are not more than 0.29, whose binary fraction is a little less
+        return int(Fraction(str(self.agreement)) * self.signature) + 1
+
+    def scan(self, context: ScanContext) -> Scan:
+        """See `esdedup.papers.agreement.agreement_scan`."""
+        from esdedup.papers.agreement.agreement_scan import AgreementScan
+
+        return AgreementScan(context, self.signature, self.least_agreeing)
+
+    def explain(self, found: Mapping[str, Any], scanning: Scanning, evidence: Evidence) -> str:
+        """By the values that agree."""
+        agree = f"{found['values_agreeing']} of {self.signature} values of their signatures agree"
+        if found["values_agreeing"] < self.least_agreeing:
+            return f"not a pair: {agree}, and it takes {self.least_agreeing}"
+        if missed := scanning.missed(found):
+            return f"not a pair: candidates, but {missed}"
+        return f"a pair: {agree}, and {scanning.reached(found)}"
+
+    def measures(self, signer: TextSigner, one: str, two: str) -> dict[str, Any]:
+        """How many values agree."""
+        from esdedup.papers.agreement.agreement_scan import agreeing_values
+
+        return {"values_agreeing": agreeing_values(signer, self.signature, one, two)}

@@ -1,0 +1,70 @@
+"""Candidates by random projection: texts whose signatures differ in few bits (Meng and Zheng 2018)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from esdedup.errors import StoreError
+from esdedup.matching.protocol import Matcher
+from esdedup.papers.projection.projection_options import ProjectionOptions
+
+if TYPE_CHECKING:
+    from esdedup.matching.protocol import Evidence, Scan, ScanContext, Scanning
+
+
+@dataclass(frozen=True)
+class Projection(ProjectionOptions, Matcher):
+    """Signs sentence vectors by random hyperplanes, and compares signatures that are neighbors in sorted orders."""
+
+    name = "projection"
+    summary = "sentence vectors whose signatures differ in few bits"
+    verifiers = ("exact", "cosine", "none")
+    by_tokens = False
+    counts_tokens = True
+
+    def check_files(self) -> None:
+        """Raise `VectorsError` where the file of word vectors is of no use."""
+        self.files_state()
+
+    def files_state(self) -> int | None:
+        """What tells one file of word vectors from another under the same name."""
+        if self.vectors is None:
+            return None
+        from esdedup.papers.projection.word_vectors import VectorsFile
+
+        return VectorsFile(self.vectors).state
+
+    def check_adding(self, address: str) -> None:
+        """Any two texts may be candidates, and `add` finds by tokens."""
+        raise StoreError(
+            f"{address}: add needs candidates tokens (minhash), and these are by projection; run esdedup index "
+            f"SOURCE… --store {address}, then esdedup scan with the same options"
+        )
+
+    def caution(self) -> str | None:
+        """Pairs were not found by tokens."""
+        return "similar looks by minhash tokens; pairs of the last scan are by projection, and may differ"
+
+    def scan(self, context: ScanContext) -> Scan:
+        """See `esdedup.papers.projection.projection_scan`."""
+        from esdedup.papers.projection.projection_scan import ProjectionScan
+
+        return ProjectionScan(context, self)
+
+    def explain(self, found: Mapping[str, Any], scanning: Scanning, evidence: Evidence) -> str:
+        """By the pairs of the last scan: the bits of the signatures are not kept."""
+        bits = f"{self.hamming} of {self.signature_bits} bits"
+        if evidence.paired():
+            reached = scanning.reached(found, "vectors")
+            return f"a pair: by projection, their signatures differ in at most {bits}, and {reached}"
+        if missed := scanning.missed(found):
+            return f"not a pair: {missed}"
+        reasons = [
+            f"by projection, their signatures differ in more than {bits}",
+            "were in no order neighbors",
+            scanning.verifier.doubted("vectors"),
+            "one has no word that counts",
+        ]
+        return f"not a pair: {', or '.join(filter(None, reasons))}"

@@ -1,0 +1,45 @@
+"""Candidates by queries: of each record, the others that hold most of its terms (Pal 2014)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from esdedup.matching.protocol import Matcher
+from esdedup.papers.queries.query_options import QueryOptions
+
+if TYPE_CHECKING:
+    from esdedup.matching.protocol import Evidence, Scan, ScanContext, Scanning
+
+
+@dataclass(frozen=True)
+class Queries(QueryOptions, Matcher):
+    """Asks for each record as one asks a search engine; beyond the article, pairs may be verified and reciprocal."""
+
+    name = "queries"
+    summary = "best matches of each record, as by a search engine"
+    verifiers = ("exact", "cosine", "words", "none")
+    by_tokens = False
+    counts_tokens = True
+
+    def scan(self, context: ScanContext) -> Scan:
+        """See `esdedup.papers.queries.queries_scan`."""
+        from esdedup.papers.queries.queries_scan import QueriesScan
+
+        return QueriesScan(context, self)
+
+    def explain(self, found: Mapping[str, Any], scanning: Scanning, evidence: Evidence) -> str:
+        """By the pairs of the last scan: what each query found is not kept."""
+        if evidence.paired():
+            best = f"one was among the {self.top} best matches of the other"
+            return f"a pair: {best}, and {scanning.reached(found)}"
+        if missed := scanning.missed(found):
+            return f"not a pair: {missed}"
+        reasons = [
+            f"neither was among the {self.top} best matches of the other",
+            "their first words differ" if self.same_first_word else "",
+            scanning.verifier.doubted("shingles"),
+            "one has a closer match" if self.reciprocal else "",
+        ]
+        return f"not a pair: {', or '.join(filter(None, reasons))}"

@@ -1,0 +1,43 @@
+"""What a job may use of the machine."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+
+from esdedup.errors import SettingsError
+from esdedup.options import Options, option, shown_value
+
+_BYTE_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "gi": 2**30}
+
+
+def available_cores() -> int:
+    """Cores this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def parse_memory(text: str) -> int:
+    """Bytes named by `1GiB`, `512MB`, `800m`; `SettingsError` for anything else."""
+    match = re.fullmatch(r"\s*([0-9]{1,18}(?:\.[0-9]+)?)\s*([kmg]?i?)b?\s*", text.lower())
+    if match is None or match[2] not in _BYTE_UNITS:
+        raise SettingsError(f"memory is {shown_value(text)}; write it as 512MiB, 1GiB or 2GB")
+    return int(float(match[1]) * _BYTE_UNITS[match[2]])
+
+
+@dataclass(frozen=True)
+class Resources(Options):
+    """What the whole process tree may use: `workers` processes, `memory` bytes."""
+
+    workers: int | None = option(None, "Number of processes.", unit="N", low=1, high=1024, usual="one a core")
+    memory: int = option(
+        2**30, "Memory that all processes may use together.", unit="SIZE", low=2**28, high=2**50,
+        wanted="allowed: 256MiB to 1PiB", parse=parse_memory, usual="1GiB",
+    )  # fmt: skip
+
+    @property
+    def processes(self) -> int:
+        """Workers asked for, or one a core."""
+        return available_cores() if self.workers is None else self.workers

@@ -1,0 +1,12 @@
+"""How texts are cut into what is compared."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Splitting(NamedTuple):
+    """`unit` is `sentence` or `record`; `lang` is the language of the texts."""
+
+    unit: str
+    lang: str
