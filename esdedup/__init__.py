@@ -1,4 +1,8 @@
-"""esdedup: near-duplicate sentences in large text collections, found, verified and clustered.
+"""Find copied and near-duplicate sentences in large text collections.
+
+Change a store: `run`, `index`, `scan`, `add`, `remove`, `drop`. Ask it: `status`, `similar`, `suggest`, `explain`,
+`clusters`, `overlap`. What clusters mean: `drift`, `templates`, `fill`, `lineage`. Deduplicate: `dedupe`,
+`cluster_texts`. Quality: `plan`, `evaluate`, `report`. `open_store` opens a store for many questions.
 
 >>> import esdedup
 >>> summary = esdedup.run("dump.xml.bz2", out="found", jaccard=0.9)  # doctest: +SKIP
@@ -10,6 +14,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from esdedup._version import __version__ as __version__
+from esdedup.api.asking import clusters, explain, overlap, similar, suggest
+from esdedup.api.changing import add, drop, index, remove, run, scan, status
+from esdedup.api.cluster_meaning import drift, fill, lineage, templates
+from esdedup.api.deduplicating import cluster_texts, dedupe
+from esdedup.api.quality import evaluate, plan, report
 
 __all__ = [
     "Settings",
@@ -38,34 +47,14 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from esdedup.jobs.dedupe import dedupe
-    from esdedup.jobs.evaluating import evaluate
-    from esdedup.jobs.in_memory import cluster_texts
-    from esdedup.jobs.meanings import drift, fill, lineage, templates
-    from esdedup.jobs.planning import plan
-    from esdedup.jobs.questions import clusters, explain, overlap, similar, suggest
-    from esdedup.jobs.reporting import report
     from esdedup.jobs.settings import Settings
-    from esdedup.jobs.verbs import add, drop, index, remove, run, scan, status
     from esdedup.store.opening import open_store
 
-_HOMES = (
-    {
-        "Settings": "esdedup.jobs.settings",
-        "cluster_texts": "esdedup.jobs.in_memory",
-        "dedupe": "esdedup.jobs.dedupe",
-        "evaluate": "esdedup.jobs.evaluating",
-        "open_store": "esdedup.store.opening",
-        "plan": "esdedup.jobs.planning",
-        "report": "esdedup.jobs.reporting",
-    }
-    | dict.fromkeys(("drift", "fill", "lineage", "templates"), "esdedup.jobs.meanings")
-    | dict.fromkeys(("clusters", "explain", "overlap", "similar", "suggest"), "esdedup.jobs.questions")
-)
+_HOMES = {"Settings": "esdedup.jobs.settings", "open_store": "esdedup.store.opening"}
 
 
 def __getattr__(name: str) -> Any:
-    """Import a verb when it is first used: `import esdedup` itself costs nothing."""
-    if name not in __all__:
+    """Import what takes time when it is first used: `import esdedup` itself costs nothing."""
+    if name not in _HOMES:
         raise AttributeError(f"module 'esdedup' has no attribute {name!r}")
-    return getattr(import_module(_HOMES.get(name, "esdedup.jobs.verbs")), name)
+    return getattr(import_module(_HOMES[name]), name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 from typing import Any, NoReturn
@@ -41,11 +42,14 @@ _HOMES = {
 }
 
 
+COMMANDS = tuple(_HOMES)
+
+
 class _Commands(rich_click.RichGroup):
     """A group that imports a command's file when the command is asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_HOMES)
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _HOMES:
@@ -53,11 +57,39 @@ class _Commands(rich_click.RichGroup):
         command: click.Command = getattr(import_module(f"esdedup.cli.{_HOMES[cmd_name]}"), cmd_name)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.NoSuchCommand as error:
+            raise click.NoSuchCommand(error.command_name, possibilities=COMMANDS, ctx=ctx) from None
 
-@rich_click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(__version__)
+
+_COMPLETION = "_ESDEDUP_COMPLETE"
+
+_EPILOG = f"""
+Tab completion of commands and options: put the line for your shell into ~/.bashrc, ~/.zshrc or
+~/.config/fish/config.fish.
+
+bash: eval "$({_COMPLETION}=bash_source esdedup)"
+
+zsh: eval "$({_COMPLETION}=zsh_source esdedup)"
+
+fish: {_COMPLETION}=fish_source esdedup | source
+"""
+
+
+@rich_click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]}, epilog=_EPILOG)
+@rich_click.version_option(__version__)
+@rich_click.command_panel("Find duplicates", commands=["run", "dedupe"])
+@rich_click.command_panel("Keep a store", commands=["index", "scan", "add", "remove", "status", "drop"])
+@rich_click.command_panel("Ask a store", commands=["similar", "suggest", "explain", "clusters", "overlap"])
+@rich_click.command_panel("What clusters mean", commands=["drift", "templates", "fill", "lineage"])
+@rich_click.command_panel("Quality", commands=["plan", "evaluate", "report"])
+@rich_click.command_panel("Look at it", commands=["demo", "serve", "kibana", "node"])
 def cli() -> None:
-    """Find sentences that are said twice, or nearly twice, in large text collections."""
+    """Find copied and near-duplicate sentences in large text collections."""
 
 
 def command() -> NoReturn:
@@ -68,6 +100,8 @@ def command() -> NoReturn:
 def main(arguments: list[str] | None = None) -> Any:
     """Run the command line; exit code 0 done, 1 could not be done, 2 wrong usage, 130 interrupted."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    if _COMPLETION in os.environ:
+        cli.main(prog_name="esdedup", complete_var=_COMPLETION)  # prints what a shell asks for, and ends
     try:
         with cli.make_context("esdedup", list(given)) as context:
             cli.invoke(context)

@@ -8,6 +8,7 @@ from typing import Any
 import rich_click as click
 
 from esdedup.analysis.kind_names import KINDS
+from esdedup.api.results import Result
 from esdedup.cli.defaults import Command
 from esdedup.cli.shared_options import json_option, store_option, talk_options
 
@@ -75,7 +76,7 @@ def explain(a: str, b: str, store: str, as_json: bool, quiet: bool) -> None:
     from esdedup.files import compact_json
 
     found = esdedup.explain(a, b, store=store)
-    click.echo(compact_json(found) if as_json else explain_text(found))
+    click.echo(compact_json(found.to_dict()) if as_json else explain_text(found))
 
 
 @click.command(cls=Command)
@@ -115,7 +116,7 @@ def clusters(store: str, as_json: bool, quiet: bool, **filters: Any) -> None:
     from esdedup.files import compact_json
 
     for cluster in esdedup.clusters(store=store, **filters):
-        click.echo(compact_json(cluster) if as_json else cluster_text(cluster))
+        click.echo(compact_json(cluster.to_dict()) if as_json else cluster_text(cluster))
 
 
 @click.command(cls=Command)
@@ -145,9 +146,9 @@ def overlap(as_json: bool, quiet: bool, **options: Any) -> None:
     _answer(found.rows, as_json, lambda: overlap_text(found))
 
 
-def _answer(rows: Sequence[dict[str, Any]], as_json: bool, text: Callable[[], str]) -> None:
+def _answer(rows: Sequence[Result], as_json: bool, text: Callable[[], str]) -> None:
     """Print rows as JSON Lines, or as text."""
     from esdedup.files import compact_json
 
-    for line in map(compact_json, rows) if as_json else [text()]:
+    for line in (compact_json(row.to_dict()) for row in rows) if as_json else [text()]:
         click.echo(line)

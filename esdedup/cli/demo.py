@@ -94,9 +94,11 @@ def _run(wiki: str, truth: Path, out: Path, as_json: bool, options: dict[str, An
 
     summary = esdedup.run(wiki, out=out, fresh=True, **options)
     store = out / "store.duckdb"
-    found = check(truth, esdedup.clusters(store=store), summary["settings"]["jaccard"])
+    found = check(
+        truth, (cluster.to_dict() for cluster in esdedup.clusters(store=store)), summary["settings"]["jaccard"]
+    )
     if as_json:
-        click.echo(compact_json({"summary": summary, "found": asdict(found), "complete": found.complete}))
+        click.echo(compact_json({"summary": summary.to_dict(), "found": asdict(found), "complete": found.complete}))
     else:
         click.echo(summary_text(summary, out, store))
         click.echo()

@@ -50,7 +50,7 @@ def drift(review: str | None, as_json: bool, quiet: bool, **options: Any) -> Non
         click.echo(getattr(reviews, review)(rows), nl=False)
     elif as_json:
         for row in rows:
-            click.echo(compact_json(row))
+            click.echo(compact_json(row.to_dict()))
     else:
         click.echo(drift_text(rows))
 
@@ -118,7 +118,7 @@ def lineage(graphml: Path | None, as_json: bool, quiet: bool, **options: Any) ->
     if options["limit"] is None and graphml is None and not as_json:
         options["limit"] = _SHOWN
     found = esdedup.lineage(**options)
-    click.echo(compact_json(found) if as_json else lineage_text(found))
+    click.echo(compact_json(found.to_dict()) if as_json else lineage_text(found))
     if graphml is not None:
         write_graphml(found["trees"], graphml)
         if not as_json:

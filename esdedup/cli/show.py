@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import esdedup
+from esdedup.api.results import Added, Cluster, Explanation, Hit, Overlap, Sentence, Summary, Written
 from esdedup.matching.verify.compare import diff_words
-from esdedup.output.overlap import COMMON, Overlap
+from esdedup.output.overlap import COMMON
 
 _WIDTH = 100
 _SHOWN = 10
@@ -26,7 +27,7 @@ _FILES = (
 )
 
 
-def summary_text(summary: dict[str, Any], out: Path | None, store: Path | str) -> str:
+def summary_text(summary: Summary, out: Path | None, store: Path | str) -> str:
     """Counts, the largest clusters, where the files are and what to type next."""
     parts = [counts_text(summary["counts"], summary["skipped"])]
     if summary["kinds"]:
@@ -48,7 +49,7 @@ def counts_text(counts: dict[str, int], skipped: dict[str, int]) -> str:
     return "\n".join(lines)
 
 
-def cluster_line(cluster: dict[str, Any]) -> str:
+def cluster_line(cluster: Cluster) -> str:
     """A cluster in one line: size, weakest similarity, kind, the beginning of its representative."""
     texts = {member["id"]: member["text"] for member in cluster["members"]}
     least = cluster["min_jaccard"]
@@ -58,7 +59,7 @@ def cluster_line(cluster: dict[str, Any]) -> str:
     return head + shortened(texts[cluster["representative"]], _WIDTH - len(head))
 
 
-def cluster_text(cluster: dict[str, Any], members: int = 5) -> str:
+def cluster_text(cluster: Cluster, members: int = 5) -> str:
     """A cluster with its groups of identical sentences, the largest first."""
     least = cluster["min_jaccard"]
     lines = [
@@ -80,13 +81,13 @@ def cluster_text(cluster: dict[str, Any], members: int = 5) -> str:
     return "\n".join(lines)
 
 
-def _changed(cluster: dict[str, Any]) -> str:
+def _changed(cluster: Cluster) -> str:
     """What has become of a cluster, where that was asked."""
     change = cluster.get("change", "")
     return f", grown from {cluster['before']:,}" if change == "grown" else change and f", {change}"
 
 
-def added_text(summary: dict[str, Any]) -> str:
+def added_text(summary: Added) -> str:
     """What an `add` brought, and what of it is there already."""
     added = summary["added"]
     lines = [f"documents: {added['new']:,} new, {added['replaced']:,} replaced, {added['unchanged']:,} unchanged"]
@@ -104,7 +105,7 @@ def added_text(summary: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def deduped_text(done: dict[str, Any], out: Path) -> str:
+def deduped_text(done: Written, out: Path) -> str:
     """What was written and what was dropped."""
     dropped = ", ".join(f"{reason} {count:,}" for reason, count in done["dropped"].items()) or "nothing"
     lines = [
@@ -119,7 +120,7 @@ def deduped_text(done: dict[str, Any], out: Path) -> str:
     return "\n".join(lines)
 
 
-def similar_text(rows: Sequence[dict[str, Any]]) -> str:
+def similar_text(rows: Sequence[Hit]) -> str:
     """One line a sentence: its scores, where it stands, how it begins."""
     if not rows:
         return "nothing shares a token with it"
@@ -133,14 +134,14 @@ def similar_text(rows: Sequence[dict[str, Any]]) -> str:
     return "\n".join([*lines, "* a match"])
 
 
-def suggest_text(rows: Sequence[dict[str, Any]]) -> str:
+def suggest_text(rows: Sequence[Sentence]) -> str:
     """One line a sentence."""
     if not rows:
         return "nothing begins like this"
     return "\n".join(f"{where(row)}  {shortened(row['text'], _WIDTH)}" for row in rows)
 
 
-def explain_text(found: dict[str, Any]) -> str:
+def explain_text(found: Explanation) -> str:
     """Two sentences, their scores, the verdict, and what differs: [-only in the first-] {+only in the second+}."""
     limits = found["thresholds"]
     most = "" if limits["word_edit_distance"] is None else f" (at most {limits['word_edit_distance']})"
@@ -188,7 +189,7 @@ def overlap_text(found: Overlap) -> str:
     return "\n".join(lines)
 
 
-def where(row: dict[str, Any]) -> str:
+def where(row: Mapping[str, Any] | Sentence) -> str:
     """A sentence's id, and the title of its document."""
     return printable(row["id"] + (f" [{row['title']}]" if row["title"] else ""))
 

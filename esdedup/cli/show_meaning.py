@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from esdedup.analysis.templates import Table
+from esdedup.api.results import Contradiction, Lineage
 from esdedup.cli.show import printable, shortened, where
 
 _WIDTH = 160
@@ -16,7 +17,7 @@ _DEEPEST = 12
 _MEMBERS = 20
 
 
-def drift_text(rows: Sequence[dict[str, Any]]) -> str:
+def drift_text(rows: Sequence[Contradiction]) -> str:
     """A few lines a contradiction: the frame, and each value with who says so."""
     if not rows:
         return "no contradictions"
@@ -52,7 +53,7 @@ def template_text(table: Table) -> str:
     return "\n".join(lines)
 
 
-def lineage_text(found: dict[str, Any]) -> str:
+def lineage_text(found: Lineage) -> str:
     """Each tree with the earliest sentence first, what came from it below; then who made the copies."""
     lines = []
     for tree in found["trees"]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from esdedup.api.results import Plan
+
 _FEW = 20_000
 _STORES = {"embedded": "a file of this machine", "server": "the server"}
 
 
-def plan_text(answer: dict[str, Any], recall: float) -> str:
+def plan_text(answer: Plan, recall: float) -> str:
     """The table of schemes, the curve of the recommended one, the forecast."""
     parts = [_schemes(answer), _recommended(answer, recall), _curve(answer)]
     if answer["forecast"]:
@@ -16,7 +18,7 @@ def plan_text(answer: dict[str, Any], recall: float) -> str:
     return "\n\n".join(parts)
 
 
-def _schemes(answer: dict[str, Any]) -> str:
+def _schemes(answer: Plan) -> str:
     sample, threshold = answer["sample"], answer["threshold"]
     head = (
         "In theory, for pairs spread evenly above the threshold; a source or --store would tell more"
@@ -39,7 +41,7 @@ def _schemes(answer: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _recommended(answer: dict[str, Any], recall: float) -> str:
+def _recommended(answer: Plan, recall: float) -> str:
     name = answer["recommended"]
     if name == "exact":
         reached = any((row["recall"] or 0) >= recall for row in answer["schemes"])
@@ -52,7 +54,7 @@ def _recommended(answer: dict[str, Any], recall: float) -> str:
     return f"Recommended: {options} ({why})"
 
 
-def _curve(answer: dict[str, Any]) -> str:
+def _curve(answer: Plan) -> str:
     lines = [f"What {answer['cheapest']} finds:", "", "   Jaccard  expected   found  pairs of the sample"]
     lines += [
         f"{row['jaccard']:>10.3f}  {_share(row['expected'])}  {_share(row['recall'])}  {row['pairs']:,}"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from esdedup.api.results import Evaluation
+
 
 def golden_text(found: Mapping[str, Any], sentences: int) -> str:
     """The scores of clusters against golden ones, one a line."""
@@ -26,7 +28,7 @@ def _share(value: float | None) -> str:
     return "–" if value is None else f"{value:.6f}"
 
 
-def evaluation_text(found: dict[str, Any]) -> str:
+def evaluation_text(found: Evaluation) -> str:
     """What `evaluate` has found, clusters and pairs."""
     parts = []
     if "golden" in found:

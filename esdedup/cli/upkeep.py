@@ -25,7 +25,7 @@ def status(store: str, as_json: bool, quiet: bool) -> None:
 
     state = esdedup.status(store=store)
     if as_json:
-        click.echo(compact_json(state))
+        click.echo(compact_json(state.to_dict()))
         return
     click.echo(f"{state['store']}  {state['disk_bytes'] / 2**20:,.1f} MiB")
     click.echo(counts_text(state["counts"], state["skipped"]))

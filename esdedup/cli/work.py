@@ -7,6 +7,7 @@ from typing import Any
 
 import rich_click as click
 
+from esdedup.api.results import Result
 from esdedup.cli.declared import (
     kinds_option,
     part_option,
@@ -166,8 +167,8 @@ def raise_damage(damaged: list[str]) -> None:
         raise SourceError(f"{len(damaged)} damaged or missing source{'s' * (len(damaged) > 1)}; the rest is done")
 
 
-def show(answer: dict[str, Any], as_json: bool, text: Any) -> None:
+def show(answer: Result, as_json: bool, text: Any) -> None:
     """Print an answer as JSON or as text."""
     from esdedup.files import compact_json
 
-    click.echo(compact_json(answer) if as_json else text())
+    click.echo(compact_json(answer.to_dict()) if as_json else text())

@@ -40,13 +40,13 @@ _STORE = "store.duckdb"
 def dedupe(
     *sources: Address,
     out: Address,
-    store: Address | None = None,
-    keep: str = "first",
-    kinds: Sequence[str] | None = None,
-    annotate: bool = False,
-    fresh: bool = False,
-    keep_going: bool = False,
-    quiet: bool = True,
+    store: Address | None,
+    keep: str,
+    kinds: Sequence[str] | None,
+    annotate: bool,
+    fresh: bool,
+    keep_going: bool,
+    quiet: bool,
     **options: Any,
 ) -> dict[str, Any]:
     """Write each source again to the folder `out`, same name, format and compression, without its duplicates.

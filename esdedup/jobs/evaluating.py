@@ -25,10 +25,10 @@ _ENCODED = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 def evaluate(
     *,
     store: Address | Store,
-    golden: Path | str | None = None,
-    truth: Path | str | None = None,
-    jaccard: float | None = None,
-    quiet: bool = True,
+    golden: Path | str | None,
+    truth: Path | str | None,
+    jaccard: float | None,
+    quiet: bool,
     **options: Any,
 ) -> dict[str, Any]:
     """Compare what the last scan of a store has found with what is right.

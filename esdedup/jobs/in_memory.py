@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -37,12 +37,14 @@ class TextClusters(NamedTuple):
     candidates: int
 
 
-def cluster_texts(texts: Sequence[str], **options: Any) -> TextClusters:
+def cluster_texts(texts: Sequence[str], options: Mapping[str, Any]) -> TextClusters:
     """Cluster `texts` as they are: nothing is split, trimmed or left out. `options` as in `Settings.of`.
 
     Empty texts, and texts of which normalisation leaves nothing, match nothing. Memory: about 2 kB for each
     text of 200 characters that collides, 200 bytes for the others.
     """
+    if isinstance(texts, str) or not isinstance(texts, Sequence) or not all(isinstance(text, str) for text in texts):
+        raise UsageError("cluster_texts takes a sequence of strings, as in ['One text.', 'Another.']")
     settings = Settings.of(**options)
     if settings.scanning.across != "any":
         raise UsageError("across needs documents or sources, and a list of texts has none; use a store")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from esdedup.analysis.editors import editors
 from esdedup.analysis.lineage import descended
 from esdedup.analysis.templates import Table, table_of, write
 from esdedup.errors import SourceError, UsageError
-from esdedup.jobs.questions import clusters, opened_kinds, storable
+from esdedup.jobs.questions import opened_kinds, storable
 from esdedup.jobs.steps import Address, check_count
 from esdedup.store.protocol import ClusterQuery, Store
 
@@ -21,7 +22,7 @@ LEAST_SUBJECTS = 3
 
 
 def drift(
-    *, store: Address | Store, since: str | None = None, document: str | None = None, limit: int | None = None
+    *, store: Address | Store, since: str | None, document: str | None, limit: int | None
 ) -> list[dict[str, Any]]:
     """Every place where sentences of one cluster state different facts of the same subject, surest first.
 
@@ -44,21 +45,17 @@ def drift(
     return found if limit is None else found[:limit]
 
 
-def templates(
-    *, store: Address | Store, min_subjects: int = LEAST_SUBJECTS, document: str | None = None, limit: int | None = None
-) -> Iterator[Table]:
+def templates(*, store: Address | Store, min_subjects: int, document: str | None, limit: int | None) -> Iterator[Table]:
     """The frame and the table of each template cluster with so many distinct texts, largest first."""
     check_count("min_subjects", min_subjects)
     check_count("limit", limit)
-    for cluster in clusters(store=store, kind="template", document=document):
-        if limit == 0:
-            return
-        if cluster["distinct"] >= min_subjects:
-            limit = None if limit is None else limit - 1
-            yield table_of(cluster)
+    wanted = ClusterQuery(kind="template", document=document and storable(document))
+    with opened_kinds(store) as opened:
+        tables = (table_of(row) for row in opened.cluster_rows(wanted) if row["distinct"] >= min_subjects)
+        yield from islice(tables, limit)
 
 
-def lineage(*, store: Address | Store, document: str | None = None, limit: int | None = None) -> dict[str, Any]:
+def lineage(*, store: Address | Store, document: str | None, limit: int | None) -> dict[str, Any]:
     """Who said it first: `trees`, one a cluster with a copy from page to page, most copies first; of the whole store
     also `editors`, how many copies each kind of editor has added, and `undated`, how many clustered sentences have no
     time.

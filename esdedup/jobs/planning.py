@@ -44,15 +44,15 @@ _SCHEME = {"bands", "rows", "hashes", "draw", "draws"}
 
 def plan(
     *sources: Address,
-    store: Address | None = None,
-    tokens: int = 10,
-    schemes: str | None = None,
-    recall: float = 0.99,
-    sample: int = SAMPLE,
-    sentences: int | None = None,
-    out: Address | None = None,
-    keep_going: bool = False,
-    quiet: bool = True,
+    store: Address | None,
+    tokens: int,
+    schemes: str | None,
+    recall: float,
+    sample: int,
+    sentences: int | None,
+    out: Address | None,
+    keep_going: bool,
+    quiet: bool,
     **options: Any,
 ) -> dict[str, Any]:
     """Compare ways to sign, on a sample of `sources` or of what is in `store`, or in theory alone.
@@ -183,13 +183,9 @@ def _try(curve: Curve[Scheme], found: Sample | None, settings: Settings) -> Trie
 def _clustered(texts: list[str], found: Sample, scheme: Scheme) -> tuple[float, TextClusters]:
     """The clusters of texts by a scheme, and the seconds that it took to find them."""
     clock = perf_counter()
-    answer = cluster_texts(
-        texts,
-        jaccard=found.threshold,
-        workers=found.resources.processes,
-        **{name: getattr(found.signing, name) for name in _SHINGLES},
-        **scheme.options(),
-    )
+    shingles = {name: getattr(found.signing, name) for name in _SHINGLES}
+    limits = {"jaccard": found.threshold, "workers": found.resources.processes}
+    answer = cluster_texts(texts, {**limits, **shingles, **scheme.options()})
     return perf_counter() - clock, answer
 
 

@@ -35,9 +35,7 @@ log = logging.getLogger("esdedup")
 _NAMES = ("id", "source", "document", "title", "position", "text", "revision", "timestamp")
 
 
-def similar(
-    text: str, *, store: Address | Store, jaccard: float | None = None, limit: int | None = None
-) -> list[dict[str, Any]]:
+def similar(text: str, *, store: Address | Store, jaccard: float | None, limit: int | None) -> list[dict[str, Any]]:
     """Every stored sentence that shares a token with `text`, which is taken as one unit, however short or long.
 
     Each has `shared_tokens`, `jaccard`, `containment` (the share of the shingles of `text` found in it),
@@ -87,7 +85,7 @@ def compared(store: Store, unit: str, sentences: pa.Table, jaccard: float | None
     ]
 
 
-def suggest(prefix: str, *, store: Address | Store, limit: int = 20) -> list[dict[str, Any]]:
+def suggest(prefix: str, *, store: Address | Store, limit: int) -> list[dict[str, Any]]:
     """Sentences that begin with `prefix`, whatever the case of its letters, by (text, id): the first `limit`."""
     check_count("limit", limit)
     with _opened(store) as opened:
@@ -181,14 +179,14 @@ class _Evidence:
 def clusters(
     *,
     store: Address | Store,
-    min_size: int = 2,
-    kind: str | None = None,
-    document: str | None = None,
-    text: str | None = None,
-    since: Path | str | None = None,
-    sort: str = "size",
-    limit: int | None = None,
-    after: str | None = None,
+    min_size: int,
+    kind: str | None,
+    document: str | None,
+    text: str | None,
+    since: Path | str | None,
+    sort: str,
+    limit: int | None,
+    after: str | None,
 ) -> Iterator[dict[str, Any]]:
     """Clusters with their members: those of one `kind`, with `document`, or whose texts hold all words of `text`.
 
@@ -218,9 +216,7 @@ def clusters(
     return rows()
 
 
-def overlap(
-    *, store: Address | Store, by: str = "documents", document: str | None = None, limit: int | None = None
-) -> Overlap:
+def overlap(*, store: Address | Store, by: str, document: str | None, limit: int | None) -> Overlap:
     """Pairs of documents (or, `by="sources"`, of sources) with sentences in common, most first.
 
     A sentence of A stands in B if B has the same text or one that is a pair with it. `document` asks for the pairs

@@ -31,7 +31,7 @@ SHARE = 0.25
 _JOB = """
 import json, sys, esdedup
 job = json.load(sys.stdin)
-print(json.dumps(esdedup.run(*job["sources"], **job["options"])))
+print(json.dumps(esdedup.run(*job["sources"], **job["options"]).to_dict()))
 """
 
 

@@ -46,13 +46,13 @@ SHOWN = 20
 def run(
     *sources: Address,
     out: Address,
-    store: Address | None = None,
-    table: str = "jsonl",
-    report: bool = True,
-    fresh: bool = False,
-    keep_generations: int = 0,
-    keep_going: bool = False,
-    quiet: bool = True,
+    store: Address | None,
+    table: str,
+    report: bool,
+    fresh: bool,
+    keep_generations: int,
+    keep_going: bool,
+    quiet: bool,
     **options: Any,
 ) -> dict[str, Any]:
     """Index `sources`, scan, and write every file of the contract to the folder `out`; the summary.
@@ -89,10 +89,10 @@ def run(
 def index(
     *sources: Address,
     store: Address,
-    fresh: bool = False,
-    keep_generations: int = 0,
-    keep_going: bool = False,
-    quiet: bool = True,
+    fresh: bool,
+    keep_generations: int,
+    keep_going: bool,
+    quiet: bool,
     **options: Any,
 ) -> dict[str, Any]:
     """Read, split, sign and store `sources`; counts of what the store then holds.
@@ -120,10 +120,10 @@ def index(
 def scan(
     *,
     store: Address,
-    out: Address | None = None,
-    table: str = "jsonl",
-    report: bool = True,
-    quiet: bool = True,
+    out: Address | None,
+    table: str,
+    report: bool,
+    quiet: bool,
     **options: Any,
 ) -> dict[str, Any]:
     """Find pairs and clusters among everything in `store`; write the files to `out` if given, as `run` does; the
@@ -144,12 +144,12 @@ def scan(
 def add(
     *sources: Address,
     store: Address,
-    out: Address | None = None,
-    table: str = "jsonl",
-    report: bool = True,
-    keep_going: bool = False,
-    matches: int = SHOWN,
-    quiet: bool = True,
+    out: Address | None,
+    table: str,
+    report: bool,
+    keep_going: bool,
+    matches: int,
+    quiet: bool,
     **options: Any,
 ) -> dict[str, Any]:
     """Index new or changed documents and bring pairs and clusters up to date, without a full scan; the summary.
@@ -180,7 +180,7 @@ def add(
         return {**summary, "added": {**merged, "matched": matched}, "matches": shown}
 
 
-def remove(*documents: str, store: Address, quiet: bool = True, **options: Any) -> dict[str, Any]:
+def remove(*documents: str, store: Address, quiet: bool, **options: Any) -> dict[str, Any]:
     """Delete documents by their ids, with all that hangs on them, and bring pairs and clusters up to date.
 
     The counts of what the store then holds, of documents `removed`, and the ids that are `unknown`.

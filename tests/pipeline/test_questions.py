@@ -72,7 +72,9 @@ def test_similar_is_everything_that_shares_a_token(store: Store, seed: int) -> N
         assert row["match"] == (row["jaccard"] >= 0.7)
         common = len(shingle_set(text) & shingle_set(row["text"]))
         assert row["containment"] == round(common / len(shingle_set(text)), 6)
-    assert esdedup.similar(text, store=store, limit=1) == [row | {"match": row["jaccard"] >= 0.8} for row in found[:1]]
+    assert esdedup.similar(text, store=store, limit=1).to_dicts() == [
+        row.to_dict() | {"match": row["jaccard"] >= 0.8} for row in found[:1]
+    ]
 
 
 @pytest.mark.parametrize("text", ["", " \n ", "\ud800", "nothing like it", "x" * 100_000, "a\0b", "‮" * 50])

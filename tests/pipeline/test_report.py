@@ -102,7 +102,7 @@ def test_without_a_page_everything_else_is_the_same(tmp_path: Path, run: RunJob)
     assert not (tmp_path / "two" / "report.html").exists()
     assert results(tmp_path / "one") == results(tmp_path / "two")
     told = [
-        {name: value for name, value in some.items() if name not in ("seconds", "peak_memory_mb")}
+        {name: value for name, value in some.to_dict().items() if name not in ("seconds", "peak_memory_mb")}
         for some in (one, two)
     ]
     assert told[0] == told[1]

@@ -77,7 +77,7 @@ def test_files_hold_what_the_contract_says(tmp_path: Path, run: RunJob, stores: 
     assert clustered == doubled | {key for pair in truth for key, text in rows if text in pair}
     listing = (out / "clusters.txt").read_text("utf-8").splitlines()
     assert listing == [" ".join(member["id"] for member in cluster["members"]) for cluster in clusters]
-    assert json.loads((out / "summary.json").read_text("utf-8")) == summary
+    assert json.loads((out / "summary.json").read_text("utf-8")) == summary.to_dict()
     counts = summary["counts"]
     assert counts["documents"] == counts["sentences_read"] == counts["sentences_kept"] == 400
     assert counts["distinct_sentences"] == len(set(texts.values()))

@@ -1,0 +1,162 @@
+"""The verbs that ask a store. Each takes its address, or a store that is open already, which is quicker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Literal
+
+from esdedup.api.results import Cluster, Explanation, Hit, Overlap, OverlapRow, Rows, Sentence
+from esdedup.api.sources import Address
+
+if TYPE_CHECKING:
+    from esdedup.store.protocol import Store
+
+Kind = Literal["template", "identical", "copyediting", "drift", "references", "other"]
+Order = Literal["size", "jaccard", "confidence", "contradiction", "copies"]
+
+
+def similar(text: str, *, store: Address | Store, jaccard: float | None = None, limit: int | None = None) -> Rows[Hit]:
+    """List the stored sentences that share a token with a text, the most similar first.
+
+    Args:
+        text: Taken as one unit, however short or long.
+        store: Address of a store, or an open one.
+        jaccard: Similarity from which a sentence is a match. Default: that of the last scan.
+        limit: Most sentences to return. Default: all.
+
+    Returns:
+        Hits by Jaccard similarity, then id, each with shared tokens, containment and word edit distance.
+
+    Raises:
+        StoreError: There is no store, or a reading is not finished.
+
+    Example:
+        >>> esdedup.similar("The quick brown fox.", store="news.duckdb")[0].id  # doctest: +SKIP
+    """
+    from esdedup.jobs import questions
+
+    return Rows([Hit.of(row) for row in questions.similar(text, store=store, jaccard=jaccard, limit=limit)])
+
+
+def suggest(prefix: str, *, store: Address | Store, limit: int = 20) -> Rows[Sentence]:
+    """List the stored sentences that begin with a prefix, whatever the case of its letters.
+
+    Args:
+        prefix: How the sentences begin.
+        store: Address of a store, or an open one.
+        limit: Most sentences to return.
+
+    Returns:
+        Sentences by text, then id.
+
+    Raises:
+        StoreError: There is no store, or a reading is not finished.
+
+    Example:
+        >>> esdedup.suggest("the population was", store="news.duckdb")  # doctest: +SKIP
+    """
+    from esdedup.jobs import questions
+
+    return Rows([Sentence.of(row) for row in questions.suggest(prefix, store=store, limit=limit)])
+
+
+def explain(a: str, b: str, *, store: Address | Store) -> Explanation:
+    """Explain why two sentences did or did not match.
+
+    Args:
+        a: Id of a sentence.
+        b: Id of another.
+        store: Address of a store, or an open one.
+
+    Returns:
+        Shared tokens, Jaccard, containment both ways, word edit distance, the thresholds of the last scan, the `chance`
+        that two texts as similar as these share a token, the `verdict` in words, and the `diff`: runs of words with
+        `=`, `-` (only in a) or `+` (only in b).
+
+    Raises:
+        StoreError: An id is unknown, or there is no store.
+
+    Example:
+        >>> esdedup.explain("12:3", "4071:0", store="news.duckdb").verdict  # doctest: +SKIP
+    """
+    from esdedup.jobs import questions
+
+    return Explanation.of(questions.explain(a, b, store=store))
+
+
+def clusters(
+    *,
+    store: Address | Store,
+    min_size: int = 2,
+    kind: Kind | None = None,
+    document: str | None = None,
+    text: str | None = None,
+    since: Address | None = None,
+    sort: Order = "size",
+    limit: int | None = None,
+    after: str | None = None,
+) -> Iterator[Cluster]:
+    """List clusters with their members.
+
+    Args:
+        store: Address of a store, or an open one.
+        min_size: Fewest sentences of a cluster.
+        kind: Only clusters of this kind.
+        document: Only clusters with a sentence of the document with this id.
+        text: Only clusters whose texts hold all these words.
+        since: Folder of an earlier run: only what is new, grown or gone since then, each with its `change` and how many
+            sentences with its texts were clustered `before`.
+        sort: Largest first, weakest edge, surest kind, surest contradiction, or most copies.
+        limit: Most clusters to return. Default: all.
+        after: Id of the cluster behind which to continue.
+
+    Returns:
+        An iterator over clusters.
+
+    Raises:
+        UsageError: A value is not allowed.
+        StoreError: Nothing was scanned, or something has changed since.
+
+    Example:
+        >>> next(esdedup.clusters(store="news.duckdb", kind="drift")).members  # doctest: +SKIP
+    """
+    from esdedup.jobs import questions
+
+    rows: Iterator[dict[str, Any]] = questions.clusters(
+        store=store, min_size=min_size, kind=kind, document=document, text=text, since=since, sort=sort, limit=limit,
+        after=after,
+    )  # fmt: skip
+    return (Cluster.of(row) for row in rows)
+
+
+def overlap(
+    *,
+    store: Address | Store,
+    by: Literal["documents", "sources"] = "documents",
+    document: str | None = None,
+    limit: int | None = None,
+) -> Overlap:
+    """Compare documents, or sources: how many sentences of one stand in the other.
+
+    A sentence of A stands in B if B has the same text, or one that is a pair with it.
+
+    Args:
+        store: Address of a store, or an open one.
+        by: What is compared.
+        document: Only pairs with the document (or source) of this id.
+        limit: Most pairs to return. Default: all.
+
+    Returns:
+        Pairs, those with most sentences in common first.
+
+    Raises:
+        UsageError: The document is unknown or has no sentence.
+        StoreError: Nothing was scanned, or something has changed since.
+
+    Example:
+        >>> esdedup.overlap(store="news.duckdb", limit=10).rows  # doctest: +SKIP
+    """
+    from esdedup.jobs import questions
+
+    found = questions.overlap(store=store, by=by, document=document, limit=limit)
+    return Overlap(Rows([OverlapRow.of(row) for row in found.rows]), found.common_texts, found.title)

@@ -1,0 +1,247 @@
+"""The verbs that change a store."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, Unpack
+
+from esdedup.api.results import Added, Indexed, Removed, Status, Summary
+from esdedup.api.sources import Address, SourceArgument, source_names
+
+if TYPE_CHECKING:
+    from esdedup.api.keywords import FindOptions, IndexOptions, ResourceOptions, RunOptions
+
+Table = Literal["jsonl", "parquet"]
+
+
+def run(
+    *sources: SourceArgument,
+    out: Address,
+    store: Address | None = None,
+    table: Table = "jsonl",
+    report: bool = True,
+    fresh: bool = False,
+    keep_generations: int = 0,
+    keep_going: bool = False,
+    quiet: bool = True,
+    **options: Unpack[RunOptions],
+) -> Summary:
+    """Index sources, find near-duplicates, and write every result file to a folder.
+
+    The same job again only writes its files again; a killed job is finished by the same call.
+
+    Args:
+        sources: Files, folders or patterns; a list holds paths, never patterns.
+        out: Folder for the files.
+        store: Address of the store. Default: store.duckdb in `out`.
+        table: Format of pairs and clusters.
+        report: Write report.html.
+        fresh: Replace the store by a new one when the job is finished.
+        keep_generations: With `fresh`, on a server: keep this many older generations.
+        keep_going: Continue after a missing or damaged source; it is listed under `damaged`.
+        quiet: Show no progress.
+        options: Options of reading, signing, scanning and resources, see `esdedup.api.keywords.RunOptions`.
+
+    Returns:
+        The summary, which is also summary.json.
+
+    Raises:
+        UsageError: An option is unknown, out of range or does not apply.
+        SourceError: A source is missing or damaged.
+        StoreSourcesError: The store holds other sources.
+
+    Example:
+        >>> esdedup.run("dump.xml.bz2", out="found", jaccard=0.9)  # doctest: +SKIP
+    """
+    from esdedup.jobs import verbs
+
+    return Summary.of(
+        verbs.run(
+            *source_names(sources), out=out, store=store, table=table, report=report, fresh=fresh,
+            keep_generations=keep_generations, keep_going=keep_going, quiet=quiet, **options,
+        )
+    )  # fmt: skip
+
+
+def index(
+    *sources: SourceArgument,
+    store: Address,
+    fresh: bool = False,
+    keep_generations: int = 0,
+    keep_going: bool = False,
+    quiet: bool = True,
+    **options: Unpack[IndexOptions],
+) -> Indexed:
+    """Read, split, sign and store sources.
+
+    A document that the store has already is skipped; one whose text has changed is replaced. With `part` ("2/3")
+    this is one of several machines that load the same sources into a store on a server.
+
+    Args:
+        sources: Files, folders or patterns; a list holds paths, never patterns.
+        store: Address of the store.
+        fresh: Replace the store by a new one when the job is finished.
+        keep_generations: With `fresh`, on a server: keep this many older generations.
+        keep_going: Continue after a missing or damaged source.
+        quiet: Show no progress.
+        options: Options of reading, signing and resources, see `esdedup.api.keywords.IndexOptions`.
+
+    Returns:
+        Counts of what the store then holds.
+
+    Raises:
+        UsageError: An option is unknown, out of range or does not apply.
+        SourceError: A source is missing or damaged.
+        StoreSettingsError: The store's sentences were signed with other settings.
+
+    Example:
+        >>> esdedup.index("articles.jsonl.zst", store="news.duckdb")  # doctest: +SKIP
+    """
+    from esdedup.jobs import verbs
+
+    return Indexed.of(
+        verbs.index(
+            *source_names(sources), store=store, fresh=fresh, keep_generations=keep_generations, keep_going=keep_going,
+            quiet=quiet, **options,
+        )
+    )  # fmt: skip
+
+
+def scan(
+    *,
+    store: Address,
+    out: Address | None = None,
+    table: Table = "jsonl",
+    report: bool = True,
+    quiet: bool = True,
+    **options: Unpack[FindOptions],
+) -> Summary:
+    """Find pairs and clusters among everything in a store.
+
+    Args:
+        store: Address of the store.
+        out: Folder for the result files. Default: write none.
+        table: Format of pairs and clusters.
+        report: Write report.html.
+        quiet: Show no progress.
+        options: Options of scanning and resources, see `esdedup.api.keywords.FindOptions`.
+
+    Returns:
+        The summary.
+
+    Raises:
+        UsageError: An option is unknown, out of range or does not apply.
+        StoreError: There is no store, or a reading is not finished.
+
+    Example:
+        >>> esdedup.scan(store="news.duckdb", jaccard=0.9, out="found")  # doctest: +SKIP
+    """
+    from esdedup.jobs import verbs
+
+    return Summary.of(verbs.scan(store=store, out=out, table=table, report=report, quiet=quiet, **options))
+
+
+def add(
+    *sources: SourceArgument,
+    store: Address,
+    out: Address | None = None,
+    table: Table = "jsonl",
+    report: bool = True,
+    keep_going: bool = False,
+    matches: int = 20,
+    quiet: bool = True,
+    **options: Unpack[RunOptions],
+) -> Added:
+    """Index new or changed documents and bring pairs and clusters up to date, without a full scan.
+
+    Options of scanning are those of the last scan. Others, or changes to a large part of the store, mean a full scan.
+
+    Args:
+        sources: Files, folders or patterns; a list holds paths, never patterns.
+        store: Address of the store.
+        out: Folder for the result files. Default: write none.
+        table: Format of pairs and clusters.
+        report: Write report.html.
+        keep_going: Continue after a missing or damaged source.
+        matches: Return this many of the new sentences that match another.
+        quiet: Show no progress.
+        options: Options of reading, signing, scanning and resources, see `esdedup.api.keywords.RunOptions`.
+
+    Returns:
+        The summary, with counts of what was added and the first matches.
+
+    Raises:
+        UsageError: An option is unknown, out of range or does not apply.
+        SourceError: A source is missing or damaged.
+        StoreError: Nothing can be added to results of the last scan's matcher.
+
+    Example:
+        >>> esdedup.add("december.xml.bz2", store="found/store.duckdb").matches  # doctest: +SKIP
+    """
+    from esdedup.jobs import verbs
+
+    return Added.of(
+        verbs.add(
+            *source_names(sources), store=store, out=out, table=table, report=report, keep_going=keep_going,
+            matches=matches, quiet=quiet, **options,
+        )
+    )  # fmt: skip
+
+
+def remove(*documents: str, store: Address, quiet: bool = True, **options: Unpack[ResourceOptions]) -> Removed:
+    """Delete documents with their sentences, and bring pairs and clusters up to date.
+
+    Args:
+        documents: Ids of documents, as results show them.
+        store: Address of the store.
+        quiet: Show no progress.
+        options: Options of resources.
+
+    Returns:
+        How many documents were removed, the ids that are unknown, and counts of what the store then holds.
+
+    Raises:
+        StoreError: There is no store, or a reading is not finished.
+
+    Example:
+        >>> esdedup.remove("1204", "8817", store="news.duckdb").removed  # doctest: +SKIP
+    """
+    from esdedup.jobs import verbs
+
+    return Removed.of(verbs.remove(*documents, store=store, quiet=quiet, **options))
+
+
+def status(*, store: Address) -> Status:
+    """Tell what a store holds.
+
+    Args:
+        store: Address of the store.
+
+    Returns:
+        Counts, settings, sources, the last scan, unfinished work and disk use.
+
+    Raises:
+        StoreError: There is no store.
+
+    Example:
+        >>> esdedup.status(store="news.duckdb").counts  # doctest: +SKIP
+    """
+    from esdedup.jobs import verbs
+
+    return Status.of(verbs.status(store=store))
+
+
+def drop(*, store: Address) -> None:
+    """Delete what esdedup made in a store, and nothing else. On a server also what it cannot open.
+
+    Args:
+        store: Address of the store.
+
+    Raises:
+        StoreError: There is nothing that esdedup made.
+
+    Example:
+        >>> esdedup.drop(store="news.duckdb")  # doctest: +SKIP
+    """
+    from esdedup.jobs import verbs
+
+    verbs.drop(store=store)

@@ -1,0 +1,199 @@
+"""The options of the verbs as types: made by `python scripts/keywords.py` from their declarations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, TypedDict
+
+
+class ReadingOptions(TypedDict, total=False):
+    """How sources are read. None means the default."""
+
+    format: Literal["wikipedia", "tsv", "csv", "jsonl", "parquet", "text", "lines"] | None
+    """Format of the sources. Default: by their names."""
+
+    separator: str | None
+    """Column separator. Default: tab in TSV, comma in CSV."""
+
+    header: bool | None
+    """Whether the first line names the columns. Default: in CSV."""
+
+    id_column: str | None
+    """Column of ids: a name, dotted path or number from 1; or line, for line numbers."""
+
+    title_column: str | None
+    """Column of titles."""
+
+    text_column: str | None
+    """Column of texts; several of a TSV or CSV separated by commas."""
+
+    contributors: bool | None
+    """Keep who wrote what. Default: True."""
+
+    namespaces: tuple[int, ...] | None
+    """Namespaces of a wiki to read. Default: 0."""
+
+    revisions: Literal["latest", "all"] | None
+    """Revisions of a page to read. With all, each sentence is kept once a page, with its first and last revision.
+    Default: 'latest'."""
+
+    wikitext: Literal["fast", "reference"] | None
+    """How wiki markup is removed. Default: 'fast'."""
+
+    source_name: str | None
+    """Name of the source; document ids become NAME/ID."""
+
+    limit: int | None
+    """Read only the first N documents of each source."""
+
+    part: str | None
+    """Load one of N parts, each on its own machine: by page id, or line, modulo N."""
+
+
+class SigningOptions(TypedDict, total=False):
+    """What is compared, and how it is signed: frozen with a store's first document. None means the default."""
+
+    unit: Literal["sentence", "record"] | None
+    """What is compared. Default: 'sentence'."""
+
+    lang: str | None
+    """Language of the text, for splitting and stemming. Default: 'en'."""
+
+    min_chars: int | None
+    """Skip units shorter than N characters (they are not compared). Default: 75."""
+
+    max_chars: int | None
+    """Skip units longer than N characters (they are not compared). Default: 600."""
+
+    normalize: Literal["none", "lower", "words", "stem", "expanded"] | None
+    """What is done to a text before it is shingled. Default: 'none'."""
+
+    shingle: str | None
+    """Shingles of N characters (char:N) or N words (word:N). Default: 'char:12'."""
+
+    hash_bits: int | None
+    """Bits of a minhash value. Default: 60."""
+
+    seed: int | None
+    """Seed of the hash functions. Default: 1123456."""
+
+    signer: Literal["minhash"] | None
+    """minhash (minimum hash values, in bands or draws)."""
+
+    bands: int | None
+    """Number of tokens of a text. Default: 10."""
+
+    rows: int | None
+    """Minhash values of a token. Default: 4."""
+
+    hashes: int | None
+    """Instead of bands: draw from a pool of N minhash values."""
+
+    draw: int | None
+    """With --hashes: values of a token."""
+
+    draws: int | None
+    """With --hashes: number of tokens of a text."""
+
+
+class ScanOptions(TypedDict, total=False):
+    """Where candidates come from, what makes a pair of them, and what makes a cluster. None means the default."""
+
+    jaccard: float | None
+    """Lowest Jaccard similarity of a pair. Default: 0.8."""
+
+    word_edit_distance: int | None
+    """Most words that may differ in a pair. Default: no limit."""
+
+    across: Literal["any", "documents", "sources"] | None
+    """Only find pairs between different documents or sources. Default: 'any'."""
+
+    ignore: str | Path | None
+    """File of texts or cluster ids that are known and wanted."""
+
+    exact: bool | None
+    """Short for candidates="exact"."""
+
+    linkage: Literal["single", "star"] | None
+    """single (connected components), star (a centre with its neighbours)."""
+
+    verify: Literal["exact", "cosine", "words", "none"] | None
+    """exact (by exact Jaccard similarity), cosine (by the cosine of vectors), words (by words that differ), none
+    (every candidate is a pair)."""
+
+    cosine: float | None
+    """With verify cosine: Lowest cosine of a pair. Default: 0.9."""
+
+    candidates: Literal["tokens", "exact", "projection", "agreement", "queries"] | None
+    """tokens (texts that share a signature token), exact (all pairs, nothing left to chance), projection (sentence
+    vectors whose signatures differ in few bits), agreement (texts whose signatures mostly agree), queries (best
+    matches of each record, as by a search engine)."""
+
+    vectors: str | Path | None
+    """With candidates projection: File of word vectors in word2vec's format. Default: drawn from the seed."""
+
+    vector_length: int | None
+    """With candidates projection: Numbers of a word vector that is drawn. Default: 400."""
+
+    signature_bits: int | None
+    """With candidates projection: Bits of a signature: random hyperplanes. Default: 100."""
+
+    permutations: int | None
+    """With candidates projection: Orders of the bits that signatures are sorted in. Default: 10."""
+
+    window: int | None
+    """With candidates projection: Signatures that each one is compared with, in each order. Default: 10."""
+
+    hamming: int | None
+    """With candidates projection: Bits that may differ in a candidate. Default: 5."""
+
+    signature: int | None
+    """With candidates agreement or queries: Minhash values of a text. Default: 200."""
+
+    agreement: float | None
+    """With candidates agreement: Pairs agree on more than this share of the values. Default: 0.5."""
+
+    query_by: Literal["shingles", "signature"] | None
+    """With candidates queries: Terms of a query. Default: 'shingles'."""
+
+    same_first_word: bool | None
+    """With candidates queries: Only find records with the same first word. Default: False."""
+
+    top: int | None
+    """With candidates queries: Matches of each record that are verified. Default: 10."""
+
+    reciprocal: bool | None
+    """With candidates queries: Only keep pairs that are each other's best match. Default: False."""
+
+
+class KindsOption(TypedDict, total=False):
+    """Whether clusters are classified. None means the default."""
+
+    kinds: bool | None
+    """Classify clusters by kind. Default: True."""
+
+
+class ResourceOptions(TypedDict, total=False):
+    """What the job may use of the machine. None means the default."""
+
+    workers: int | None
+    """Number of processes. Default: one a core."""
+
+    memory: int | str | None
+    """Memory that all processes may use together. Default: 1GiB."""
+
+
+class IndexOptions(ReadingOptions, SigningOptions, ResourceOptions, total=False):
+    """Options of `index`."""
+
+
+class FindOptions(ScanOptions, KindsOption, ResourceOptions, total=False):
+    """Options of `scan`."""
+
+
+class DedupeOptions(ReadingOptions, SigningOptions, ScanOptions, ResourceOptions, total=False):
+    """Options of `dedupe`."""
+
+
+class RunOptions(DedupeOptions, KindsOption, total=False):
+    """Options of `run` and `add`."""

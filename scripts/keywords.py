@@ -1,0 +1,114 @@
+"""Writes esdedup/api/keywords.py from the declarations of options; with --check, fails if it is out of date."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from esdedup.clustering.linkages import LINKAGES
+from esdedup.formats.reading_options import Reading
+from esdedup.matching.protocol import MATCHERS, Scanning
+from esdedup.matching.signers.protocol import SIGNERS
+from esdedup.matching.signing import Signing
+from esdedup.matching.verify.protocol import VERIFIERS
+from esdedup.options import Option, Registry
+from esdedup.resources import Resources
+
+MODULE = Path(__file__).parents[1] / "esdedup" / "api" / "keywords.py"
+HEAD = '''"""The options of the verbs as types: made by `python scripts/keywords.py` from their declarations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, TypedDict
+'''
+PATHS = {"vectors"}  # files: also as Path
+WORDED = {"memory"}  # also as text
+NOT_OF_SCANS = {"keep", "kinds"}
+OF_SCANS = [
+    ("ignore", "str | Path | None", "File of texts or cluster ids that are known and wanted."),
+    ("exact", "bool | None", 'Short for candidates="exact".'),
+]
+
+
+def module() -> str:
+    parts = [
+        _group("ReadingOptions", "How sources are read.", _lines(Reading.declared())),
+        _group("SigningOptions", "What is compared, and how it is signed: frozen with a store's first document.",
+               _lines(Signing.declared()) + _choice(SIGNERS)),
+        _group("ScanOptions", "Where candidates come from, what makes a pair of them, and what makes a cluster.",
+               [*_lines(option for option in Scanning.declared() if option.name not in NOT_OF_SCANS), *OF_SCANS,
+                *_choice(LINKAGES), *_choice(VERIFIERS), *_choice(MATCHERS)]),
+        _group("KindsOption", "Whether clusters are classified.",
+               _lines(option for option in Scanning.declared() if option.name == "kinds")),
+        _group("ResourceOptions", "What the job may use of the machine.", _lines(Resources.declared())),
+        _join("IndexOptions", "Options of `index`.", "ReadingOptions", "SigningOptions", "ResourceOptions"),
+        _join("FindOptions", "Options of `scan`.", "ScanOptions", "KindsOption", "ResourceOptions"),
+        _join("DedupeOptions", "Options of `dedupe`.", "ReadingOptions", "SigningOptions", "ScanOptions",
+              "ResourceOptions"),
+        _join("RunOptions", "Options of `run` and `add`.", "DedupeOptions", "KindsOption"),
+    ]  # fmt: skip
+    text = HEAD + "".join(parts)
+    done = subprocess.run(
+        [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(MODULE), "-"],
+        input=text, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return done.stdout
+
+
+def _lines(declared: Iterable[Option]) -> list[tuple[str, str, str]]:
+    return [(option.name, _type(option), _words(option)) for option in declared]
+
+
+def _choice(registry: Registry[Any]) -> list[tuple[str, str, str]]:
+    named = ", ".join(f"{each.name} ({each.summary})" for each in registry)
+    literal = ", ".join(f'"{name}"' for name in registry.names)
+    lines = [(registry.option, f"Literal[{literal}] | None", f"{named}.")]
+    for name, owners in registry.declared().items():
+        only = (
+            "" if len(registry.names) == 1 else f"With {registry.option} {' or '.join(owner for owner, _ in owners)}: "
+        )
+        lines.append((name, _type(owners[0][1]), only + _words(owners[0][1])))
+    return lines
+
+
+def _type(option: Option) -> str:
+    if option.choices:
+        kind = f"Literal[{', '.join(chr(34) + choice + chr(34) for choice in option.choices)}]"
+    else:
+        kind = "tuple[int, ...]" if option.type is tuple else option.type.__name__
+    if option.name in PATHS:
+        kind += " | Path"
+    if option.name in WORDED:
+        kind += " | str"
+    return f"{kind} | None"
+
+
+def _words(option: Option) -> str:
+    usual = option.usual or (None if option.default is None else repr(option.default))
+    return option.help + (f" Default: {usual}." if usual else "")
+
+
+def _docstring(words: str) -> str:
+    return textwrap.fill(f'"""{words}"""', 116, initial_indent="    ", subsequent_indent="    ")
+
+
+def _group(name: str, what: str, lines: list[tuple[str, str, str]]) -> str:
+    body = "".join(f"    {field}: {kind}\n{_docstring(words)}\n\n" for field, kind, words in lines)
+    return f'\n\nclass {name}(TypedDict, total=False):\n    """{what} None means the default."""\n\n{body}'
+
+
+def _join(name: str, what: str, *parts: str) -> str:
+    return f'\n\nclass {name}({", ".join(parts)}, total=False):\n    """{what}"""\n'
+
+
+if __name__ == "__main__":
+    made = module()
+    if "--check" not in sys.argv:
+        MODULE.write_text(made, "utf-8")
+    elif not MODULE.exists() or MODULE.read_text("utf-8") != made:
+        sys.exit(f"{MODULE} is out of date; run python scripts/keywords.py")

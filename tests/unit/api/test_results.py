@@ -1,0 +1,118 @@
+"""Results show, convert and print themselves."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import esdedup
+from esdedup.api.results import Cluster, Explanation, Hit, Indexed, Rows, Sentence
+
+HIT = Hit("a:1", "a", "a", "A title", 1, "Some <b>text</b>.", None, None, 3, 0.5, 0.75, 2, True)
+
+
+def test_fields_are_attributes_and_items() -> None:
+    assert HIT.id == HIT["id"] == "a:1"
+    assert "jaccard" in HIT
+    assert HIT.get("nothing", 7) == 7
+    with pytest.raises(KeyError, match="nothing"):
+        HIT["nothing"]
+    assert dict(HIT) == HIT.to_dict()
+
+
+def test_a_result_shows_what_matters() -> None:
+    counts = Indexed({"documents": 1200, "new": 1000}, {"too_short": 3}, [])
+    assert repr(counts) == "Indexed(documents: 1,200, new: 1,000, too short: 3, damaged: [])"
+    assert "&lt;b&gt;" in HIT._repr_html_()
+    assert "<b>" not in HIT._repr_html_()
+
+
+def test_rows_are_a_sequence_and_a_table() -> None:
+    rows = Rows([HIT, HIT])
+    assert len(rows) == 2
+    assert rows[0] is HIT
+    assert list(rows[:1]) == [HIT]
+    assert rows == [HIT, HIT]
+    table = rows.to_arrow()
+    assert isinstance(table, pa.Table)
+    assert table["id"].to_pylist() == ["a:1", "a:1"]
+    assert repr(rows).startswith("2 rows\n  Hit(id: a:1")
+    assert "&lt;b&gt;" in rows._repr_html_()
+    assert Rows[Sentence]()._repr_html_() == "<p>no rows</p>"
+    assert "… 5 more" in repr(Rows([HIT] * 25))
+
+
+def test_a_field_that_only_some_answers_have_is_left_out() -> None:
+    there = {"a": {}, "b": {}, "identical": False, "shared_tokens": 0, "tokens": 10, "chance": 0.1, "jaccard": 0.0}
+    there |= {"containment": [0.0, 0.0], "word_edit_distance": 3, "thresholds": {}, "verdict": "not a pair", "diff": []}
+    found = Explanation.of(there)
+    assert found.to_dict() == there
+    assert "values_agreeing" not in found
+    assert Explanation.of({**there, "values_agreeing": 5})["values_agreeing"] == 5
+    with pytest.raises(TypeError):
+        Cluster.of({"nothing": 1})
+
+
+def test_help_lists_the_verbs() -> None:
+    assert esdedup.__doc__ is not None
+    for name in esdedup.__all__:
+        if name != "Settings":
+            assert f"`{name}`" in esdedup.__doc__, name
+
+
+@pytest.mark.parametrize("name", [name for name in esdedup.__all__ if name not in ("Settings", "open_store")])
+def test_every_verb_says_what_it_takes_and_gives(name: str) -> None:
+    told = getattr(esdedup, name).__doc__
+    for part in ("Args:", "Raises:", "Example:") + (("Returns:",) if name != "drop" else ()):
+        assert part in told, f"{name} has no {part}"
+
+
+def test_a_type_checker_finds_a_wrong_option(tmp_path: Path) -> None:
+    script = tmp_path / "user.py"
+    script.write_text(
+        "import esdedup\n"
+        'esdedup.run("x.jsonl", out="o", jacard=0.9)\n'
+        'esdedup.run("x.jsonl", out="o", jaccard=0.9)\n'
+        'esdedup.run(["x.jsonl"], out="o", candidates="nothing")\n'
+        'print(esdedup.similar("a text", store="s.duckdb")[0].jaccard)\n'
+    )
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--strict",
+        "--no-error-summary",
+        "--cache-dir",
+        tmp_path / "cache",
+        script,
+    ]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    errors = [line.partition("user.py:")[2] for line in done.stdout.splitlines() if ": error: " in line]
+    assert [error.partition(":")[0] for error in errors] == ["2", "4"]
+    assert 'did you mean "jaccard"' in errors[0]
+
+
+def test_what_stands_in_a_list_is_a_path(tmp_path: Path) -> None:
+    (tmp_path / "a[1].jsonl").write_text('{"text": "one"}\n')
+    with pytest.raises(esdedup_error("SourceError"), match="in a list, give paths and not patterns"):
+        esdedup.run([tmp_path / "*.jsonl"], out=tmp_path / "out")
+    with pytest.raises(esdedup_error("UsageError"), match="a list of sources holds int"):
+        esdedup.run([3], out=tmp_path / "out")  # type: ignore[list-item]
+    assert esdedup.run([tmp_path / "a[1].jsonl"], out=tmp_path / "out").counts["documents"] == 1
+
+
+@pytest.mark.parametrize("texts", ["a string", [1, 2], 7])
+def test_cluster_texts_says_what_it_takes(texts: object) -> None:
+    with pytest.raises(esdedup_error("UsageError"), match="takes a sequence of strings"):
+        esdedup.cluster_texts(texts)  # type: ignore[arg-type]
+
+
+def esdedup_error(name: str) -> type[Exception]:
+    from esdedup import errors
+
+    found: type[Exception] = getattr(errors, name)
+    return found

@@ -1,0 +1,56 @@
+"""Help fits a terminal, wrong words get the nearest right ones, shells complete."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from esdedup.cli import COMMANDS
+
+ENTRY = Path(sys.executable).with_name("esdedup")
+
+
+def esdedup(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [ENTRY, *arguments], env={**os.environ, "COLUMNS": "80", **environment}, capture_output=True, text=True
+    )
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_fits_80_columns_and_cuts_nothing(command: str) -> None:
+    shown = esdedup(*command.split(), "--help")
+    assert shown.returncode == 0
+    assert max(len(line.rstrip()) for line in shown.stdout.splitlines()) <= 80
+    assert "…  " not in shown.stdout.replace("SOURCE…", "").replace("N,N…", "").replace("ID…", "").replace("KIND,…", "")
+    assert "..." not in shown.stdout.replace("[ARGS]...", "")
+
+
+def test_options_stand_in_groups() -> None:
+    shown = esdedup("run", "--help").stdout
+    for group in ("Reading sources", "What is compared", "Finding pairs", "With --candidates projection", "Resources"):
+        assert f"─ {group} ─" in shown
+
+
+def test_the_nearest_command_and_option_are_named() -> None:
+    assert "Did you mean 'scan'?" in esdedup("scna").stderr
+    assert "--jaccard" in esdedup("scan", "--jacard", "1").stderr
+    assert esdedup("scan", "--jacard", "1").returncode == 2
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_complete_from_the_installed_program(shell: str) -> None:
+    script = esdedup(_ESDEDUP_COMPLETE=f"{shell}_source")
+    assert script.returncode == 0
+    assert "_ESDEDUP_COMPLETE" in script.stdout
+    words = {"COMP_WORDS": "esdedup scan --jac", "COMP_CWORD": "--jac" if shell == "fish" else "2"}
+    found = esdedup(_ESDEDUP_COMPLETE=f"{shell}_complete", **words)
+    assert "--jaccard" in found.stdout
+    assert "--rows" not in found.stdout
+
+
+def test_help_says_how_to_switch_completion_on() -> None:
+    assert "_ESDEDUP_COMPLETE=bash_source esdedup" in esdedup("--help").stdout
