@@ -18,12 +18,13 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "esdedup"
 ROOMS = [
     "_version", "errors", "files", "options", "resources", "columns", "text", "formats", "clustering", "matching",
-    "papers", "store", "analysis", "evaluation", "output", "jobs", "api", "kibana", "node", "demo", "web", "cli",
-    "__init__", "__main__",
+    "engines", "papers", "store", "analysis", "evaluation", "output", "jobs", "api", "kibana", "node", "demo", "web",
+    "cli", "__init__", "__main__",
 ]  # fmt: skip
 """Each room may import itself and those before it."""
 
 PROTOCOLS = {
+    "engine.py",
     "matcher.py",
     "protocol.py",
     "store.py",

@@ -14,8 +14,9 @@ import pyarrow as pa
 from esdedup.columns.arrays import Numbers, text_buffers
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import content_hashes
-from esdedup.matching.protocol import ScanContext, Scanning
-from esdedup.matching.scan import signatures_schema
+from esdedup.engines.local.engine import LocalEngine, Sentences
+from esdedup.matching.engine import MatchContext, signatures_schema
+from esdedup.matching.protocol import Scanning
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.resources import Resources
 
@@ -52,8 +53,9 @@ def true_pairs(texts: pa.LargeStringArray, signer: TextSigner, jaccard: float, r
         Database(memory=resources.memory * 2 // 5, threads=resources.processes, spill=Path(spill)) as db,
     ):
         scanning = Scanning.of(jaccard=jaccard, candidates="exact")
-        scan = scanning.matcher.scan(ScanContext(db, signer, scanning, resources.memory // 5, resources.processes))
-        scan.collide(lambda _: [(0, pa.table(columns, schema))], fetch)
+        sentences = Sentences(tokens, lambda _: [(0, pa.table(columns, schema))], fetch)
+        engine = LocalEngine(db, sentences, resources.memory // 5, resources.processes)
+        scanning.matcher.find(engine, MatchContext(signer.signing, scanning.rule, resources.processes))
         found = db.arrays(
             "SELECT one.hash AS one, two.hash AS two, jaccard FROM pairs p "
             "JOIN texts one ON one.number = p.a JOIN texts two ON two.number = p.b"

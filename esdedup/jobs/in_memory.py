@@ -66,7 +66,7 @@ def cluster_texts(texts: Sequence[str], options: Mapping[str, Any]) -> TextClust
     nowhere, all_dirty = np.full(len(active), -1), np.ones(len(active), np.bool_)
     block = Block(active, distinct.take(pa.array(active)), tokens[active], nowhere, all_dirty)
     hot = hot_tokens(groups, block.tokens, HOT_LIMIT)
-    pairs, candidates = collide_block(block, groups, hot, signer, settings.scanning, threads, edits=False)
+    pairs, candidates = collide_block(block, groups, hot, signer, settings.scanning.rule, threads, edits=False)
     a, b = first[pairs["a"].to_numpy()], first[pairs["b"].to_numpy()]
     a, b = np.minimum(a, b), np.maximum(a, b)
     jaccard = pairs["jaccard"].to_numpy(zero_copy_only=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 import pyarrow as pa
@@ -14,13 +14,15 @@ from esdedup.clustering.clusters import Clusters, find_clusters
 from esdedup.columns.arrays import Numbers
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import Hashes
+from esdedup.engines.local.engine import LocalEngine, Sentences
 from esdedup.jobs.progress_bar import Bar
 from esdedup.jobs.scratch import scratch_database
-from esdedup.matching.protocol import Collided, Scan, ScanContext, Scanning
+from esdedup.matching.engine import Found, MatchContext
+from esdedup.matching.protocol import Scanning
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.verify.diameter import far_members
 from esdedup.resources import Resources
-from esdedup.store.protocol import Store
+from esdedup.store.protocol import Signatures, Store
 
 log = logging.getLogger("esdedup")
 
@@ -38,7 +40,7 @@ def scan_store(store: Store, scanning: Scanning, resources: Resources, *, quiet:
     signer = TextSigner(store.signing)
     sentences = store.counts()["sentences_kept"]
     with scratch_database(store, scanning, resources, sentences) as scratch:
-        found = find_pairs(store, new_scan(store, scratch, signer, scanning, resources), scanning, "scan", quiet=quiet)
+        found = find_pairs(store, scratch, scanning, resources, "scan", quiet=quiet)
         seconds["collide"] = time.perf_counter() - clock
         clock = time.perf_counter()
         clusters = cluster_pairs(store, scratch, scanning, resources, signer)
@@ -61,35 +63,34 @@ def scan_store(store: Store, scanning: Scanning, resources: Resources, *, quiet:
     return seconds
 
 
-def new_scan(store: Store, scratch: Database, signer: TextSigner, scanning: Scanning, resources: Resources) -> Scan:
-    """The scan that looks for candidates as `scanning` says, with its share of the memory."""
-    budget = resources.memory // _BLOCK_SHARE
-    context = ScanContext(scratch, signer, scanning, budget, resources.processes, store.rank)
-    return scanning.matcher.scan(context)
-
-
 def find_pairs(
     store: Store,
-    collider: Scan,
+    scratch: Database,
     scanning: Scanning,
+    resources: Resources,
     title: str,
     *,
     quiet: bool,
     near: pa.Table | None = None,
     dirty: pa.Table | None = None,
-) -> Collided:
-    """Collide all that is stored; or with columns `hash`, the texts `near` for pairs with a text of `dirty`."""
+) -> Found:
+    """Find the pairs of all that is stored; or with columns `hash`, of the texts `near` those with a text of `dirty`.
+
+    They are left in the tables `texts` and `pairs` of `scratch`.
+    """
+
+    def signatures(done: set[int]) -> Iterable[tuple[int, Signatures]]:
+        if near is None:
+            return store.signatures(scanning.across, done)
+        return [(0, store.signatures_of(scanning.across, near))]
+
     with Bar(title, 0, "range", not quiet) as bar:
-        return collider.collide(
-            lambda done: (
-                store.signatures(scanning.across, done)
-                if near is None
-                else [(0, store.signatures_of(scanning.across, near))]
-            ),
-            store.texts,
-            lambda done, all_: bar.reach(done, total=all_),
-            dirty,
-        )
+        sentences = Sentences(
+            store.signing.tokens, signatures, store.texts, dirty,
+            lambda done, all_: bar.reach(done, total=all_), store.rank,
+        )  # fmt: skip
+        engine = LocalEngine(scratch, sentences, resources.memory // _BLOCK_SHARE, resources.processes)
+        return scanning.matcher.find(engine, MatchContext(store.signing, scanning.rule, resources.processes))
 
 
 def cluster_pairs(
@@ -126,7 +127,7 @@ def named_pairs(scratch: Database) -> Iterator[pa.RecordBatch]:
     )
 
 
-def warn_of_hot_tokens(found: Collided) -> None:
+def warn_of_hot_tokens(found: Found) -> None:
     """Say where not all was compared with all."""
     if found.hot_tokens:
         log.warning(

@@ -12,10 +12,9 @@ import pyarrow as pa
 from esdedup.columns.database import Database, private_database
 from esdedup.errors import EvaluationError
 from esdedup.evaluation.recall import score_pairs
-from esdedup.jobs.scanning import find_pairs, named_pairs, new_scan
+from esdedup.jobs.scanning import find_pairs, named_pairs
 from esdedup.jobs.scratch import scratch_database
 from esdedup.matching.protocol import Scanning
-from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.resources import Resources
 from esdedup.store.protocol import Store
 
@@ -38,8 +37,7 @@ def against_exact(store: Store, resources: Resources, jaccard: float | None = No
     )
     sentences = store.counts()["sentences_kept"]
     with scratch_database(store, exact, resources, sentences) as scratch:
-        scan = new_scan(store, scratch, TextSigner(store.signing), exact, resources)
-        find_pairs(store, scan, exact, "exact", quiet=quiet)
+        find_pairs(store, scratch, exact, resources, "exact", quiet=quiet)
         scratch.execute(f"CREATE OR REPLACE TABLE truth {_PAIRS}")
         for batch in named_pairs(scratch):
             scratch.insert("truth", pa.Table.from_batches([batch]).select(["a", "b", "jaccard"]))

@@ -19,12 +19,12 @@ from esdedup.analysis.judge import JUDGE
 from esdedup.columns.arrays import Numbers
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import Hashes
-from esdedup.jobs.scanning import cluster_pairs, find_pairs, named_pairs, new_scan, warn_of_hot_tokens
+from esdedup.engines.local.engine import collapse
+from esdedup.jobs.scanning import cluster_pairs, find_pairs, named_pairs, warn_of_hot_tokens
 from esdedup.jobs.scratch import scratch_database
+from esdedup.matching.groups import token_matrix
 from esdedup.matching.lsh.collide import HOT_LIMIT
-from esdedup.matching.lsh.collider import token_matrix
 from esdedup.matching.protocol import Scanning
-from esdedup.matching.scan import collapse
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.resources import Resources
 from esdedup.store.protocol import Store
@@ -51,10 +51,9 @@ def update_results(
     signer = TextSigner(store.signing)
     clock = time.perf_counter()
     with scratch_database(store, scanning, resources, sentences=0) as scratch:
-        collider = new_scan(store, scratch, signer, scanning, resources)
         changes = _changes(store, changed, scanning)
         near, dirty = _column(changes.near), _column(changes.dirty)
-        found = find_pairs(store, collider, scanning, "update", quiet=quiet, near=near, dirty=dirty)
+        found = find_pairs(store, scratch, scanning, resources, "update", quiet=quiet, near=near, dirty=dirty)
         warn_of_hot_tokens(found)
         pairs = pa.Table.from_batches(list(named_pairs(scratch)), _NAMED)
         outdated = np.union1d(changes.dirty, changes.gone)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from esdedup.columns.arrays import Flags, Numbers
 from esdedup.columns.kernels import compiled
@@ -95,3 +96,17 @@ def find_hot(groups: Groups, tokens: Tokens, hot: Tokens) -> Hot:
         others = np.roll(tokens[groups.members[part]], -int(groups.columns[group]) - 1, axis=1)[:, :-1]
         alike[part] = np.lexsort(others.T[::-1]) if others.shape[1] else np.arange(len(others))
     return Hot(hot_groups, flags, alike)
+
+
+def token_matrix(column: pa.ChunkedArray, tokens: int) -> Numbers:
+    """A column of token lists as one array of shape (rows, tokens)."""
+    parts = [chunk.flatten().to_numpy() for chunk in column.chunks]
+    flat = np.concatenate(parts) if parts else np.empty(0, np.int64)
+    return flat.reshape(-1, tokens)
+
+
+def groups_of(tokens: Numbers, places: Numbers, column_bits: int) -> Groups:
+    """Groups from postings that are sorted by token; a token's low bits name its column."""
+    ends = np.flatnonzero(np.diff(tokens, append=tokens[-1] + 1)) + 1
+    starts = np.concatenate(([0], ends)).astype(np.int64)
+    return Groups(starts, places, tokens[starts[:-1]] & ((1 << column_bits) - 1))

@@ -3,81 +3,22 @@ of them, and what makes a cluster of pairs."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from esdedup.clustering.linkages import LINKAGES, Linkage
 from esdedup.errors import SettingsError
-from esdedup.matching.verify.protocol import VERIFIERS, Verifier
+from esdedup.matching.verify.protocol import VERIFIERS, PairRule, Verifier
 from esdedup.options import Choice, Options, Registry, option, sort_out
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from esdedup.columns.database import Database
+    from esdedup.matching.engine import Engine, Found, MatchContext
     from esdedup.matching.signers.text_signer import TextSigner
-
-FetchTexts: TypeAlias = "Callable[[pa.Table], Iterable[pa.RecordBatch]]"
-"""From a column `hash` to rows (`hash`, `text`), each hash once, in any order."""
-
-FetchSignatures: TypeAlias = "Callable[[set[int]], Iterable[tuple[int, pa.Table | pa.RecordBatchReader]]]"
-"""Rows of `signatures_schema`, one a sentence, in numbered slices but for those that are named as done."""
-
-Rank: TypeAlias = "Callable[[Database, int], None]"
-"""Fills the table `ranked` of a scratch database from its table `records`, up to so many others of each record."""
-
-Progress = Callable[[int, int], None]
-"""Called with work done and work in all."""
 
 ACROSS = ("any", "documents", "sources")
 KEEPS = ("first", "longest", "none")
-
-
-def no_progress(done: int, all_: int) -> None:
-    """A `Progress` that nobody looks at."""
-
-
-@dataclass(frozen=True, slots=True)
-class Collided:
-    """What a scan found."""
-
-    texts: int
-    collisions: int | None  # None where candidates are not made of tokens
-    candidates: int | None  # None where all are compared with all
-    hot_tokens: int = 0
-    hot_places: list[str] = field(default_factory=list)
-    skipped: dict[str, int] = field(default_factory=dict)  # texts that could not take part, by reason
-
-
-@dataclass(frozen=True)
-class ScanContext:
-    """What a scan works with. `budget` is what its arrays may take, in bytes, beside the database's own memory.
-
-    `rank` asks the store which records hold most of the terms of others, see `esdedup.store.ranking_joins`.
-    """
-
-    scratch: Database
-    signer: TextSigner
-    scanning: Scanning
-    budget: int
-    threads: int
-    rank: Rank | None = None
-
-
-class Scan(ABC):
-    """Finds the pairs of a store once."""
-
-    @abstractmethod
-    def collide(
-        self,
-        signatures: FetchSignatures,
-        fetch: FetchTexts,
-        progress: Progress = no_progress,
-        dirty: pa.Table | None = None,
-    ) -> Collided:
-        """Find every pair among the sentences of `signatures`; texts are asked of `fetch` when needed."""
 
 
 class Evidence(Protocol):
@@ -105,8 +46,8 @@ class Matcher(Choice):
     """Whether `shared_tokens` of its pairs counts tokens, and not something else."""
 
     @abstractmethod
-    def scan(self, context: ScanContext) -> Scan:
-        """The scan that finds its pairs."""
+    def find(self, engine: Engine, context: MatchContext) -> Found:
+        """Find the pairs among the texts that the engine holds; the engine keeps them."""
 
     @abstractmethod
     def explain(self, found: Mapping[str, Any], scanning: Scanning, evidence: Evidence) -> str:
@@ -201,6 +142,11 @@ class Scanning(Options):
         for registry, options in zip(_CHOICES, of_choices, strict=True):
             registry.refuse_others(chosen[registry.option], options)
         return found
+
+    @property
+    def rule(self) -> PairRule:
+        """What makes a pair of a candidate."""
+        return PairRule(self.jaccard, self.word_edit_distance, self.verifier)
 
     def reached(self, found: Mapping[str, Any], compared: str = "shingles") -> str:
         """In words, why two texts with the measures `found` are a pair; `compared` is what the matcher compares."""

@@ -17,9 +17,8 @@ import pyarrow as pa
 
 import esdedup
 from esdedup.columns.database import Database
-from esdedup.matching.lsh.collider import Collider
-from esdedup.matching.protocol import ScanContext, Scanning
-from esdedup.matching.signers.text_signer import TextSigner
+from esdedup.engines.local.engine import LocalEngine, Sentences
+from esdedup.matching.lsh.collide import HOT_LIMIT
 from esdedup.node.control import running_node
 from esdedup.resources import Resources
 from esdedup.store.elasticsearch.bulk import BODY_BYTES
@@ -206,10 +205,8 @@ def _point_in_time(store: Any) -> int:
 
 def _read_and_group(store: ServerStore) -> int:
     with Database(memory=MEMORY * 2 // 5, threads=2) as scratch:
-        collider = Collider(
-            ScanContext(scratch, TextSigner(store.signing), Scanning(), MEMORY // 5, Resources().processes)
-        )
-        return collider._hold(collider._load(lambda done: store.signatures("any", done), None))
+        sentences = Sentences(store.signing.tokens, lambda done: store.signatures("any", done), store.texts)
+        return LocalEngine(scratch, sentences, MEMORY // 5, Resources().processes).collide(HOT_LIMIT).tokens
 
 
 def _questions(store: ServerStore) -> list[Row]:

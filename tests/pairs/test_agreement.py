@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 from esdedup.columns.arrays import text_buffers, text_column
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import content_hashes
+from esdedup.engines.local.engine import LocalEngine, Sentences
 from esdedup.errors import SettingsError
-from esdedup.matching.protocol import Collided, ScanContext, Scanning
-from esdedup.matching.scan import signatures_schema
+from esdedup.matching.engine import Found, MatchContext, signatures_schema
+from esdedup.matching.protocol import Scanning
 from esdedup.matching.signers.minhash_kernels import family, minhash_values
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import Signing
@@ -48,8 +49,7 @@ def scan(
     homes: list[int] | None = None,
     dirty: list[str] | None = None,
     killed_after: int = 0,
-) -> tuple[list[Row], Collided]:
-    signer = TextSigner(signing)
+) -> tuple[list[Row], Found]:
     data, offsets = text_buffers(text_column(texts))
     hashes = content_hashes(data, offsets)
     text_of = dict(zip(hashes.tolist(), texts, strict=True))
@@ -74,11 +74,16 @@ def scan(
 
     changed = None if dirty is None else pa.table({"hash": content_hashes(*text_buffers(text_column(dirty)))})
     with Database(memory=2**28, threads=threads) as scratch:
-        context = ScanContext(scratch, signer, options, budget, threads)
+        context = MatchContext(signing, options.rule, threads)
+
+        def find(**more: Any) -> Found:
+            sentences = Sentences(signing.tokens, slices, fetch, changed, **more)
+            return options.matcher.find(LocalEngine(scratch, sentences, budget, threads), context)
+
         if killed_after:
             with pytest.raises(KeyboardInterrupt):
-                options.matcher.scan(context).collide(slices, fetch, interrupted, changed)
-        found = options.matcher.scan(context).collide(slices, fetch, dirty=changed)
+                find(progress=interrupted)
+        found = find()
         pairs: list[Row] = []
         for one, two, *scores in scratch.rows(
             "SELECT one.hash, two.hash, jaccard, word_edit_distance, shared_tokens FROM pairs p "
@@ -219,7 +224,7 @@ def test_only_pairs_with_what_has_changed() -> None:
 def test_nothing_to_find(texts: list[str]) -> None:
     rows, found = scan(texts, scanning())
     assert rows == []
-    assert found == Collided(len(texts), None, 0)
+    assert found == Found(len(texts), None, 0)
 
 
 @given(st.lists(st.integers(0, 8)))
@@ -234,10 +239,11 @@ def test_numbers_are_equal_where_values_are(values: list[int]) -> None:
 
 def test_options_are_checked_and_shown_only_where_they_count() -> None:
     assert "signature" not in Scanning().described()
-    shown = scanning().describe()
+    shown = scanning().described()
     assert (shown["signature"], shown["agreement"]) == (200, 0.5)
     assert Scanning.from_described(shown) == scanning()
-    assert Scanning.of(signature=7) == Scanning()
+    with pytest.raises(SettingsError, match="signature needs candidates agreement or queries; it is tokens"):
+        Scanning.of(signature=7)
     for wrong in ({"signature": 0}, {"signature": 2000}, {"agreement": 1}, {"agreement": -0.1}, {"agreement": "x"}):
         with pytest.raises(SettingsError, match="allowed"):
             scanning(**wrong)

@@ -13,9 +13,9 @@ import pytest
 from esdedup.columns.arrays import text_buffers, text_column
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import content_hashes
-from esdedup.matching.lsh.collider import Collider
-from esdedup.matching.protocol import Collided, ScanContext, Scanning
-from esdedup.matching.scan import signatures_schema
+from esdedup.engines.local.engine import LocalEngine, Sentences
+from esdedup.matching.engine import Found, MatchContext, signatures_schema
+from esdedup.matching.protocol import Scanning
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import Signing
 from esdedup.store.ranking_joins import rank_by_joins
@@ -37,7 +37,7 @@ def collide(
     homes: list[int] | None = None,
     hot_limit: int = 2000,
     scratch: Database | None = None,
-) -> tuple[list[Row], Collided]:
+) -> tuple[list[Row], Found]:
     signer = TextSigner(signing or Signing())
     column = text_column(texts)
     data, offsets = text_buffers(column)
@@ -58,10 +58,14 @@ def collide(
 
     with scratch or Database(memory=2**27, threads=threads) as db:
         asked = scanning or Scanning()
-        context = ScanContext(db, signer, asked, budget, threads, rank_by_joins)
-        collider = Collider(context, hot_limit) if asked.matcher.by_tokens else asked.matcher.scan(context)
         batch = pa.record_batch(columns, schema)
-        collided = collider.collide(lambda _: [(0, pa.table(batch.columns, schema))], fetch)
+        sentences = Sentences(
+            signer.signing.tokens, lambda _: [(0, pa.table(batch.columns, schema))], fetch, rank=rank_by_joins
+        )
+        engine = LocalEngine(db, sentences, budget, threads)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("esdedup.matching.lsh.collide.HOT_LIMIT", hot_limit)
+            collided = asked.matcher.find(engine, MatchContext(signer.signing, asked.rule, threads))
         rows: list[Row] = []
         for one, two, *scores in db.rows(
             "SELECT one.hash, two.hash, jaccard, word_edit_distance, shared_tokens FROM pairs p "

@@ -17,7 +17,8 @@ import xxhash
 from esdedup.columns.arrays import text_column
 from esdedup.columns.database import Database
 from esdedup.errors import VectorsError
-from esdedup.matching.protocol import Collided, Scanning
+from esdedup.matching.engine import Found
+from esdedup.matching.protocol import Scanning
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import Signing
 from esdedup.papers.projection import windows
@@ -40,7 +41,7 @@ def by_projection(**options: Any) -> Scanning:
     return Scanning.of(candidates="projection", **{"verify": "none", **options})
 
 
-def project(texts: list[str], scanning: Scanning, **options: Any) -> tuple[list[Row], Collided]:
+def project(texts: list[str], scanning: Scanning, **options: Any) -> tuple[list[Row], Found]:
     return collide(texts, scanning=scanning, **options)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import esdedup
+from esdedup.engines.local.engine import LocalEngine
 from esdedup.errors import SourceError, StoreError, StoreSourcesError
 from esdedup.jobs.scratch import scan_folders
 from tests.pipeline.conftest import RunJob, Stores
@@ -132,27 +133,27 @@ def test_a_large_scan_goes_on_where_it_was_killed(
     run(source, out=tmp_path / "whole", **RECORDS)
     monkeypatch.setattr("esdedup.jobs.scratch.KEPT_FROM", 0)
     monkeypatch.setattr("esdedup.jobs.scanning._BLOCK_SHARE", 4000)  # a few ranges
-    collide, calls = esdedup.matching.lsh.collider.Collider._collide_range, 0  # type: ignore[attr-defined]
+    compare, calls = LocalEngine._compare_range, 0
 
     def killed(*arguments: Any) -> Any:
         nonlocal calls
         calls += 1
         if calls > after:
             raise KilledError
-        return collide(*arguments)
+        return compare(*arguments)
 
-    monkeypatch.setattr("esdedup.matching.lsh.collider.Collider._collide_range", killed)
+    monkeypatch.setattr(LocalEngine, "_compare_range", killed)
     store = address
     with pytest.raises(KilledError):
         run(source, out=tmp_path / "killed", store=store, **RECORDS)
     assert "esdedup run" in esdedup.status(store=store)["unfinished"]
     ranges: list[int] = []
 
-    def counted(self: Any, which: int, hot: Any) -> Any:
+    def counted(self: LocalEngine, function: Any, context: Any, which: int) -> Any:
         ranges.append(which)
-        return collide(self, which, hot)
+        return compare(self, function, context, which)
 
-    monkeypatch.setattr("esdedup.matching.lsh.collider.Collider._collide_range", counted)
+    monkeypatch.setattr(LocalEngine, "_compare_range", counted)
     run(source, out=tmp_path / "killed", store=store, **RECORDS)
     assert ranges[0] == after
     assert results(tmp_path / "killed") == results(tmp_path / "whole")

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import esdedup
+from esdedup.engines.local.engine import LocalEngine
 from esdedup.errors import SettingsError, UsageError
-from esdedup.matching.exact.exact_scan import ExactScan
 from tests.cli.test_commands import esdedup as command
 from tests.corpus import true_pairs
 from tests.pipeline.conftest import RunJob
@@ -72,7 +72,7 @@ def test_a_large_scan_goes_on_where_it_was_killed(
     run(source, out=tmp_path / "whole", **options)
     monkeypatch.setattr("esdedup.jobs.scratch.KEPT_FROM", 0)
     monkeypatch.setattr("esdedup.jobs.scanning._BLOCK_SHARE", 4000)  # a few slices
-    work, calls = getattr(ExactScan, stage), 0
+    work, calls = getattr(LocalEngine, stage), 0
 
     def killed(*arguments: Any) -> Any:
         nonlocal calls
@@ -81,7 +81,7 @@ def test_a_large_scan_goes_on_where_it_was_killed(
             raise KilledError
         return work(*arguments)
 
-    monkeypatch.setattr(ExactScan, stage, killed)
+    monkeypatch.setattr(LocalEngine, stage, killed)
     with pytest.raises(KilledError):
         run(source, out=tmp_path / "killed", store=address, **options)
     run(source, out=tmp_path / "killed", store=address, **options)
@@ -94,17 +94,17 @@ def test_killed_as_it_marks_what_is_done(
 ) -> None:
     source = table(tmp_path / "a.tsv", records(76, 300))
     monkeypatch.setattr("esdedup.jobs.scratch.KEPT_FROM", 0)
-    finish = ExactScan._finish
+    finish = LocalEngine.finish
 
-    def killed(scan: ExactScan, stage: str, result: int) -> None:
+    def killed(scan: LocalEngine, stage: str, result: int) -> None:
         if stage == mark:
             raise KilledError
         finish(scan, stage, result)
 
-    monkeypatch.setattr(ExactScan, "_finish", killed)
+    monkeypatch.setattr(LocalEngine, "finish", killed)
     with pytest.raises(KilledError):
         run(source, out=tmp_path / "killed", store=address, exact=True, **RECORDS)
-    monkeypatch.setattr(ExactScan, "_finish", finish)
+    monkeypatch.setattr(LocalEngine, "finish", finish)
     run(source, out=tmp_path / "killed", store=address, exact=True, **RECORDS)
     run(source, out=tmp_path / "whole", exact=True, **RECORDS)
     assert results(tmp_path / "killed") == results(tmp_path / "whole")

@@ -150,7 +150,7 @@ def test_histories(monkeypatch: pytest.MonkeyPatch, stores: Stores) -> None:
         addresses = staticmethod(stores.at)
 
     # groups become hot at a size that these few documents reach
-    monkeypatch.setattr("esdedup.matching.lsh.collider.HOT_LIMIT", 5)
+    monkeypatch.setattr("esdedup.matching.lsh.collide.HOT_LIMIT", 5)
     monkeypatch.setattr("esdedup.jobs.updating.HOT_LIMIT", 5)
     monkeypatch.setattr("esdedup.matching.lsh.block.HOT_REACH", 2)
     # and any share of changed texts is worked in

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from esdedup.matching.protocol import Matcher
 
 if TYPE_CHECKING:
-    from esdedup.matching.protocol import Evidence, Scan, ScanContext, Scanning
+    from esdedup.matching.engine import Engine, Found, MatchContext
+    from esdedup.matching.protocol import Evidence, Scanning
 
 
 @dataclass(frozen=True)
@@ -22,11 +23,25 @@ class AllPairs(Matcher):
     by_tokens = False
     counts_tokens = True
 
-    def scan(self, context: ScanContext) -> Scan:
-        """See `esdedup.matching.exact.exact_scan`."""
-        from esdedup.matching.exact.exact_scan import ExactScan
+    def find(self, engine: Engine, context: MatchContext) -> Found:
+        """Texts with enough common shingles share one of their rarest: what shares one is compared.
 
-        return ExactScan(context)
+        A first pass over the texts counts shingles in a table of fixed size and makes a sketch of each set, as wide as
+        the memory allows. A second one writes the postings of the prefixes. Texts that meet there and whose sketches do
+        not keep them apart are compared in full.
+        """
+        from esdedup.matching.engine import Found
+        from esdedup.matching.exact.stages import Rarity, count_texts, meet_postings, post_prefixes
+        from esdedup.matching.verify.listed import compare_listed
+
+        texts = engine.collapse()
+
+        def rarity() -> Rarity:
+            return engine.survey(count_texts, context, lambda: Rarity.begin(texts, engine.budget), Rarity.united)
+
+        engine.meet(post_prefixes, meet_postings, context, rarity)
+        engine.compare_pairs(compare_listed, context)
+        return Found(texts, None, None)
 
     def explain(self, found: Mapping[str, Any], scanning: Scanning, evidence: Evidence) -> str:
         """By the verifier alone."""

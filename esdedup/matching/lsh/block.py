@@ -9,22 +9,13 @@ import numpy as np
 import pyarrow as pa
 
 from esdedup.columns.arrays import Flags, Numbers
-from esdedup.matching.groups import Groups, find_hot
+from esdedup.matching.engine import PAIRS, MatchContext
+from esdedup.matching.groups import Groups, find_hot, groups_of, token_matrix
 from esdedup.matching.lsh.collide import HOT_REACH, Similarities, collide, sketches
-from esdedup.matching.protocol import Scanning
-from esdedup.matching.signers.minhash_kernels import Tokens
+from esdedup.matching.signers.minhash_kernels import COLUMN_BITS, Tokens
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.verify.edits import word_edit_distances
-
-PAIRS: pa.Schema = pa.schema(
-    [
-        ("a", pa.int32()),  # text numbers, a < b
-        ("b", pa.int32()),
-        ("jaccard", pa.float64()),  # null where nothing was verified
-        ("word_edit_distance", pa.int32()),  # likewise
-        ("shared_tokens", pa.int32()),
-    ]
-)
+from esdedup.matching.verify.protocol import PairRule
 
 _SLICES_A_THREAD = 8
 
@@ -40,12 +31,27 @@ class Block:
     dirty: Flags  # pairs without any such text are not asked for
 
 
+def compare_collisions(context: MatchContext, postings: pa.Table, texts: pa.Table) -> tuple[pa.Table, int]:
+    """Collide and verify whole groups; an `esdedup.matching.engine.CompareGroups`."""
+    numbers = texts["number"].to_numpy().astype(np.int64)
+    block = Block(
+        numbers,
+        texts["text"].cast(pa.large_string()).combine_chunks(),
+        token_matrix(texts["tokens"], context.signing.tokens),
+        texts["home"].to_numpy(),
+        texts["dirty"].to_numpy(zero_copy_only=False).astype(np.bool_),
+    )
+    places = np.searchsorted(numbers, postings["number"].to_numpy())
+    groups = groups_of(postings["token"].to_numpy(), places, COLUMN_BITS)
+    return collide_block(block, groups, context.hot, context.signer, context.rule, context.threads)
+
+
 def collide_block(
     block: Block,
     groups: Groups,
     hot_tokens: Tokens,
     signer: TextSigner,
-    scanning: Scanning,
+    rule: PairRule,
     threads: int,
     *,
     edits: bool = True,
@@ -55,7 +61,7 @@ def collide_block(
     Without `edits`, word edit distances are measured only where they are limited.
     `groups` names texts by their place in the block; `hot_tokens` are those of the whole corpus.
     """
-    compared = scanning.verifier.compares
+    compared = rule.verifier.compares
     if compared:
         flat, bounds = signer.sets(signer.shingled(block.texts))
         sketch = sketches(flat, bounds)
@@ -80,7 +86,7 @@ def collide_block(
             flat,
             bounds,
             sketch,
-            scanning.verifier.least(scanning.jaccard),
+            rule.least,
             HOT_REACH,
         )
 
@@ -92,10 +98,10 @@ def collide_block(
     candidates = sum(met for _, _, met in parts)
     a, b, shared = rows.T
     distances = None
-    if compared and (edits or scanning.word_edit_distance is not None):
+    if compared and (edits or rule.word_edit_distance is not None):
         distances = word_edit_distances(block.texts, a, b, threads)
-        if scanning.word_edit_distance is not None:
-            near = distances <= scanning.word_edit_distance
+        if rule.word_edit_distance is not None:
+            near = distances <= rule.word_edit_distance
             a, b, jaccard, shared, distances = a[near], b[near], jaccard[near], shared[near], distances[near]
     columns = {
         "a": block.numbers[a],

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from esdedup.matching.protocol import Matcher
 
 if TYPE_CHECKING:
-    from esdedup.matching.protocol import Evidence, Scan, ScanContext, Scanning
+    from esdedup.matching.engine import Engine, Found, MatchContext
+    from esdedup.matching.protocol import Evidence, Scanning
 
 
 @dataclass(frozen=True)
@@ -22,11 +23,17 @@ class Tokens(Matcher):
     by_tokens = True
     counts_tokens = True
 
-    def scan(self, context: ScanContext) -> Scan:
-        """See `esdedup.matching.lsh.collider`."""
-        from esdedup.matching.lsh.collider import Collider
+    def find(self, engine: Engine, context: MatchContext) -> Found:
+        """Group the texts by token, and compare those of each group."""
+        from esdedup.matching.engine import Found
+        from esdedup.matching.lsh import collide
+        from esdedup.matching.lsh.block import compare_collisions
 
-        return Collider(context)
+        texts = engine.collapse()
+        collisions = engine.collide(collide.HOT_LIMIT)
+        candidates = engine.compare_groups(compare_collisions, context.with_hot(collisions.hot))
+        places = [f"token {token} is held by {count:,} texts" for token, count in collisions.hot]
+        return Found(texts, collisions.tokens, candidates, len(places), places[:5])
 
     def explain(self, found: Mapping[str, Any], scanning: Scanning, evidence: Evidence) -> str:
         """By the tokens that they share."""

@@ -58,6 +58,20 @@ class Verifier(Choice):
         return ""
 
 
+@dataclass(frozen=True)
+class PairRule:
+    """What makes a pair of a candidate."""
+
+    jaccard: float
+    word_edit_distance: int | None
+    verifier: Verifier
+
+    @property
+    def least(self) -> float:
+        """The least Jaccard similarity of a pair."""
+        return self.verifier.least(self.jaccard)
+
+
 VERIFIERS: Registry[Verifier] = Registry(
     "verify",
     {

@@ -10,9 +10,9 @@ import pyarrow as pa
 from esdedup.columns.arrays import Numbers
 from esdedup.matching.exact.prefixes import similarities
 from esdedup.matching.lsh.collide import Similarities, sketches
-from esdedup.matching.protocol import Scanning
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.verify.edits import Distances, word_edit_distances
+from esdedup.matching.verify.protocol import PairRule
 from esdedup.matching.verify.threads import measured
 
 
@@ -25,17 +25,17 @@ class Verified(NamedTuple):
 
 
 def verify(
-    signer: TextSigner, scanning: Scanning, threads: int, texts: pa.LargeStringArray, a: Numbers, b: Numbers
+    signer: TextSigner, rule: PairRule, threads: int, texts: pa.LargeStringArray, a: Numbers, b: Numbers
 ) -> Verified:
     """Verify the candidates a[i], b[i], places in `texts`: by Jaccard with `verify exact`, by words if so many may
     differ. Whatever else makes a pair is the caller's business."""
     flat, bounds = signer.sets(signer.shingled(texts))
     sketch = sketches(flat, bounds)
-    least = scanning.verifier.least(scanning.jaccard)
+    least = rule.least
     jaccard = measured(threads, lambda one, two: similarities(one, two, flat, bounds, sketch, least), a, b)
     kept = np.flatnonzero(jaccard >= least)
     distances = word_edit_distances(texts, a[kept], b[kept], threads)
-    if scanning.word_edit_distance is not None:
-        near = distances <= scanning.word_edit_distance
+    if rule.word_edit_distance is not None:
+        near = distances <= rule.word_edit_distance
         kept, distances = kept[near], distances[near]
     return Verified(kept, jaccard[kept], distances)

@@ -16,8 +16,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from esdedup.columns.arrays import Numbers, text_column
-from esdedup.matching.protocol import Collided, FetchSignatures, FetchTexts, Progress, ScanContext, no_progress
-from esdedup.matching.scan import StagedScan
+from esdedup.engines.local.scan import LocalScan
+from esdedup.matching.engine import Engine, Found, MatchContext
 from esdedup.matching.signers.minhash_kernels import family, minhash_values
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.verify.verified import verify
@@ -40,43 +40,37 @@ def agreeing_values(signer: TextSigner, values: int, one: str, two: str) -> int:
     return int((found[0] == found[1]).sum())
 
 
-class AgreementScan(StagedScan):
+class AgreementScan(LocalScan):
     """One scan that counts which texts agree on at least `need` of `values` minhash values."""
 
-    def __init__(self, context: ScanContext, values: int, need: int) -> None:
-        super().__init__(context)
+    def __init__(self, engine: Engine, context: MatchContext, values: int, need: int) -> None:
+        super().__init__(engine, context)
         self._values = values
         self._need = need
         self._indexed = min(self._values, self._values - self._need + 1 + self._values // _SPARE)
 
-    def collide(
-        self,
-        signatures: FetchSignatures,
-        fetch: FetchTexts,
-        progress: Progress = no_progress,
-        dirty: pa.Table | None = None,
-    ) -> Collided:
+    def find(self) -> Found:
         """Find every pair that agrees on more than the share of values, and with `verify exact` is similar enough."""
-        texts = self._stage("load", lambda: self._load(signatures, dirty))
-        self._stage("bring", lambda: self._bring_all(fetch))
-        self._stage("sign", lambda: self._sign(texts))
-        self._stage("number", lambda: self._number(texts))
+        texts = self._engine.collapse()
+        self._engine.bring_all()
+        self._engine.stage("sign", lambda: self._sign(texts))
+        self._engine.stage("number", lambda: self._number(texts))
         self._db.execute("DROP TABLE IF EXISTS signed")
-        if not self._scanning.verifier.compares:
+        if not self._rule.verifier.compares:
             self._db.execute("DROP TABLE IF EXISTS brought")  # the room is needed, and the texts are not
-        self._stage("tile", self._create_agreeing)
+        self._engine.stage("tile", self._create_agreeing)
         tiles = self._tiles(texts)
         steps = [(held, asking) for held in range(len(tiles)) for asking in range(held, len(tiles))]
-        for done in range(self._result("steps") or 0, len(steps)):
+        for done in range(self._engine.result("steps") or 0, len(steps)):
             held, asking = steps[done]
             self._db.execute("BEGIN")
             self._count(tiles[held], tiles[asking])
-            self._finish("steps", done + 1)
+            self._engine.finish("steps", done + 1)
             self._db.execute("COMMIT")
-            progress(done + 1, len(steps))
+            self._engine.sentences.progress(done + 1, len(steps))
         candidates = self._db.count("SELECT count(*) FROM agreeing")
-        self._stage("verify", self._verify)
-        return Collided(texts, None, candidates)
+        self._engine.stage("verify", self._verify)
+        return Found(texts, None, candidates)
 
     # -- signatures -----------------------------------------------------------------------------------------
 
@@ -90,7 +84,7 @@ class AgreementScan(StagedScan):
         costs = lengths.astype(np.int64) * _TEXT_BYTES + 16 * self._values
         for first, last in _cuts(costs, self._budget):
             # a text that is stored has a shingle
-            shingled = self._signer.shingled(self._brought(first, last))
+            shingled = self._signer.shingled(self._engine.brought(first, last))
             values = minhash_values(*shingled, *functions, self._signer.signing.hash_bits)
             held = {"number": np.arange(first, last, dtype=np.int32)}
             self._db.insert("signed", pa.table(held | dict(zip(names, values.T.copy(), strict=True))))
@@ -176,12 +170,12 @@ class AgreementScan(StagedScan):
 
     def _verify(self) -> int:
         """Make `pairs` of those that agree: all of them or, with `verify exact`, the similar ones."""
-        self._create_pairs()
-        if not self._scanning.verifier.compares:
+        self._engine.create_pairs()
+        if not self._rule.verifier.compares:
             self._db.execute("INSERT INTO pairs BY NAME SELECT a, b, shared_tokens FROM agreeing ORDER BY a, b")
             return 0
         lengths = self._db.arrays("SELECT length FROM texts ORDER BY number")["length"].astype(np.int64)
-        for a, b, shared in self._batches("SELECT a, b, shared_tokens FROM agreeing ORDER BY a, b"):
+        for a, b, shared in self._engine.batches("SELECT a, b, shared_tokens FROM agreeing ORDER BY a, b"):
             for first, last in _cuts((lengths[a] + lengths[b]) * _TEXT_BYTES, self._budget):
                 part = slice(first, last)
                 self._db.insert("pairs", self._verified(a[part], b[part], shared[part]))
@@ -193,7 +187,7 @@ class AgreementScan(StagedScan):
         held = self._db.table("SELECT text FROM brought SEMI JOIN used USING (number) ORDER BY number")
         texts = held["text"].cast(pa.large_string()).combine_chunks()
         one, two = places[: len(a)], places[len(a) :]
-        found = verify(self._signer, self._scanning, self._threads, texts, one, two)
+        found = verify(self._signer, self._rule, self._threads, texts, one, two)
         columns: dict[str, npt.NDArray[Any]] = {
             "a": a[found.kept],
             "b": b[found.kept],

@@ -11,7 +11,8 @@ from esdedup.matching.protocol import Matcher
 from esdedup.options import option
 
 if TYPE_CHECKING:
-    from esdedup.matching.protocol import Evidence, Scan, ScanContext, Scanning
+    from esdedup.matching.engine import Engine, Found, MatchContext
+    from esdedup.matching.protocol import Evidence, Scanning
     from esdedup.matching.signers.text_signer import TextSigner
 
 
@@ -36,11 +37,11 @@ class Agreement(Matcher):
         # as it is written: 29 of 100 are not more than 0.29, whose binary fraction is a little less
         return int(Fraction(str(self.agreement)) * self.signature) + 1
 
-    def scan(self, context: ScanContext) -> Scan:
+    def find(self, engine: Engine, context: MatchContext) -> Found:
         """See `esdedup.papers.agreement.agreement_scan`."""
         from esdedup.papers.agreement.agreement_scan import AgreementScan
 
-        return AgreementScan(context, self.signature, self.least_agreeing)
+        return AgreementScan(engine, context, self.signature, self.least_agreeing).find()
 
     def explain(self, found: Mapping[str, Any], scanning: Scanning, evidence: Evidence) -> str:
         """By the values that agree."""

@@ -11,7 +11,8 @@ from esdedup.matching.protocol import Matcher
 from esdedup.papers.projection.projection_options import ProjectionOptions
 
 if TYPE_CHECKING:
-    from esdedup.matching.protocol import Evidence, Scan, ScanContext, Scanning
+    from esdedup.matching.engine import Engine, Found, MatchContext
+    from esdedup.matching.protocol import Evidence, Scanning
 
 
 @dataclass(frozen=True)
@@ -47,11 +48,11 @@ class Projection(ProjectionOptions, Matcher):
         """Pairs were not found by tokens."""
         return "similar looks by minhash tokens; pairs of the last scan are by projection, and may differ"
 
-    def scan(self, context: ScanContext) -> Scan:
+    def find(self, engine: Engine, context: MatchContext) -> Found:
         """See `esdedup.papers.projection.projection_scan`."""
         from esdedup.papers.projection.projection_scan import ProjectionScan
 
-        return ProjectionScan(context, self)
+        return ProjectionScan(engine, context, self).find()
 
     def explain(self, found: Mapping[str, Any], scanning: Scanning, evidence: Evidence) -> str:
         """By the pairs of the last scan: the bits of the signatures are not kept."""

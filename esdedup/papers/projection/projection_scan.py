@@ -13,12 +13,11 @@ import pyarrow as pa
 
 from esdedup.columns.arrays import Numbers
 from esdedup.columns.components import roots, unite
-from esdedup.matching.cuts import Cutter
-from esdedup.matching.lsh.block import PAIRS
+from esdedup.engines.local.cuts import Cutter
+from esdedup.engines.local.scan import LocalScan
+from esdedup.matching.engine import PAIRS, Engine, Found, MatchContext
+from esdedup.matching.groups import token_matrix
 from esdedup.matching.lsh.collide import Similarities, shared_tokens
-from esdedup.matching.lsh.collider import token_matrix
-from esdedup.matching.protocol import Collided, FetchSignatures, FetchTexts, Progress, ScanContext, no_progress
-from esdedup.matching.scan import StagedScan
 from esdedup.matching.verify.threads import measured
 from esdedup.matching.verify.verified import verify
 from esdedup.papers.projection.hyperplanes import cosines, hyperplanes, sign
@@ -27,39 +26,31 @@ from esdedup.papers.projection.sentence_vectors import SentenceVectors
 from esdedup.papers.projection.windows import Windows, signature_table
 
 
-class ProjectionScan(StagedScan):
+class ProjectionScan(LocalScan):
     """One scan by random projection. `VectorsError` where the file of word vectors is of no use."""
 
-    def __init__(self, context: ScanContext, options: ProjectionOptions) -> None:
-        super().__init__(context)
+    def __init__(self, engine: Engine, context: MatchContext, options: ProjectionOptions) -> None:
+        super().__init__(engine, context)
         self._options = options
         self._vectors = SentenceVectors(self._db, self._signer.signing, options, self._budget // 4, self._threads)
         self._planes = hyperplanes(self._signer.signing.seed, self._vectors.length, options.signature_bits)
         self._steps = [0, 0]
-        self._progress: Progress = no_progress
 
-    def collide(
-        self,
-        signatures: FetchSignatures,
-        fetch: FetchTexts,
-        progress: Progress = no_progress,
-        dirty: pa.Table | None = None,
-    ) -> Collided:
+    def find(self) -> Found:
         """Find the candidates among the sentences of `signatures`, and verify them.
 
         With `dirty` (a column `hash`), only pairs with one of those texts; they may change with every other text, so
         `signatures` must hold all sentences. A text without any word that has a vector is skipped (`no_words`).
         """
-        self._progress = progress
-        texts = self._stage("load", lambda: self._load(signatures, dirty))
-        self._stage("bring", lambda: self._bring_all(fetch))
+        texts = self._engine.collapse()
+        self._engine.bring_all()
         self._forget_other_vectors()
         self._read_words()
-        self._stage("vocabulary", lambda: self._vectors.settle(texts))
+        self._engine.stage("vocabulary", lambda: self._vectors.settle(texts))
         self._sign_texts()
         self._meet()
-        candidates = self._stage("candidates", self._gather)
-        ranges = self._stage("order", lambda: self._order(texts))
+        candidates = self._engine.stage("candidates", self._gather)
+        ranges = self._engine.stage("order", lambda: self._order(texts))
         self._plan(ranges)
         for done in self._left("ranges", ranges):
             pairs = self._judge(done)
@@ -67,39 +58,39 @@ class ProjectionScan(StagedScan):
             self._db.insert("pairs", pairs)
             self._mark("ranges", done)
         wordless = texts - self._db.count("SELECT count(*) FROM signed")
-        return Collided(texts, None, candidates, skipped={"no_words": wordless} if wordless else {})
+        return Found(texts, None, candidates, skipped={"no_words": wordless} if wordless else {})
 
     # -- what is done already -----------------------------------------------------------------------------
 
     def _forget_other_vectors(self) -> None:
         """Begin again behind the words, if the file has changed since the scan was killed."""
-        if self._result("vectors") not in (None, self._vectors.state):
+        if self._engine.result("vectors") not in (None, self._vectors.state):
             for stage in ("vocabulary", "signed", "permutations", "candidates", "order", "ranges"):
                 self._db.execute("DELETE FROM done WHERE stage = ?", [stage])
             self._db.execute("DROP TABLE IF EXISTS signed; DROP TABLE IF EXISTS met")
-        self._finish("vectors", self._vectors.state)
+        self._engine.finish("vectors", self._vectors.state)
 
     def _plan(self, steps: int) -> None:
         self._steps[1] += steps
 
     def _left(self, stage: str, steps: int) -> range:
         """The steps of a stage that are not done."""
-        first = self._result(stage) or 0
+        first = self._engine.result(stage) or 0
         self._steps[0] += first
         return range(first, steps)
 
     def _mark(self, stage: str, done: int) -> None:
         """Step `done` of a stage is done; its rows are in the transaction that ends here."""
-        self._finish(stage, done + 1)
+        self._engine.finish(stage, done + 1)
         self._db.execute("COMMIT")
         self._steps[0] += 1
-        self._progress(self._steps[0], self._steps[1])
+        self._engine.sentences.progress(*self._steps)
 
     def _cuts(self, costs: str) -> list[int]:
         """Numbers that cut the texts into slices of half the budget, or one text; `costs` is a query of their bytes."""
         cuts, total, texts = [0], 0, 0
         most = max(1, self._budget // 2)
-        for (cost,) in self._batches(costs):
+        for (cost,) in self._engine.batches(costs):
             running = total + np.cumsum(cost)
             slices = np.concatenate(([total // most], running // most))
             cuts += (np.flatnonzero(np.diff(slices)) + texts).tolist()
@@ -112,7 +103,7 @@ class ProjectionScan(StagedScan):
         cuts = self._cuts(f"SELECT {_READING_BYTES} * length + 200 AS cost FROM texts ORDER BY number")
         self._plan(len(cuts) - 1)
         for done in self._left("worded", len(cuts) - 1):
-            texts = self._brought(cuts[done], cuts[done + 1])
+            texts = self._engine.brought(cuts[done], cuts[done + 1])
             self._db.execute("BEGIN")
             self._vectors.read(cuts[done], texts)
             self._mark("worded", done)
@@ -171,7 +162,7 @@ class ProjectionScan(StagedScan):
     def _order(self, texts: int) -> int:
         """Give each candidate a range, those that hang together one after another; bring what judging needs."""
         parent = np.arange(texts, dtype=np.int32)
-        for a, b in self._batches("SELECT a, b FROM candidates"):
+        for a, b in self._engine.batches("SELECT a, b FROM candidates"):
             unite(parent, a, b)
         active = self._db.arrays("SELECT DISTINCT a AS number FROM candidates ORDER BY number")["number"]
         components = roots(parent, active.astype(np.int64))
@@ -179,11 +170,11 @@ class ProjectionScan(StagedScan):
         self._db.create("components", pa.table({"number": active, "component": components.astype(np.int32)}))
         self._db.execute("CREATE OR REPLACE TABLE judged (range BIGINT, a INTEGER, b INTEGER)")
         self._db.execute("CREATE OR REPLACE TABLE members (range BIGINT, number INTEGER)")
-        asks = self._scanning.verifier.asks_closeness
+        asks = self._rule.verifier.asks_closeness
         fixed = 400 + (8 * self._vectors.length if asks else 0)
         cutter = Cutter(texts, self._budget)
         ranges = met = 0
-        for a, b, length_a, length_b in self._batches(
+        for a, b, length_a, length_b in self._engine.batches(
             "SELECT c.a, c.b, one.length, two.length FROM candidates c "
             "JOIN components k ON k.number = c.a JOIN texts one ON one.number = c.a JOIN texts two ON two.number = c.b "
             "ORDER BY k.component, c.a, c.b"
@@ -198,7 +189,7 @@ class ProjectionScan(StagedScan):
         self._db.execute(
             f"""
             CREATE OR REPLACE TABLE active AS
-            SELECT m.range, m.number, s.tokens, {"b.text" if self._scanning.verifier.compares else "''"} AS text,
+            SELECT m.range, m.number, s.tokens, {"b.text" if self._rule.verifier.compares else "''"} AS text,
                 {"w.words" if asks else "[]::UBIGINT[]"} AS words
             FROM members m JOIN texts t USING (number) JOIN signatures s ON s.rowid = t.first
             JOIN brought b USING (number) JOIN worded w USING (number)
@@ -206,7 +197,7 @@ class ProjectionScan(StagedScan):
             DROP TABLE components; DROP TABLE members
             """
         )
-        self._create_pairs()
+        self._engine.create_pairs()
         return ranges
 
     # -- one range ----------------------------------------------------------------------------------------
@@ -223,13 +214,13 @@ class ProjectionScan(StagedScan):
             sums = self._sums(held["words"])
             return measured(self._threads, lambda one, two: cosines(sums, one, two), a, b)
 
-        near, _ = self._scanning.verifier.near(closeness, a, b)
+        near, _ = self._rule.verifier.near(closeness, a, b)
         a, b = a[near], b[near]
-        if not self._scanning.verifier.compares:
+        if not self._rule.verifier.compares:
             jaccard, distances = pa.nulls(len(a), pa.float64()), pa.nulls(len(a), pa.int32())
         else:
             texts = held["text"].cast(pa.large_string()).combine_chunks()
-            kept, jaccard, distances = verify(self._signer, self._scanning, self._threads, texts, a, b)
+            kept, jaccard, distances = verify(self._signer, self._rule, self._threads, texts, a, b)
             a, b = a[kept], b[kept]
         columns = {
             "a": numbers[a],

@@ -10,7 +10,8 @@ from esdedup.matching.protocol import Matcher
 from esdedup.papers.queries.query_options import QueryOptions
 
 if TYPE_CHECKING:
-    from esdedup.matching.protocol import Evidence, Scan, ScanContext, Scanning
+    from esdedup.matching.engine import Engine, Found, MatchContext
+    from esdedup.matching.protocol import Evidence, Scanning
 
 
 @dataclass(frozen=True)
@@ -23,11 +24,11 @@ class Queries(QueryOptions, Matcher):
     by_tokens = False
     counts_tokens = True
 
-    def scan(self, context: ScanContext) -> Scan:
+    def find(self, engine: Engine, context: MatchContext) -> Found:
         """See `esdedup.papers.queries.queries_scan`."""
         from esdedup.papers.queries.queries_scan import QueriesScan
 
-        return QueriesScan(context, self)
+        return QueriesScan(engine, context, self).find()
 
     def explain(self, found: Mapping[str, Any], scanning: Scanning, evidence: Evidence) -> str:
         """By the pairs of the last scan: what each query found is not kept."""

@@ -9,16 +9,20 @@ where rare ones weigh more, and kept only where each of the two is the other's b
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pyarrow as pa
 
 from esdedup.columns.arrays import Numbers
 from esdedup.columns.hashing import Hashes, Offsets, mix
 from esdedup.columns.kernels import compiled
-from esdedup.matching.listed import SET_BYTES, ListedScan
+from esdedup.engines.local.engine import SET_BYTES
+from esdedup.engines.local.scan import LocalScan
+from esdedup.matching.engine import Engine, Found, MatchContext
 from esdedup.matching.lsh.collide import Similarities
-from esdedup.matching.protocol import Collided, FetchSignatures, FetchTexts, Progress, ScanContext, no_progress
 from esdedup.matching.signers.minhash_kernels import family, minhash_values
+from esdedup.matching.verify.listed import compare_listed
 from esdedup.matching.verify.threads import measured
 from esdedup.papers.queries.query_options import QueryOptions
 from esdedup.text.normalize import normalize
@@ -27,34 +31,26 @@ from esdedup.text.words import find_words
 _TERM_BITS = np.uint64(11)  # that are cut off: a term is an integer below 2^53
 
 
-class QueriesScan(ListedScan):
+class QueriesScan(LocalScan):
     """One scan by queries, which `rank` answers."""
 
-    def __init__(self, context: ScanContext, options: QueryOptions) -> None:
-        super().__init__(context)
-        assert context.rank is not None, "a store ranks"
-        self._rank = context.rank
+    def __init__(self, engine: Engine, context: MatchContext, options: QueryOptions) -> None:
+        super().__init__(engine, context)
+        assert self._engine.sentences.rank is not None, "a store ranks"
+        self._rank = self._engine.sentences.rank
         self._options = options
 
-    def collide(
-        self,
-        signatures: FetchSignatures,
-        fetch: FetchTexts,
-        progress: Progress = no_progress,
-        dirty: pa.Table | None = None,
-    ) -> Collided:
-        """Ask for each text, and verify what is found; `dirty` must be None. A text without words finds nothing."""
-        assert dirty is None
-        texts = self._stage("load", lambda: self._load(signatures, None))
-        self._stage("bring", lambda: self._bring_all(fetch))
-        records = self._stage("records", lambda: self._describe(texts))
-        self._stage("ranked", self._ask)
-        slices = self._stage("list", lambda: self._list("SELECT a, b FROM ranked"))
-        self._compare_all(slices, progress)
+    def find(self) -> Found:
+        """Ask for each text, and verify what is found; a text without words finds nothing."""
+        texts = self._engine.collapse()
+        self._engine.bring_all()
+        records = self._engine.stage("records", lambda: self._describe(texts))
+        self._engine.stage("ranked", self._ask)
+        self._engine.compare_pairs(partial(compare_listed, closeness=self._closeness), self._context, "ranked")
         if self._options.reciprocal:
-            self._stage("reciprocal", self._keep_best)
+            self._engine.stage("reciprocal", self._keep_best)
         skipped = {"no_words": texts - records} if texts > records else {}
-        return Collided(texts, None, self._db.count("SELECT count(*) FROM candidates"), skipped=skipped)
+        return Found(texts, None, self._db.count("SELECT count(*) FROM candidates"), skipped=skipped)
 
     # -- records ------------------------------------------------------------------------------------------
 
@@ -68,7 +64,7 @@ class QueriesScan(ListedScan):
         at_once = max(1, min(50_000, self._budget * texts // max(1, 4 * SET_BYTES * total)))
         signing = self._signer.signing
         for first in range(0, texts, at_once):
-            column = self._brought(first, first + at_once)
+            column = self._engine.brought(first, first + at_once)
             words, offsets = find_words(normalize(column, signing.normalize, signing.lang))
             there = np.flatnonzero(np.diff(offsets))
             shingled = self._signer.shingled(column.take(pa.array(there)))

@@ -16,7 +16,7 @@ import pyarrow as pa
 from esdedup.clustering.clusters import Clusters
 from esdedup.errors import StoreError
 from esdedup.formats.reading_options import Part
-from esdedup.matching.scan import signatures_schema
+from esdedup.matching.engine import signatures_schema
 from esdedup.matching.signing import HASH_SCHEME, Signing, freeze
 from esdedup.store.classifying import Judge
 from esdedup.store.duckdb import generation_file as files

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from esdedup.columns.arrays import Numbers
 from esdedup.columns.hashing import Hashes
-from esdedup.matching.lsh.collider import token_matrix
+from esdedup.matching.groups import token_matrix
 from esdedup.matching.signers.minhash_kernels import COLUMN_BITS
 from esdedup.store.elasticsearch.bulk import put
 from esdedup.store.elasticsearch.reading import Hits, Wanted, hashes, integers, signed

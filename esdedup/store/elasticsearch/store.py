@@ -17,7 +17,7 @@ from esdedup.clustering.clusters import Clusters
 from esdedup.columns.database import Database
 from esdedup.errors import StoreError, StoreLockedError
 from esdedup.formats.reading_options import Part
-from esdedup.matching.scan import signatures_schema
+from esdedup.matching.engine import signatures_schema
 from esdedup.store.classifying import Judge
 from esdedup.store.elasticsearch import generations
 from esdedup.store.elasticsearch.address import ServerAddress

@@ -6,14 +6,14 @@ component stands in one range where it fits, and each of its texts is read once.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from esdedup.columns.arrays import Numbers
 from esdedup.columns.kernels import compiled
-from esdedup.matching.groups import Groups
 
 
 class Cut(NamedTuple):
@@ -77,8 +77,15 @@ def _cut(
     return current, cost
 
 
-def groups_of(tokens: Numbers, places: Numbers, column_bits: int) -> Groups:
-    """Groups from postings that are sorted by token; a token's low bits name its column."""
-    ends = np.flatnonzero(np.diff(tokens, append=tokens[-1] + 1)) + 1
-    starts = np.concatenate(([0], ends)).astype(np.int64)
-    return Groups(starts, places, tokens[starts[:-1]] & ((1 << column_bits) - 1))
+def whole_groups(batches: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+    """Batches again, cut so that rows of one token never stand in two."""
+    rest: tuple[Any, ...] | None = None
+    for batch in batches:
+        rows = batch if rest is None else tuple(map(np.concatenate, zip(rest, batch, strict=True)))
+        last = int(np.searchsorted(rows[0][::-1] != rows[0][-1], True))
+        cut = len(rows[0]) - last
+        if cut:
+            yield tuple(column[:cut] for column in rows)
+        rest = tuple(column[cut:] for column in rows)
+    if rest is not None:
+        yield rest

@@ -1,0 +1,1 @@
+"""Where does a scan run? One folder an engine; the protocol is `esdedup.matching.engine`."""

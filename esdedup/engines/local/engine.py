@@ -1,0 +1,387 @@
+"""The local engine: a private DuckDB database that may spill to disk, kernels on all threads, one process.
+
+A scan leaves in its database the tables `texts` (number, hash, copies, length, home, dirty, first) and `pairs`
+(a, b, jaccard, word_edit_distance, shared_tokens, closeness), a < b by number; clusters are made of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from esdedup.columns.arrays import Numbers
+from esdedup.columns.components import roots, unite_runs
+from esdedup.columns.database import Database
+from esdedup.engines.local.cuts import Cutter, whole_groups
+from esdedup.matching.engine import (
+    Collisions,
+    CompareGroups,
+    ComparePairs,
+    Engine,
+    FetchSignatures,
+    FetchTexts,
+    MatchContext,
+    Meet,
+    Post,
+    Progress,
+    Rank,
+    S,
+    Survey,
+    no_progress,
+)
+from esdedup.matching.groups import group_tokens, token_matrix
+
+_TEXTS_AT_ONCE = 1_000_000  # hashes of one request for texts
+_GROUPING_BYTES = 40  # token, order, member and column of one posting while it is grouped in memory
+
+SET_BYTES = 12
+"""Of a text's byte, once its shingles are 64-bit numbers."""
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """Where the sentences of a scan come from. Signatures come in numbered slices but for those that are done.
+
+    With `dirty` (a column `hash`), only pairs with one of those texts are asked for, and only collisions that they take
+    part in; `signatures` must then hold every sentence that shares a token with them. `rank` asks the store which
+    records hold most of the terms of others, see `esdedup.store.ranking_joins`.
+    """
+
+    tokens: int
+    signatures: FetchSignatures
+    texts: FetchTexts
+    dirty: pa.Table | None = None
+    progress: Progress = no_progress
+    rank: Rank | None = None
+
+
+class LocalEngine(Engine):
+    """One scan in `scratch`. A scratch database in which a killed scan of the same sentences has got somewhere is gone
+    on with."""
+
+    name = "local"
+
+    def __init__(self, scratch: Database, sentences: Sentences, budget: int, threads: int) -> None:
+        self.db = scratch
+        self.sentences = sentences
+        self.budget = budget
+        self.threads = threads
+        self.db.execute("CREATE TABLE IF NOT EXISTS done (stage VARCHAR PRIMARY KEY, result BIGINT)")
+
+    def local(self) -> LocalEngine:
+        """This engine."""
+        return self
+
+    # -- what is done already -----------------------------------------------------------------------------
+
+    def stage(self, name: str, work: Callable[[], int]) -> int:
+        """The result of `work`, done now unless it was done before; it leaves whole tables and starts anew."""
+        known = self.result(name)
+        if known is None:
+            known = work()
+            self.finish(name, known)
+        return known
+
+    def result(self, stage: str) -> int | None:
+        """What a stage has resulted in, if it is done."""
+        row = self.db.row("SELECT result FROM done WHERE stage = ?", [stage])
+        return int(row[0]) if row else None
+
+    def finish(self, stage: str, result: int) -> None:
+        """Note that a stage is done."""
+        self.db.execute("INSERT OR REPLACE INTO done VALUES (?, ?)", [stage, result])
+
+    def steps(self, stage: str, steps: int, work: Callable[[int], pa.Table]) -> None:
+        """Add to `pairs` what each step gives that is not done yet."""
+        for done in range(self.result(stage) or 0, steps):
+            pairs = work(done)
+            self.db.execute("BEGIN")
+            self.db.insert("pairs", pairs)
+            self.finish(stage, done + 1)
+            self.db.execute("COMMIT")
+            self.sentences.progress(done + 1, steps)
+
+    # -- sentences and texts ------------------------------------------------------------------------------
+
+    def collapse(self) -> int:
+        """Load the sentences, a slice at a time, and number the distinct texts."""
+        return self.stage("load", self._load)
+
+    def _load(self) -> int:
+        create_signatures(self.db, self.sentences.tokens)
+        done = {number for (number,) in self.db.rows("SELECT result FROM done WHERE stage LIKE 'slice %'")}
+        for number, rows in self.sentences.signatures(done):
+            self.db.execute("BEGIN")
+            self.db.insert("signatures", rows)
+            self.finish(f"slice {number}", number)
+            self.db.execute("COMMIT")
+        return collapse(self.db, self.sentences.dirty)
+
+    def bring_all(self) -> None:
+        """Make the table `brought` (number, text) of every text, by number."""
+        self.stage("bring", self._bring_all)
+
+    def _bring_all(self) -> int:
+        self.db.execute("CREATE OR REPLACE TABLE arrived (hash UBIGINT, text VARCHAR)")
+        texts = self.db.count("SELECT count(*) FROM texts")
+        for first in range(0, texts, _TEXTS_AT_ONCE):
+            wanted = self.db.table(
+                "SELECT hash FROM texts WHERE number >= ? AND number < ? ORDER BY hash", [first, first + _TEXTS_AT_ONCE]
+            )
+            for batch in self.sentences.texts(wanted):
+                self.db.insert("arrived", pa.Table.from_batches([batch]))
+        self.db.execute(
+            "CREATE OR REPLACE TABLE brought AS "
+            "SELECT t.number, a.text FROM texts t JOIN arrived a USING (hash) ORDER BY t.number"
+        )
+        self.db.execute("DROP TABLE arrived")
+        return self.db.count("SELECT count(*) FROM brought")
+
+    def brought(self, first: int, last: int) -> pa.LargeStringArray:
+        """The texts numbered from `first` up to, not including, `last`."""
+        held = self.db.table("SELECT text FROM brought WHERE number >= ? AND number < ? ORDER BY number", [first, last])
+        return held["text"].cast(pa.large_string()).combine_chunks()
+
+    def batches(self, query: str) -> Iterator[tuple[Numbers, ...]]:
+        """A result of integers in batches of columns."""
+        for batch in self.db.batches(query):
+            yield tuple(column.to_numpy().astype(np.int64) for column in batch.columns)
+
+    def create_pairs(self) -> None:
+        """Make the table `pairs`, empty."""
+        self.db.execute(
+            "CREATE OR REPLACE TABLE pairs (a INTEGER, b INTEGER, jaccard DOUBLE, word_edit_distance INTEGER, "
+            "shared_tokens INTEGER, closeness DOUBLE)"  # by whatever made the pair, where that is not Jaccard
+        )
+
+    # -- groups by token ----------------------------------------------------------------------------------
+
+    def collide(self, hot_limit: int) -> Collisions:
+        """In memory where all tokens fit, otherwise in DuckDB; both ways give the same groups."""
+        texts = self.collapse()
+        tokens = self.stage("hold", lambda: self._hold(texts))
+        hot = self.db.rows(
+            "SELECT token, count(*) AS texts FROM held GROUP BY token HAVING texts > ? ORDER BY texts DESC, token",
+            [hot_limit],
+        )
+        return Collisions(tokens, [(int(token), int(count)) for token, count in hot])
+
+    def _hold(self, texts: int) -> int:
+        """Fill `held` with the postings (token, number) of every token of two or more texts; their number."""
+        self.db.execute("CREATE OR REPLACE TABLE held (token BIGINT, number INTEGER)")
+        columns = self.sentences.tokens
+        if texts * columns * _GROUPING_BYTES <= self.budget:
+            signed = self.db.table(
+                "SELECT s.tokens, t.dirty FROM texts t JOIN signatures s ON s.rowid = t.first ORDER BY t.number"
+            )
+            tokens = token_matrix(signed["tokens"], columns)
+            groups = group_tokens(tokens)
+            if not len(groups):
+                return 0
+            dirty = signed["dirty"].to_numpy(zero_copy_only=False).astype(np.bool_)
+            wanted = np.logical_or.reduceat(dirty[groups.members], groups.starts[:-1])
+            chosen = np.repeat(wanted, groups.sizes())
+            members = groups.members[chosen]
+            held = tokens[members, np.repeat(groups.columns, groups.sizes())[chosen]]
+            self.db.insert("held", pa.table({"token": held, "number": members.astype(np.int32)}))
+            return int(wanted.sum())
+        collisions = 0
+        for column in range(1, columns + 1):
+            # tokens of different columns never meet, so each column is grouped alone, in a tenth of the memory
+            self.db.execute(
+                f"CREATE OR REPLACE TEMP VIEW postings_of AS SELECT s.tokens[{column}] AS token, t.number, t.dirty "
+                "FROM texts t JOIN signatures s ON s.rowid = t.first"
+            )
+            self.db.execute(
+                "CREATE OR REPLACE TEMP TABLE shared AS "
+                "SELECT token FROM postings_of GROUP BY token HAVING count(*) > 1 AND bool_or(dirty)"
+            )
+            collisions += self.db.count("SELECT count(*) FROM shared")
+            self.db.execute("INSERT INTO held SELECT token, number FROM postings_of SEMI JOIN shared USING (token)")
+        self.db.execute("DROP TABLE IF EXISTS shared")
+        return collisions
+
+    def compare_groups(self, function: CompareGroups, context: MatchContext) -> int:
+        """In ranges of groups that hang together, whose texts fit in memory, so that most texts are read once."""
+        ranges = self.stage("order", lambda: self._order(self.collapse(), context))
+        found = self.result("candidates") or 0
+        for done in range(self.result("ranges") or 0, ranges):
+            pairs, candidates = self._compare_range(function, context, done)
+            found += candidates
+            self.db.execute("BEGIN")
+            self.db.insert("pairs", pairs)
+            self.finish("ranges", done + 1)
+            self.finish("candidates", found)
+            self.db.execute("COMMIT")
+            self.sentences.progress(done + 1, ranges)
+        return found
+
+    def _compare_range(self, function: CompareGroups, context: MatchContext, which: int) -> tuple[pa.Table, int]:
+        postings = self.db.table("SELECT token, number FROM postings WHERE range = ? ORDER BY token, number", [which])
+        texts = self.db.table(
+            "SELECT number, home, dirty, text, tokens FROM active WHERE range = ? ORDER BY number", [which]
+        )
+        return function(context, postings, texts)
+
+    def _order(self, texts: int, context: MatchContext) -> int:
+        """Give each posting a range, in component order, and bring the texts of each range; the ranges."""
+        parent = np.arange(texts, dtype=np.int32)
+        last = (-1, -1)
+        for tokens, numbers in self.batches("SELECT token, number FROM held ORDER BY token"):
+            unite_runs(parent, tokens, numbers, *last)
+            last = (int(tokens[-1]), int(numbers[-1]))
+        active = self.db.arrays("SELECT DISTINCT number FROM held ORDER BY number")["number"]
+        components = roots(parent, active.astype(np.int64))
+        del parent
+        self.db.create("components", pa.table({"number": active, "component": components.astype(np.int32)}))
+        self.db.execute("CREATE OR REPLACE TABLE postings (range BIGINT, token BIGINT, number INTEGER, fresh BOOLEAN)")
+        cutter = Cutter(texts, self.budget)
+        ordered = self.batches(
+            "SELECT h.token, h.number, 10 * t.length + 400 AS cost FROM held h JOIN components c USING (number) "
+            "JOIN texts t USING (number) ORDER BY c.component, h.token, h.number"
+        )
+        ranges = 0
+        for tokens, numbers, costs in whole_groups(ordered):
+            cut = cutter.cut(tokens, numbers, costs)
+            ranges = int(cut.ranges[-1]) + 1
+            rows = {"range": cut.ranges, "token": tokens, "number": numbers.astype(np.int32), "fresh": cut.news}
+            self.db.insert("postings", pa.table(rows))
+        self.db.execute("DROP TABLE components")
+        self._bring_held(context)
+        self.create_pairs()
+        return ranges
+
+    def _bring_held(self, context: MatchContext) -> None:
+        wanted = self.db.table("SELECT hash FROM texts WHERE number IN (SELECT number FROM held) ORDER BY hash")
+        self.db.execute("CREATE OR REPLACE TABLE brought (hash UBIGINT, text VARCHAR)")
+        if context.rule.verifier.compares:
+            for batch in self.sentences.texts(wanted):
+                self.db.insert("brought", pa.Table.from_batches([batch]))
+        self.db.execute(
+            """
+            CREATE OR REPLACE TABLE active AS
+            SELECT p.range, p.number, t.home, t.dirty, coalesce(b.text, '') AS text, s.tokens
+            FROM postings p JOIN texts t USING (number) JOIN signatures s ON s.rowid = t.first
+            LEFT JOIN brought b ON b.hash = t.hash
+            WHERE p.fresh ORDER BY p.range, p.number
+            """
+        )
+        self.db.execute("DROP TABLE brought")
+
+    # -- all texts, and postings made of them ---------------------------------------------------------------
+
+    def survey(
+        self, function: Survey[S], context: MatchContext, begin: Callable[[], S], unite: Callable[[S, S], S]
+    ) -> S:
+        """One state, which all batches add to."""
+        self.bring_all()
+        state = begin()
+        for first, last in self._text_ranges():
+            function(context, state, first, self.brought(first, last))
+        return state
+
+    def _text_ranges(self) -> Iterator[tuple[int, int]]:
+        """Numbers of texts, cut so that the shingle sets of a range fit in a quarter of the budget."""
+        texts = self.collapse()
+        total = self.db.count("SELECT sum(length) FROM texts")
+        at_once = max(1, min(100_000, self.budget // 4 * texts // max(1, SET_BYTES * total)))
+        for first in range(0, texts, at_once):
+            yield first, min(first + at_once, texts)
+
+    def meet(self, post: Post[S], meet: Meet[S], context: MatchContext, state: Callable[[], S]) -> None:
+        """Postings are sorted by DuckDB, out of core."""
+        if self.result("meet") is None:
+            known = state()
+            self.stage("post", lambda: self._post(post, context, known))
+            self.stage("meet", lambda: self._meet(meet, context, known))
+        self.db.execute("DROP TABLE IF EXISTS postings")
+
+    def _post(self, post: Post[S], context: MatchContext, state: S) -> int:
+        self.db.execute("CREATE OR REPLACE TABLE postings (token UBIGINT, number INTEGER, size INTEGER, place INTEGER)")
+        for first, last in self._text_ranges():
+            for rows in post(context, state, first, self.brought(first, last)):
+                self.db.insert("postings", rows)
+        return self.db.count("SELECT count(*) FROM postings")
+
+    def _meet(self, meet: Meet[S], context: MatchContext, state: S) -> int:
+        self.db.execute("CREATE OR REPLACE TABLE met (a INTEGER, b INTEGER)")
+        batches = self.db.batches("SELECT token, number, size, place FROM postings ORDER BY token, size, number")
+        columns: Iterator[tuple[Any, ...]] = (tuple(column.to_numpy() for column in batch.columns) for batch in batches)
+        for group in whole_groups(columns):
+            rows = pa.table(dict(zip(("token", "number", "size", "place"), group, strict=True)))
+            for found in meet(context, state, rows):
+                self.db.insert("met", found)
+        return self.db.count("SELECT count(*) FROM met")
+
+    # -- candidates that stand in a list --------------------------------------------------------------------
+
+    def compare_pairs(self, function: ComparePairs, context: MatchContext, candidates: str = "met") -> None:
+        """In slices of the table `candidates` (a, b) that fit in memory."""
+        slices = self.stage("list", lambda: self._list(candidates))
+        self.steps("slices", slices, lambda which: self._compare(function, context, which))
+
+    def _list(self, candidates: str) -> int:
+        """Make the table `candidates` of the pairs of another, each once and a < b, in slices; how many of those."""
+        self.db.execute("CREATE OR REPLACE TABLE candidates (a INTEGER, b INTEGER, slice BIGINT)")
+        listed = self.batches(
+            f"""
+            SELECT m.a, m.b, {SET_BYTES} * (one.length::BIGINT + two.length) + 800 AS cost
+            FROM (SELECT DISTINCT a, b FROM {candidates}) m
+            JOIN texts one ON one.number = m.a JOIN texts two ON two.number = m.b
+            WHERE one.home < 0 OR one.home <> two.home ORDER BY m.a, m.b
+            """
+        )
+        spent = slices = 0
+        for a, b, cost in listed:
+            running = spent + np.cumsum(cost)
+            rows = {"a": a.astype(np.int32), "b": b.astype(np.int32), "slice": running // self.budget}
+            self.db.insert("candidates", pa.table(rows))
+            spent, slices = int(running[-1]), int(running[-1] // self.budget) + 1
+        self.create_pairs()
+        return slices
+
+    def _compare(self, function: ComparePairs, context: MatchContext, which: int) -> pa.Table:
+        asked = self.db.table("SELECT a, b FROM candidates WHERE slice = ? ORDER BY a, b", [which])
+        held = self.db.table(
+            "SELECT b.number, b.text, s.tokens FROM brought b JOIN texts t USING (number) "
+            "JOIN signatures s ON s.rowid = t.first WHERE b.number IN "
+            "(SELECT a FROM candidates WHERE slice = $1 UNION ALL SELECT b FROM candidates WHERE slice = $1) "
+            "ORDER BY b.number",
+            [which],
+        )
+        return function(context, asked, held)
+
+
+def create_signatures(db: Database, tokens: int) -> None:
+    """Make the table `signatures`, if there is none."""
+    db.execute(
+        f"CREATE TABLE IF NOT EXISTS signatures (hash UBIGINT, home BIGINT, length INTEGER, tokens BIGINT[{tokens}])"
+    )
+
+
+def collapse(db: Database, dirty: pa.Table | None = None) -> int:
+    """Make the table `texts` from `signatures`; the number of texts.
+
+    Identical sentences are one text (number, hash, copies, length, home, dirty), numbered from 0 in the order of
+    their content hashes. Without `dirty` (a column `hash`) all are.
+    """
+    if dirty is not None:
+        db.create("wanted", dirty)
+    db.execute(
+        f"""
+        CREATE OR REPLACE TABLE texts AS
+        SELECT (row_number() OVER (ORDER BY hash) - 1)::INTEGER AS number, *,
+            {"true" if dirty is None else "hash IN (SELECT hash FROM wanted)"} AS dirty
+        FROM (
+            SELECT hash, count(*) AS copies, min(length) AS length, min(rowid) AS first,
+                CASE WHEN min(home) = max(home) THEN min(home) ELSE -1 END AS home
+            FROM signatures GROUP BY hash
+        )
+        ORDER BY hash
+        """
+    )
+    return db.count("SELECT count(*) FROM texts")

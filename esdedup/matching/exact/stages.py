@@ -1,0 +1,100 @@
+"""The functions of the exact scan: count shingles, post prefixes, let postings meet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+
+from esdedup.columns.hashing import Hashes, Offsets
+from esdedup.matching.engine import MatchContext
+from esdedup.matching.exact.prefixes import Counts, count_shingles, group_ends, join, prefixes
+from esdedup.matching.lsh.collide import SKETCH_WORDS, Sketches, sketches
+
+_ROOM = 1 << 18  # pairs that a thread writes before they are handed on
+
+
+@dataclass(frozen=True)
+class Rarity:
+    """How many texts have each shingle, in counters that the low bits of its hash name, and a sketch of each text."""
+
+    counts: Counts
+    sketch: Sketches  # shape (texts, words)
+
+    @classmethod
+    def begin(cls, texts: int, budget: int) -> Rarity:
+        """Nothing counted yet; as many counters, and as wide a sketch, as the budget allows."""
+        words = SKETCH_WORDS
+        while words and words * 8 * texts > budget // 2:
+            words //= 2
+        counters = 1 << max(16, min(30, (budget // 4).bit_length() - 1))
+        return cls(np.zeros(counters, np.uint8), np.zeros((texts, words), np.uint64))
+
+    def united(self, other: Rarity) -> Rarity:
+        """What two places have counted of different texts."""
+        counts = np.minimum(self.counts.astype(np.uint16) + other.counts, 255).astype(np.uint8)
+        return Rarity(counts, self.sketch | other.sketch)
+
+
+def count_texts(context: MatchContext, rarity: Rarity, first: int, texts: pa.LargeStringArray) -> None:
+    """Count the shingles of texts, and sketch them."""
+    with ThreadPoolExecutor(context.threads) as pool:
+        for flat, bounds in _sets(context, texts, pool):
+            list(pool.map(lambda part, held=flat: _count(context, rarity, held, part), range(context.threads)))
+            if rarity.sketch.shape[1]:
+                made = sketches(flat, bounds, rarity.sketch.shape[1])
+                rarity.sketch[first : first + len(bounds) - 1] = made
+            first += len(bounds) - 1
+
+
+def _count(context: MatchContext, rarity: Rarity, flat: Hashes, part: int) -> None:
+    count_shingles(flat, rarity.counts, part, context.threads)
+
+
+def post_prefixes(context: MatchContext, rarity: Rarity, first: int, texts: pa.LargeStringArray) -> Iterator[pa.Table]:
+    """The rarest shingles of each text, as many as it may have before the first one that it shares."""
+    with ThreadPoolExecutor(context.threads) as pool:
+        sets = _sets(context, texts, pool)
+        starts = first + np.cumsum([0, *(len(bounds) - 1 for _, bounds in sets)])
+
+        def part(held: tuple[Hashes, Offsets], start: int) -> pa.Table:
+            columns = prefixes(*held, rarity.counts, context.rule.jaccard, int(start))
+            return pa.table(dict(zip(("token", "number", "size", "place"), columns, strict=True)))
+
+        yield from pool.map(part, sets, starts)
+
+
+def meet_postings(context: MatchContext, rarity: Rarity, postings: pa.Table) -> Iterator[pa.Table]:
+    """The pairs of texts that share a posting and may reach the threshold."""
+    tokens, numbers, sizes, places = (postings[name].to_numpy() for name in ("token", "number", "size", "place"))
+    ends = group_ends(tokens)
+    widest = int(np.diff(ends, prepend=0).max())
+    cuts = np.searchsorted(ends, np.linspace(0, len(tokens), context.threads + 1)[1:-1])
+    edges = [0, *(int(cut) for cut in cuts), len(ends)]
+    room = max(_ROOM, widest)
+
+    def step(begin: int, member: int, end: int) -> tuple[pa.Table, int, int]:
+        rows = np.empty((room, 2), np.int32)
+        count, begin, member = join(
+            ends, begin, member, end, numbers, sizes, places, rarity.sketch, context.rule.jaccard, rows
+        )
+        return pa.table({"a": rows[:count, 0], "b": rows[:count, 1]}), begin, member
+
+    with ThreadPoolExecutor(context.threads) as pool:
+        left = [(begin, 0, end) for begin, end in pairwise(edges) if begin < end]
+        while left:
+            done = list(pool.map(lambda at: step(*at), left))
+            yield from (found for found, _, _ in done)
+            ends_left = ((begin, member, end) for (_, begin, member), (_, _, end) in zip(done, left, strict=True))
+            left = [at for at in ends_left if at[0] < at[2]]
+
+
+def _sets(context: MatchContext, texts: pa.LargeStringArray, pool: ThreadPoolExecutor) -> list[tuple[Hashes, Offsets]]:
+    """The shingle sets of texts in order, a slice of them for each thread."""
+    cuts = np.linspace(0, len(texts), context.threads + 1).astype(int)
+    slices = [texts.slice(begin, end - begin) for begin, end in pairwise(cuts)]
+    return list(pool.map(lambda part: context.signer.sets(context.signer.shingled(part)), slices))
