@@ -187,7 +187,7 @@ class Registry(Generic[C]):
         return tuple(self._homes)
 
     def __getitem__(self, name: str) -> type[C]:
-        if name not in self._homes:
+        if not isinstance(name, str) or name not in self._homes:
             raise SettingsError(f"{self.option} is {shown_value(name)}; allowed: {', '.join(self._homes)}")
         module, _, class_name = self._homes[name].partition(":")
         found: type[C] = getattr(import_module(module), class_name)

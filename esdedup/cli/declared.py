@@ -40,7 +40,8 @@ def one_option(option: Option, panel: str, default: str | None = None) -> Decora
     if option.type is bool:
         flags = f"--{option.flag}/--{option.off or f'no-{option.flag}'}"
         return click.option(flags, option.name, default=None, help=help_text, panel=panel)
-    kind = click.Choice(option.choices) if option.choices else _TYPES.get(option.type, click.STRING)
+    of_text = option.parse is not None
+    kind = click.Choice(option.choices) if option.choices else _TYPES.get(option.type) if not of_text else None
     metavar = None if option.choices else option.unit or None
     return click.option(
         f"--{option.flag}", option.name, type=kind, metavar=metavar, default=None, callback=_parsed(option),

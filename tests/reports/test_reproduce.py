@@ -76,9 +76,9 @@ def test_sources_that_were_read_in_different_ways_have_their_own_commands() -> N
     ids=str,
 )
 def test_flags_mean_what_was_done(options: dict[str, Any]) -> None:
-    signing = {name: value for name, value in options.items() if name in asdict(Signing())}
+    signing = {name: value for name, value in options.items() if name in Signing.all_names()}
     scanning = Scanning.of(**{name: value for name, value in options.items() if name not in signing})
-    settings = {**Signing.of(**signing).describe(), **scanning.described()}
+    settings = {**Signing.of(**signing).described(), **scanning.described()}
     run = cli.get_command(None, "run")  # type: ignore[arg-type]
     assert run is not None
     given = run.make_context("run", words(commands([mark("/d/a.tsv", "a")], settings, "s.duckdb")[0])[2:]).params

@@ -17,9 +17,9 @@ from esdedup.columns.database import Database
 from esdedup.errors import (
     EsdedupError,
     NotAStoreError,
-    SettingsError,
     StoreError,
     StoreLockedError,
+    UsageError,
 )
 from esdedup.matching.signing import Signing
 from esdedup.store.schemas import check_readable
@@ -130,7 +130,7 @@ def stored_signing(about: About) -> Signing:
     """The frozen settings; `DamagedError` where they make no sense."""
     try:
         return Signing.of(**about.get("signing"))
-    except (TypeError, SettingsError) as error:
+    except (TypeError, UsageError) as error:
         raise DamagedError(f"its settings make no sense: {error}") from error
 
 
