@@ -111,13 +111,13 @@ def _bodies(batches: list[tuple[pa.Table, pa.Table]]) -> Iterator[bytes]:
     size = 0
     for documents, sentences in batches:
         for action in sentence_actions(_MARK, "sentence", documents, sentences):
-            held.append(action)
-            size += len(action)
+            held += [line for line in action if line is not None]
+            size += sum(map(len, held[-2:]))
             if size >= BODY_BYTES:
-                yield b"".join(held)
+                yield b"\n".join([*held, b""])
                 held, size = [], 0
     if held:
-        yield b"".join(held)
+        yield b"\n".join([*held, b""])
 
 
 def _load_raw(server: str, bodies: list[bytes]) -> float:

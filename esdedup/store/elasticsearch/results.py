@@ -10,7 +10,7 @@ import orjson
 from esdedup.columns.database import Database
 from esdedup.store.classifying import FOUND, MEANINGS
 from esdedup.store.duckdb.results import rank_members
-from esdedup.store.elasticsearch.bulk import put
+from esdedup.store.elasticsearch.bulk import Action, put
 from esdedup.store.elasticsearch.rows import POSITION_BITS, one_signed
 
 _ROWS = 20_000
@@ -19,7 +19,7 @@ Named = tuple[str, dict[str, Any]]
 """A document with its id."""
 
 
-def actions(documents: Iterator[Named]) -> Iterator[bytes]:
+def actions(documents: Iterator[Named]) -> Iterator[Action]:
     """Documents as bulk actions."""
     return (put(identity, orjson.dumps(document)) for identity, document in documents)
 

@@ -13,7 +13,7 @@ from esdedup.columns.arrays import Numbers
 from esdedup.columns.hashing import Hashes
 from esdedup.matching.lsh.collider import token_matrix
 from esdedup.matching.signers.minhash import COLUMN_BITS
-from esdedup.store.elasticsearch.bulk import put
+from esdedup.store.elasticsearch.bulk import Action, put
 from esdedup.store.elasticsearch.reading import Hits, Wanted, hashes, integers, signed
 from esdedup.store.protocol import DATES, SENTENCES, SourceMark
 
@@ -34,7 +34,7 @@ def shown_id(mark: SourceMark, key: str) -> str:
     return f"{mark.name}/{key}" if mark.qualified else key
 
 
-def document_actions(mark: SourceMark, documents: pa.Table) -> Iterator[bytes]:
+def document_actions(mark: SourceMark, documents: pa.Table) -> Iterator[Action]:
     """Documents (`DOCUMENT_ROWS`) of one source as bulk actions."""
     for row in documents.to_pylist():
         yield put(str(row["number"]), orjson.dumps(document(mark, row)))
@@ -57,7 +57,7 @@ def document(mark: SourceMark, row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def sentence_actions(mark: SourceMark, unit: str, documents: pa.Table, sentences: pa.Table) -> Iterator[bytes]:
+def sentence_actions(mark: SourceMark, unit: str, documents: pa.Table, sentences: pa.Table) -> Iterator[Action]:
     """Sentences (`sentence_rows`) of these documents as bulk actions."""
     if not sentences.num_rows:
         return
@@ -101,7 +101,7 @@ def sentence_actions(mark: SourceMark, unit: str, documents: pa.Table, sentences
             "source_number": mark.number,
             "place": places[place],
         }
-        yield b'{"index":{"_id":"%d"}}\n%b\n' % (number, dumps(fields))
+        yield b'{"index":{"_id":"%d"}}' % number, dumps(fields)
 
 
 def beginnings(text: str) -> dict[str, Any]:
