@@ -22,7 +22,7 @@ ROOMS = [
 ]  # fmt: skip
 """Each room may import itself and those before it."""
 
-PROTOCOLS = {"store.py", "changes.py", "lineage.py", "meanings.py", "questions.py", "results.py", "writing.py"}
+PROTOCOLS = {"corpus.py", "ledger.py", "results.py", "store.py", "changes.py", "lineage.py", "meanings.py"}
 
 MODULES = sorted(PACKAGE.rglob("*.py"))
 

@@ -15,7 +15,8 @@ from esdedup.analysis.templates import Table, table_of, write
 from esdedup.errors import SourceError, UsageError
 from esdedup.jobs.questions import clusters, opened_kinds, storable
 from esdedup.jobs.steps import Address, check_count
-from esdedup.store.protocol import ClusterQuery, Store
+from esdedup.store.cluster_queries import ClusterQuery
+from esdedup.store.store import Store
 
 LEAST_SUBJECTS = 3
 
@@ -36,7 +37,7 @@ def drift(
     with opened_kinds(store) as opened:
         found = [
             row
-            for cluster in opened.cluster_rows(wanted)
+            for cluster in opened.results.cluster_rows(wanted)
             for row in contradictions(cluster)
             if begin is None or any((value["first"] or "") >= begin for value in row["values"])
         ]
@@ -70,8 +71,8 @@ def lineage(*, store: Address | Store, document: str | None = None, limit: int |
     check_count("limit", limit)
     with opened_kinds(store) as opened:
         wanted = ClusterQuery(document=document and storable(document), sort="copies", limit=limit)
-        trees = [descended(tree) for tree in opened.trees(wanted) if tree["members"]]
-        copiers, undated = opened.copiers()
+        trees = [descended(tree) for tree in opened.results.trees(wanted) if tree["members"]]
+        copiers, undated = opened.results.copiers()
     return {"trees": trees, "editors": editors(copiers), "undated": undated}
 
 

@@ -135,12 +135,12 @@ def _sample(address: Address, shingles: dict[str, Any], count: int, settings: Se
     with open_store(address, read_only=True) as store:
         require_settled(store)
         least: Hashes = np.empty(0, np.uint64)
-        for _, rows in store.signatures("any"):
+        for _, rows in store.corpus.signatures("any"):
             for batch in rows.to_batches() if isinstance(rows, pa.Table) else rows:
                 least = np.union1d(least, batch["hash"].to_numpy())[:count]
         if not len(least):
             raise StoreError(f"{store.address}: no sentences in it to make a plan from")
-        held = pa.Table.from_batches(list(store.texts(pa.table({"hash": least})))).sort_by("hash")
+        held = pa.Table.from_batches(list(store.corpus.texts(pa.table({"hash": least})))).sort_by("hash")
         signing = freeze(store.signing, {**shingles, **Scheme(10, 4).options()})
     texts = held["text"].cast(pa.large_string()).combine_chunks()
     return Sample.of(texts, signing, settings.scanning.jaccard, settings.resources)

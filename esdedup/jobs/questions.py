@@ -26,8 +26,11 @@ from esdedup.output.earlier_runs import changes
 from esdedup.output.overlap import Overlap, overlaps
 from esdedup.papers.agreement import agreeing_values
 from esdedup.settings import KINDS, Scanning, Signing, available_cores
+from esdedup.store.cluster_queries import ORDERS, ClusterQuery
+from esdedup.store.corpus import SentenceQuery
 from esdedup.store.opening import open_store
-from esdedup.store.protocol import ORDERS, SENTENCES, ClusterQuery, Store
+from esdedup.store.schemas import SENTENCES
+from esdedup.store.store import Store
 from esdedup.text.segment import segment
 
 log = logging.getLogger("esdedup")
@@ -46,7 +49,7 @@ def similar(
     """
     check_count("limit", limit)
     with _opened(store) as opened:
-        by = (opened.last_scanning() or {}).get("candidates", "tokens")
+        by = (opened.ledger.last_scanning() or {}).get("candidates", "tokens")
         if by == "projection":
             log.warning("similar looks by minhash tokens; pairs of the last scan are by projection, and may differ")
         rows = near_duplicates(opened, text, jaccard)
@@ -62,7 +65,8 @@ def near_duplicates(
     shingled = signer.shingled(pa.array([unit], pa.large_string()))
     if shingled.offsets[1] == shingled.offsets[0]:
         return []
-    rows = compared(store, unit, store.sentences_sharing(signer.tokens(shingled)[0].tolist(), most), jaccard)
+    alike = SentenceQuery(tokens=signer.tokens(shingled)[0].tolist(), limit=most)
+    rows = compared(store, unit, store.corpus.sentences(alike), jaccard)
     rows.sort(key=lambda row: (-row["jaccard"], row["id"].encode()))
     return rows
 
@@ -99,7 +103,7 @@ def beginnings(store: Store, prefix: str, limit: int) -> pa.Table:
     folded = " ".join(unicodedata.normalize("NFC", storable(prefix)).split()).casefold()
     if not folded:
         return SENTENCES.empty_table()
-    return store.sentences_starting(folded + " " * prefix[-1:].isspace(), limit)
+    return store.corpus.sentences(SentenceQuery(start=folded + " " * prefix[-1:].isspace(), limit=limit))
 
 
 def explain(a: str, b: str, *, store: Address | Store) -> dict[str, Any]:
@@ -113,7 +117,7 @@ def explain(a: str, b: str, *, store: Address | Store) -> dict[str, Any]:
     with _opened(store) as opened:
         rows = {}
         for identity in (a, b):
-            row = opened.sentence(storable(identity))
+            row = opened.corpus.sentence(storable(identity))
             if row is None:
                 raise StoreError(
                     f"{opened.address}: no sentence {identity}; it was never read, or left out as too short or too long"
@@ -123,7 +127,7 @@ def explain(a: str, b: str, *, store: Address | Store) -> dict[str, Any]:
         signer = Signer(opened.signing)
         there = compare(signer, one["text"], pa.array([two["text"]], pa.large_string()))
         back = compare(signer, two["text"], pa.array([one["text"]], pa.large_string()))
-        last = opened.last_scanning()
+        last = opened.ledger.last_scanning()
         scanning = Scanning() if last is None else Scanning.described(last)
         signing = opened.signing
         one_home = scanning.across != "any" and _in_one_home(opened, scanning.across, one["hash"], two["hash"])
@@ -183,7 +187,7 @@ def clusters(
     def rows() -> Iterator[dict[str, Any]]:
         with opened_results(store) if kind is None else opened_kinds(store) as opened:
             if since is None:
-                yield from opened.cluster_rows(wanted)
+                yield from opened.results.cluster_rows(wanted)
             else:
                 yield from islice(changes(opened, Path(since), wanted), limit)
 
@@ -233,7 +237,7 @@ def opened_results(store: Address | Store) -> Iterator[Store]:
 def opened_kinds(store: Address | Store) -> Iterator[Store]:
     """As `opened_results`, and `StoreError` where clusters were not judged."""
     with opened_results(store) as opened:
-        if not Scanning.described(opened.last_scanning() or {}).kinds:
+        if not Scanning.described(opened.ledger.last_scanning() or {}).kinds:
             raise StoreError(
                 f"{opened.address}: scanned without kinds; run esdedup scan --kinds --store {opened.address}"
             )
@@ -241,7 +245,7 @@ def opened_kinds(store: Address | Store) -> Iterator[Store]:
 
 
 def _require_scan(store: Store) -> None:
-    last = store.last_scan()
+    last = store.results.last_scan()
     if last is None or not last["current"]:
         why = "not scanned yet" if last is None else "documents came or went since the last scan"
         raise StoreError(f"{store.address}: {why}; run esdedup scan --store {store.address}")
@@ -249,7 +253,7 @@ def _require_scan(store: Store) -> None:
 
 def threshold(store: Store) -> float:
     """The Jaccard that makes a match: that of the last scan, or the default."""
-    scanning = store.last_scanning()
+    scanning = store.ledger.last_scanning()
     return Scanning().jaccard if scanning is None else float(scanning["jaccard"])
 
 
@@ -268,18 +272,18 @@ def _chance(signing: Signing, jaccard: float) -> float:
 def _in_one_home(store: Store, across: str, one: int, two: int) -> bool:
     """Whether all sentences of both texts stand in one document, or source: such texts are never compared."""
     hashes = pa.table({"hash": pa.array(sorted({one, two}), pa.uint64())})
-    return len(store.signatures_of(across, hashes)["home"].unique()) == 1
+    return len(store.corpus.signatures_of(across, hashes)["home"].unique()) == 1
 
 
 def _all_hot(store: Store, signer: Signer, one: str, two: str) -> bool:
     """Whether the texts share tokens, and all of those are hot."""
     tokens = signer.tokens(signer.shingled(pa.array([one, two], pa.large_string())))
     shared = tokens[0][tokens[0] == tokens[1]]
-    held = store.sharing(pa.table({"token": shared}))["token"].to_numpy()
+    held = store.corpus.holders(pa.table({"token": shared}))["token"].to_numpy()
     return len(shared) > 0 and all((held == token).sum() > HOT_LIMIT for token in shared)
 
 
 def _paired(store: Store, one: int, two: int) -> bool:
     """Whether the last scan made a pair of two texts."""
     texts = pa.table({"hash": pa.array(sorted({one, two}), pa.uint64())})
-    return any(batch.num_rows for batch in store.pair_hashes(texts))
+    return any(batch.num_rows for batch in store.results.pair_hashes(texts))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from esdedup.analysis.judge import JUDGE
 from esdedup.clustering.clusters import Clusters, find_clusters
@@ -26,7 +27,7 @@ from esdedup.papers.projection import ProjectionScan
 from esdedup.papers.queries import QueriesScan
 from esdedup.papers.word_vectors import VectorsFile
 from esdedup.settings import Resources, Scanning
-from esdedup.store.protocol import Store
+from esdedup.store.store import Store
 
 log = logging.getLogger("esdedup")
 
@@ -42,7 +43,7 @@ def scan_store(store: Store, scanning: Scanning, resources: Resources, *, quiet:
     seconds: dict[str, float] = {}
     clock = time.perf_counter()
     signer = Signer(store.signing)
-    sentences = store.counts()["sentences_kept"]
+    sentences = store.corpus.counts()["sentences_kept"]
     with scratch_database(store, scanning, resources, sentences) as scratch:
         found = find_pairs(store, new_scan(store, scratch, signer, scanning, resources), scanning, "scan", quiet=quiet)
         seconds["collide"] = time.perf_counter() - clock
@@ -62,7 +63,7 @@ def scan_store(store: Store, scanning: Scanning, resources: Resources, *, quiet:
             "passed_over": found.skipped,
             "vectors_state": vectors_state(scanning),
         }
-        store.replace_results(named_pairs(scratch), clusters, summary, JUDGE if scanning.kinds else None)
+        store.results.replace(named_pairs(scratch), clusters, summary, JUDGE if scanning.kinds else None)
         seconds["save"] = time.perf_counter() - clock
     return seconds
 
@@ -91,7 +92,7 @@ def new_scan(store: Store, scratch: Database, signer: Signer, scanning: Scanning
     """The scan that looks for candidates as `scanning` says, with its share of the memory."""
     parts = (scratch, signer, scanning, resources.memory // _BLOCK_SHARE, resources.processes)
     kind = _SCANS[scanning.candidates]
-    return QueriesScan(*parts, store.rank) if kind is QueriesScan else kind(*parts)
+    return QueriesScan(*parts, store.corpus.rank) if kind is QueriesScan else kind(*parts)
 
 
 def find_pairs(
@@ -108,11 +109,11 @@ def find_pairs(
     with Bar(title, 0, "range", not quiet) as bar:
         return collider.collide(
             lambda done: (
-                store.signatures(scanning.across, done)
+                store.corpus.signatures(scanning.across, done)
                 if near is None
-                else [(0, store.signatures_of(scanning.across, near))]
+                else [(0, store.corpus.signatures_of(scanning.across, near))]
             ),
-            store.texts,
+            store.corpus.texts,
             lambda done, all_: bar.reach(done, total=all_),
             dirty,
         )
@@ -127,7 +128,9 @@ def cluster_pairs(
     clusters = find_clusters(scratch, scanning.linkage, scanning.verify != "none", ignored, turns)
     if scanning.verify != "exact" or scanning.linkage == "star":
         return clusters  # where Jaccard makes no pairs, a low one between members tells nothing
-    far = far_members(store.texts, signer, clusters, scanning.jaccard - _FAR_BELOW, resources.memory // _BLOCK_SHARE)
+    far = far_members(
+        store.corpus.texts, signer, clusters, scanning.jaccard - _FAR_BELOW, resources.memory // _BLOCK_SHARE
+    )
     if not far:
         return clusters
     worst = min(far.items(), key=lambda item: (item[1], item[0]))
@@ -165,11 +168,13 @@ def _turns(store: Store, keep: str) -> Callable[[Hashes], Numbers]:
     """Texts in the order in which they are kept: as they were read, or the longest first."""
 
     def turns(hashes: Hashes) -> Numbers:
-        rows = store.first_rows(pa.table({"hash": hashes}))
-        place = np.searchsorted(hashes, rows["hash"].to_numpy())
-        keys = [rows["position"].to_numpy(), rows["document"].to_numpy()]
-        if keep == "longest":
-            keys.append(-rows["length"].to_numpy())
-        return np.asarray(place[np.lexsort(keys)])
+        held: list[Numbers] = [np.empty((4, 0), np.int64)]
+        for batch in store.corpus.texts(pa.table({"hash": hashes}), first=True):
+            place = np.searchsorted(hashes, batch["hash"].to_numpy())
+            length = -pc.utf8_length(batch["text"]).to_numpy().astype(np.int64)
+            held.append(np.stack([place, batch["position"].to_numpy(), batch["document"].to_numpy(), length]))
+        rows = np.concatenate(held, axis=1)
+        keys = rows[1:] if keep == "longest" else rows[1:3]
+        return np.asarray(rows[0][np.lexsort(keys)])
 
     return turns

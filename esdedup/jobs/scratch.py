@@ -18,7 +18,7 @@ from esdedup.files import hold, user_cache
 from esdedup.settings import Resources, Scanning
 from esdedup.store.elasticsearch.address import ServerAddress
 from esdedup.store.opening import is_on_server
-from esdedup.store.protocol import Store
+from esdedup.store.store import Store
 
 KEPT_FROM = 1_000_000
 """Sentences from which on a scan leaves its work on disk to be gone on with: it takes half a minute and more."""
@@ -80,7 +80,7 @@ def scratch_database(store: Store, scanning: Scanning, resources: Resources, sen
     finds it. What other scans of this generation have left is deleted; `StoreLockedError` while one is at work.
     """
     folder = scan_folder(store)
-    job = json.dumps([store.state(), asdict(scanning), resources.memory])
+    job = json.dumps([store.ledger.state(), asdict(scanning), resources.memory])
     mark = folder / "job.json"
     kept = sentences >= KEPT_FROM
     held = None

@@ -26,8 +26,9 @@ from esdedup.output.report_page import report_page
 from esdedup.output.result_files import export_results
 from esdedup.papers.word_vectors import VectorsFile
 from esdedup.settings import Reading, Resources, Scanning, Settings
+from esdedup.store.ledger import STANDARD_INPUT, ReadingMark, SourceMark
 from esdedup.store.opening import is_on_server, open_store
-from esdedup.store.protocol import STANDARD_INPUT, ReadingMark, SourceMark, Store
+from esdedup.store.store import Store
 
 log = logging.getLogger("esdedup")
 
@@ -105,8 +106,8 @@ def read_into(
     Sources that were read as they are by the last reading are not read again. `StoreSourcesError` where another
     reading is not finished.
     """
-    known = store.sources()
-    begun = store.unfinished_reading()
+    known = store.ledger.sources()
+    begun = store.ledger.unfinished_reading()
     if begun is not None:
         pending = [mark for mark in known if mark.number in begun.sources and (not mark.finished or damages([mark]))]
         if any(all(mark.path != old.path or mark.name != old.name for mark in marks) for old in pending):
@@ -114,7 +115,7 @@ def read_into(
                 f"{store.address}: reading {pending[0].path} is not finished; index it again to finish it, "
                 "with --keep-going if it is damaged, or begin again with --fresh"
             )
-    last = store.last_reading()
+    last = store.ledger.last_reading()
     if last is not None and not any(mark.path == STANDARD_INPUT for mark in marks):
         read = [mark for mark in known if mark.number in last.sources]
         if len(read) == len(marks) and all(any(mark.same_as(old) for old in read) for mark in marks):
@@ -134,13 +135,13 @@ def bring_up_to_date(store: Store, settings: Settings, *, quiet: bool) -> dict[s
     Options that were not asked for are those of the last scan. What has changed since is worked in, if it is
     little; otherwise all is scanned again.
     """
-    last = store.last_scan()
+    last = store.results.last_scan()
     scanning = next_scanning(store, settings)
     if last is not None:
         by_tokens = scanning.candidates == "tokens"  # otherwise any two texts may be candidates
         changed = None
         if by_tokens and not last["current"] and scanning == Scanning.described(last["scanning"]):
-            changed = store.changed_texts()
+            changed = store.corpus.changed_texts()
         if changed is not None:
             return update_results(store, changed, last, settings.resources, quiet=quiet)
     return scan_if_needed(store, scanning, settings.resources, quiet=quiet)
@@ -151,7 +152,7 @@ def next_scanning(store: Store, settings: Settings) -> Scanning:
 
     `SettingsError` where they cannot be together, `VectorsError` where a file of word vectors is of no use.
     """
-    last = store.last_scanning()
+    last = store.ledger.last_scanning()
     if last is None:
         return settings.scanning
     scanning = replace(Scanning.described(last), **settings.free)
@@ -162,7 +163,7 @@ def next_scanning(store: Store, settings: Settings) -> Scanning:
 
 def refuse_projection(store: Store, settings: Settings) -> None:
     """`StoreError` where results are not by tokens: any two texts may then be candidates, so none can be added."""
-    last = store.last_scanning() or {}
+    last = store.ledger.last_scanning() or {}
     if "projection" in (last.get("candidates"), settings.scanning.candidates):
         raise StoreError(
             f"{store.address}: add needs candidates tokens (minhash), and these are by projection; run esdedup index "
@@ -172,7 +173,7 @@ def refuse_projection(store: Store, settings: Settings) -> None:
 
 def scan_if_needed(store: Store, scanning: Scanning, resources: Resources, *, quiet: bool) -> dict[str, float]:
     """Scan, unless the last scan was the same one and nothing has changed since; seconds by stage."""
-    last = store.last_scan()
+    last = store.results.last_scan()
     same = last is not None and last["current"] and last["scanning"] == scanning.describe()
     if same and (last or {}).get("vectors_state") == vectors_state(scanning):
         forget_scan(store)
@@ -189,7 +190,7 @@ def publish(store: Store, *, fresh: bool, keep: int = 0) -> None:
 
 def refuse_other_sources(store: Store, marks: Sequence[SourceMark]) -> bool:
     """Whether the store holds just these sources as they are; `StoreSourcesError` where it holds others."""
-    known = store.sources()
+    known = store.ledger.sources()
     same = len(known) == len(marks) and all(one.same_as(two) for one, two in zip(known, marks, strict=True))
     if known and not same:
         names = ", ".join(mark.path for mark in known[:3]) + (" …" if len(known) > 3 else "")
@@ -232,7 +233,7 @@ def still_to_come(reading: ReadingMark) -> str:
 
 def require_settled(store: Store) -> None:
     """`StoreError` where a reading is not finished."""
-    begun = store.unfinished_reading()
+    begun = store.ledger.unfinished_reading()
     if begun is not None and begun.missing:
         raise StoreError(
             f"{store.address}: a reading in parts is not finished; still to come: esdedup index {still_to_come(begun)}"
@@ -258,7 +259,7 @@ def export(
     clock = time.perf_counter()
     export_results(store, folder, table)
     with whole_file(folder / "cluster-sizes.png") as part:
-        part.write_bytes(draw_cluster_sizes(store.cluster_sizes(), "png"))
+        part.write_bytes(draw_cluster_sizes(store.results.sizes(), "png"))
     seconds = seconds | {"export": time.perf_counter() - clock}
     for name in (REPORT, *_PLOTS):
         (folder / name).unlink(missing_ok=True)  # of an earlier run, and no longer true
@@ -287,8 +288,8 @@ def described(store: Store, missing: Sequence[str] = ()) -> dict[str, Any]:
 
     `missing` are sources that were passed over.
     """
-    scanned = store.last_scan() or {}
-    marks = store.sources()
+    scanned = store.results.last_scan() or {}
+    marks = store.ledger.sources()
     skipped = skipped_by_reason(marks)
     skipped |= scanned.get("passed_over", {})
     if scanned.get("hot_tokens"):
@@ -303,9 +304,9 @@ def described(store: Store, missing: Sequence[str] = ()) -> dict[str, Any]:
             for mark in marks
         ],
         "verified": scanned.get("scanning", {}).get("verify", "none") != "none",
-        "counts": store.counts() | scanned.get("counts", {}),
-        "cluster_sizes": {str(size): count for size, count in store.cluster_sizes().items()},
-        "kinds": store.kinds() if scanned else {},
+        "counts": store.corpus.counts() | scanned.get("counts", {}),
+        "cluster_sizes": {str(size): count for size, count in store.results.sizes().items()},
+        "kinds": store.results.kinds() if scanned else {},
         "skipped": dict(sorted(skipped.items())),
         "damaged": [*missing, *damages(marks)],
         "far_reaching_clusters": scanned.get("far_reaching_clusters", 0),

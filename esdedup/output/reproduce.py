@@ -14,8 +14,8 @@ from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from esdedup.settings import Reading, Scanning, Signing
+from esdedup.store.ledger import SourceMark
 from esdedup.store.opening import is_on_server
-from esdedup.store.protocol import SourceMark
 
 _NAMED = 50
 """Sources that one command names."""

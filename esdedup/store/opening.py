@@ -9,9 +9,9 @@ from typing import Any
 
 from esdedup.errors import StoreError, UsageError
 from esdedup.store.duckdb.generation_file import delete_generation, generation_beside
-from esdedup.store.duckdb.store import EmbeddedStore
+from esdedup.store.duckdb.store import FileStore
 from esdedup.store.elasticsearch.address import SCHEMES, ServerAddress
-from esdedup.store.protocol import Store
+from esdedup.store.store import Store
 
 
 def open_store(
@@ -27,7 +27,7 @@ def open_store(
 
     An address is `PATH.duckdb`, or one of `esdedup.store.elasticsearch.address.ServerAddress`. `memory` is what its
     database may use, in bytes; `fresh` names the job that makes a new generation of it. Raises `UsageError` for an
-    address of another form and the `StoreError`s of `EmbeddedStore` and `ServerStore`.
+    address of another form and the `StoreError`s of `FileStore` and `ServerStore`.
     """
     if is_on_server(address):
         # its client takes a third of a second to import
@@ -44,7 +44,7 @@ def open_store(
         raise UsageError(
             f"{address}: not an address of a store; give --store PATH.duckdb or --store http://HOST:PORT/PREFIX"
         )
-    return EmbeddedStore(path, frozen, memory=memory, threads=threads, read_only=read_only, fresh=fresh)
+    return FileStore(path, frozen, memory=memory, threads=threads, read_only=read_only, fresh=fresh)
 
 
 def is_on_server(address: str | Path) -> bool:

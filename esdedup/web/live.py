@@ -13,7 +13,7 @@ from typing import Any
 
 from esdedup.errors import EsdedupError, StoreError, StoreLockedError, UsageError
 from esdedup.store.opening import is_on_server, open_store
-from esdedup.store.protocol import Store
+from esdedup.store.store import Store
 from esdedup.web.snapshot import Snapshot, fingerprint
 
 log = logging.getLogger("esdedup")
@@ -185,7 +185,7 @@ class Live:
         if not is_on_server(self.address):
             return fingerprint(Path(self.address))
         with open_store(self.address, read_only=True) as store:
-            return store.generation, store.state(), store.last_scan(), store.unfinished_reading()
+            return store.generation, store.ledger.state(), store.results.last_scan(), store.ledger.unfinished_reading()
 
     def _keep_up(self) -> None:
         told = ""

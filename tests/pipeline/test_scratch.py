@@ -77,7 +77,7 @@ def test_what_killed_scans_left_goes_with_the_store(
 
     sources = [table(tmp_path / f"{name}.tsv", records(10 + at)) for at, name in enumerate("bc")]
     with monkeypatch.context() as patch:
-        patch.setattr(stores.store_class(), "replace_results", killed)
+        patch.setattr(stores.results_class(), "replace", killed)
         with pytest.raises(KilledError):
             esdedup.scan(store=indexed)
         with pytest.raises(KilledError):

@@ -11,7 +11,7 @@ import pytest
 from esdedup.cli import cli
 from esdedup.output.reproduce import commands, defaults, state
 from esdedup.settings import Reading, Scanning, Settings, Signing
-from esdedup.store.protocol import SourceMark
+from esdedup.store.ledger import SourceMark
 
 USUAL: dict[str, Any] = {**Signing().describe(), **Scanning().describe()}
 

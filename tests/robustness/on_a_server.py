@@ -100,7 +100,7 @@ def make_small(patch: pytest.MonkeyPatch) -> None:
         "formats.batches.MAX_BYTES": 4_000,
         "jobs.indexing._FLUSH_ROWS": 90,
         "store.elasticsearch.reading.PAGE": 50,
-        "store.elasticsearch.questions.PAGE": 50,
+        "store.elasticsearch.searches.PAGE": 50,
         "store.elasticsearch.reading.SLICE": 120,
         "store.elasticsearch.reading.ASKED": 64,
         "store.elasticsearch.changes.ASKED": 64,

@@ -1,4 +1,4 @@
-"""What changes in the embedded store: readings settled, documents replaced and removed, lookups kept in step.
+"""What changes in the embedded store: readings committed, documents replaced and removed, lookups kept in step.
 
 Each function runs inside the caller's transaction.
 """
@@ -13,10 +13,10 @@ import pyarrow as pa
 from duckdb.func import PythonUDFType
 
 from esdedup.columns.database import Database
-from esdedup.store.duckdb.generation_file import About
-from esdedup.store.protocol import DATES
+from esdedup.store.duckdb.ledger import FileLedger
+from esdedup.store.ledger import note_repeated
+from esdedup.store.schemas import DATES, START_CHARS
 
-START_CHARS = 64
 _KEY_BYTES = 8
 _PADDING = "\0" * _KEY_BYTES
 _DATED_TEXTS = "SELECT hash FROM cluster_texts JOIN clusters ON id = cluster WHERE copies IS NOT NULL"
@@ -44,8 +44,8 @@ def start_keys(starts: pa.ChunkedArray) -> pa.Array:
     return pa.array(heads.view(">u8").reshape(-1).astype(np.uint64))
 
 
-def settle_reading(db: Database, first: int, *, remember: bool) -> dict[str, int]:
-    """End a reading whose documents are numbered from `first`; with `remember`, note which texts it touched.
+def commit_reading(db: Database, ledger: FileLedger, first: int, *, remember: bool) -> dict[str, int]:
+    """End a reading whose documents are numbered from `first`; with `remember`, note which texts it changed.
 
     Repeated ids are numbered; of a document read before, the old rows stay if it is unchanged, else the new ones.
     """
@@ -81,8 +81,10 @@ def settle_reading(db: Database, first: int, *, remember: bool) -> dict[str, int
         "WHERE sentences.document = l.document AND sentences.position = l.position"
     )
     db.execute("DELETE FROM seen")
-    for source, count, places in repeated:
-        db.execute("INSERT INTO skipped VALUES (?, 'repeated_id', ?, ?)", [source, count, places])
+    marks = ledger.sources()
+    note_repeated(marks, repeated)
+    for mark in marks if repeated else ():
+        ledger.save(mark)
     replaced = db.count("SELECT count(*) FROM outdated WHERE NOT same")
     unchanged = db.count("SELECT count(*) FROM outdated WHERE same")
     if unchanged:
@@ -131,16 +133,16 @@ def _other_dates(one: str, two: str) -> str:
     return " OR ".join(f"{one}.{name} IS DISTINCT FROM {two}.{name}" for name in DATES)
 
 
-def sort_lookups(db: Database, about: About) -> None:
+def sort_lookups(db: Database, ledger: FileLedger) -> None:
     """Sort the lookups as a whole once they are twice as long as when they last were."""
     for table, column in (("postings", "token"), ("starts", "key")):
-        rows, sorted_rows = db.count(f"SELECT count(*) FROM {table}"), about.get(table) or 0
+        rows, sorted_rows = db.count(f"SELECT count(*) FROM {table}"), ledger.get(table) or 0
         if sorted_rows and rows < 2 * sorted_rows:
             continue
         if sorted_rows:  # otherwise this is the first run, which is sorted as it came
             db.execute(f"CREATE TABLE sorted AS SELECT * FROM {table} ORDER BY {column}")
             db.execute(f"DROP TABLE {table}; ALTER TABLE sorted RENAME TO {table}")
-        about.tell(table, rows)
+        ledger.tell(**{table: rows})
 
 
 def _number_repeats(db: Database, first: int) -> list[tuple[Any, ...]]:
@@ -205,21 +207,3 @@ def _look_up_new_texts(db: Database, first: int) -> None:
         f"(SELECT left(text, {START_CHARS}) AS start, hash FROM sentences s SEMI JOIN novel n ON s.rowid = n.row) "
         "ORDER BY key"
     )
-
-
-def hanging_together(db: Database, hashes: pa.Table) -> tuple[pa.Table, pa.Table]:
-    """As `esdedup.store.protocol.Store.hanging_together`."""
-    db.create("net", hashes, temporary=True)
-    reached, grown = -1, hashes.num_rows
-    while grown != reached:
-        reached = grown
-        for more in (
-            "SELECT hash FROM cluster_texts WHERE cluster IN "
-            "(SELECT cluster FROM cluster_texts SEMI JOIN net USING (hash))",
-            "SELECT b AS hash FROM pairs WHERE a IN (SELECT hash FROM net)",
-            "SELECT a AS hash FROM pairs WHERE b IN (SELECT hash FROM net)",
-        ):
-            db.execute(f"INSERT INTO net SELECT DISTINCT hash FROM ({more}) ANTI JOIN net USING (hash)")
-        grown = db.count("SELECT count(*) FROM net")
-    pairs = db.table("SELECT * FROM pairs WHERE a IN (SELECT hash FROM net)")
-    return db.table("SELECT DISTINCT hash FROM net ORDER BY hash"), pairs

@@ -14,9 +14,10 @@ import pyarrow as pa
 from esdedup.columns.arrays import Numbers
 from esdedup.columns.database import Database
 from esdedup.store.elasticsearch.journal import Journal
-from esdedup.store.elasticsearch.reading import ASKED, Hits, Reader, Wanted, integers
-from esdedup.store.elasticsearch.rows import POSITION_BITS, WHOLE_SENTENCE, in_columns, whole_sentence
-from esdedup.store.protocol import DATES
+from esdedup.store.elasticsearch.opened import OpenGeneration
+from esdedup.store.elasticsearch.reading import ASKED, Hits, Wanted, integers
+from esdedup.store.elasticsearch.rows import POSITION_BITS, POSITION_MASK, WHOLE_SENTENCE, in_columns, whole_sentence
+from esdedup.store.schemas import DATES
 
 _DOCUMENT = Wanted(source=("number", "source_number", "source", "qualified", "key", "occurrence", "content", "place"))
 _HELD = Wanted(fields=("number", "document_number", "hash", "tokens"))
@@ -25,7 +26,7 @@ _MANY = 8
 """Looking old documents up by name is quicker than reading all where there are so many times more of them."""
 
 
-class Settled(NamedTuple):
+class Committed(NamedTuple):
     """How a reading ended."""
 
     counts: dict[str, int]
@@ -36,14 +37,14 @@ class Settled(NamedTuple):
 class Changes:
     """Works out what a change of documents means for one store."""
 
-    def __init__(self, db: Database, reader: Reader, names: dict[str, str], journal: Journal, unit: str) -> None:
+    def __init__(self, db: Database, opened: OpenGeneration, journal: Journal) -> None:
         self._db = db
-        self._reader = reader
-        self._names = names
+        self._reader = opened.reader
+        self._names = opened.names
         self._journal = journal
-        self._unit = unit
+        self._unit = opened.signing.unit
 
-    def settle(self, first: int, *, by_place: bool, remember: bool) -> Settled:
+    def commit(self, first: int, *, by_place: bool, remember: bool) -> Committed:
         """Write down the end of a reading whose documents are numbered from `first`.
 
         With `remember`, also which texts it touches. `by_place` tells of a reading in parts: then the place in the
@@ -78,7 +79,7 @@ class Changes:
             "unchanged": len(same),
             "repeated": sum(count for _, count, _ in repeated),
         }
-        return Settled(counts, [(source, count, places) for source, count, places in repeated], touched)
+        return Committed(counts, [(source, count, places) for source, count, places in repeated], touched)
 
     def remove(self, ids: Sequence[str], *, remember: bool) -> tuple[int, list[str], int]:
         """Write down that documents go: how many, the ids that no document has, and how many texts that touches."""
@@ -271,5 +272,5 @@ def _from(number: int) -> dict[str, Any]:
 
 def _place(hit: dict[str, Any], document: int) -> int:
     """The number of the sentence at the same position of another document."""
-    position: int = hit["fields"]["number"][0] & (1 << POSITION_BITS) - 1
+    position: int = hit["fields"]["number"][0] & POSITION_MASK
     return document << POSITION_BITS | position

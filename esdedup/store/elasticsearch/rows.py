@@ -15,15 +15,17 @@ from esdedup.matching.lsh.collider import token_matrix
 from esdedup.matching.signers.minhash import COLUMN_BITS
 from esdedup.store.elasticsearch.bulk import Action, put
 from esdedup.store.elasticsearch.reading import Hits, Wanted, hashes, integers, signed
-from esdedup.store.protocol import DATES, SENTENCES, SourceMark
+from esdedup.store.ledger import SourceMark
+from esdedup.store.schemas import DATES, PAIRS, SENTENCES, START_CHARS
 
 HASH_MASK = 2**64 - 1
 """What makes a content hash of the signed number that a server keeps it as."""
 
-START_CHARS = 64
-
 POSITION_BITS = 32
 """A sentence's number is its document's, and then so many bits for its position."""
+
+POSITION_MASK = (1 << POSITION_BITS) - 1
+"""What makes the position of a sentence's number."""
 
 NAMED = Wanted(source=("id", "source", "document", "title", "position", "text", "revision", "timestamp", "hash"))
 """What a row of `SENTENCES` is made of."""
@@ -160,6 +162,18 @@ def signature_table(hits: Hits, schema: pa.Schema, homes: Numbers | None, across
         ],
         schema=schema,
     )
+
+
+PAIR = Wanted(source=("a_hash", "b_hash", "jaccard", "word_edit_distance", "shared_tokens"))
+"""What `pair_table` needs of a hit."""
+
+
+def pair_table(hits: Hits) -> pa.Table:
+    """Pairs by the hashes of their texts."""
+    rows = [hit["_source"] for hit in hits]
+    columns = [hashes(np.array([row[end] for row in rows], np.int64)) for end in ("a_hash", "b_hash")]
+    columns += [pa.array([row[name] for row in rows], PAIRS.field(name).type) for name in PAIRS.names[2:]]
+    return pa.table(columns, PAIRS)
 
 
 def hash_column(values: Hashes) -> pa.Table:

@@ -1,4 +1,4 @@
-"""Results and what they name, in a private database of the embedded store's tables: there, both stores read alike.
+"""Results and what they name, from the indices into the tables of a private database: there, all stores read alike.
 
 Only what stands in pairs and clusters is loaded, never the whole corpus.
 """
@@ -11,49 +11,21 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from esdedup.clustering.clusters import CLUSTER_TEXTS, CLUSTERS, Clusters
+from esdedup.clustering.clusters import CLUSTER_TEXTS
+from esdedup.columns.arrays import table_of_rows
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import Hashes
-from esdedup.store.classifying import FOUND, MEANINGS, Judge
-from esdedup.store.duckdb.meanings import insert_clusters
-from esdedup.store.duckdb.results import Results
-from esdedup.store.elasticsearch.calendar import ServerCalendar
-from esdedup.store.elasticsearch.lookups import PAIR, pair_table
+from esdedup.store.classifying import FOUND, MEANINGS
 from esdedup.store.elasticsearch.reading import Hits, Reader, Wanted, hashes, integers, signed
-from esdedup.store.elasticsearch.rows import POSITION_BITS
-from esdedup.store.protocol import SourceMark
+from esdedup.store.elasticsearch.rows import PAIR, POSITION_BITS, POSITION_MASK, pair_table
+from esdedup.store.ledger import SourceMark
+from esdedup.store.schemas import CLASSIFIED
 
-_TABLES = """
-CREATE TABLE sources (number INTEGER, name VARCHAR, qualified BOOLEAN, history BOOLEAN);
-CREATE TABLE sentences (
-    hash UBIGINT, document BIGINT, source_number INTEGER, source VARCHAR, shown VARCHAR, title VARCHAR,
-    position INTEGER, text VARCHAR, revision BIGINT, timestamp VARCHAR, contributor VARCHAR,
-    last_revision BIGINT, place BIGINT
-);
-CREATE TABLE documents (number BIGINT, source INTEGER, place BIGINT);
-CREATE TABLE named (
-    number BIGINT, source VARCHAR, history BOOLEAN, title VARCHAR, numeral UBIGINT, id VARCHAR
-);
-CREATE TABLE pairs (a UBIGINT, b UBIGINT, jaccard DOUBLE, word_edit_distance INTEGER, shared_tokens INTEGER);
-CREATE TABLE clusters (
-    id UBIGINT, size BIGINT, distinct_texts BIGINT, min_jaccard DOUBLE, weakest_a UBIGINT, weakest_b UBIGINT,
-    representative UBIGINT, farthest DOUBLE, ignored BOOLEAN, kind VARCHAR, kind_confidence DOUBLE,
-    kind_reason VARCHAR, frame VARCHAR, contradictions INTEGER, contradiction DOUBLE, copies INTEGER
-);
-CREATE TABLE cluster_texts (hash UBIGINT, cluster UBIGINT);
-CREATE TABLE origins (
-    cluster UBIGINT, document BIGINT, position BIGINT, parent_document BIGINT, parent_position BIGINT,
-    jaccard DOUBLE, edits INTEGER, copied BOOLEAN
-);
-"""
-
-_SENTENCE = Wanted(
-    fields=("document_number",),
-    source=(
-        "hash", "source_number", "source", "document", "title", "position", "text", "revision", "timestamp",
-        "contributor", "last_revision", "place",
-    ),
+_SENTENCE_FIELDS = (
+    "hash", "source_number", "document", "title", "place", "position", "text", "revision", "timestamp", "contributor",
+    "last_revision",
 )  # fmt: skip
+_SENTENCE = Wanted(fields=("document_number",), source=_SENTENCE_FIELDS)
 _CLUSTER = Wanted(
     source=(
         "hash", "size", "distinct", "min_jaccard", "weakest_a", "weakest_b", "representative_hash", "farthest",
@@ -69,25 +41,15 @@ _LARGE_PART = 4
 """Where more than one text in so many is wanted, reading all sentences is quicker than asking for them."""
 
 
-class Mirror:
-    """A database with the tables of `_TABLES`, filled from the indices `names`."""
+class Extract:
+    """Fills the tables of the database `db` from the indices `names`."""
 
-    def __init__(
-        self, db: Database, reader: Reader, names: dict[str, str], marks: Sequence[SourceMark], unit: str
-    ) -> None:
+    def __init__(self, db: Database, reader: Reader, names: dict[str, str], marks: Sequence[SourceMark]) -> None:
         self.db = db
-        self.results = Results(db, unit)
-        self.unit = unit
         self._reader = reader
         self._names = names
-        self.db.execute(_TABLES)
-        rows = {
-            "number": [mark.number for mark in marks],
-            "name": [mark.name for mark in marks],
-            "qualified": [mark.qualified for mark in marks],
-            "history": [mark.history for mark in marks],
-        }
-        self.db.insert("sources", pa.table(rows, pa.schema(_SOURCE)))
+        rows = [(mark.number, mark.name, mark.qualified, mark.history) for mark in marks]
+        self.db.insert("sources", table_of_rows(rows, _SOURCES))
 
     def load_results(self) -> None:
         """All pairs, all clusters and their texts."""
@@ -140,11 +102,6 @@ class Mirror:
         self.db.execute("CREATE TABLE once AS SELECT DISTINCT * FROM pairs")
         self.db.execute("DROP TABLE pairs; ALTER TABLE once RENAME TO pairs")
 
-    def insert_clusters(self, clusters: Clusters, judge: Judge | None) -> None:
-        """New clusters, judged, and every sentence that pairs and clusters name."""
-        self.load_sentences(clusters.texts["hash"].to_numpy())
-        insert_clusters(self.db, self.results, clusters, judge, ServerCalendar(self._reader, self._names))
-
     def load_sentences(self, more: Hashes | None = None) -> None:
         """Every sentence of a text that stands in a pair or a cluster, or is asked for besides, with the names of its
         document."""
@@ -160,15 +117,10 @@ class Mirror:
             pages: Iterable[Hits] = self._reader.read_all(index, _SENTENCE)
         else:
             pages = self._reader.look_up(index, "hash", signed(texts), _SENTENCE)
+        self.db.create("shown", _SHOWN.empty_table(), temporary=True)
         for hits in pages:
             self._add_sentences(hits, texts)
-        self.db.execute("INSERT INTO documents SELECT DISTINCT document, source_number, place FROM sentences")
-        self.db.execute(
-            # ids that are numbers count as such: without what their source and their repetition adds
-            "INSERT INTO named SELECT DISTINCT document, source, history, title, try_cast(regexp_replace("
-            "CASE WHEN qualified THEN substr(shown, length(name) + 2) ELSE shown END, '#[0-9]+$', '') AS UBIGINT), "
-            "shown FROM sentences JOIN sources ON sources.number = source_number"
-        )
+        self.db.execute(_ADD_SENTENCES)
 
     def _add_pairs(self, hits: Hits) -> None:
         if hits:
@@ -182,9 +134,9 @@ class Mirror:
                 _unsigned([row[_CLUSTER_COLUMNS[name]] for row in rows])
                 if name in _HASHES
                 else pa.array([row[_CLUSTER_COLUMNS[name]] for row in rows], kind)
-                for name, kind in zip(_JUDGED.names, _JUDGED.types, strict=True)
+                for name, kind in zip(CLASSIFIED.names, CLASSIFIED.types, strict=True)
             ]
-            self.db.insert("clusters", pa.table(columns, _JUDGED))
+            self.db.insert("clusters", pa.table(columns, CLASSIFIED))
 
     def _add_cluster_texts(self, hits: Hits) -> None:
         """Texts of clusters, from their members; a text may come more than once."""
@@ -200,11 +152,11 @@ class Mirror:
         held = (at < len(texts)) & (texts[np.minimum(at, len(texts) - 1)] == found)
         chosen = [hit for hit, keep in zip(hits, held, strict=True) if keep]
         if chosen:
-            columns: dict[str, Any] = {name: [hit["_source"][told] for hit in chosen] for name, told in _TOLD.items()}
-            columns["hash"] = found[held]
-            columns["document"] = integers(chosen, "document_number")
-            table = pa.table([pa.array(columns[name], kind) for name, kind in _SENTENCES], pa.schema(_SENTENCES))
-            self.db.insert("sentences", table)
+            rows = [hit["_source"] for hit in chosen]
+            columns: dict[str, Any] = {name: [row[name] for row in rows] for name in _SENTENCE_FIELDS[1:]}
+            columns |= {"hash": found[held], "number": integers(chosen, "document_number")}
+            kinds = zip(_SHOWN.names, _SHOWN.types, strict=True)
+            self.db.insert("shown", pa.table([pa.array(columns[name], kind) for name, kind in kinds], _SHOWN))
 
     def _add_origins(self, hits: Hits) -> None:
         if not hits:
@@ -215,7 +167,7 @@ class Mirror:
         for name in ("number", "parent_number"):
             numbers, before = np.array([row[name] for row in rows], np.int64), name.removesuffix("number")
             columns[f"{before}document"] = numbers >> POSITION_BITS
-            columns[f"{before}position"] = numbers & (1 << POSITION_BITS) - 1
+            columns[f"{before}position"] = numbers & POSITION_MASK
         self.db.insert("origins", pa.table(columns))
 
     def _each_text_once(self) -> None:
@@ -223,30 +175,42 @@ class Mirror:
         self.db.execute("DROP TABLE cluster_texts; ALTER TABLE once RENAME TO cluster_texts")
 
 
-_SOURCE = [("number", pa.int32()), ("name", pa.string()), ("qualified", pa.bool_()), ("history", pa.bool_())]
+_SOURCES: pa.Schema = pa.schema(
+    [("number", pa.int32()), ("name", pa.string()), ("qualified", pa.bool_()), ("history", pa.bool_())]
+)
 _ORIGIN_COLUMNS = {"jaccard": "parent_jaccard", "edits": "edits", "copied": "copied"}
 _CLUSTER_COLUMNS = {
     "id": "hash", "size": "size", "distinct_texts": "distinct", "min_jaccard": "min_jaccard", "weakest_a": "weakest_a",
     "weakest_b": "weakest_b", "representative": "representative_hash", "farthest": "farthest", "ignored": "ignored",
 } | {name: name for name in (*MEANINGS.names, *FOUND.names)}  # fmt: skip
-_JUDGED: pa.Schema = pa.schema([*CLUSTERS, *MEANINGS, *FOUND])
 _HASHES = ("id", "weakest_a", "weakest_b", "representative")
-_SENTENCES: list[tuple[str, pa.DataType]] = [
-    ("hash", pa.uint64()),
-    ("document", pa.int64()),
-    ("source_number", pa.int32()),
-    ("source", pa.string()),
-    ("shown", pa.string()),
-    ("title", pa.string()),
-    ("position", pa.int32()),
-    ("text", pa.large_string()),
-    ("revision", pa.int64()),
-    ("timestamp", pa.string()),
-    ("contributor", pa.string()),
-    ("last_revision", pa.int64()),
-    ("place", pa.int64()),
-]
-_TOLD = {name: "document" if name == "shown" else name for name, _ in _SENTENCES if name not in ("hash", "document")}
+_SHOWN: pa.Schema = pa.schema(
+    [
+        ("number", pa.int32()),
+        ("source_number", pa.int32()),
+        ("document", pa.string()),
+        ("title", pa.string()),
+        ("place", pa.int64()),
+        ("position", pa.int32()),
+        ("hash", pa.uint64()),
+        ("text", pa.large_string()),
+        ("revision", pa.int64()),
+        ("timestamp", pa.string()),
+        ("contributor", pa.string()),
+        ("last_revision", pa.int64()),
+    ]
+)
+# the id of a document is that of its source again, and which one with that id it is
+_ADD_SENTENCES = """
+INSERT INTO documents BY NAME SELECT DISTINCT number, source_number AS source, title, place,
+    regexp_replace(shown, '#[0-9]+$', '') AS key,
+    coalesce(try_cast(regexp_extract(shown, '#([0-9]+)$', 1) AS INTEGER), 1) AS occurrence
+FROM (SELECT h.*, CASE WHEN qualified THEN substr(document, length(name) + 2) ELSE document END AS shown
+    FROM shown h JOIN sources s ON s.number = source_number);
+INSERT INTO sentences BY NAME SELECT number AS document, * EXCLUDE (number, source_number, document, title, place)
+FROM shown;
+DROP TABLE shown;
+"""
 
 
 def _unsigned(values: list[int | None]) -> pa.Array:

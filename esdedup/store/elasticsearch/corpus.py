@@ -1,0 +1,321 @@
+"""The corpus of a store on a server: the indices `documents` and `sentences`."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from esdedup.columns.arrays import Numbers, table_of_rows
+from esdedup.columns.database import Database
+from esdedup.errors import StoreError, StoreLockedError
+from esdedup.matching.scan import signatures_schema
+from esdedup.settings import Part
+from esdedup.store.corpus import ALL, DUMPS, PAGES, Corpus, SentenceQuery, Signatures
+from esdedup.store.elasticsearch.changes import Changes
+from esdedup.store.elasticsearch.journal import forget_documents
+from esdedup.store.elasticsearch.ledger import ServerLedger
+from esdedup.store.elasticsearch.loading import Loader
+from esdedup.store.elasticsearch.opened import OpenGeneration
+from esdedup.store.elasticsearch.ranking import rank_by_queries
+from esdedup.store.elasticsearch.reading import Wanted, hashes, integers, signed
+from esdedup.store.elasticsearch.rows import POSITION_BITS, POSITION_MASK, SIGNATURE, in_columns, signature_table
+from esdedup.store.elasticsearch.searches import SentenceLookup
+from esdedup.store.ledger import SourceMark, is_much
+
+log = logging.getLogger("esdedup")
+
+_HASH = Wanted(fields=("hash",))
+_MOST_SOURCES = 65_535
+_TIME = {"format": "yyyy-MM-dd'T'HH:mm:ss'Z'"}
+"""As dumps write times."""
+
+
+class ServerCorpus(Corpus):
+    """Documents, sentences and tokens of the generation that is open."""
+
+    def __init__(self, opened: OpenGeneration, ledger: ServerLedger) -> None:
+        self.signing = opened.signing
+        self._open = opened
+        self._ledger = ledger
+        self._loader: Loader | None = None
+
+    # -- loading --------------------------------------------------------------------------------------------
+
+    def begin(self, marks: list[SourceMark], part: Part = ALL) -> int:
+        names = self._open.names
+        first, next_number, anew = self._ledger.begin(marks, part)
+        self._open.indices.refresh(names["sentences"], names["documents"])
+        # what a killed reading wrote behind its last mark, or of a source that has changed since
+        self._forget(range(next_number, self._ledger.reach, part.parts))
+        own = range(first + part.number - 1, next_number, part.parts)
+        for number in anew:
+            self._forget(self._of_source(number, own))
+        self._open.indices.relax(self._open.generation)
+        self._loader = Loader(self._open.connection, names, self.signing.unit, self._ledger, part.parts)
+        return next_number
+
+    def _forget(self, numbers: Sequence[int]) -> None:
+        """Delete documents that this part has written."""
+        forget_documents(self._open.connection, self._open.names, numbers, check=self._ledger.check)
+
+    def _of_source(self, number: int, documents: Sequence[int]) -> list[int]:
+        """Which of these documents, or at least sentences of theirs, stand there as read from a source."""
+        theirs, found = {"term": {"source_number": number}}, np.empty(0, np.int64)
+        for kind, field in (("sentences", "document_number"), ("documents", "number")):
+            wanted = Wanted(fields=(field,))
+            for hits in self._open.reader.look_up(self._open.names[kind], field, documents, wanted, theirs):
+                found = np.union1d(found, integers(hits, field))
+        return found.tolist()
+
+    def append(self, mark: SourceMark, documents: pa.Table, sentences: pa.Table, seen: pa.Table) -> None:
+        if self._loader is None:
+            raise StoreError(f"{self._open.address}: no reading has begun")
+        self._loader.append(mark, documents, sentences, seen)
+
+    def give_up(self) -> None:
+        self._open.connection.give_up()
+
+    def commit(self) -> dict[str, int]:
+        self._ledger.tell_refused()
+        reading = self._ledger.unfinished_reading()
+        if reading is None:
+            return {}
+        missing = self._ledger.missing_parts()
+        if missing:
+            log.warning("this part is read; still to come: %s", ", ".join(map(str, missing)))
+            self._open.indices.refresh(
+                self._open.names["sentences"], self._open.names["documents"]
+            )  # before they are counted
+            return {}
+        names = self._open.names
+        self._open.indices.refresh(names["sentences"], names["documents"])
+        before = self._open.reader.count(
+            names["sentences"], {"range": {"number": {"lt": reading.first << POSITION_BITS}}}
+        )
+        arrived = self._open.reader.count(names["sentences"]) - before
+        remember = self._ledger.follows_changes() and not is_much(arrived, before)
+        journal = self._open.journal()
+        with self._open.private() as db:
+            changes = Changes(db, self._open, journal)
+            committed = changes.commit(reading.first, by_place=self._ledger.in_parts, remember=remember)
+        self._open.indices.restore(self._open.generation)  # before the end, after which nobody would
+        journal.commit(**self._ledger.ended(committed.repeated), **self._told(committed.touched, remember))
+        self._loader = None
+        return committed.counts
+
+    def remove(self, ids: Sequence[str]) -> tuple[int, list[str]]:
+        journal, remember = self._open.journal(), self._ledger.follows_changes()
+        with self._open.private() as db:
+            changes = Changes(db, self._open, journal)
+            removed, unknown, touched = changes.remove(ids, remember=remember)
+        if removed:
+            journal.commit(read=None, **self._told(touched, remember))
+        return removed, unknown
+
+    def _told(self, touched: int, remember: bool) -> dict[str, Any]:
+        """What the ledger says of a change of documents."""
+        scan = self._ledger.get("scan")
+        texts = 0 if scan is None else scan["summary"]["counts"]["distinct_sentences"]
+        return self._ledger.changed(overtaken=not remember or is_much(self.changes() + touched, texts))
+
+    # -- scanning -------------------------------------------------------------------------------------------
+
+    def signatures(
+        self, across: str, done: Collection[int] = (), of: pa.Table | None = None
+    ) -> Iterator[tuple[int, Signatures]]:
+        reader, index, seen = self._open.reader, self._open.names["sentences"], 0
+        homes, schema = source_groups(self._ledger.sources()), signatures_schema(self.signing.tokens)
+        if of is not None:
+            pages = reader.look_up(index, "hash", signed(of["hash"].to_numpy()), SIGNATURE)
+            tables = [signature_table(hits, schema, homes, across) for hits in pages if hits]
+            yield 0, pa.concat_tables([schema.empty_table(), *tables])
+            return
+        slices = reader.slices(index)
+        left = [one for one in slices if one.number not in done]
+        for one, hits in reader.read_slices(index, SIGNATURE, left):
+            seen += len(hits)
+            yield one.number, signature_table(hits, schema, homes, across)
+        expected = reader.count(index)
+        if len(left) == len(slices) and seen != expected:
+            raise StoreLockedError(
+                f"{self._open.address}: another command has just changed this store ({index} holds {expected:,} "
+                f"sentences, and {seen:,} were read); run this one again when that has ended"
+            )
+
+    def texts(self, hashes: pa.Table, *, first: bool = False) -> Iterator[pa.RecordBatch]:
+        wanted, order = Wanted(source=("hash", "text")), ["_doc"]
+        if first:
+            wanted, order = Wanted(fields=("number",), source=("hash", "text")), ["number"]
+        values = signed(hashes["hash"].to_numpy())
+        for hits in self._open.reader.first_of_each(self._open.names["sentences"], "hash", values, wanted, sort=order):
+            rows = [hit["_source"] for hit in hits]
+            found = np.array([row["hash"] for row in rows], np.int64).view(np.uint64)
+            columns = {"hash": found, "text": pa.array([row["text"] for row in rows], pa.large_string())}
+            if first:
+                numbers = integers(hits, "number")
+                columns |= {"document": numbers >> POSITION_BITS, "position": numbers & POSITION_MASK}
+            yield pa.record_batch(columns)
+
+    def rank(self, scratch: Database, top: int) -> None:
+        rank_by_queries(self._open.connection, self._open.indices, self._open.generation, scratch, top)
+
+    # -- bringing results up to date ------------------------------------------------------------------------
+
+    def changes(self) -> int:
+        return 0 if self._open.results is None else self._open.reader.count(self._open.names["touched"])
+
+    def changed_texts(self) -> pa.Table | None:
+        if not self._ledger.follows_changes():
+            return None
+        columns = self.signing.tokens
+        wanted = Wanted(fields=("tokens",), source=("hash", "existed"))
+        touched = [
+            hit
+            for hits in self._open.reader.read_all(self._open.names["touched"], wanted, {"term": {"renamed": False}})
+            for hit in hits
+        ]
+        held = np.array([hit["fields"]["tokens"] for hit in touched], np.int64).reshape(-1, columns)
+        texts = np.array([hit["_source"]["hash"] for hit in touched], np.int64)
+        there = self._existing(texts)
+        table = pa.table(
+            {
+                "hash": hashes(texts),
+                "existed": pa.array([hit["_source"]["existed"] for hit in touched], pa.bool_()),
+                "exists": pa.array(np.isin(texts, there)),
+                "tokens": pa.FixedSizeListArray.from_arrays(pa.array(in_columns(held).reshape(-1)), columns),
+            }
+        )
+        return table.sort_by("hash")
+
+    def _existing(self, texts: Numbers) -> Numbers:
+        pages = self._open.reader.first_of_each(self._open.names["sentences"], "hash", texts, _HASH)
+        return np.concatenate([np.empty(0, np.int64), *(integers(hits, "hash") for hits in pages)])
+
+    def holders(self, tokens: pa.Table) -> pa.Table:
+        asked = np.unique(tokens["token"].to_numpy())
+        wanted = Wanted(fields=("hash", "tokens"))
+        found: list[Numbers] = []
+        for hits in self._open.reader.look_up(self._open.names["sentences"], "tokens", asked, wanted):
+            if hits:
+                texts, first = np.unique(integers(hits, "hash"), return_index=True)
+                held = np.array([hits[at]["fields"]["tokens"] for at in first], np.int64)
+                found.append(np.stack([held.reshape(-1), np.repeat(texts, held.shape[1])], axis=1))
+        rows = np.concatenate([np.empty((0, 2), np.int64), *found])
+        rows = np.unique(rows[np.isin(rows[:, 0], asked)], axis=0)
+        return pa.table({"token": rows[:, 0], "hash": hashes(np.ascontiguousarray(rows[:, 1]))})
+
+    # -- questions ------------------------------------------------------------------------------------------
+
+    def counts(self) -> dict[str, int]:
+        reader, names = self._open.reader, self._open.names
+        total = {"size": 0, "track_total_hits": True, "aggs": {"sentences": {"sum": {"field": "sentences"}}}}
+        read = reader.search(names["documents"], total)
+        counts = {
+            "documents": int(read["hits"]["total"]["value"]),
+            "sentences_read": int(read["aggregations"]["sentences"]["value"]),
+            "sentences_kept": reader.count(names["sentences"]),
+        }
+        scan = self._ledger.get("scan")
+        if self._ledger.follows_changes() and not self.changes():  # otherwise only reading them all would tell
+            counts["distinct_sentences"] = scan["summary"]["counts"]["distinct_sentences"]
+        return counts
+
+    def sentences(self, wanted: SentenceQuery) -> pa.Table:
+        lookup = SentenceLookup(self._open.reader, self._open.names["sentences"])
+        if wanted.ids is not None:
+            return lookup.named(wanted.ids)
+        if wanted.tokens is not None:
+            return lookup.sharing(wanted.tokens, wanted.limit)
+        return lookup.starting(wanted.start or "", wanted.limit)
+
+    def groups(self, by: str) -> Iterator[pa.RecordBatch]:
+        yield from self._documents() if by == "documents" else self._sources()
+
+    def _documents(self) -> Iterator[pa.RecordBatch]:
+        """Rows (home, id, title, sentences) of all documents that have sentences."""
+        counts: dict[str, Numbers] = {"home": np.empty(0, np.int64), "sentences": np.empty(0, np.int64)}
+        field = Wanted(fields=("document_number",))
+        for hits in self._open.reader.read_all(self._open.names["sentences"], field):
+            numbers, held = np.unique(integers(hits, "document_number"), return_counts=True)
+            homes, where = np.unique(np.concatenate([counts["home"], numbers]), return_inverse=True)
+            total = np.bincount(where, np.concatenate([counts["sentences"], held])).astype(np.int64)
+            counts = {"home": homes, "sentences": total}
+        wanted = Wanted(source=("number", "id", "title"))
+        for hits in self._open.reader.read_all(self._open.names["documents"], wanted):
+            numbers = np.array([hit["_source"]["number"] for hit in hits], np.int64)
+            at = np.searchsorted(counts["home"], numbers)
+            has = np.isin(numbers, counts["home"])
+            yield _groups(
+                numbers[has],
+                [hit["_source"]["id"] for hit, kept in zip(hits, has, strict=True) if kept],
+                [hit["_source"]["title"] for hit, kept in zip(hits, has, strict=True) if kept],
+                counts["sentences"][at[has]],
+            )
+
+    def _sources(self) -> Iterator[pa.RecordBatch]:
+        """Rows (home, id, title, sentences) of all sources that have sentences."""
+        marks = self._ledger.sources()
+        homes = source_groups(marks)
+        held = {
+            mark.number: self._open.reader.count(
+                self._open.names["sentences"], {"term": {"source_number": mark.number}}
+            )
+            for mark in marks
+        }
+        names = {int(homes[mark.number]): mark.name for mark in marks}
+        totals = {home: sum(count for number, count in held.items() if homes[number] == home) for home in names}
+        found = [home for home in sorted(names) if totals[home]]
+        yield _groups(
+            np.array(found, np.int64),
+            [names[home] for home in found],
+            [None] * len(found),
+            np.array([totals[home] for home in found], np.int64),
+        )
+
+    def dumps(self) -> pa.Table:
+        latest = {name: {"max": {"field": name, **_TIME}} for name in ("timestamp", "last_timestamp")}
+        terms = {"terms": {"field": "source_number", "size": _MOST_SOURCES}, "aggs": latest}
+        body = {"size": 0, "query": {"exists": {"field": "timestamp"}}, "aggs": {"sources": terms}}
+        rows = [
+            (bucket["key"], max(bucket[name].get("value_as_string", "") for name in latest))
+            for bucket in self._open.reader.search(self._open.names["sentences"], body)["aggregations"]["sources"][
+                "buckets"
+            ]
+        ]
+        return table_of_rows(rows, DUMPS)
+
+    def pages(self, titles: pa.Table) -> pa.Table:
+        wanted = Wanted(source=("source_number", "title"))
+        found = {
+            (hit["_source"]["source_number"], hit["_source"]["title"])
+            for hits in self._open.reader.look_up(
+                self._open.names["documents"], "title", titles["title"].to_pylist(), wanted
+            )
+            for hit in hits
+        }
+        return table_of_rows(sorted(found), PAGES)
+
+
+def source_groups(marks: Sequence[SourceMark]) -> Numbers:
+    """For each source's number, the smallest number of a source of the same name: files of one folder are one group."""
+    homes = np.zeros(1 + max((mark.number for mark in marks), default=0), np.int64)
+    for mark in marks:
+        homes[mark.number] = min(
+            other.number for other in marks if (other.name, other.qualified) == (mark.name, mark.qualified)
+        )
+    return homes
+
+
+def _groups(numbers: Numbers, ids: list[str], titles: list[str | None], sentences: Numbers) -> pa.RecordBatch:
+    return pa.record_batch(
+        {
+            "home": numbers,
+            "id": pa.array(ids, pa.string()),
+            "title": pa.array(titles, pa.string()),
+            "sentences": sentences,
+        }
+    )
