@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from esdedup.jobs.reporting import report
     from esdedup.jobs.verbs import add, drop, index, remove, run, scan, status
     from esdedup.settings import Settings
-    from esdedup.store.opening import open_store
+    from esdedup.store.registry import open_store
 
 _HOMES = (
     {
@@ -55,7 +55,7 @@ _HOMES = (
         "cluster_texts": "esdedup.jobs.in_memory",
         "dedupe": "esdedup.jobs.dedupe",
         "evaluate": "esdedup.jobs.evaluating",
-        "open_store": "esdedup.store.opening",
+        "open_store": "esdedup.store.registry",
         "plan": "esdedup.jobs.planning",
         "report": "esdedup.jobs.reporting",
     }

@@ -27,7 +27,7 @@ from esdedup.jobs.trials import Trials, trial_runs
 from esdedup.matching.signers.bands import Signer
 from esdedup.output.curves import draw_curves
 from esdedup.settings import Reading, Settings, freeze
-from esdedup.store.opening import is_on_server, open_store
+from esdedup.store.registry import address_of, open_store
 
 SAMPLE = 50_000
 """Sentences of a sample."""
@@ -91,8 +91,8 @@ def plan(
             if not sources:
                 names, options = _as_source(stack, found, options)
                 trials["embedded"] = stack.enter_context(trial_runs(names, options))
-            if store is not None and is_on_server(store):
-                trials["server"] = stack.enter_context(trial_runs(names, options, str(store)))
+            if store is not None and (kind := address_of(store).kind) not in trials:
+                trials[kind] = stack.enter_context(trial_runs(names, options, str(store)))
         if found is not None:
             _clustered(found.texts.slice(0, 2).to_pylist(), found, wanted[0])  # what is compiled now is not timed below
         curves = [_curve(scheme, found, settings.scanning.jaccard) for scheme in wanted]

@@ -28,7 +28,7 @@ from esdedup.papers.agreement import agreeing_values
 from esdedup.settings import KINDS, Scanning, Signing, available_cores
 from esdedup.store.cluster_queries import ORDERS, ClusterQuery
 from esdedup.store.corpus import SentenceQuery
-from esdedup.store.opening import open_store
+from esdedup.store.registry import open_store
 from esdedup.store.schemas import SENTENCES
 from esdedup.store.store import Store
 from esdedup.text.segment import segment

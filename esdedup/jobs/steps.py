@@ -27,7 +27,7 @@ from esdedup.output.result_files import export_results
 from esdedup.papers.word_vectors import VectorsFile
 from esdedup.settings import Reading, Resources, Scanning, Settings
 from esdedup.store.ledger import STANDARD_INPUT, ReadingMark, SourceMark
-from esdedup.store.opening import is_on_server, open_store
+from esdedup.store.registry import kind_of, open_store
 from esdedup.store.store import Store
 
 log = logging.getLogger("esdedup")
@@ -56,7 +56,7 @@ def settings_of(options: dict[str, Any], *, parts: bool = False) -> Settings:
 
 def open_for(store: Address, settings: Settings, *, fresh: str | None = None, must_exist: bool = False) -> Store:
     """Open a store for writing, with the share of the memory that is its database's."""
-    if settings.reading.part is not None and not is_on_server(store):
+    if settings.reading.part is not None and not kind_of(store).shared:
         raise UsageError("part is for stores on a server; a store in a file has one writer")
     resources = settings.resources
     return open_store(
@@ -221,7 +221,7 @@ def check_count(name: str, count: int | None) -> None:
 def check_generations(keep: int, store: Address) -> None:
     """`UsageError` for a number of older generations that cannot be kept."""
     check_count("keep-generations", keep)
-    if keep and not is_on_server(store):
+    if keep and not kind_of(store).shared:
         raise UsageError("keep-generations is for stores on a server; a file holds one")
 
 

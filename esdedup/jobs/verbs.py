@@ -37,7 +37,7 @@ from esdedup.jobs.steps import (
     summarize,
 )
 from esdedup.store.ledger import STANDARD_INPUT
-from esdedup.store.opening import drop_store, open_store, unfinished_generation
+from esdedup.store.registry import address_of, drop_store, open_store
 from esdedup.store.store import Store
 
 SHOWN = 20
@@ -241,7 +241,7 @@ def _finish(
 
 def _unfinished_job(store: Store) -> str | None:
     """What was begun and not finished, and how to finish it."""
-    if unfinished_generation(store.address):
+    if address_of(store.address).has_unfinished_generation():
         return "a new generation is being made; run the same command with --fresh again"
     begun = store.ledger.unfinished_reading()
     if begun is not None:

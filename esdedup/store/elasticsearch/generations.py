@@ -10,7 +10,7 @@ from esdedup.errors import StoreError, StoreLockedError
 from esdedup.settings import HASH_SCHEME, Signing, freeze
 from esdedup.store.elasticsearch.address import ServerAddress
 from esdedup.store.elasticsearch.connection import Connection
-from esdedup.store.elasticsearch.indices import CORPUS, RESULTS, Indices
+from esdedup.store.elasticsearch.indices import CORPUS, RESULTS, WORKING, Indices
 from esdedup.store.schemas import check_readable, check_same
 
 
@@ -72,6 +72,18 @@ def unfinished_at(address: ServerAddress) -> bool:
     connection = Connection(address)
     try:
         return bool(unfinished(Indices(connection)))
+    finally:
+        connection.close()
+
+
+def drop_all(address: ServerAddress) -> None:
+    """Delete every index that esdedup made at an address; `StoreError` where there is none."""
+    connection = Connection(address)
+    try:
+        indices, kinds = Indices(connection), WORKING + RESULTS + CORPUS
+        if not any(indices.generations(kind) for kind in kinds):
+            raise StoreError(f"{address}: there is no store, and nothing else that esdedup made")
+        indices.delete(kinds)
     finally:
         connection.close()
 
