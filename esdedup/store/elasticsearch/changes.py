@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from esdedup.columns.arrays import Numbers
 from esdedup.columns.database import Database
+from esdedup.store.elasticsearch.generations import OpenGeneration
 from esdedup.store.elasticsearch.journal import Journal
-from esdedup.store.elasticsearch.opened import OpenGeneration
 from esdedup.store.elasticsearch.reading import ASKED, Hits, Wanted, integers
 from esdedup.store.elasticsearch.rows import POSITION_BITS, POSITION_MASK, WHOLE_SENTENCE, in_columns, whole_sentence
 from esdedup.store.schemas import DATES

@@ -16,10 +16,10 @@ from esdedup.matching.scan import signatures_schema
 from esdedup.settings import Part
 from esdedup.store.corpus import ALL, DUMPS, PAGES, Corpus, SentenceQuery, Signatures
 from esdedup.store.elasticsearch.changes import Changes
+from esdedup.store.elasticsearch.generations import OpenGeneration
 from esdedup.store.elasticsearch.journal import forget_documents
 from esdedup.store.elasticsearch.ledger import ServerLedger
 from esdedup.store.elasticsearch.loading import Loader
-from esdedup.store.elasticsearch.opened import OpenGeneration
 from esdedup.store.elasticsearch.ranking import rank_by_queries
 from esdedup.store.elasticsearch.reading import Wanted, hashes, integers, signed
 from esdedup.store.elasticsearch.rows import POSITION_BITS, POSITION_MASK, SIGNATURE, in_columns, signature_table
@@ -28,6 +28,7 @@ from esdedup.store.ledger import SourceMark, is_much
 
 log = logging.getLogger("esdedup")
 
+_SHOWN: pa.Schema = pa.schema([("home", pa.int64()), ("id", pa.string()), ("title", pa.string())])
 _HASH = Wanted(fields=("hash",))
 _MOST_SOURCES = 65_535
 _TIME = {"format": "yyyy-MM-dd'T'HH:mm:ss'Z'"}
@@ -55,7 +56,7 @@ class ServerCorpus(Corpus):
         for number in anew:
             self._forget(self._of_source(number, own))
         self._open.indices.relax(self._open.generation)
-        self._loader = Loader(self._open.connection, names, self.signing.unit, self._ledger, part.parts)
+        self._loader = Loader(self._open, self._ledger, part.parts)
         return next_number
 
     def _forget(self, numbers: Sequence[int]) -> None:
@@ -236,24 +237,18 @@ class ServerCorpus(Corpus):
         yield from self._documents() if by == "documents" else self._sources()
 
     def _documents(self) -> Iterator[pa.RecordBatch]:
-        """Rows (home, id, title, sentences) of all documents that have sentences."""
-        counts: dict[str, Numbers] = {"home": np.empty(0, np.int64), "sentences": np.empty(0, np.int64)}
-        field = Wanted(fields=("document_number",))
-        for hits in self._open.reader.read_all(self._open.names["sentences"], field):
-            numbers, held = np.unique(integers(hits, "document_number"), return_counts=True)
-            homes, where = np.unique(np.concatenate([counts["home"], numbers]), return_inverse=True)
-            total = np.bincount(where, np.concatenate([counts["sentences"], held])).astype(np.int64)
-            counts = {"home": homes, "sentences": total}
-        wanted = Wanted(source=("number", "id", "title"))
-        for hits in self._open.reader.read_all(self._open.names["documents"], wanted):
-            numbers = np.array([hit["_source"]["number"] for hit in hits], np.int64)
-            at = np.searchsorted(counts["home"], numbers)
-            has = np.isin(numbers, counts["home"])
-            yield _groups(
-                numbers[has],
-                [hit["_source"]["id"] for hit, kept in zip(hits, has, strict=True) if kept],
-                [hit["_source"]["title"] for hit, kept in zip(hits, has, strict=True) if kept],
-                counts["sentences"][at[has]],
+        """Rows of all documents that have sentences."""
+        reader, names = self._open.reader, self._open.names
+        with self._open.private() as db:
+            db.execute("CREATE TABLE held (home BIGINT); CREATE TABLE shown (home BIGINT, id VARCHAR, title VARCHAR)")
+            for hits in reader.read_all(names["sentences"], Wanted(fields=("document_number",))):
+                db.insert("held", pa.table({"home": integers(hits, "document_number")}))
+            for hits in reader.read_all(names["documents"], Wanted(source=("number", "id", "title"))):
+                rows = [{"home": row["number"], **row} for row in (hit["_source"] for hit in hits)]
+                db.insert("shown", pa.Table.from_pylist(rows, _SHOWN))
+            yield from db.batches(
+                "SELECT home, id, title, sentences FROM shown JOIN "
+                "(SELECT home, count(*) AS sentences FROM held GROUP BY home) USING (home)"
             )
 
     def _sources(self) -> Iterator[pa.RecordBatch]:
@@ -268,13 +263,8 @@ class ServerCorpus(Corpus):
         }
         names = {int(homes[mark.number]): mark.name for mark in marks}
         totals = {home: sum(count for number, count in held.items() if homes[number] == home) for home in names}
-        found = [home for home in sorted(names) if totals[home]]
-        yield _groups(
-            np.array(found, np.int64),
-            [names[home] for home in found],
-            [None] * len(found),
-            np.array([totals[home] for home in found], np.int64),
-        )
+        rows = [{"home": home, "id": name, "sentences": totals[home]} for home, name in names.items() if totals[home]]
+        yield pa.RecordBatch.from_pylist(rows, _SHOWN.append(pa.field("sentences", pa.int64())))
 
     def dumps(self) -> pa.Table:
         latest = {name: {"max": {"field": name, **_TIME}} for name in ("timestamp", "last_timestamp")}
@@ -308,14 +298,3 @@ def source_groups(marks: Sequence[SourceMark]) -> Numbers:
             other.number for other in marks if (other.name, other.qualified) == (mark.name, mark.qualified)
         )
     return homes
-
-
-def _groups(numbers: Numbers, ids: list[str], titles: list[str | None], sentences: Numbers) -> pa.RecordBatch:
-    return pa.record_batch(
-        {
-            "home": numbers,
-            "id": pa.array(ids, pa.string()),
-            "title": pa.array(titles, pa.string()),
-            "sentences": sentences,
-        }
-    )

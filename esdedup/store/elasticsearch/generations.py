@@ -1,17 +1,72 @@
-"""Which generation of a store is opened: the live one, a new one, or one that a killed job left unfinished."""
+"""Which generation of a store is opened: the live one, a new one, or one that a killed job left unfinished.
+
+And the one that is open: its indices, and how they are read and written.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import fields
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
+from esdedup.columns.database import Database
 from esdedup.errors import StoreError, StoreLockedError
 from esdedup.settings import HASH_SCHEME, Signing, freeze
 from esdedup.store.elasticsearch.address import ServerAddress
 from esdedup.store.elasticsearch.connection import Connection
 from esdedup.store.elasticsearch.indices import CORPUS, RESULTS, WORKING, Indices
-from esdedup.store.schemas import check_readable, check_same
+from esdedup.store.elasticsearch.journal import Journal
+from esdedup.store.elasticsearch.reading import Reader
+from esdedup.store.elasticsearch.state import State
+from esdedup.store.schemas import check_readable, check_same, create_tables
+
+
+class OpenGeneration:
+    """What the parts of a store share. `memory` bytes may be used by a private database."""
+
+    def __init__(
+        self, connection: Connection, indices: Indices, generation: str, signing: Signing, memory: int, threads: int
+    ) -> None:
+        self.connection = connection
+        self.indices = indices
+        self.generation = generation
+        self.signing = signing
+        self.address = str(connection.address)
+        self.reader = Reader(connection)
+        self.state = State(connection, indices.name("state", generation))
+        self._memory = memory
+        self._threads = threads
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The names of the indices in use, by kind; those of results once there was a scan."""
+        names = {kind: self.indices.name(kind, self.generation) for kind in CORPUS}
+        if self.results is not None:
+            names |= {kind: self.indices.name(kind, self.results) for kind in RESULTS}
+        return names
+
+    @property
+    def results(self) -> str | None:
+        """The generation of the results; None where there was no scan."""
+        scan = self.state.get("scan")
+        return None if scan is None else str(scan["generation"])
+
+    def journal(self) -> Journal:
+        """A journal of changes."""
+        return Journal(self.connection, self.state, self.names)
+
+    @contextmanager
+    def private(self) -> Iterator[Database]:
+        """A database with a store's tables, for one piece of work; it spills into the system's temporary folder."""
+        with (
+            tempfile.TemporaryDirectory(prefix="esdedup-") as spill,
+            Database(memory=self._memory, threads=self._threads, spill=Path(spill)) as db,
+        ):
+            create_tables(db, self.signing.tokens)
+            yield db
 
 
 def open_generation(
@@ -69,23 +124,17 @@ def unfinished(indices: Indices) -> list[str]:
 
 def unfinished_at(address: ServerAddress) -> bool:
     """Whether a new generation of the store at an address is being made, or was left unfinished."""
-    connection = Connection(address)
-    try:
+    with closing(Connection(address)) as connection:
         return bool(unfinished(Indices(connection)))
-    finally:
-        connection.close()
 
 
 def drop_all(address: ServerAddress) -> None:
     """Delete every index that esdedup made at an address; `StoreError` where there is none."""
-    connection = Connection(address)
-    try:
+    with closing(Connection(address)) as connection:
         indices, kinds = Indices(connection), WORKING + RESULTS + CORPUS
         if not any(indices.generations(kind) for kind in kinds):
             raise StoreError(f"{address}: there is no store, and nothing else that esdedup made")
         indices.delete(kinds)
-    finally:
-        connection.close()
 
 
 def _unfinished_of(indices: Indices, job: str) -> str | None:
@@ -166,12 +215,7 @@ def _unmake(indices: Indices, generation: str | None) -> None:
 
 
 def _make(indices: Indices, frozen: Mapping[str, Any], job: str | None) -> str:
-    signing = freeze(None, frozen)
-    meta = {
-        "hash-scheme": HASH_SCHEME,
-        "signing": {field.name: getattr(signing, field.name) for field in fields(Signing)},
-        "job": job,
-    }
+    meta = {"hash-scheme": HASH_SCHEME, "signing": asdict(freeze(None, frozen)), "job": job}
     return indices.make(CORPUS, meta, loading=True)
 
 

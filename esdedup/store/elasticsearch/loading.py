@@ -14,7 +14,7 @@ from esdedup.columns.arrays import Numbers
 from esdedup.columns.records import Skips
 from esdedup.errors import StoreError
 from esdedup.store.elasticsearch.bulk import Bulk
-from esdedup.store.elasticsearch.connection import Connection
+from esdedup.store.elasticsearch.generations import OpenGeneration
 from esdedup.store.elasticsearch.ledger import ServerLedger
 from esdedup.store.elasticsearch.rows import POSITION_BITS, document_actions, sentence_actions
 from esdedup.store.ledger import SourceMark
@@ -24,12 +24,9 @@ from esdedup.store.schemas import DATES, SEEN
 class Loader:
     """Writes the rows of one part of a reading."""
 
-    def __init__(
-        self, connection: Connection, names: dict[str, str], unit: str, ledger: ServerLedger, parts: int
-    ) -> None:
-        self._connection = connection
-        self._names = names
-        self._unit = unit
+    def __init__(self, opened: OpenGeneration, ledger: ServerLedger, parts: int) -> None:
+        self._open = opened
+        self._names = opened.names
         self._ledger = ledger
         self._parts = parts
         self._sentences: pa.Table | None = None
@@ -51,16 +48,16 @@ class Loader:
         self._ledger.announce(next_number)
         refused: list[bytes] = []
         for kind, actions in (
-            ("sentences", sentence_actions(mark, self._unit, documents, rows)),
+            ("sentences", sentence_actions(mark, self._open.signing.unit, documents, rows)),
             ("documents", document_actions(mark, documents)),
         ):
-            with Bulk(self._connection, self._names[kind], lenient=True, check=self._ledger.check) as bulk:
+            with Bulk(self._open.connection, self._names[kind], lenient=True, check=self._ledger.check) as bulk:
                 bulk.add(actions)
                 bulk.finish()
                 refused += bulk.refused
         skips = Skips()
         if refused:
-            path = _keep(refused, self._connection.address.prefix)
+            path = _keep(refused, self._open.connection.address.prefix)
             why = orjson.loads(refused[0])["reason"]
             skips.add("refused", f"{mark.path}: refused by the server, now in {path}: {why}", len(refused))
         self._ledger.advance(mark, next_number, skips)

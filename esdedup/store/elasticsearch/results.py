@@ -23,13 +23,13 @@ from esdedup.store.cluster_queries import ALL_CLUSTERS, ClusterQuery
 from esdedup.store.corpus import Corpus
 from esdedup.store.elasticsearch import generations, publishing
 from esdedup.store.elasticsearch.bulk import Bulk
-from esdedup.store.elasticsearch.cluster_lookup import ClusterLookup
-from esdedup.store.elasticsearch.extract import Extract
+from esdedup.store.elasticsearch.generations import OpenGeneration
 from esdedup.store.elasticsearch.indices import RESULTS
 from esdedup.store.elasticsearch.journal import Journal
-from esdedup.store.elasticsearch.opened import OpenGeneration
+from esdedup.store.elasticsearch.publishing import Extract
 from esdedup.store.elasticsearch.reading import Wanted, hashes, integers, signed
 from esdedup.store.elasticsearch.rows import PAIR, POSITION_BITS, hash_column, pair_table
+from esdedup.store.elasticsearch.searches import ClusterLookup
 from esdedup.store.ledger import Ledger
 from esdedup.store.results import Results
 from esdedup.store.schemas import PAIRS

@@ -1,19 +1,27 @@
-"""Sentences of an index, looked up by their tokens, beginnings and ids."""
+"""Questions that the server answers: sentences by tokens, beginnings and ids, and which clusters are meant.
+
+Of a few clusters, nothing else needs to be loaded.
+"""
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from heapq import nsmallest
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
+from esdedup.columns.hashing import Hashes
+from esdedup.store.cluster_queries import ORDERS, ClusterQuery, is_cluster_id
 from esdedup.store.elasticsearch.answers import TooLongError
-from esdedup.store.elasticsearch.reading import PAGE, Hits, Reader
+from esdedup.store.elasticsearch.reading import PAGE, Hits, Reader, Wanted, hashes, integers
 from esdedup.store.elasticsearch.rows import NAMED, sentence_table
 from esdedup.store.schemas import SENTENCES, START_CHARS
+from esdedup.text.words import holding
 
 _NAMED_AT_ONCE = 1000
 _LONGEST_ID = 32_766  # bytes; the server takes no longer term, and has none
@@ -99,3 +107,104 @@ class SentenceLookup:
 def _head(found: Hits, limit: int) -> str:
     """The beginning of the last of the first `limit` texts."""
     return str(nsmallest(limit, (hit["_source"]["text"][:START_CHARS] for hit in found))[-1])
+
+
+_UNSPACED = re.compile("[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+"""Scripts without spaces, which everybody divides into words in his own way."""
+
+
+class ClusterLookup:
+    """Finds clusters in the indices `names`."""
+
+    def __init__(self, reader: Reader, names: dict[str, str]) -> None:
+        self._reader = reader
+        self._names = names
+
+    def chosen(self, wanted: ClusterQuery) -> Hashes | None:
+        """The clusters to load for a query, among which are all that it asks for; None for all there are."""
+        chosen = self._holding(wanted)
+        if wanted.ids is not None:
+            named = np.concatenate([_NONE, *map(_number, wanted.ids)])
+            chosen = named if chosen is None else np.intersect1d(chosen, named)
+        if chosen is None and wanted.limit is not None:
+            chosen = self._page(wanted)
+        if chosen is None and (wanted.kind is not None or wanted.having is not None):
+            chosen = self._of_kind(wanted)
+        if chosen is None or wanted.after is None:
+            return chosen
+        return np.union1d(chosen, _number(wanted.after))
+
+    def _holding(self, wanted: ClusterQuery) -> Hashes | None:
+        """The clusters that hold a sentence of the document and of the article that are wanted, and one with all words
+        of the text; None for all."""
+        chosen: Hashes | None = None
+        for name, fields in ((wanted.document, ("document",)), (wanted.article, ("document", "title"))):
+            if name is not None:
+                named = [{"term": {field: name}} for field in fields]
+                some = self._clusters({"bool": {"should": named, "minimum_should_match": 1}}, None)
+                chosen = some if chosen is None else np.intersect1d(chosen, some)
+        text = wanted.text
+        if text is not None and text.split():
+            # the server's words are nearly ours, where spaces part them; what it finds is looked at again
+            asked = {"match": {"text": {"query": text, "operator": "and", "zero_terms_query": "all"}}}
+            with_words = self._clusters({"match_all": {}} if _UNSPACED.search(text) else asked, text)
+            chosen = with_words if chosen is None else np.intersect1d(chosen, with_words)
+        return chosen
+
+    def _clusters(self, query: dict[str, Any], text: str | None) -> Hashes:
+        wanted = Wanted(fields=("cluster_hash",), source=False if text is None else ("text",))
+        found = [_NONE]
+        for hits in self._reader.read_all(self._names["members"], wanted, query):
+            clusters = hashes(integers(hits, "cluster_hash"))
+            if text is not None:
+                texts = pa.array([hit["_source"]["text"] for hit in hits], pa.large_string())
+                clusters = clusters[holding(texts, text)]
+            found.append(clusters)
+        return np.unique(np.concatenate(found))
+
+    def _of_kind(self, wanted: ClusterQuery) -> Hashes:
+        """The clusters of the kind that is wanted, with what they must have."""
+        query = {"bool": {"filter": _filters(wanted)}}
+        pages = self._reader.read_all(self._names["clusters"], Wanted(fields=("hash",)), query)
+        return np.concatenate([_NONE, *(hashes(integers(hits, "hash")) for hits in pages)])
+
+    def _page(self, wanted: ClusterQuery) -> Hashes | None:
+        """The first clusters that are not ignored, by size and kind alone; None where all must be looked through."""
+        begin = None if wanted.after is None else self._cluster(wanted.after)
+        if wanted.limit is None or not 0 < wanted.limit <= PAGE or (wanted.after is not None and begin is None):
+            return None
+        field, direction = ORDERS[wanted.sort]
+        body: dict[str, Any] = {
+            "size": wanted.limit,
+            "query": {"bool": {"filter": _filters(wanted)}},
+            "sort": [{field: {"order": direction, "missing": "_last"}}, {"id": "asc"}],
+            "track_total_hits": False,
+            **Wanted(fields=("hash",)).body(),
+        }
+        if begin is not None:
+            if begin[field] is None:  # these come last
+                return None
+            body["search_after"] = [begin[field], wanted.after]
+        return hashes(integers(self._reader.search(self._names["clusters"], body)["hits"]["hits"], "hash"))
+
+    def _cluster(self, identity: str) -> dict[str, Any] | None:
+        [hits] = self._reader.look_up(self._names["clusters"], "id", [identity], Wanted(source=True))
+        return dict(hits[0]["_source"]) if hits else None
+
+
+_NONE: Hashes = np.empty(0, np.uint64)
+
+
+def _filters(wanted: ClusterQuery) -> list[dict[str, Any]]:
+    """What single fields of a cluster must say."""
+    filters: list[dict[str, Any]] = [{"term": {"ignored": False}}, {"range": {"size": {"gte": wanted.min_size}}}]
+    if wanted.kind is not None:
+        filters.append({"term": {"kind": wanted.kind}})
+    if wanted.having is not None:
+        filters.append({"range": {wanted.having: {"gt": 0}}})
+    return filters
+
+
+def _number(identity: str) -> Hashes:
+    """The number of the cluster with this id, if it is one."""
+    return np.array([int(identity, 16)] if is_cluster_id(identity) else [], np.uint64)

@@ -10,9 +10,9 @@ from esdedup.store.elasticsearch import generations
 from esdedup.store.elasticsearch.address import ServerAddress
 from esdedup.store.elasticsearch.connection import Connection
 from esdedup.store.elasticsearch.corpus import ServerCorpus
+from esdedup.store.elasticsearch.generations import OpenGeneration
 from esdedup.store.elasticsearch.indices import CORPUS, RESULTS, WORKING, Indices
 from esdedup.store.elasticsearch.ledger import ServerLedger
-from esdedup.store.elasticsearch.opened import OpenGeneration
 from esdedup.store.elasticsearch.results import PublishedResults
 from esdedup.store.ledger import Ledger
 from esdedup.store.store import Store
