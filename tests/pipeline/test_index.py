@@ -238,7 +238,7 @@ def test_a_reading_killed_anywhere_is_finished(
     monkeypatch.setattr("esdedup.formats.batches.MAX_BYTES", 2000)
     monkeypatch.setattr("esdedup.jobs.indexing._FLUSH_ROWS", 7)
     opened = stores.corpus_class()
-    append, calls = opened.corpus.append, 0
+    append, calls = opened.append, 0
 
     def killed(*arguments: Any) -> None:
         nonlocal calls
