@@ -6,7 +6,8 @@ clusters is loaded, never the whole corpus.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,20 @@ from esdedup.columns.database import Database
 from esdedup.columns.hashing import Hashes
 from esdedup.store.classifying import FOUND, MEANINGS
 from esdedup.store.elasticsearch.bulk import Action, put
-from esdedup.store.elasticsearch.reading import Hits, Reader, Wanted, hashes, integers, signed
-from esdedup.store.elasticsearch.rows import PAIR, POSITION_BITS, POSITION_MASK, one_signed, pair_table
+from esdedup.store.elasticsearch.reading import Hits, Reader, Wanted, signed
+from esdedup.store.elasticsearch.rows import (
+    PAIR,
+    PAIR_FIELDS,
+    POSITION_BITS,
+    POSITION_MASK,
+    one_signed,
+    table_of_hits,
+    unique_hashes,
+    wanted_of,
+)
 from esdedup.store.ledger import SourceMark
 from esdedup.store.naming import rank_members
-from esdedup.store.schemas import CLASSIFIED
+from esdedup.store.schemas import CLASSIFIED, PAIRS
 
 _ROWS = 20_000
 
@@ -148,172 +158,25 @@ def _signed(value: int | None) -> int | None:
 # -- loading ------------------------------------------------------------------------------------------------
 
 
-_SENTENCE_FIELDS = (
-    "hash", "source_number", "document", "title", "place", "position", "text", "revision", "timestamp", "contributor",
-    "last_revision",
-)  # fmt: skip
-_SENTENCE = Wanted(fields=("document_number",), source=_SENTENCE_FIELDS)
-_CLUSTER = Wanted(
-    source=(
-        "hash", "size", "distinct", "min_jaccard", "weakest_a", "weakest_b", "representative_hash", "farthest",
-        "ignored", *MEANINGS.names, *FOUND.names,
-    ),
-)  # fmt: skip
-_MEMBER = Wanted(fields=("hash", "cluster_hash"))
-_ORIGIN = Wanted(source=("number", "cluster_hash", "parent_number", "parent_jaccard", "edits", "copied"))
-
-_HAS_PARENT = {"exists": {"field": "copied"}}
-
-_LARGE_PART = 4
-"""Where more than one text in so many is wanted, reading all sentences is quicker than asking for them."""
-
-
-class Extract:
-    """Fills the tables of the database `db` from the indices `names`."""
-
-    def __init__(self, db: Database, reader: Reader, names: dict[str, str], marks: Sequence[SourceMark]) -> None:
-        self.db = db
-        self._reader = reader
-        self._names = names
-        rows = [(mark.number, mark.name, mark.qualified, mark.history) for mark in marks]
-        self.db.insert("sources", table_of_rows(rows, _SOURCES))
-
-    def load_results(self) -> None:
-        """All pairs, all clusters and their texts."""
-        for hits in self._reader.read_all(self._names["pairs"], PAIR):
-            self._add_pairs(hits)
-        for hits in self._reader.read_all(self._names["clusters"], _CLUSTER):
-            self._add_clusters(hits)
-        for hits in self._reader.read_all(self._names["members"], _MEMBER):
-            self._add_cluster_texts(hits)
-        self._each_text_once()
-        for hits in self._reader.read_all(self._names["members"], _ORIGIN, _HAS_PARENT):
-            self._add_origins(hits)
-
-    def load_clusters(self, ids: Hashes, *, brief: bool = False) -> None:
-        """These clusters and their texts, without pairs; in `brief`, only those that the clusters themselves name."""
-        for hits in self._reader.look_up(self._names["clusters"], "hash", signed(ids), _CLUSTER):
-            self._add_clusters(hits)
-        if brief:
-            self.db.execute(
-                "INSERT INTO cluster_texts SELECT DISTINCT hash, id FROM (SELECT id, "
-                "unnest([representative, weakest_a, weakest_b]) AS hash FROM clusters) WHERE hash IS NOT NULL"
-            )
-            return
-        for hits in self._reader.look_up(self._names["members"], "cluster_hash", signed(ids), _MEMBER):
-            self._add_cluster_texts(hits)
-        self._each_text_once()
-        for hits in self._reader.look_up(self._names["members"], "cluster_hash", signed(ids), _ORIGIN, _HAS_PARENT):
-            self._add_origins(hits)
-
-    def load_results_since(self, number: int) -> None:
-        """Pairs and clusters of the texts of sentences from this number on, and all sentences that they name."""
-        query = {"range": {"number": {"gte": number}}}
-        found = [np.empty(0, np.uint64)]
-        for hits in self._reader.read_all(self._names["sentences"], Wanted(fields=("hash",)), query):
-            found.append(hashes(integers(hits, "hash")))
-        texts = np.unique(np.concatenate(found))
-        for hits in self._reader.first_of_each(self._names["members"], "hash", signed(texts), _MEMBER):
-            self._add_cluster_texts(hits)
-        ids = self.db.arrays("SELECT DISTINCT cluster FROM cluster_texts")["cluster"]
-        for hits in self._reader.look_up(self._names["clusters"], "hash", signed(ids), _CLUSTER):
-            self._add_clusters(hits)
-        self.load_pairs_of(texts)
-        self.load_sentences()
-
-    def load_pairs_of(self, texts: Hashes) -> None:
-        """The pairs with one of these texts."""
-        for end in ("a_hash", "b_hash"):
-            for hits in self._reader.look_up(self._names["pairs"], end, signed(texts), PAIR):
-                self._add_pairs(hits)
-        self.db.execute("CREATE TABLE once AS SELECT DISTINCT * FROM pairs")
-        self.db.execute("DROP TABLE pairs; ALTER TABLE once RENAME TO pairs")
-
-    def load_sentences(self, more: Hashes | None = None) -> None:
-        """Every sentence of a text that stands in a pair or a cluster, or is asked for besides, with the names of its
-        document."""
-        texts = self.db.arrays(
-            "SELECT hash FROM cluster_texts UNION SELECT a FROM pairs UNION SELECT b FROM pairs ORDER BY hash"
-        )["hash"]
-        self._load_sentences_of(texts if more is None else np.union1d(texts, more))
-
-    def _load_sentences_of(self, texts: Hashes) -> None:
-        """Every sentence of these texts, with the names of its document."""
-        index = self._names["sentences"]
-        if len(texts) * _LARGE_PART > self._reader.count(index):
-            pages: Iterable[Hits] = self._reader.read_all(index, _SENTENCE)
-        else:
-            pages = self._reader.look_up(index, "hash", signed(texts), _SENTENCE)
-        self.db.create("shown", _SHOWN.empty_table(), temporary=True)
-        for hits in pages:
-            self._add_sentences(hits, texts)
-        self.db.execute(_ADD_SENTENCES)
-
-    def _add_pairs(self, hits: Hits) -> None:
-        if hits:
-            self.db.insert("pairs", pair_table(hits))
-
-    def _add_clusters(self, hits: Hits) -> None:
-        """Clusters as `_CLUSTER` has them."""
-        rows = [hit["_source"] for hit in hits]
-        if rows:
-            columns = [
-                _unsigned([row[_CLUSTER_COLUMNS[name]] for row in rows])
-                if name in _HASHES
-                else pa.array([row[_CLUSTER_COLUMNS[name]] for row in rows], kind)
-                for name, kind in zip(CLASSIFIED.names, CLASSIFIED.types, strict=True)
-            ]
-            self.db.insert("clusters", pa.table(columns, CLASSIFIED))
-
-    def _add_cluster_texts(self, hits: Hits) -> None:
-        """Texts of clusters, from their members; a text may come more than once."""
-        if hits:
-            columns = [_unsigned([hit["fields"][name][0] for hit in hits]) for name in ("hash", "cluster_hash")]
-            self.db.insert("cluster_texts", pa.table(columns, CLUSTER_TEXTS))
-
-    def _add_sentences(self, hits: Hits, texts: Hashes) -> None:
-        if not hits:
-            return
-        found = hashes(np.array([hit["_source"]["hash"] for hit in hits], np.int64))
-        at = np.searchsorted(texts, found)
-        held = (at < len(texts)) & (texts[np.minimum(at, len(texts) - 1)] == found)
-        chosen = [hit for hit, keep in zip(hits, held, strict=True) if keep]
-        if chosen:
-            rows = [hit["_source"] for hit in chosen]
-            columns: dict[str, Any] = {name: [row[name] for row in rows] for name in _SENTENCE_FIELDS[1:]}
-            columns |= {"hash": found[held], "number": integers(chosen, "document_number")}
-            kinds = zip(_SHOWN.names, _SHOWN.types, strict=True)
-            self.db.insert("shown", pa.table([pa.array(columns[name], kind) for name, kind in kinds], _SHOWN))
-
-    def _add_origins(self, hits: Hits) -> None:
-        if not hits:
-            return
-        rows = [hit["_source"] for hit in hits]
-        columns: dict[str, Any] = {name: [row[told] for row in rows] for name, told in _ORIGIN_COLUMNS.items()}
-        columns["cluster"] = _unsigned([row["cluster_hash"] for row in rows])
-        for name in ("number", "parent_number"):
-            numbers, before = np.array([row[name] for row in rows], np.int64), name.removesuffix("number")
-            columns[f"{before}document"] = numbers >> POSITION_BITS
-            columns[f"{before}position"] = numbers & POSITION_MASK
-        self.db.insert("origins", pa.table(columns))
-
-    def _each_text_once(self) -> None:
-        self.db.execute("CREATE TABLE once AS SELECT DISTINCT hash, cluster FROM cluster_texts")
-        self.db.execute("DROP TABLE cluster_texts; ALTER TABLE once RENAME TO cluster_texts")
-
-
+_CLUSTER = {"id": "hash", "distinct_texts": "distinct", "representative": "representative_hash"}
+_CLUSTER_TEXT = {"cluster": "cluster_hash"}
+_ORIGIN = {"cluster": "cluster_hash", "jaccard": "parent_jaccard"}
+_ORIGINS: pa.Schema = pa.schema(
+    [
+        ("cluster", pa.uint64()),
+        ("number", pa.int64()),
+        ("parent_number", pa.int64()),
+        ("jaccard", pa.float64()),
+        ("edits", pa.int32()),
+        ("copied", pa.bool_()),
+    ]
+)
 _SOURCES: pa.Schema = pa.schema(
     [("number", pa.int32()), ("name", pa.string()), ("qualified", pa.bool_()), ("history", pa.bool_())]
 )
-_ORIGIN_COLUMNS = {"jaccard": "parent_jaccard", "edits": "edits", "copied": "copied"}
-_CLUSTER_COLUMNS = {
-    "id": "hash", "size": "size", "distinct_texts": "distinct", "min_jaccard": "min_jaccard", "weakest_a": "weakest_a",
-    "weakest_b": "weakest_b", "representative": "representative_hash", "farthest": "farthest", "ignored": "ignored",
-} | {name: name for name in (*MEANINGS.names, *FOUND.names)}  # fmt: skip
-_HASHES = ("id", "weakest_a", "weakest_b", "representative")
-_SHOWN: pa.Schema = pa.schema(
+_SENTENCES: pa.Schema = pa.schema(
     [
-        ("number", pa.int32()),
+        ("document_number", pa.int32()),
         ("source_number", pa.int32()),
         ("document", pa.string()),
         ("title", pa.string()),
@@ -327,21 +190,116 @@ _SHOWN: pa.Schema = pa.schema(
         ("last_revision", pa.int64()),
     ]
 )
+_SENTENCE = Wanted(fields=("document_number",), source=tuple(_SENTENCES.names[1:]))
+_MEMBER = Wanted(fields=("hash", "cluster_hash"))
+_HAS_PARENT = {"exists": {"field": "copied"}}
+
+_LARGE_PART = 4
+"""Where more than one text in so many is wanted, reading all sentences is quicker than asking for them."""
+
 # the id of a document is that of its source again, and which one with that id it is
 _ADD_SENTENCES = """
-INSERT INTO documents BY NAME SELECT DISTINCT number, source_number AS source, title, place,
+INSERT INTO documents BY NAME SELECT DISTINCT document_number AS number, source_number AS source, title, place,
     regexp_replace(shown, '#[0-9]+$', '') AS key,
     coalesce(try_cast(regexp_extract(shown, '#([0-9]+)$', 1) AS INTEGER), 1) AS occurrence
 FROM (SELECT h.*, CASE WHEN qualified THEN substr(document, length(name) + 2) ELSE document END AS shown
-    FROM shown h JOIN sources s ON s.number = source_number);
-INSERT INTO sentences BY NAME SELECT number AS document, * EXCLUDE (number, source_number, document, title, place)
-FROM shown;
-DROP TABLE shown;
+    FROM incoming_sentences h JOIN sources s ON s.number = source_number);
+INSERT INTO sentences BY NAME SELECT document_number AS document,
+    * EXCLUDE (document_number, source_number, document, title, place) FROM incoming_sentences;
+DROP TABLE incoming_sentences;
+"""
+_ADD_ORIGINS = f"""
+INSERT INTO origins BY NAME SELECT * EXCLUDE (number, parent_number),
+    number >> {POSITION_BITS} AS document, number & {POSITION_MASK} AS position,
+    parent_number >> {POSITION_BITS} AS parent_document, parent_number & {POSITION_MASK} AS parent_position
+FROM incoming_origins;
+DROP TABLE incoming_origins;
 """
 
 
-def _unsigned(values: list[int | None]) -> pa.Array:
-    """Content hashes from signed numbers."""
-    missing = np.array([value is None for value in values], np.bool_)
-    numbers = np.array([value or 0 for value in values], np.int64).view(np.uint64)
-    return pa.array(numbers, mask=missing)
+class Extract:
+    """Fills the tables of the database `db` from the indices `names`."""
+
+    def __init__(self, db: Database, reader: Reader, names: dict[str, str], marks: Sequence[SourceMark]) -> None:
+        self.db = db
+        self._reader = reader
+        self._names = names
+        rows = [(mark.number, mark.name, mark.qualified, mark.history) for mark in marks]
+        self.db.insert("sources", table_of_rows(rows, _SOURCES))
+
+    def _add(self, table: str, pages: Iterable[Hits], schema: pa.Schema, named: Mapping[str, str]) -> None:
+        """Add hits as rows of a schema; a field may have another name there."""
+        for hits in pages:
+            if hits:
+                self.db.insert(table, table_of_hits(hits, schema, named))
+
+    def _add_members(self, pages: Callable[[Wanted, dict[str, Any] | None], Iterable[Hits]]) -> None:
+        """Add the texts of clusters, and where their sentences came from, by pages of members."""
+        self._add("cluster_texts", pages(_MEMBER, None), CLUSTER_TEXTS, _CLUSTER_TEXT)
+        self._each_once("cluster_texts")
+        self.db.create("incoming_origins", _ORIGINS.empty_table(), temporary=True)
+        self._add("incoming_origins", pages(wanted_of(_ORIGINS, _ORIGIN), _HAS_PARENT), _ORIGINS, _ORIGIN)
+        self.db.execute(_ADD_ORIGINS)
+
+    def _each_once(self, table: str) -> None:
+        self.db.execute(f"CREATE TABLE once AS SELECT DISTINCT * FROM {table}")
+        self.db.execute(f"DROP TABLE {table}; ALTER TABLE once RENAME TO {table}")
+
+    def load_results(self) -> None:
+        """All pairs, all clusters and their texts."""
+        read = self._reader.read_all
+        self._add("pairs", read(self._names["pairs"], PAIR), PAIRS, PAIR_FIELDS)
+        clusters = read(self._names["clusters"], wanted_of(CLASSIFIED, _CLUSTER))
+        self._add("clusters", clusters, CLASSIFIED, _CLUSTER)
+        self._add_members(partial(read, self._names["members"]))
+
+    def load_clusters(self, ids: Hashes, *, brief: bool = False) -> None:
+        """These clusters and their texts, without pairs; in `brief`, only those that the clusters themselves name."""
+        self._load_clusters(ids)
+        if brief:
+            self.db.execute(
+                "INSERT INTO cluster_texts SELECT DISTINCT hash, id FROM (SELECT id, "
+                "unnest([representative, weakest_a, weakest_b]) AS hash FROM clusters) WHERE hash IS NOT NULL"
+            )
+        else:
+            self._add_members(partial(self._reader.look_up, self._names["members"], "cluster_hash", signed(ids)))
+
+    def _load_clusters(self, ids: Hashes) -> None:
+        wanted = wanted_of(CLASSIFIED, _CLUSTER)
+        clusters = self._reader.look_up(self._names["clusters"], "hash", signed(ids), wanted)
+        self._add("clusters", clusters, CLASSIFIED, _CLUSTER)
+
+    def load_results_since(self, number: int) -> None:
+        """Pairs and clusters of the texts of sentences from this number on, and all sentences that they name."""
+        query = {"range": {"number": {"gte": number}}}
+        pages = self._reader.read_all(self._names["sentences"], Wanted(fields=("hash",)), query)
+        texts = unique_hashes(pages, "hash")
+        members = self._reader.first_of_each(self._names["members"], "hash", signed(texts), _MEMBER)
+        self._add("cluster_texts", members, CLUSTER_TEXTS, _CLUSTER_TEXT)
+        self._load_clusters(self.db.arrays("SELECT DISTINCT cluster FROM cluster_texts")["cluster"])
+        self.load_pairs_of(texts)
+        self.load_sentences()
+
+    def load_pairs_of(self, texts: Hashes) -> None:
+        """The pairs with one of these texts."""
+        for end in ("a_hash", "b_hash"):
+            pages = self._reader.look_up(self._names["pairs"], end, signed(texts), PAIR)
+            self._add("pairs", pages, PAIRS, PAIR_FIELDS)
+        self._each_once("pairs")
+
+    def load_sentences(self, more: Hashes | None = None) -> None:
+        """Every sentence of a text that stands in a pair or a cluster, or is asked for besides, with the names of its
+        document."""
+        texts = self.db.arrays(
+            "SELECT hash FROM cluster_texts UNION SELECT a FROM pairs UNION SELECT b FROM pairs ORDER BY hash"
+        )["hash"]
+        index, asked = self._names["sentences"], signed(texts if more is None else np.union1d(texts, more))
+        if len(asked) * _LARGE_PART > self._reader.count(index):
+            chosen = set(asked.tolist())
+            every = self._reader.read_all(index, _SENTENCE)
+            pages: Iterable[Hits] = ([hit for hit in hits if hit["_source"]["hash"] in chosen] for hits in every)
+        else:
+            pages = self._reader.look_up(index, "hash", asked, _SENTENCE)
+        self.db.create("incoming_sentences", _SENTENCES.empty_table(), temporary=True)
+        self._add("incoming_sentences", pages, _SENTENCES, {})
+        self.db.execute(_ADD_SENTENCES)

@@ -27,8 +27,8 @@ from esdedup.store.elasticsearch.generations import OpenGeneration
 from esdedup.store.elasticsearch.indices import RESULTS
 from esdedup.store.elasticsearch.journal import Journal
 from esdedup.store.elasticsearch.publishing import Extract
-from esdedup.store.elasticsearch.reading import Wanted, hashes, integers, signed
-from esdedup.store.elasticsearch.rows import PAIR, POSITION_BITS, hash_column, pair_table
+from esdedup.store.elasticsearch.reading import Wanted, integers, signed
+from esdedup.store.elasticsearch.rows import PAIR, PAIR_FIELDS, POSITION_BITS, table_of_hits, unique_hashes
 from esdedup.store.elasticsearch.searches import ClusterLookup
 from esdedup.store.ledger import Ledger
 from esdedup.store.results import Results
@@ -146,13 +146,13 @@ class PublishedResults(Results):
         pages = self._open.reader.read_all(
             self._open.names["touched"], Wanted(fields=("hash",)), {"term": {"renamed": True}}
         )
-        return _unique(hashes(integers(hits, "hash")) for hits in pages)
+        return unique_hashes(pages, "hash")
 
     def _clusters_of(self, texts: Hashes) -> Hashes:
         pages = self._open.reader.first_of_each(
             self._open.names["members"], "hash", signed(texts), Wanted(fields=("cluster_hash",))
         )
-        return _unique(hashes(integers(hits, "cluster_hash")) for hits in pages)
+        return unique_hashes(pages, "cluster_hash")
 
     def _delete_clusters(self, journal: Journal, clusters: Hashes) -> None:
         journal.delete("clusters", (f"{cluster:016x}" for cluster in clusters.tolist()))
@@ -187,30 +187,19 @@ class PublishedResults(Results):
         """As `Results.closure`, step by step by the server."""
         reader, names = self._open.reader, self._open.names
         net: Hashes = np.unique(texts["hash"].to_numpy())
-        new = net
-        pairs: list[pa.Table] = []
+        new, pairs = net, PAIRS.empty_table()
         while len(new):
-            found = [*self._cluster_mates(new)]
-            for end, other in (("a_hash", "b"), ("b_hash", "a")):
+            mates = reader.look_up(names["members"], "cluster_hash", signed(self._clusters_of(new)), _HASH)
+            reached = [unique_hashes(mates, "hash")]
+            for end in PAIR_FIELDS.values():
                 for hits in reader.look_up(names["pairs"], end, signed(new), PAIR):
-                    pairs.append(pair_table(hits))
-                    found.append(pairs[-1][other].to_numpy())
-            reached = np.unique(np.concatenate([np.empty(0, np.uint64), *found]))
-            new = np.setdiff1d(reached, net)
+                    some = table_of_hits(hits, PAIRS, PAIR_FIELDS)
+                    pairs = pa.concat_tables([pairs, some])
+                    reached += [some["a"].to_numpy(), some["b"].to_numpy()]
+            new = np.setdiff1d(np.concatenate(reached), net)
             net = np.union1d(net, new)
-        table = pa.concat_tables([PAIRS.empty_table(), *pairs])
-        return hash_column(net), table.group_by(["a", "b"]).aggregate(
-            [(name, "min") for name in PAIRS.names[2:]]
-        ).rename_columns(PAIRS.names).cast(PAIRS)
-
-    def _cluster_mates(self, texts: Hashes) -> Iterator[Hashes]:
-        index, wanted = self._open.names["members"], Wanted(fields=("cluster_hash",))
-        pages = self._open.reader.first_of_each(index, "hash", signed(texts), wanted)
-        clusters = np.unique(
-            np.concatenate([np.empty(0, np.int64), *(integers(hits, "cluster_hash") for hits in pages)])
-        )
-        for hits in self._open.reader.look_up(index, "cluster_hash", clusters, _HASH):
-            yield hashes(integers(hits, "hash"))
+        once = pairs.group_by(["a", "b"]).aggregate([(name, "min") for name in PAIRS.names[2:]])
+        return pa.table({"hash": net}), once.rename_columns(PAIRS.names).cast(PAIRS)
 
     # -- numbers --------------------------------------------------------------------------------------------
 
@@ -273,7 +262,9 @@ class PublishedResults(Results):
             texts = signed(among["hash"].to_numpy())
             pages = reader.look_up(index, "a_hash", texts, PAIR, {"terms": {"b_hash": texts.tolist()}})
         for hits in pages:
-            yield from pair_table(hits).select(["a", "b", "jaccard", "shared_tokens"]).to_batches()
+            yield from (
+                table_of_hits(hits, PAIRS, PAIR_FIELDS).select(["a", "b", "jaccard", "shared_tokens"]).to_batches()
+            )
 
     def new_matches(self, first: int, limit: int) -> tuple[int, list[dict[str, Any]]]:
         """As `Results.new_matches`; only what has to do with those sentences is loaded."""
@@ -292,7 +283,3 @@ class PublishedResults(Results):
         """As `Results.trees`; where only some are asked for, only those are loaded."""
         with self._holding(replace(wanted, having="copies")) as some:
             yield from super().trees(wanted) if some is None else some.trees(wanted)
-
-
-def _unique(parts: Iterator[Hashes]) -> Hashes:
-    return np.unique(np.concatenate([np.empty(0, np.uint64), *parts]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ POSITION_BITS = 32
 POSITION_MASK = (1 << POSITION_BITS) - 1
 """What makes the position of a sentence's number."""
 
-NAMED = Wanted(source=("id", "source", "document", "title", "position", "text", "revision", "timestamp", "hash"))
+NAMED = Wanted(source=tuple(SENTENCES.names))
 """What a row of `SENTENCES` is made of."""
 
 
@@ -136,8 +136,7 @@ def in_columns(tokens: Numbers) -> Numbers:
 
 def sentence_table(hits: Hits) -> pa.Table:
     """Hits of `NAMED` as rows of `SENTENCES`."""
-    rows = [{**hit["_source"], "hash": hit["_source"]["hash"] & HASH_MASK} for hit in hits]
-    return pa.Table.from_pylist(rows, SENTENCES)
+    return table_of_hits(hits, SENTENCES, {})
 
 
 SIGNATURE = Wanted(fields=("hash", "bytes", "tokens", "document_number", "source_number"))
@@ -164,21 +163,34 @@ def signature_table(hits: Hits, schema: pa.Schema, homes: Numbers | None, across
     )
 
 
-PAIR = Wanted(source=("a_hash", "b_hash", "jaccard", "word_edit_distance", "shared_tokens"))
-"""What `pair_table` needs of a hit."""
+PAIR_FIELDS = {"a": "a_hash", "b": "b_hash"}
+"""What the columns of `PAIRS` are called in the index."""
 
 
-def pair_table(hits: Hits) -> pa.Table:
-    """Pairs by the hashes of their texts."""
-    rows = [hit["_source"] for hit in hits]
-    columns = [hashes(np.array([row[end] for row in rows], np.int64)) for end in ("a_hash", "b_hash")]
-    columns += [pa.array([row[name] for row in rows], PAIRS.field(name).type) for name in PAIRS.names[2:]]
-    return pa.table(columns, PAIRS)
+def wanted_of(schema: pa.Schema, named: Mapping[str, str]) -> Wanted:
+    """What `table_of_hits` needs of a hit, from its source."""
+    return Wanted(source=tuple(named.get(name, name) for name in schema.names))
 
 
-def hash_column(values: Hashes) -> pa.Table:
-    """A table with the column `hash`."""
-    return pa.table({"hash": pa.array(values, pa.uint64())})
+PAIR = wanted_of(PAIRS, PAIR_FIELDS)
+
+
+def table_of_hits(hits: Hits, schema: pa.Schema, named: Mapping[str, str]) -> pa.Table:
+    """Hits as rows of a schema, whose columns are `named` otherwise in the index where it says so.
+
+    Unsigned numbers are content hashes, which the server keeps as signed ones.
+    """
+    columns = []
+    for name, kind in zip(schema.names, schema.types, strict=True):
+        field = named.get(name, name)
+        values = [hit["fields"][field][0] if field in hit.get("fields", ()) else hit["_source"][field] for hit in hits]
+        columns.append(pa.array(values, pa.int64()).view(kind) if kind == pa.uint64() else pa.array(values, kind))
+    return pa.table(columns, schema)
+
+
+def unique_hashes(pages: Iterable[Hits], field: str) -> Hashes:
+    """The content hashes in a field of hits, each once."""
+    return np.unique(np.concatenate([np.empty(0, np.uint64), *(hashes(integers(hits, field)) for hits in pages)]))
 
 
 def one_signed(value: int) -> int:
