@@ -18,5 +18,6 @@ FROM documents d JOIN sources s ON s.number = d.source;
 
 -- A document is the same one again by its id, whatever file it came in.
 CREATE VIEW keyed AS
-SELECT d.number, CASE WHEN s.qualified THEN s.name ELSE '' END AS source, d.key, d.occurrence, d.content
+SELECT d.number, CASE WHEN s.qualified THEN s.name ELSE '' END AS source, d.key, d.occurrence, d.content,
+    d.source AS file, d.place
 FROM documents d JOIN sources s ON s.number = d.source;

@@ -6,7 +6,6 @@ Each function runs inside the caller's transaction.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +14,7 @@ from duckdb.func import PythonUDFType
 from esdedup.columns.database import Database
 from esdedup.store.duckdb.ledger import FileLedger
 from esdedup.store.ledger import note_repeated
+from esdedup.store.rereading import compare_documents
 from esdedup.store.schemas import DATES, START_CHARS
 
 _KEY_BYTES = 8
@@ -49,13 +49,7 @@ def commit_reading(db: Database, ledger: FileLedger, first: int, *, remember: bo
 
     Repeated ids are numbered; of a document read before, the old rows stay if it is unchanged, else the new ones.
     """
-    repeated = _number_repeats(db, first)
-    db.execute(
-        "CREATE OR REPLACE TEMP TABLE outdated AS "
-        "SELECT old.number AS old, new.number AS new, new.content = old.content AS same "
-        "FROM keyed new JOIN keyed old USING (source, key, occurrence) WHERE new.number >= ? AND old.number < ?",
-        [first, first],
-    )
+    counts, repeated = compare_documents(db, first)
     if remember:
         db.execute(
             f"""
@@ -81,13 +75,12 @@ def commit_reading(db: Database, ledger: FileLedger, first: int, *, remember: bo
         "WHERE sentences.document = l.document AND sentences.position = l.position"
     )
     db.execute("DELETE FROM seen")
-    marks = ledger.sources()
-    note_repeated(marks, repeated)
-    for mark in marks if repeated else ():
-        ledger.save(mark)
-    replaced = db.count("SELECT count(*) FROM outdated WHERE NOT same")
-    unchanged = db.count("SELECT count(*) FROM outdated WHERE same")
-    if unchanged:
+    if repeated:
+        marks = ledger.sources()
+        note_repeated(marks, repeated)
+        for source, *_ in repeated:
+            ledger.save(marks[source])
+    if counts["unchanged"]:
         db.execute(
             f"UPDATE sentences SET {_taken_from('n')} FROM (SELECT s.* REPLACE (o.old AS document) FROM sentences s "
             "JOIN outdated o ON s.document = o.new WHERE o.same) n WHERE sentences.document = n.document AND "
@@ -95,16 +88,10 @@ def commit_reading(db: Database, ledger: FileLedger, first: int, *, remember: bo
         )
         db.execute(f"DELETE FROM sentences WHERE document IN ({_SAME})")
         db.execute(f"DELETE FROM documents WHERE number IN ({_SAME})")
-    if replaced:
+    if counts["replaced"]:
         _delete_documents(db, _REPLACED)
     _look_up_new_texts(db, first)
-    new = db.count("SELECT count(*) FROM documents WHERE number >= ?", [first]) - replaced
-    return {
-        "new": new,
-        "replaced": replaced,
-        "unchanged": unchanged,
-        "repeated": sum(count for _, count, _ in repeated),
-    }
+    return counts
 
 
 def remove_documents(db: Database, ids: Sequence[str], *, remember: bool) -> tuple[int, list[str]]:
@@ -143,22 +130,6 @@ def sort_lookups(db: Database, ledger: FileLedger) -> None:
             db.execute(f"CREATE TABLE sorted AS SELECT * FROM {table} ORDER BY {column}")
             db.execute(f"DROP TABLE {table}; ALTER TABLE sorted RENAME TO {table}")
         ledger.tell(**{table: rows})
-
-
-def _number_repeats(db: Database, first: int) -> list[tuple[Any, ...]]:
-    """Give the second document with an id the occurrence 2, and so on; by source, how many, and the first of them."""
-    db.execute(
-        "CREATE OR REPLACE TEMP TABLE repeats AS SELECT number, n FROM ("
-        "SELECT number, row_number() OVER (PARTITION BY source, key ORDER BY number) AS n FROM keyed "
-        "WHERE number >= ? AND (source, key) IN (SELECT source, key FROM keyed WHERE number >= ? "
-        "GROUP BY source, key HAVING count(*) > 1)) WHERE n > 1",
-        [first, first],
-    )
-    db.execute("UPDATE documents SET occurrence = r.n FROM repeats r WHERE documents.number = r.number")
-    return db.rows(
-        "SELECT source, count(*), list('record ' || place || ': id ' || key ORDER BY number)[1:5] "
-        "FROM documents JOIN repeats USING (number) GROUP BY source ORDER BY source"
-    )
 
 
 def _touch(db: Database) -> None:

@@ -85,28 +85,23 @@ class ServerCorpus(Corpus):
         reading = self._ledger.unfinished_reading()
         if reading is None:
             return {}
+        names, reader = self._open.names, self._open.reader
         missing = self._ledger.missing_parts()
+        self._open.indices.refresh(names["sentences"], names["documents"])  # before they are counted
         if missing:
             log.warning("this part is read; still to come: %s", ", ".join(map(str, missing)))
-            self._open.indices.refresh(
-                self._open.names["sentences"], self._open.names["documents"]
-            )  # before they are counted
             return {}
-        names = self._open.names
-        self._open.indices.refresh(names["sentences"], names["documents"])
-        before = self._open.reader.count(
-            names["sentences"], {"range": {"number": {"lt": reading.first << POSITION_BITS}}}
-        )
-        arrived = self._open.reader.count(names["sentences"]) - before
+        before = reader.count(names["sentences"], {"range": {"number": {"lt": reading.first << POSITION_BITS}}})
+        arrived = reader.count(names["sentences"]) - before
         remember = self._ledger.follows_changes() and not is_much(arrived, before)
         journal = self._open.journal()
-        with self._open.private() as db:
+        with self._open.private(self._ledger.sources()) as db:
             changes = Changes(db, self._open, journal)
-            committed = changes.commit(reading.first, by_place=self._ledger.in_parts, remember=remember)
+            read, touched = changes.commit(reading.first, by_place=self._ledger.in_parts, remember=remember)
         self._open.indices.restore(self._open.generation)  # before the end, after which nobody would
-        journal.commit(**self._ledger.ended(committed.repeated), **self._told(committed.touched, remember))
+        journal.commit(**self._ledger.ended(read.repeated), **self._told(touched, remember))
         self._loader = None
-        return committed.counts
+        return read.counts
 
     def remove(self, ids: Sequence[str]) -> tuple[int, list[str]]:
         journal, remember = self._open.journal(), self._ledger.follows_changes()

@@ -6,12 +6,15 @@ And the one that is open: its indices, and how they are read and written.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
+from esdedup.columns.arrays import table_of_rows
 from esdedup.columns.database import Database
 from esdedup.errors import StoreError, StoreLockedError
 from esdedup.settings import HASH_SCHEME, Signing, freeze
@@ -21,7 +24,12 @@ from esdedup.store.elasticsearch.indices import CORPUS, RESULTS, WORKING, Indice
 from esdedup.store.elasticsearch.journal import Journal
 from esdedup.store.elasticsearch.reading import Reader
 from esdedup.store.elasticsearch.state import State
+from esdedup.store.ledger import SourceMark
 from esdedup.store.schemas import check_readable, check_same, create_tables
+
+_SOURCES: pa.Schema = pa.schema(
+    [("number", pa.int32()), ("name", pa.string()), ("qualified", pa.bool_()), ("history", pa.bool_())]
+)
 
 
 class OpenGeneration:
@@ -59,13 +67,16 @@ class OpenGeneration:
         return Journal(self.connection, self.state, self.names)
 
     @contextmanager
-    def private(self) -> Iterator[Database]:
-        """A database with a store's tables, for one piece of work; it spills into the system's temporary folder."""
+    def private(self, marks: Sequence[SourceMark] = ()) -> Iterator[Database]:
+        """A database with a store's tables and these sources, for one piece of work; it spills into the system's
+        temporary folder."""
         with (
             tempfile.TemporaryDirectory(prefix="esdedup-") as spill,
             Database(memory=self._memory, threads=self._threads, spill=Path(spill)) as db,
         ):
             create_tables(db, self.signing.tokens)
+            rows = [(mark.number, mark.name, mark.qualified, mark.history) for mark in marks]
+            db.insert("sources", table_of_rows(rows, _SOURCES))
             yield db
 
 

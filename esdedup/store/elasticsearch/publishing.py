@@ -6,7 +6,7 @@ clusters is loaded, never the whole corpus.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,6 @@ import orjson
 import pyarrow as pa
 
 from esdedup.clustering.clusters import CLUSTER_TEXTS
-from esdedup.columns.arrays import table_of_rows
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import Hashes
 from esdedup.store.classifying import FOUND, MEANINGS
@@ -31,7 +30,6 @@ from esdedup.store.elasticsearch.rows import (
     unique_hashes,
     wanted_of,
 )
-from esdedup.store.ledger import SourceMark
 from esdedup.store.naming import rank_members
 from esdedup.store.schemas import CLASSIFIED, PAIRS
 
@@ -171,9 +169,6 @@ _ORIGINS: pa.Schema = pa.schema(
         ("copied", pa.bool_()),
     ]
 )
-_SOURCES: pa.Schema = pa.schema(
-    [("number", pa.int32()), ("name", pa.string()), ("qualified", pa.bool_()), ("history", pa.bool_())]
-)
 _SENTENCES: pa.Schema = pa.schema(
     [
         ("document_number", pa.int32()),
@@ -220,12 +215,10 @@ DROP TABLE incoming_origins;
 class Extract:
     """Fills the tables of the database `db` from the indices `names`."""
 
-    def __init__(self, db: Database, reader: Reader, names: dict[str, str], marks: Sequence[SourceMark]) -> None:
+    def __init__(self, db: Database, reader: Reader, names: dict[str, str]) -> None:
         self.db = db
         self._reader = reader
         self._names = names
-        rows = [(mark.number, mark.name, mark.qualified, mark.history) for mark in marks]
-        self.db.insert("sources", table_of_rows(rows, _SOURCES))
 
     def _add(self, table: str, pages: Iterable[Hits], schema: pa.Schema, named: Mapping[str, str]) -> None:
         """Add hits as rows of a schema; a field may have another name there."""

@@ -116,7 +116,7 @@ class PublishedResults(Results):
         opened = self._open
         journal, names, renamed = opened.journal(), opened.names, self._renamed()
         regrouped = self._clusters_of(affected["hash"].to_numpy())
-        with opened.private() as db:
+        with opened.private(self._ledger.sources()) as db:
             extract = self._extract(db)
             # clusters as they are now, whose names must be looked up again
             others = np.setdiff1d(self._clusters_of(renamed), regrouped)
@@ -165,10 +165,10 @@ class PublishedResults(Results):
     def _begin(self) -> Extract:
         """A private database for all results, without any yet."""
         self.forget()
-        return self._extract(self._kept.enter_context(self._open.private()))
+        return self._extract(self._kept.enter_context(self._open.private(self._ledger.sources())))
 
     def _extract(self, db: Database) -> Extract:
-        return Extract(db, self._open.reader, self._open.names, self._ledger.sources())
+        return Extract(db, self._open.reader, self._open.names)
 
     @contextmanager
     def _holding(self, wanted: ClusterQuery) -> Iterator[Results | None]:
@@ -177,7 +177,7 @@ class PublishedResults(Results):
         if chosen is None:
             yield None
             return
-        with self._open.private() as db:
+        with self._open.private(self._ledger.sources()) as db:
             extract = self._extract(db)
             extract.load_clusters(chosen, brief=wanted.brief)
             extract.load_sentences()
@@ -268,7 +268,7 @@ class PublishedResults(Results):
 
     def new_matches(self, first: int, limit: int) -> tuple[int, list[dict[str, Any]]]:
         """As `Results.new_matches`; only what has to do with those sentences is loaded."""
-        with self._open.private() as db:
+        with self._open.private(self._ledger.sources()) as db:
             self._extract(db).load_results_since(first << POSITION_BITS)
             return Results(self._corpus, self._ledger, db).new_matches(first, limit)
 
