@@ -22,6 +22,7 @@ from esdedup.store.elasticsearch.rows import (
     WHOLE_SENTENCE,
     in_columns,
     table_of_hits,
+    token_column,
     wanted_of,
     whole_sentence,
 )
@@ -55,6 +56,7 @@ class Changes:
         self._names = opened.names
         self._journal = journal
         self._unit = opened.signing.unit
+        self._tokens = opened.signing.tokens
 
     def commit(self, first: int, *, by_place: bool, remember: bool) -> tuple[Reread, int]:
         """Write down the end of a reading whose documents are numbered from `first`, as `compare_documents` does.
@@ -173,13 +175,11 @@ class Changes:
     def _note(self, hits: Hits, documents: Numbers, copies: int) -> None:
         if not hits:
             return
-        tokens = in_columns(np.array([hit["fields"]["tokens"] for hit in hits], np.int64))
-        held = pa.FixedSizeListArray.from_arrays(pa.array(tokens.reshape(-1)), tokens.shape[1])
         rows = {
             "hash": integers(hits, "hash"),
             "document": documents,
             "copies": np.full(len(hits), copies, np.int32),
-            "tokens": held.cast(pa.list_(pa.int64())),
+            "tokens": token_column(hits, self._tokens).cast(pa.list_(pa.int64())),
         }
         self._db.insert("moves", pa.table(rows))
 

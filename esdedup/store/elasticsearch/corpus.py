@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from esdedup.columns.arrays import Numbers, table_of_rows
 from esdedup.columns.database import Database
@@ -22,13 +23,25 @@ from esdedup.store.elasticsearch.ledger import ServerLedger
 from esdedup.store.elasticsearch.loading import Loader
 from esdedup.store.elasticsearch.ranking import rank_by_queries
 from esdedup.store.elasticsearch.reading import Wanted, hashes, integers, signed
-from esdedup.store.elasticsearch.rows import POSITION_BITS, POSITION_MASK, SIGNATURE, in_columns, signature_table
+from esdedup.store.elasticsearch.rows import (
+    POSITION_BITS,
+    POSITION_MASK,
+    SIGNATURE,
+    signature_table,
+    table_of_hits,
+    token_column,
+    token_matrix_of,
+    unique_hashes,
+)
 from esdedup.store.elasticsearch.searches import SentenceLookup
 from esdedup.store.ledger import SourceMark, is_much
 
 log = logging.getLogger("esdedup")
 
 _SHOWN: pa.Schema = pa.schema([("home", pa.int64()), ("id", pa.string()), ("title", pa.string())])
+_CHANGED: pa.Schema = pa.schema([("hash", pa.uint64()), ("existed", pa.bool_())])
+_TEXT: pa.Schema = pa.schema([("hash", pa.uint64()), ("text", pa.large_string())])
+_FIRST_TEXT: pa.Schema = _TEXT.append(pa.field("number", pa.int64()))
 _HASH = Wanted(fields=("hash",))
 _MOST_SOURCES = 65_535
 _TIME = {"format": "yyyy-MM-dd'T'HH:mm:ss'Z'"}
@@ -143,18 +156,16 @@ class ServerCorpus(Corpus):
             )
 
     def texts(self, hashes: pa.Table, *, first: bool = False) -> Iterator[pa.RecordBatch]:
-        wanted, order = Wanted(source=("hash", "text")), ["_doc"]
-        if first:
-            wanted, order = Wanted(fields=("number",), source=("hash", "text")), ["number"]
-        values = signed(hashes["hash"].to_numpy())
-        for hits in self._open.reader.first_of_each(self._open.names["sentences"], "hash", values, wanted, sort=order):
-            rows = [hit["_source"] for hit in hits]
-            found = np.array([row["hash"] for row in rows], np.int64).view(np.uint64)
-            columns = {"hash": found, "text": pa.array([row["text"] for row in rows], pa.large_string())}
+        schema, order = _FIRST_TEXT if first else _TEXT, ["number"] if first else ["_doc"]
+        values, index = signed(hashes["hash"].to_numpy()), self._open.names["sentences"]
+        wanted = Wanted(fields=("number",) if first else (), source=("hash", "text"))
+        for hits in self._open.reader.first_of_each(index, "hash", values, wanted, sort=order):
+            rows = table_of_hits(hits, schema, {})
             if first:
-                numbers = integers(hits, "number")
-                columns |= {"document": numbers >> POSITION_BITS, "position": numbers & POSITION_MASK}
-            yield pa.record_batch(columns)
+                numbers = rows["number"].to_numpy()
+                rows = rows.append_column("document", pa.array(numbers >> POSITION_BITS))
+                rows = rows.append_column("position", pa.array(numbers & POSITION_MASK)).drop_columns("number")
+            yield from rows.to_batches()
 
     def rank(self, scratch: Database, top: int) -> None:
         rank_by_queries(self._open.connection, self._open.indices, self._open.generation, scratch, top)
@@ -167,42 +178,28 @@ class ServerCorpus(Corpus):
     def changed_texts(self) -> pa.Table | None:
         if not self._ledger.follows_changes():
             return None
-        columns = self.signing.tokens
-        wanted = Wanted(fields=("tokens",), source=("hash", "existed"))
-        touched = [
-            hit
-            for hits in self._open.reader.read_all(self._open.names["touched"], wanted, {"term": {"renamed": False}})
-            for hit in hits
-        ]
-        held = np.array([hit["fields"]["tokens"] for hit in touched], np.int64).reshape(-1, columns)
-        texts = np.array([hit["_source"]["hash"] for hit in touched], np.int64)
-        there = self._existing(texts)
-        table = pa.table(
-            {
-                "hash": hashes(texts),
-                "existed": pa.array([hit["_source"]["existed"] for hit in touched], pa.bool_()),
-                "exists": pa.array(np.isin(texts, there)),
-                "tokens": pa.FixedSizeListArray.from_arrays(pa.array(in_columns(held).reshape(-1)), columns),
-            }
-        )
-        return table.sort_by("hash")
-
-    def _existing(self, texts: Numbers) -> Numbers:
-        pages = self._open.reader.first_of_each(self._open.names["sentences"], "hash", texts, _HASH)
-        return np.concatenate([np.empty(0, np.int64), *(integers(hits, "hash") for hits in pages)])
+        reader, names = self._open.reader, self._open.names
+        wanted = Wanted(fields=("tokens",), source=tuple(_CHANGED.names))
+        pages = reader.read_all(names["touched"], wanted, {"term": {"renamed": False}})
+        hits = [hit for some in pages for hit in some]
+        table = table_of_hits(hits, _CHANGED, {})
+        known = reader.first_of_each(names["sentences"], "hash", signed(table["hash"].to_numpy()), _HASH)
+        exists = pc.is_in(table["hash"], pa.array(unique_hashes(known, "hash")))
+        tokens = token_column(hits, self.signing.tokens)
+        return table.append_column("exists", exists).append_column("tokens", tokens).sort_by("hash")
 
     def holders(self, tokens: pa.Table) -> pa.Table:
         asked = np.unique(tokens["token"].to_numpy())
         wanted = Wanted(fields=("hash", "tokens"))
-        found: list[Numbers] = []
+        found = [pa.table({"token": pa.array([], pa.int64()), "hash": pa.array([], pa.uint64())})]
         for hits in self._open.reader.look_up(self._open.names["sentences"], "tokens", asked, wanted):
-            if hits:
-                texts, first = np.unique(integers(hits, "hash"), return_index=True)
-                held = np.array([hits[at]["fields"]["tokens"] for at in first], np.int64)
-                found.append(np.stack([held.reshape(-1), np.repeat(texts, held.shape[1])], axis=1))
-        rows = np.concatenate([np.empty((0, 2), np.int64), *found])
-        rows = np.unique(rows[np.isin(rows[:, 0], asked)], axis=0)
-        return pa.table({"token": rows[:, 0], "hash": hashes(np.ascontiguousarray(rows[:, 1]))})
+            held = token_matrix_of(hits, self.signing.tokens)
+            texts = np.repeat(hashes(integers(hits, "hash")), held.shape[1])
+            rows = pa.table({"token": held.reshape(-1), "hash": texts})
+            found.append(
+                rows.filter(pc.is_in(rows["token"], pa.array(asked))).group_by(rows.column_names).aggregate([])
+            )
+        return pa.concat_tables(found).group_by(["token", "hash"]).aggregate([])
 
     # -- questions ------------------------------------------------------------------------------------------
 

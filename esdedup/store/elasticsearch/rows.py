@@ -128,6 +128,16 @@ def whole_sentence(hit: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def token_matrix_of(hits: Hits, columns: int) -> Numbers:
+    """The tokens of hits, each in its column; shape (hits, columns)."""
+    return in_columns(np.array([hit["fields"]["tokens"] for hit in hits], np.int64).reshape(-1, columns))
+
+
+def token_column(hits: Hits, columns: int) -> pa.Array:
+    """The tokens of hits as a column of lists."""
+    return pa.FixedSizeListArray.from_arrays(pa.array(token_matrix_of(hits, columns).reshape(-1)), columns)
+
+
 def in_columns(tokens: Numbers) -> Numbers:
     """Tokens of each row in the order of their columns: the index gives them back by size."""
     mask = (1 << COLUMN_BITS) - 1
@@ -145,8 +155,6 @@ SIGNATURE = Wanted(fields=("hash", "bytes", "tokens", "document_number", "source
 
 def signature_table(hits: Hits, schema: pa.Schema, homes: Numbers | None, across: str) -> pa.Table:
     """Hits of `SIGNATURE` as rows of `schema`; `homes` are those of the sources, by number."""
-    columns = schema.field("tokens").type.list_size
-    held = np.array([hit["fields"]["tokens"] for hit in hits], np.int64).reshape(len(hits), columns)
     home = np.full(len(hits), -1, np.int64)
     if across == "documents":
         home = integers(hits, "document_number")
@@ -157,7 +165,7 @@ def signature_table(hits: Hits, schema: pa.Schema, homes: Numbers | None, across
             pa.array(hashes(integers(hits, "hash"))),
             pa.array(home),
             pa.array(integers(hits, "bytes").astype(np.int32)),
-            pa.FixedSizeListArray.from_arrays(pa.array(in_columns(held).reshape(-1)), columns),
+            token_column(hits, schema.field("tokens").type.list_size),
         ],
         schema=schema,
     )
