@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from heapq import nsmallest
 from typing import Any
 
@@ -23,10 +22,7 @@ from esdedup.store.elasticsearch.rows import NAMED, sentence_table
 from esdedup.store.schemas import SENTENCES, START_CHARS
 from esdedup.text.words import holding
 
-_NAMED_AT_ONCE = 1000
 _LONGEST_ID = 32_766  # bytes; the server takes no longer term, and has none
-
-_FIRST_ANSWER = 500  # sentences; of whole texts, more may be too long for one answer
 
 
 class SentenceLookup:
@@ -40,17 +36,11 @@ class SentenceLookup:
         """Sentences that hold one of the tokens, or the `most` that hold most: the server's score is how many."""
         should = [{"constant_score": {"filter": {"term": {"tokens": token}}}} for token in tokens]
         query: dict[str, Any] = {"bool": {"should": should, "minimum_should_match": 1}}
-        index = self._index
         if most is not None:
-            return sentence_table(self._first(index, query, most))
-        body = {"size": _FIRST_ANSWER, "track_total_hits": True, "query": query, **NAMED.body()}
-        with suppress(TooLongError):
-            answer = self._reader.search(index, body)["hits"]
-            if answer["total"]["value"] == len(answer["hits"]):
-                return sentence_table(answer["hits"])
-        return pa.concat_tables(sentence_table(hits) for hits in self._reader.read_all(index, NAMED, query))
+            return sentence_table(self._first(query, most))
+        return pa.concat_tables(map(sentence_table, self._reader.matching(self._index, [query], NAMED)))
 
-    def _first(self, index: str, query: dict[str, Any], most: int) -> Hits:
+    def _first(self, query: dict[str, Any], most: int) -> Hits:
         """The `most` documents with the highest scores, of equal ones those with the lowest hash."""
         found: Hits = []
         at_once = min(most, PAGE)
@@ -59,7 +49,7 @@ class SentenceLookup:
         while len(found) < most:
             body["size"] = min(at_once, most - len(found))
             try:
-                page = self._reader.search(index, body)["hits"]["hits"]
+                page = self._reader.search(self._index, body)["hits"]["hits"]
             except TooLongError:  # very long texts: fewer at once
                 if at_once == 1:
                     raise
@@ -89,19 +79,14 @@ class SentenceLookup:
             if len(page) < body["size"] or (len(found) >= limit and page[-1]["sort"][0] != _head(found, limit)):
                 break
             body |= {"search_after": page[-1]["sort"], "size": min(2 * body["size"], PAGE)}
-        rows = [hit["_source"] for hit in found]
-        rows.sort(key=lambda row: (row["text"], row["id"]))
-        return sentence_table([{"_source": row} for row in rows[:limit]]) if rows else SENTENCES.empty_table()
+        found.sort(key=lambda hit: (hit["_source"]["text"], hit["_source"]["id"]))
+        return sentence_table(found[:limit])
 
     def named(self, ids: Sequence[str]) -> pa.Table:
         """The sentences with these ids."""
-        found = [SENTENCES.empty_table()]
-        ids = [identity for identity in ids if len(identity.encode()) <= _LONGEST_ID]
-        for first in range(0, len(ids), _NAMED_AT_ONCE):
-            some = list(ids[first : first + _NAMED_AT_ONCE])
-            body = {"size": len(some), "query": {"bool": {"filter": {"terms": {"id": some}}}}, **NAMED.body()}
-            found.append(sentence_table(self._reader.search(self._index, body)["hits"]["hits"]))
-        return pa.concat_tables(found)
+        asked = [identity for identity in ids if len(identity.encode()) <= _LONGEST_ID]
+        pages = self._reader.look_up(self._index, "id", asked, NAMED)
+        return pa.concat_tables([SENTENCES.empty_table(), *map(sentence_table, pages)])
 
 
 def _head(found: Hits, limit: int) -> str:
