@@ -48,9 +48,9 @@ __all__ = [
 
 if TYPE_CHECKING:
     from esdedup.jobs.settings import Settings
-    from esdedup.store.opening import open_store
+    from esdedup.store.registry import open_store
 
-_HOMES = {"Settings": "esdedup.jobs.settings", "open_store": "esdedup.store.opening"}
+_HOMES = {"Settings": "esdedup.jobs.settings", "open_store": "esdedup.store.registry"}
 
 
 def __getattr__(name: str) -> Any:

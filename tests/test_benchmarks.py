@@ -19,7 +19,7 @@ def test_no_sentence_is_asked_twice(
     asked = []
     monkeypatch.setattr(elasticsearch, "PAGE", 30)
     with esdedup.open_store(store, read_only=True) as opened:
-        stored = [row for _, rows in opened.signatures("any") for row in rows["tokens"].to_pylist()]
+        stored = [row for _, rows in opened.corpus.signatures("any") for row in rows["tokens"].to_pylist()]
         for wanted in (75, 100, 200):
             asked.append(elasticsearch._first_tokens(opened, wanted))
     assert [len(tokens) for tokens in asked] == [75, 100, 100]

@@ -23,18 +23,8 @@ ROOMS = [
 ]  # fmt: skip
 """Each room may import itself and those before it."""
 
-PROTOCOLS = {
-    "engine.py",
-    "matcher.py",
-    "protocol.py",
-    "store.py",
-    "changes.py",
-    "lineage.py",
-    "meanings.py",
-    "questions.py",
-    "results.py",
-    "writing.py",
-}
+PROTOCOLS = {f"{name}.py" for name in ("corpus", "engine", "ledger", "matcher", "protocol", "results", "store")}
+PROTOCOLS |= {"changes.py", "lineage.py", "meanings.py"}
 
 MODULES = sorted(PACKAGE.rglob("*.py"))
 

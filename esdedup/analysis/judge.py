@@ -16,7 +16,7 @@ from esdedup.analysis.slots import frame_of, slot_spans
 from esdedup.analysis.subjects import Places, subjects
 from esdedup.analysis.word_forms import split_words
 from esdedup.columns.hashing import Hashes
-from esdedup.store.classifying import MEANINGS, PLACES, Judge
+from esdedup.store.classifying import MEANINGS, PLACES, Classifier
 
 _FRAMED = 20
 """Texts whose fillers tell the types of slots."""
@@ -57,5 +57,5 @@ def _matrix(column: pa.ChunkedArray) -> Any:
     return np.asarray(column.combine_chunks().flatten()).reshape(-1, PLACES)
 
 
-JUDGE = Judge(judge_clusters, confidences)
+JUDGE = Classifier(judge_clusters, confidences)
 """What a store asks."""

@@ -8,7 +8,7 @@ from esdedup.analysis.editors import editor_kind
 
 
 def descended(tree: dict[str, Any]) -> dict[str, Any]:
-    """A tree as `esdedup.store.protocol.Store.trees` has it, with what only the whole tells.
+    """A tree as `esdedup.store.results.Results.trees` has it, with what only the whole tells.
 
     Of each member also the kind of its `editor`, its `depth` (0 for what came from nowhere) and `errors`: the words
     edited on the way from there.

@@ -9,7 +9,7 @@ from esdedup.api.results import Cluster, Explanation, Hit, Overlap, OverlapRow, 
 from esdedup.api.sources import Address
 
 if TYPE_CHECKING:
-    from esdedup.store.protocol import Store
+    from esdedup.store.store import Store
 
 Kind = Literal["template", "identical", "copyediting", "drift", "references", "other"]
 Order = Literal["size", "jaccard", "confidence", "contradiction", "copies"]

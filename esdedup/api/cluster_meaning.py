@@ -10,7 +10,7 @@ from esdedup.api.sources import Address
 
 if TYPE_CHECKING:
     from esdedup.analysis.templates import Table
-    from esdedup.store.protocol import Store
+    from esdedup.store.store import Store
 
 
 def drift(

@@ -10,7 +10,7 @@ from esdedup.api.sources import Address, SourceArgument, source_names
 
 if TYPE_CHECKING:
     from esdedup.api.keywords import ResourceOptions, RunOptions
-    from esdedup.store.protocol import Store
+    from esdedup.store.store import Store
 
 
 def evaluate(

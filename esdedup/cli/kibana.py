@@ -42,10 +42,10 @@ def import_(store: str, kibana: str | None, out: Path | None, as_json: bool, qui
     """
     from esdedup.files import compact_json, whole_file
     from esdedup.kibana.saved_objects import import_dashboards, saved_objects
-    from esdedup.store.elasticsearch.address import ServerAddress
-    from esdedup.store.opening import is_on_server
+    from esdedup.store.registry import address_of
 
-    if not is_on_server(store):
+    prefix = address_of(store).prefix
+    if prefix is None:
         raise UsageError(f"{store}: Kibana shows stores on a server; give --store http://HOST:PORT/PREFIX")
     if out is None:
         done = import_dashboards(store, kibana or _DEFAULT)
@@ -55,7 +55,7 @@ def import_(store: str, kibana: str | None, out: Path | None, as_json: bool, qui
         raise UsageError("--out writes a file and --kibana imports; leave one out")
     if out.suffix != ".ndjson":
         raise UsageError(f"--out {out}: Kibana takes files whose names end in .ndjson")
-    objects = saved_objects(ServerAddress.parse(store).prefix)
+    objects = saved_objects(prefix)
     with whole_file(out) as part:
         part.write_bytes(objects)
     done = {"objects": objects.count(b"\n"), "file": str(out)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -105,6 +105,18 @@ class Database:
             self.connection.execute(f"CREATE OR REPLACE {kind} {table} AS SELECT * FROM incoming")
         finally:
             self.connection.unregister("incoming")
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All that is done meanwhile, or nothing of it."""
+        self.connection.execute("BEGIN")
+        try:
+            yield
+            self.connection.execute("COMMIT")
+        except BaseException:
+            with suppress(duckdb.Error):  # the database may have ended it by itself
+                self.connection.execute("ROLLBACK")
+            raise
 
     def close(self) -> None:
         """Close the connection; a database in memory is gone with it."""

@@ -15,7 +15,8 @@ from esdedup.columns.arrays import Flags, Numbers
 from esdedup.columns.hashing import Hashes
 from esdedup.jobs.news import News
 from esdedup.jobs.prepare import Prepared, Recipe
-from esdedup.store.protocol import DOCUMENT_ROWS, SEEN, SourceMark, sentence_rows
+from esdedup.store.ledger import SourceMark
+from esdedup.store.schemas import DOCUMENT_ROWS, SEEN, sentence_rows
 
 _FOLD = 0x9E3779B97F4A7C15
 _TOLD_OF_REVISIONS = ("revision", "timestamp", "contributor")

@@ -30,7 +30,7 @@ from esdedup.jobs.steps import (
     settings_of,
 )
 from esdedup.output.drops import Verdicts, judge
-from esdedup.store.protocol import Store
+from esdedup.store.store import Store
 
 _DONE = ".dedupe-done.json"
 _DROPS = "drops.jsonl"
@@ -88,15 +88,15 @@ def dedupe(
     seconds: dict[str, float] = {}
     with open_for(store or folder / _STORE, settings, fresh=job) as opened:
         refuse_other_sources(opened, marks)
-        opened.begin_job("dedupe")
+        opened.ledger.begin_job("dedupe")
         _refuse_history(opened)
         clock = time.perf_counter()
         read_into(opened, found, marks, settings, keep_going=keep_going, quiet=quiet)
         seconds["index"] = time.perf_counter() - clock
         seconds |= scan_if_needed(opened, settings.scanning, settings.resources, quiet=quiet)
         clock = time.perf_counter()
-        numbers = {(mark.name, mark.path): mark.number for mark in opened.sources()}
-        written = _Written(folder / _DONE, json.dumps([opened.state(), asdict(scanning), annotate, kinds]))
+        numbers = {(mark.name, mark.path): mark.number for mark in opened.ledger.sources()}
+        written = _Written(folder / _DONE, json.dumps([opened.ledger.state(), asdict(scanning), annotate, kinds]))
         with judge(opened, keep, scanning.across, kinds) as verdicts:
             for source, mark in zip(found, marks, strict=True):
                 if not written.has(mark.path):
@@ -113,8 +113,8 @@ def dedupe(
                     written.add(mark.path, done)
             _write_drops(verdicts, folder / _DROPS)
             reasons = verdicts.counts()
-        counts = opened.counts()
-        opened.end_job()
+        counts = opened.corpus.counts()
+        opened.ledger.end_job()
         publish(opened, fresh=fresh)
     seconds["write"] = time.perf_counter() - clock
     return {**written.finish(), "dropped": reasons, "counts": counts, "damaged": missing + damages(marks)} | {
@@ -132,8 +132,8 @@ def _check_place(source: Source, folder: Path) -> None:
 
 def _refuse_history(store: Store) -> None:
     """`StoreSourcesError` unless all that is stored came by one reading: documents then stand where they stood."""
-    read = store.unfinished_reading() or store.last_reading()
-    if store.sources() and (read is None or read.first > 0):
+    read = store.ledger.unfinished_reading() or store.ledger.last_reading()
+    if store.ledger.sources() and (read is None or read.first > 0):
         raise StoreSourcesError(
             f"{store.address}: documents came or went since its first reading, so that their places are not known any "
             "more; begin again with --fresh, or name another --store"

@@ -17,7 +17,8 @@ from esdedup.jobs.settings import Settings
 from esdedup.jobs.steps import Address
 from esdedup.jobs.truths import EXACT, against_exact, against_file
 from esdedup.output.result_files import listed_id
-from esdedup.store.protocol import Store
+from esdedup.store.corpus import SentenceQuery
+from esdedup.store.store import Store
 
 _ENCODED = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 
@@ -51,7 +52,7 @@ def evaluate(
     resources = Settings.of(**options).resources
     known = None if golden is None else _Golden(Path(golden))
     with opened_results(store) as opened:
-        sentences = opened.counts()["sentences_kept"]
+        sentences = opened.corpus.counts()["sentences_kept"]
         answer: dict[str, Any] = {"sentences": sentences}
         if known is not None:
             answer["golden"] = asdict(score(*known.against(opened), sentences))
@@ -82,7 +83,7 @@ class _Golden:
         waiting = dict(self._lines)
         golden, output = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
         clusters: dict[int, int] = {}  # ids are hashes of 64 bits: numbers in their place
-        for batch in store.memberships():
+        for batch in store.results.memberships():
             named = [waiting.pop(listed_id(name), ALONE) for name in batch["id"].to_pylist()]
             golden.append(np.array(named, np.int64))
             output.append(
@@ -96,7 +97,7 @@ class _Golden:
             )
         # sentences in no cluster are only found when they are asked for
         asked = sorted({*waiting, *map(_spelled, waiting)})
-        there = set(store.sentences_named(asked)["id"].to_pylist())
+        there = set(store.corpus.sentences(SentenceQuery(ids=asked))["id"].to_pylist())
         for name, line in waiting.items():
             if not {name, _spelled(name)} & there:
                 what = f"is not in {store.address}, as never read, or too short or too long; take it out of the file"

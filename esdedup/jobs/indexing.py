@@ -28,7 +28,9 @@ from esdedup.jobs.prepare import Prepared, Recipe
 from esdedup.jobs.progress_bar import Bar
 from esdedup.jobs.workers import Workers
 from esdedup.resources import Resources
-from esdedup.store.protocol import ALL, STANDARD_INPUT, SourceMark, Store
+from esdedup.store.corpus import ALL
+from esdedup.store.ledger import STANDARD_INPUT, SourceMark
+from esdedup.store.store import Store
 
 log = logging.getLogger("esdedup")
 
@@ -68,13 +70,13 @@ def index_sources(
     keep_going: bool,
     quiet: bool,
 ) -> dict[str, int]:
-    """Read what `marks` say is unread of `sources` into `store` and settle it.
+    """Read what `marks` say is unread of `sources` into `store` and commit it.
 
     Of a damaged source, what stood before the damage is stored. Then `SourceError`, and the reading stays
     unfinished; with `keep_going` the next source is read, and the damage stands in the mark. Returns the counts
-    of `Store.settle`.
+    of `Corpus.commit`.
     """
-    next_number = store.begin(list(marks), Part.parse(reading.part))
+    next_number = store.corpus.begin(list(marks), Part.parse(reading.part))
     with ExitStack() as stack:
         bar = stack.enter_context(Bar("index", sum(source.size for source in sources), "B", not quiet))
         workers = Workers(resources.processes)
@@ -89,7 +91,7 @@ def index_sources(
                 log.error("%s", damage)
             before += source.size
             bar.reach(before)
-    return store.settle()
+    return store.corpus.commit()
 
 
 def damages(marks: Sequence[SourceMark]) -> list[str]:
@@ -109,7 +111,7 @@ class _Writer:
     def write(self, mark: SourceMark, rows: Rows) -> None:
         """Begin to write `rows` and the mark as it is now, once the batch before is written."""
         self.finish()
-        self._writing = self._thread.submit(self._store.append, deepcopy(mark), *rows)
+        self._writing = self._thread.submit(self._store.corpus.append, deepcopy(mark), *rows)
 
     def finish(self) -> None:
         """Wait for what is being written; its errors are raised here."""
@@ -123,7 +125,7 @@ class _Writer:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if kind is not None:
-            self._store.give_up()
+            self._store.corpus.give_up()
         self._thread.shutdown()
 
 

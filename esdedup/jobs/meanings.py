@@ -16,7 +16,8 @@ from esdedup.analysis.templates import Table, table_of, write
 from esdedup.errors import SourceError, UsageError
 from esdedup.jobs.questions import opened_kinds, storable
 from esdedup.jobs.steps import Address, check_count
-from esdedup.store.protocol import ClusterQuery, Store
+from esdedup.store.cluster_queries import ClusterQuery
+from esdedup.store.store import Store
 
 LEAST_SUBJECTS = 3
 
@@ -37,7 +38,7 @@ def drift(
     with opened_kinds(store) as opened:
         found = [
             row
-            for cluster in opened.cluster_rows(wanted)
+            for cluster in opened.results.cluster_rows(wanted)
             for row in contradictions(cluster)
             if begin is None or any((value["first"] or "") >= begin for value in row["values"])
         ]
@@ -51,7 +52,7 @@ def templates(*, store: Address | Store, min_subjects: int, document: str | None
     check_count("limit", limit)
     wanted = ClusterQuery(kind="template", document=document and storable(document))
     with opened_kinds(store) as opened:
-        tables = (table_of(row) for row in opened.cluster_rows(wanted) if row["distinct"] >= min_subjects)
+        tables = (table_of(row) for row in opened.results.cluster_rows(wanted) if row["distinct"] >= min_subjects)
         yield from islice(tables, limit)
 
 
@@ -67,8 +68,8 @@ def lineage(*, store: Address | Store, document: str | None, limit: int | None) 
     check_count("limit", limit)
     with opened_kinds(store) as opened:
         wanted = ClusterQuery(document=document and storable(document), sort="copies", limit=limit)
-        trees = [descended(tree) for tree in opened.trees(wanted) if tree["members"]]
-        copiers, undated = opened.copiers()
+        trees = [descended(tree) for tree in opened.results.trees(wanted) if tree["members"]]
+        copiers, undated = opened.results.copiers()
     return {"trees": trees, "editors": editors(copiers), "undated": undated}
 
 

@@ -30,7 +30,7 @@ from esdedup.matching.signers.minhash import MinHash
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import freeze
 from esdedup.output.curves import draw_curves
-from esdedup.store.opening import is_on_server, open_store
+from esdedup.store.registry import address_of, open_store
 
 SAMPLE = 50_000
 """Sentences of a sample."""
@@ -94,8 +94,8 @@ def plan(
             if not sources:
                 names, options = _as_source(stack, found, options)
                 trials["embedded"] = stack.enter_context(trial_runs(names, options))
-            if store is not None and is_on_server(store):
-                trials["server"] = stack.enter_context(trial_runs(names, options, str(store)))
+            if store is not None and (kind := address_of(store).kind) not in trials:
+                trials[kind] = stack.enter_context(trial_runs(names, options, str(store)))
         if found is not None:
             _clustered(found.texts.slice(0, 2).to_pylist(), found, wanted[0])  # what is compiled now is not timed below
         curves = [_curve(scheme, found, settings.scanning.jaccard) for scheme in wanted]
@@ -138,12 +138,12 @@ def _sample(address: Address, shingles: dict[str, Any], count: int, settings: Se
     with open_store(address, read_only=True) as store:
         require_settled(store)
         least: Hashes = np.empty(0, np.uint64)
-        for _, rows in store.signatures("any"):
+        for _, rows in store.corpus.signatures("any"):
             for batch in rows.to_batches() if isinstance(rows, pa.Table) else rows:
                 least = np.union1d(least, batch["hash"].to_numpy())[:count]
         if not len(least):
             raise StoreError(f"{store.address}: no sentences in it to make a plan from")
-        held = pa.Table.from_batches(list(store.texts(pa.table({"hash": least})))).sort_by("hash")
+        held = pa.Table.from_batches(list(store.corpus.texts(pa.table({"hash": least})))).sort_by("hash")
         signing = freeze(store.signing, {**shingles, **Scheme(10, 4).options()})
     texts = held["text"].cast(pa.large_string()).combine_chunks()
     return Sample.of(texts, signing, settings.scanning.jaccard, settings.resources)

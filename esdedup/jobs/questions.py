@@ -26,8 +26,11 @@ from esdedup.matching.verify.compare import compare, diff_words
 from esdedup.output.earlier_runs import changes
 from esdedup.output.overlap import Overlap, overlaps
 from esdedup.resources import available_cores
-from esdedup.store.opening import open_store
-from esdedup.store.protocol import ORDERS, SENTENCES, ClusterQuery, Store
+from esdedup.store.cluster_queries import ORDERS, ClusterQuery
+from esdedup.store.corpus import SentenceQuery
+from esdedup.store.registry import open_store
+from esdedup.store.schemas import SENTENCES
+from esdedup.store.store import Store
 from esdedup.text.segment import segment
 
 log = logging.getLogger("esdedup")
@@ -44,7 +47,7 @@ def similar(text: str, *, store: Address | Store, jaccard: float | None, limit: 
     """
     check_count("limit", limit)
     with _opened(store) as opened:
-        caution = Scanning.from_described(opened.last_scanning() or {}).matcher.caution()
+        caution = Scanning.from_described(opened.ledger.last_scanning() or {}).matcher.caution()
         if caution is not None:
             log.warning("%s", caution)
         rows = near_duplicates(opened, text, jaccard)
@@ -60,7 +63,8 @@ def near_duplicates(
     shingled = signer.shingled(pa.array([unit], pa.large_string()))
     if shingled.offsets[1] == shingled.offsets[0]:
         return []
-    rows = compared(store, unit, store.sentences_sharing(signer.tokens(shingled)[0].tolist(), most), jaccard)
+    alike = SentenceQuery(tokens=signer.tokens(shingled)[0].tolist(), limit=most)
+    rows = compared(store, unit, store.corpus.sentences(alike), jaccard)
     rows.sort(key=lambda row: (-row["jaccard"], row["id"].encode()))
     return rows
 
@@ -97,7 +101,7 @@ def beginnings(store: Store, prefix: str, limit: int) -> pa.Table:
     folded = " ".join(unicodedata.normalize("NFC", storable(prefix)).split()).casefold()
     if not folded:
         return SENTENCES.empty_table()
-    return store.sentences_starting(folded + " " * prefix[-1:].isspace(), limit)
+    return store.corpus.sentences(SentenceQuery(start=folded + " " * prefix[-1:].isspace(), limit=limit))
 
 
 def explain(a: str, b: str, *, store: Address | Store) -> dict[str, Any]:
@@ -111,7 +115,7 @@ def explain(a: str, b: str, *, store: Address | Store) -> dict[str, Any]:
     with _opened(store) as opened:
         rows = {}
         for identity in (a, b):
-            row = opened.sentence(storable(identity))
+            row = opened.corpus.sentence(storable(identity))
             if row is None:
                 raise StoreError(
                     f"{opened.address}: no sentence {identity}; it was never read, or left out as too short or too long"
@@ -121,7 +125,7 @@ def explain(a: str, b: str, *, store: Address | Store) -> dict[str, Any]:
         signer = TextSigner(opened.signing)
         there = compare(signer, one["text"], pa.array([two["text"]], pa.large_string()))
         back = compare(signer, two["text"], pa.array([one["text"]], pa.large_string()))
-        last = opened.last_scanning()
+        last = opened.ledger.last_scanning()
         scanning = Scanning() if last is None else Scanning.from_described(last)
         evidence = _Evidence(opened, signer, one, two)
         jaccard, distance = float(there.jaccard[0]), int(there.word_edit_distance[0])
@@ -162,17 +166,17 @@ class _Evidence:
 
     def in_one_group(self, across: str) -> bool:
         """Whether all sentences of both texts stand in one document, or source: such texts are never compared."""
-        return across != "any" and len(self._store.signatures_of(across, self._hashes)["home"].unique()) == 1
+        return across != "any" and len(self._store.corpus.signatures_of(across, self._hashes)["home"].unique()) == 1
 
     def paired(self) -> bool:
         """Whether the last scan made a pair of the two texts."""
-        return any(batch.num_rows for batch in self._store.pair_hashes(self._hashes))
+        return any(batch.num_rows for batch in self._store.results.pair_hashes(self._hashes))
 
     def all_hot(self) -> bool:
         """Whether the texts share tokens, and all of those are hot."""
         tokens = self._signer.tokens(self._signer.shingled(pa.array(self._texts, pa.large_string())))
         shared = tokens[0][tokens[0] == tokens[1]]
-        held = self._store.sharing(pa.table({"token": shared}))["token"].to_numpy()
+        held = self._store.corpus.holders(pa.table({"token": shared}))["token"].to_numpy()
         return len(shared) > 0 and all((held == token).sum() > HOT_LIMIT for token in shared)
 
 
@@ -209,7 +213,7 @@ def clusters(
     def rows() -> Iterator[dict[str, Any]]:
         with opened_results(store) if kind is None else opened_kinds(store) as opened:
             if since is None:
-                yield from opened.cluster_rows(wanted)
+                yield from opened.results.cluster_rows(wanted)
             else:
                 yield from islice(changes(opened, Path(since), wanted), limit)
 
@@ -257,7 +261,7 @@ def opened_results(store: Address | Store) -> Iterator[Store]:
 def opened_kinds(store: Address | Store) -> Iterator[Store]:
     """As `opened_results`, and `StoreError` where clusters were not judged."""
     with opened_results(store) as opened:
-        if not Scanning.from_described(opened.last_scanning() or {}).kinds:
+        if not Scanning.from_described(opened.ledger.last_scanning() or {}).kinds:
             raise StoreError(
                 f"{opened.address}: scanned without kinds; run esdedup scan --kinds --store {opened.address}"
             )
@@ -265,7 +269,7 @@ def opened_kinds(store: Address | Store) -> Iterator[Store]:
 
 
 def _require_scan(store: Store) -> None:
-    last = store.last_scan()
+    last = store.results.last_scan()
     if last is None or not last["current"]:
         why = "not scanned yet" if last is None else "documents came or went since the last scan"
         raise StoreError(f"{store.address}: {why}; run esdedup scan --store {store.address}")
@@ -273,7 +277,7 @@ def _require_scan(store: Store) -> None:
 
 def threshold(store: Store) -> float:
     """The Jaccard that makes a match: that of the last scan, or the default."""
-    scanning = store.last_scanning()
+    scanning = store.ledger.last_scanning()
     return Scanning().jaccard if scanning is None else float(scanning["jaccard"])
 
 

@@ -11,7 +11,7 @@ from esdedup.output.histogram import draw_cluster_sizes
 from esdedup.output.kinds_plot import draw_kinds
 from esdedup.output.report_page import report_page
 from esdedup.output.sizes import sizes_of_kinds
-from esdedup.store.protocol import Store
+from esdedup.store.store import Store
 
 
 def report(*, store: Address | Store, out: Address) -> list[Path]:
@@ -26,7 +26,7 @@ def report(*, store: Address | Store, out: Address) -> list[Path]:
     with opened_results(store) as opened:
         make_folder(folder)
         pages = {REPORT: report_page(opened, described(opened)).encode()}
-        sizes = opened.cluster_sizes()
+        sizes = opened.results.sizes()
         of_kinds = sizes_of_kinds(opened)
         for form in ("png", "svg"):
             pages[f"cluster-sizes.{form}"] = draw_cluster_sizes(sizes, form)

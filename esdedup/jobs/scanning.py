@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from esdedup.analysis.judge import JUDGE
 from esdedup.clustering.clusters import Clusters, find_clusters
@@ -22,7 +23,7 @@ from esdedup.matching.protocol import Scanning
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.verify.diameter import far_members
 from esdedup.resources import Resources
-from esdedup.store.protocol import Signatures, Store
+from esdedup.store.store import Store
 
 log = logging.getLogger("esdedup")
 
@@ -38,7 +39,7 @@ def scan_store(store: Store, scanning: Scanning, resources: Resources, *, quiet:
     seconds: dict[str, float] = {}
     clock = time.perf_counter()
     signer = TextSigner(store.signing)
-    sentences = store.counts()["sentences_kept"]
+    sentences = store.corpus.counts()["sentences_kept"]
     with scratch_database(store, scanning, resources, sentences) as scratch:
         found = find_pairs(store, scratch, scanning, resources, "scan", quiet=quiet)
         seconds["collide"] = time.perf_counter() - clock
@@ -58,7 +59,7 @@ def scan_store(store: Store, scanning: Scanning, resources: Resources, *, quiet:
             "passed_over": found.skipped,
             "vectors_state": scanning.matcher.files_state(),
         }
-        store.replace_results(named_pairs(scratch), clusters, summary, JUDGE if scanning.kinds else None)
+        store.results.replace(named_pairs(scratch), clusters, summary, JUDGE if scanning.kinds else None)
         seconds["save"] = time.perf_counter() - clock
     return seconds
 
@@ -79,15 +80,15 @@ def find_pairs(
     They are left in the tables `texts` and `pairs` of `scratch`.
     """
 
-    def signatures(done: set[int]) -> Iterable[tuple[int, Signatures]]:
+    def signatures(done: set[int]) -> Iterable[tuple[int, pa.Table | pa.RecordBatchReader]]:
         if near is None:
-            return store.signatures(scanning.across, done)
-        return [(0, store.signatures_of(scanning.across, near))]
+            return store.corpus.signatures(scanning.across, done)
+        return [(0, store.corpus.signatures_of(scanning.across, near))]
 
     with Bar(title, 0, "range", not quiet) as bar:
         sentences = Sentences(
-            store.signing.tokens, signatures, store.texts, dirty,
-            lambda done, all_: bar.reach(done, total=all_), store.rank,
+            store.signing.tokens, signatures, store.corpus.texts, dirty,
+            lambda done, all_: bar.reach(done, total=all_), store.corpus.rank,
         )  # fmt: skip
         engine = LocalEngine(scratch, sentences, resources.memory // _BLOCK_SHARE, resources.processes)
         return scanning.matcher.find(engine, MatchContext(store.signing, scanning.rule, resources.processes))
@@ -104,7 +105,7 @@ def cluster_pairs(
         return clusters
     # where Jaccard makes no pairs the floor is below 0: a low one between members tells nothing
     floor = scanning.verifier.least(scanning.jaccard) - _FAR_BELOW
-    far = far_members(store.texts, signer, clusters, floor, resources.memory // _BLOCK_SHARE)
+    far = far_members(store.corpus.texts, signer, clusters, floor, resources.memory // _BLOCK_SHARE)
     if not far:
         return clusters
     worst = min(far.items(), key=lambda item: (item[1], item[0]))
@@ -142,11 +143,13 @@ def _turns(store: Store, keep: str) -> Callable[[Hashes], Numbers]:
     """Texts in the order in which they are kept: as they were read, or the longest first."""
 
     def turns(hashes: Hashes) -> Numbers:
-        rows = store.first_rows(pa.table({"hash": hashes}))
-        place = np.searchsorted(hashes, rows["hash"].to_numpy())
-        keys = [rows["position"].to_numpy(), rows["document"].to_numpy()]
-        if keep == "longest":
-            keys.append(-rows["length"].to_numpy())
-        return np.asarray(place[np.lexsort(keys)])
+        held: list[Numbers] = [np.empty((4, 0), np.int64)]
+        for batch in store.corpus.texts(pa.table({"hash": hashes}), first=True):
+            place = np.searchsorted(hashes, batch["hash"].to_numpy())
+            length = -pc.utf8_length(batch["text"]).to_numpy().astype(np.int64)
+            held.append(np.stack([place, batch["position"].to_numpy(), batch["document"].to_numpy(), length]))
+        rows = np.concatenate(held, axis=1)
+        keys = rows[1:] if keep == "longest" else rows[1:3]
+        return np.asarray(rows[0][np.lexsort(keys)])
 
     return turns

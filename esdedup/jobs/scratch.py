@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -14,12 +12,11 @@ from pathlib import Path
 
 from esdedup.columns.database import Database
 from esdedup.errors import EsdedupError, StoreLockedError
-from esdedup.files import hold, user_cache
+from esdedup.files import hold
 from esdedup.matching.protocol import Scanning
 from esdedup.resources import Resources
-from esdedup.store.elasticsearch.address import ServerAddress
-from esdedup.store.opening import is_on_server
-from esdedup.store.protocol import Store
+from esdedup.store.registry import address_of
+from esdedup.store.store import Store
 
 KEPT_FROM = 1_000_000
 """Sentences from which on a scan leaves its work on disk to be gone on with: it takes half a minute and more."""
@@ -29,37 +26,8 @@ _LOCK = "lock"
 
 
 def scan_folder(store: Store) -> Path:
-    """The folder of the scan of a store; each generation of a store has its own.
-
-    That of a file is hidden beside it, where there is room for the store. That of a store on a server is in the
-    folder `ESDEDUP_SCRATCH`, or in the user's cache.
-    """
-    parent, name = _place(store.address)
-    return parent / ".".join(part for part in (name, store.generation, "scan") if part)
-
-
-def scan_folders(address: str) -> list[Path]:
-    """What scans of all generations of a store are at work in or have left."""
-    parent, name = _place(address)
-    if is_on_server(address):
-        return sorted(parent.glob(f"{name}.*.scan"))
-    # no pattern: that might be the name of another store
-    return [folder for rest in ("fresh.scan", "scan") if (folder := parent / f"{name}.{rest}").exists()]
-
-
-def _place(address: str) -> tuple[Path, str]:
-    """The folder in which the folders of a store's scans are, and how their names begin."""
-    if not is_on_server(address):
-        path = Path(address).resolve()
-        return path.parent, f".{path.name}"
-    address = str(ServerAddress.parse(address))
-    try:
-        parent = Path(os.environ.get("ESDEDUP_SCRATCH") or user_cache() / "scans")
-    except RuntimeError as error:
-        raise EsdedupError("a scan needs a folder to write to, and you have no home; set ESDEDUP_SCRATCH") from error
-    # readable, not too long, and no two addresses the same
-    readable = re.sub("[^A-Za-z0-9]+", "-", address)[-80:].strip("-")
-    return parent, f"{readable}-{hashlib.sha256(address.encode()).hexdigest()[:8]}"
+    """The folder of the scan of a store; each generation of a store has its own."""
+    return address_of(store.address).scan_folder(store.generation)
 
 
 def forget_scan(store: Store) -> None:
@@ -69,7 +37,7 @@ def forget_scan(store: Store) -> None:
 
 def forget_scans(address: str) -> None:
     """Delete what scans of all generations of a store have left, but for those that are at work."""
-    for folder in scan_folders(address):
+    for folder in address_of(address).scan_folders():
         _forget(folder)
 
 
@@ -81,7 +49,7 @@ def scratch_database(store: Store, scanning: Scanning, resources: Resources, sen
     finds it. What other scans of this generation have left is deleted; `StoreLockedError` while one is at work.
     """
     folder = scan_folder(store)
-    job = json.dumps([store.state(), asdict(scanning), resources.memory])
+    job = json.dumps([store.ledger.state(), asdict(scanning), resources.memory])
     mark = folder / "job.json"
     kept = sentences >= KEPT_FROM
     held = None
@@ -93,9 +61,7 @@ def scratch_database(store: Store, scanning: Scanning, resources: Resources, sen
                 _empty(folder)
                 mark.write_text(job, "utf-8")
         except OSError as error:
-            where = (
-                "there; set ESDEDUP_SCRATCH to another folder" if is_on_server(store.address) else "beside its store"
-            )
+            where = address_of(store.address).scan_place
             raise EsdedupError(f"{folder}: {error.strerror}; a scan needs to write {where}") from error
         with Database(
             folder / "scratch.duckdb" if kept else None,

@@ -28,8 +28,9 @@ from esdedup.output.histogram import draw_cluster_sizes
 from esdedup.output.report_page import report_page
 from esdedup.output.result_files import export_results
 from esdedup.resources import Resources
-from esdedup.store.opening import is_on_server, open_store
-from esdedup.store.protocol import STANDARD_INPUT, ReadingMark, SourceMark, Store
+from esdedup.store.ledger import STANDARD_INPUT, ReadingMark, SourceMark
+from esdedup.store.registry import kind_of, open_store
+from esdedup.store.store import Store
 
 log = logging.getLogger("esdedup")
 
@@ -56,7 +57,7 @@ def settings_of(options: dict[str, Any], *, parts: bool = False) -> Settings:
 
 def open_for(store: Address, settings: Settings, *, fresh: str | None = None, must_exist: bool = False) -> Store:
     """Open a store for writing, with the share of the memory that is its database's."""
-    if settings.reading.part is not None and not is_on_server(store):
+    if settings.reading.part is not None and not kind_of(store).shared:
         raise UsageError("part is for stores on a server; a store in a file has one writer")
     resources = settings.resources
     return open_store(
@@ -106,8 +107,8 @@ def read_into(
     Sources that were read as they are by the last reading are not read again. `StoreSourcesError` where another
     reading is not finished.
     """
-    known = store.sources()
-    begun = store.unfinished_reading()
+    known = store.ledger.sources()
+    begun = store.ledger.unfinished_reading()
     if begun is not None:
         pending = [mark for mark in known if mark.number in begun.sources and (not mark.finished or damages([mark]))]
         if any(all(mark.path != old.path or mark.name != old.name for mark in marks) for old in pending):
@@ -115,7 +116,7 @@ def read_into(
                 f"{store.address}: reading {pending[0].path} is not finished; index it again to finish it, "
                 "with --keep-going if it is damaged, or begin again with --fresh"
             )
-    last = store.last_reading()
+    last = store.ledger.last_reading()
     if last is not None and not any(mark.path == STANDARD_INPUT for mark in marks):
         read = [mark for mark in known if mark.number in last.sources]
         if len(read) == len(marks) and all(any(mark.same_as(old) for old in read) for mark in marks):
@@ -135,12 +136,12 @@ def bring_up_to_date(store: Store, settings: Settings, *, quiet: bool) -> dict[s
     Options that were not asked for are those of the last scan. What has changed since is worked in, if it is
     little; otherwise all is scanned again.
     """
-    last = store.last_scan()
+    last = store.results.last_scan()
     scanning = next_scanning(store, settings)
     if last is not None:
         changed = None
         if scanning.matcher.by_tokens and not last["current"] and scanning == Scanning.from_described(last["scanning"]):
-            changed = store.changed_texts()
+            changed = store.corpus.changed_texts()
         if changed is not None:
             return update_results(store, changed, last, settings.resources, quiet=quiet)
     return scan_if_needed(store, scanning, settings.resources, quiet=quiet)
@@ -151,7 +152,7 @@ def next_scanning(store: Store, settings: Settings) -> Scanning:
 
     `SettingsError` where they cannot be together, `VectorsError` where a file of word vectors is of no use.
     """
-    last = store.last_scanning()
+    last = store.ledger.last_scanning()
     if last is None:
         return settings.scanning
     scanning = Scanning.from_described(last).replaced(settings.free)
@@ -161,13 +162,13 @@ def next_scanning(store: Store, settings: Settings) -> Scanning:
 
 def check_adding(store: Store, settings: Settings) -> None:
     """`StoreError` where nothing can be added to the results of the last scan, or by the matcher asked for."""
-    Scanning.from_described(store.last_scanning() or {}).matcher.check_adding(store.address)
+    Scanning.from_described(store.ledger.last_scanning() or {}).matcher.check_adding(store.address)
     settings.scanning.matcher.check_adding(store.address)
 
 
 def scan_if_needed(store: Store, scanning: Scanning, resources: Resources, *, quiet: bool) -> dict[str, float]:
     """Scan, unless the last scan was the same one and nothing has changed since; seconds by stage."""
-    last = store.last_scan()
+    last = store.results.last_scan()
     same = last is not None and last["current"] and last["scanning"] == scanning.described()
     if same and (last or {}).get("vectors_state") == scanning.matcher.files_state():
         forget_scan(store)
@@ -184,7 +185,7 @@ def publish(store: Store, *, fresh: bool, keep: int = 0) -> None:
 
 def refuse_other_sources(store: Store, marks: Sequence[SourceMark]) -> bool:
     """Whether the store holds just these sources as they are; `StoreSourcesError` where it holds others."""
-    known = store.sources()
+    known = store.ledger.sources()
     same = len(known) == len(marks) and all(one.same_as(two) for one, two in zip(known, marks, strict=True))
     if known and not same:
         names = ", ".join(mark.path for mark in known[:3]) + (" …" if len(known) > 3 else "")
@@ -215,7 +216,7 @@ def check_count(name: str, count: int | None) -> None:
 def check_generations(keep: int, store: Address) -> None:
     """`UsageError` for a number of older generations that cannot be kept."""
     check_count("keep-generations", keep)
-    if keep and not is_on_server(store):
+    if keep and not kind_of(store).shared:
         raise UsageError("keep-generations is for stores on a server; a file holds one")
 
 
@@ -227,7 +228,7 @@ def still_to_come(reading: ReadingMark) -> str:
 
 def require_settled(store: Store) -> None:
     """`StoreError` where a reading is not finished."""
-    begun = store.unfinished_reading()
+    begun = store.ledger.unfinished_reading()
     if begun is not None and begun.missing:
         raise StoreError(
             f"{store.address}: a reading in parts is not finished; still to come: esdedup index {still_to_come(begun)}"
@@ -253,7 +254,7 @@ def export(
     clock = time.perf_counter()
     export_results(store, folder, table)
     with whole_file(folder / "cluster-sizes.png") as part:
-        part.write_bytes(draw_cluster_sizes(store.cluster_sizes(), "png"))
+        part.write_bytes(draw_cluster_sizes(store.results.sizes(), "png"))
     seconds = seconds | {"export": time.perf_counter() - clock}
     for name in (REPORT, *_PLOTS):
         (folder / name).unlink(missing_ok=True)  # of an earlier run, and no longer true
@@ -282,8 +283,8 @@ def described(store: Store, missing: Sequence[str] = ()) -> dict[str, Any]:
 
     `missing` are sources that were passed over.
     """
-    scanned = store.last_scan() or {}
-    marks = store.sources()
+    scanned = store.results.last_scan() or {}
+    marks = store.ledger.sources()
     skipped = skipped_by_reason(marks)
     skipped |= scanned.get("passed_over", {})
     if scanned.get("hot_tokens"):
@@ -298,9 +299,9 @@ def described(store: Store, missing: Sequence[str] = ()) -> dict[str, Any]:
             for mark in marks
         ],
         "verified": scanned.get("scanning", {}).get("verify", "none") != "none",
-        "counts": store.counts() | scanned.get("counts", {}),
-        "cluster_sizes": {str(size): count for size, count in store.cluster_sizes().items()},
-        "kinds": store.kinds() if scanned else {},
+        "counts": store.corpus.counts() | scanned.get("counts", {}),
+        "cluster_sizes": {str(size): count for size, count in store.results.sizes().items()},
+        "kinds": store.results.kinds() if scanned else {},
         "skipped": dict(sorted(skipped.items())),
         "damaged": [*missing, *damages(marks)],
         "far_reaching_clusters": scanned.get("far_reaching_clusters", 0),

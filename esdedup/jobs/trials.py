@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from esdedup.errors import EsdedupError, StoreError
 from esdedup.evaluation.forecast import Took
-from esdedup.store.opening import drop_store, open_store
+from esdedup.store.registry import drop_store, open_store
 
 TRIAL = 250_000
 """Sentences of the largest run."""

@@ -16,7 +16,8 @@ from esdedup.jobs.scanning import find_pairs, named_pairs
 from esdedup.jobs.scratch import scratch_database
 from esdedup.matching.protocol import Scanning
 from esdedup.resources import Resources
-from esdedup.store.protocol import Store
+from esdedup.store.corpus import SentenceQuery
+from esdedup.store.store import Store
 
 EXACT = "exact"
 
@@ -28,14 +29,14 @@ def against_exact(store: Store, resources: Resources, jaccard: float | None = No
 
     Told with the `threshold`. Where something else than Jaccard has made pairs, a precision by Jaccard says nothing.
     """
-    scanning = Scanning.from_described(store.last_scanning() or {})
+    scanning = Scanning.from_described(store.ledger.last_scanning() or {})
     exact = Scanning.of(
         jaccard=scanning.jaccard if jaccard is None else jaccard,
         word_edit_distance=scanning.word_edit_distance,
         across=scanning.across,
         candidates=EXACT,
     )
-    sentences = store.counts()["sentences_kept"]
+    sentences = store.corpus.counts()["sentences_kept"]
     with scratch_database(store, exact, resources, sentences) as scratch:
         find_pairs(store, scratch, exact, resources, "exact", quiet=quiet)
         scratch.execute(f"CREATE OR REPLACE TABLE truth {_PAIRS}")
@@ -86,7 +87,7 @@ def against_file(store: Store, path: Path) -> dict[str, Any]:
 
 def _scored(db: Database, store: Store) -> dict[str, Any]:
     db.execute(f"CREATE OR REPLACE TABLE found {_PAIRS}")
-    for batch in store.pair_hashes():
+    for batch in store.results.pair_hashes():
         db.insert("found", pa.Table.from_batches([batch]).select(["a", "b", "jaccard"]))
     # texts of a pair stand in the order of their names in some stores, of their hashes in others
     db.execute("UPDATE found SET a = b, b = a WHERE a > b")
@@ -95,7 +96,7 @@ def _scored(db: Database, store: Store) -> dict[str, Any]:
 
 def _hashes(store: Store, ids: Collection[str]) -> dict[str, int]:
     """The texts of those of the ids that the store has."""
-    found = store.sentences_named(sorted(ids))
+    found = store.corpus.sentences(SentenceQuery(ids=sorted(ids)))
     return dict(zip(found["id"].to_pylist(), found["hash"].to_pylist(), strict=True))
 
 

@@ -27,7 +27,8 @@ from esdedup.matching.lsh.collide import HOT_LIMIT
 from esdedup.matching.protocol import Scanning
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.resources import Resources
-from esdedup.store.protocol import Store
+from esdedup.store.schemas import PAIRS
+from esdedup.store.store import Store
 
 
 class _Changes(NamedTuple):
@@ -55,13 +56,13 @@ def update_results(
         near, dirty = _column(changes.near), _column(changes.dirty)
         found = find_pairs(store, scratch, scanning, resources, "update", quiet=quiet, near=near, dirty=dirty)
         warn_of_hot_tokens(found)
-        pairs = pa.Table.from_batches(list(named_pairs(scratch)), _NAMED)
+        pairs = pa.Table.from_batches(list(named_pairs(scratch)), PAIRS)
         outdated = np.union1d(changes.dirty, changes.gone)
         ends = [pairs[end].to_numpy() for end in ("a", "b")]
         seeds = np.unique(np.concatenate([changes.touched, outdated, *ends]))
-        affected, old_pairs = store.hanging_together(_column(seeds))
+        affected, old_pairs = store.results.closure(_column(seeds))
         valid = pc.invert(pc.or_(*(pc.is_in(old_pairs[end], pa.array(outdated)) for end in ("a", "b"))))
-        kept = old_pairs.filter(valid).select(_NAMED.names).cast(_NAMED)
+        kept = old_pairs.filter(valid).select(PAIRS.names).cast(PAIRS)
         _load(scratch, store, scanning, affected, pa.concat_tables([kept, pairs]))
         clusters = cluster_pairs(store, scratch, scanning, resources, signer)
         counts = scanned["counts"]
@@ -78,7 +79,7 @@ def update_results(
             "hot_tokens": scanned["hot_tokens"] + changes.hot_tokens,
         }
         judge = JUDGE if scanning.kinds else None
-        store.merge_results(_column(outdated), pairs, affected, clusters, summary, judge)
+        store.results.merge(_column(outdated), pairs, affected, clusters, summary, judge)
     return {"update": time.perf_counter() - clock}
 
 
@@ -101,15 +102,17 @@ def _changes(store: Store, changed: pa.Table, scanning: Scanning) -> _Changes:
     # where homes do not matter, another copy of a text changes no pair
     dirty = exists if scanning.across != "any" else arrived
     known = np.unique(tokens[dirty | gone])
-    holders = store.sharing(pa.table({"token": known}))
+    holders = store.corpus.holders(pa.table({"token": known}))
     token, holder = holders["token"].to_numpy(), holders["hash"].to_numpy()
     now = _counts(known, token)
     then = now - _counts(known, tokens[arrived].reshape(-1)) + _counts(known, tokens[gone].reshape(-1))
     hot = known[np.maximum(now, then) > HOT_LIMIT]
     all_dirty = np.union1d(hashes[dirty], holder[np.isin(token, hot)])
     if len(hot):
-        signed = store.signatures_of("any", _column(all_dirty))
-        holders = store.sharing(pa.table({"token": np.unique(token_matrix(signed["tokens"], store.signing.tokens))}))
+        signed = store.corpus.signatures_of("any", _column(all_dirty))
+        holders = store.corpus.holders(
+            pa.table({"token": np.unique(token_matrix(signed["tokens"], store.signing.tokens))})
+        )
         holder = holders["hash"].to_numpy()
     return _Changes(
         hashes,
@@ -130,7 +133,7 @@ def _counts(known: Numbers, tokens: Numbers) -> Numbers:
 
 def _load(scratch: Database, store: Store, scanning: Scanning, affected: pa.Table, pairs: pa.Table) -> None:
     """Put the affected texts and all their pairs into `scratch`, in the tables that clusters are made of."""
-    scratch.create("signatures", store.signatures_of(scanning.across, affected))
+    scratch.create("signatures", store.corpus.signatures_of(scanning.across, affected))
     collapse(scratch)
     scratch.create("named_pairs", pairs)
     scratch.execute(

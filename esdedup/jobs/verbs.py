@@ -36,8 +36,9 @@ from esdedup.jobs.steps import (
     still_to_come,
     summarize,
 )
-from esdedup.store.opening import drop_store, open_store, unfinished_generation
-from esdedup.store.protocol import STANDARD_INPUT, Store
+from esdedup.store.ledger import STANDARD_INPUT
+from esdedup.store.registry import address_of, drop_store, open_store
+from esdedup.store.store import Store
 
 SHOWN = 20
 """How many rows an answer has unless it is asked for more."""
@@ -74,14 +75,14 @@ def run(
     job = job_name(marks, settings) if fresh else None
     with MemoryWatch() as memory, open_for(store, settings, fresh=job) as opened:
         same = refuse_other_sources(opened, marks)
-        opened.begin_job("run")
+        opened.ledger.begin_job("run")
         clock, seconds = time.perf_counter(), {}
         read_into(opened, found, marks, settings, keep_going=keep_going, quiet=quiet)
         if not same or any(mark.path == STANDARD_INPUT for mark in marks):
             seconds["index"] = time.perf_counter() - clock
         seconds |= scan_if_needed(opened, settings.scanning, settings.resources, quiet=quiet)
         summary = export(opened, folder, table, seconds, memory, missing, report=report)
-        opened.end_job()
+        opened.ledger.end_job()
         publish(opened, fresh=fresh, keep=keep_generations)
         return summary
 
@@ -108,11 +109,11 @@ def index(
     with open_for(store, settings, fresh=job_name(marks, settings) if fresh else None) as opened:
         merged = read_into(opened, found, marks, settings, keep_going=keep_going, quiet=quiet)
         done = {
-            "counts": opened.counts() | merged,
-            "skipped": skipped_by_reason(opened.sources()),
+            "counts": opened.corpus.counts() | merged,
+            "skipped": skipped_by_reason(opened.ledger.sources()),
             "damaged": missing + damages(marks),
         }
-        if opened.unfinished_reading() is None:  # other parts may still be missing
+        if opened.ledger.unfinished_reading() is None:  # other parts may still be missing
             publish(opened, fresh=fresh, keep=keep_generations)
         return done
 
@@ -134,10 +135,10 @@ def scan(
         make_folder(Path(out))
     with MemoryWatch() as memory, open_for(store, settings, must_exist=True) as opened:
         require_settled(opened)
-        opened.begin_job("scan")
+        opened.ledger.begin_job("scan")
         seconds = scan_store(opened, settings.scanning, settings.resources, quiet=quiet)
         summary = _finish(opened, out, table, seconds, memory, [], report)
-        opened.end_job()
+        opened.ledger.end_job()
         return summary
 
 
@@ -170,13 +171,13 @@ def add(
         next_scanning(opened, settings)  # what is wrong with it is said before anything is read
         clock = time.perf_counter()
         merged = read_into(opened, found, marks, settings, keep_going=keep_going, quiet=quiet)
-        opened.begin_job("add")
+        opened.ledger.begin_job("add")
         seconds = {"index": time.perf_counter() - clock}
         seconds |= bring_up_to_date(opened, settings, quiet=quiet)
-        last = opened.last_reading()
-        matched, shown = opened.new_matches(last.first, matches) if last is not None else (0, [])
+        last = opened.ledger.last_reading()
+        matched, shown = opened.results.new_matches(last.first, matches) if last is not None else (0, [])
         summary = _finish(opened, out, table, seconds, memory, missing + damages(marks), report)
-        opened.end_job()
+        opened.ledger.end_job()
         return {**summary, "added": {**merged, "matched": matched}, "matches": shown}
 
 
@@ -190,13 +191,13 @@ def remove(*documents: str, store: Address, quiet: bool, **options: Any) -> dict
         require_settled(opened)
         next_scanning(opened, settings)  # likewise, before anything is deleted
         # what the same command had deleted before it was killed is not unknown
-        begun = opened.begin_job("remove", documents)
+        begun = opened.ledger.begin_job("remove", documents)
         gone = set(begun) if set(begun) == set(documents) else set()
-        removed, unknown = opened.remove(documents)
-        if opened.last_scan() is not None:
+        removed, unknown = opened.corpus.remove(documents)
+        if opened.results.last_scan() is not None:
             bring_up_to_date(opened, settings, quiet=quiet)
-        counts = opened.counts() | (opened.last_scan() or {}).get("counts", {})
-        opened.end_job()
+        counts = opened.corpus.counts() | (opened.results.last_scan() or {}).get("counts", {})
+        opened.ledger.end_job()
         return {"removed": removed, "unknown": [name for name in unknown if name not in gone], "counts": counts}
 
 
@@ -206,14 +207,14 @@ def status(*, store: Address) -> dict[str, Any]:
         return {
             "store": opened.address,
             "settings": opened.signing.described(),
-            "counts": opened.counts(),
+            "counts": opened.corpus.counts(),
             "sources": [
                 {"name": mark.name, "path": mark.path, "documents": mark.documents, "finished": mark.finished}
-                for mark in opened.sources()
+                for mark in opened.ledger.sources()
             ],
-            "skipped": skipped_by_reason(opened.sources()),
+            "skipped": skipped_by_reason(opened.ledger.sources()),
             "unfinished": _unfinished_job(opened),
-            "last_scan": opened.last_scan(),
+            "last_scan": opened.results.last_scan(),
             "disk_bytes": opened.disk_bytes(),
         }
 
@@ -240,18 +241,18 @@ def _finish(
 
 def _unfinished_job(store: Store) -> str | None:
     """What was begun and not finished, and how to finish it."""
-    if unfinished_generation(store.address):
+    if address_of(store.address).has_unfinished_generation():
         return "a new generation is being made; run the same command with --fresh again"
-    begun = store.unfinished_reading()
+    begun = store.ledger.unfinished_reading()
     if begun is not None:
-        marks = [mark for mark in store.sources() if mark.number in begun.sources]
+        marks = [mark for mark in store.ledger.sources() if mark.number in begun.sources]
         pending = next((mark for mark in marks if not mark.finished or damages([mark])), marks[-1])
         what = f"still to come: {still_to_come(begun)}" if begun.missing else "run the same command again"
         return f"reading {pending.path}: {pending.documents:,} documents so far; {what}"
-    verb = store.unfinished_job()
+    verb = store.ledger.unfinished_job()
     if verb is not None:
         return f"esdedup {verb}; run the same command again"
-    last = store.last_scan()
+    last = store.results.last_scan()
     if last is not None and not last["current"]:
         return "documents came or went since the last scan; run esdedup scan"
     return None

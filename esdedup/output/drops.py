@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from esdedup.columns.database import Database, private_database
 from esdedup.formats.rewrite import Mark
-from esdedup.store.protocol import Store
+from esdedup.store.store import Store
 
 _ORDERS = {"first": "(0, document, position)", "longest": "(-length, document, position)"}
 _HOMES = {"any": "NULL", "documents": "document", "sources": "source"}
@@ -70,9 +70,9 @@ def judge(store: Store, keep: str, across: str, kinds: Sequence[str] | None = No
     """
     with private_database() as db:
         db.execute(_TABLES)
-        for batch in store.memberships():
+        for batch in store.results.memberships():
             db.insert("members", pa.Table.from_batches([batch]))
-        for batch in store.pair_hashes():
+        for batch in store.results.pair_hashes():
             db.insert("pairs", pa.Table.from_batches([batch]).select(["a", "b", "jaccard"]))
         db.execute("DELETE FROM members WHERE cluster IS NULL")  # beside the stars of others: these stay
         if kinds is not None:

@@ -17,7 +17,8 @@ from esdedup.columns.database import private_database
 from esdedup.columns.hashing import content_hashes
 from esdedup.errors import SourceError
 from esdedup.matching.protocol import Scanning
-from esdedup.store.protocol import ClusterQuery, Store
+from esdedup.store.cluster_queries import ClusterQuery
+from esdedup.store.store import Store
 from esdedup.text.words import holding
 
 NEW, GROWN, GONE = "new", "grown", "gone"
@@ -57,14 +58,14 @@ def changes(store: Store, run: Path, wanted: ClusterQuery) -> Iterator[dict[str,
         )
         for table in _texts(path):
             db.insert("earlier", table)
-        ignored = Scanning.from_described(store.last_scanning() or {}).ignore  # not gone: known and wanted
+        ignored = Scanning.from_described(store.ledger.last_scanning() or {}).ignore  # not gone: known and wanted
         db.create("wanted", pa.table({"hash": pa.array(ignored, pa.uint64())}))
-        for batch in store.memberships():
+        for batch in store.results.memberships():
             db.insert("members", pa.Table.from_batches([batch]).select(["hash", "cluster"]))
         db.execute(_COMPARE)
         changed = db.arrays("SELECT cluster, before FROM changed")
         gone = db.arrays("SELECT place FROM gone")["place"]
-    for cluster in store.cluster_rows(wanted):
+    for cluster in store.results.cluster_rows(wanted):
         at = _place(changed["cluster"], np.uint64(int(cluster["id"], 16)))
         if at is not None:
             before = int(changed["before"][at])

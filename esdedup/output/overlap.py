@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from esdedup.columns.database import Database, private_database
 from esdedup.errors import UsageError
-from esdedup.store.protocol import Store
+from esdedup.store.store import Store
 
 COMMON = 100
 """A text that stands in more documents than this is common property: it tells nothing of two of them."""
@@ -48,7 +48,7 @@ def overlaps(store: Store, by: str, document: str | None, limit: int | None) -> 
         raise UsageError(f"by is {by!r}; allowed: documents, sources")
     with private_database() as db:
         db.execute(_TABLES)
-        _load(db, "homes", store.homes(by))
+        _load(db, "homes", store.corpus.groups(by))
         only, title = "", None
         if document is not None:
             row = db.row("SELECT home, title FROM homes WHERE id = ?", [document])
@@ -56,8 +56,8 @@ def overlaps(store: Store, by: str, document: str | None, limit: int | None) -> 
                 raise UsageError(f"{document}: not the id of one of the {by}, or it has no sentence in the store")
             title = row[1]
             only = f"AND ({row[0]} IN (one.home, two.home))"
-        _load(db, "members", store.memberships())
-        _load(db, "pairs", store.pair_hashes())
+        _load(db, "members", store.results.memberships())
+        _load(db, "pairs", store.results.pair_hashes())
         db.execute(
             f"CREATE TABLE held AS SELECT hash, {_HOMES[by]} AS home, count(*) AS sentences FROM members GROUP BY 1, 2"
         )

@@ -25,7 +25,9 @@ from esdedup.output.kinds_plot import draw_kinds
 from esdedup.output.reproduce import commands, defaults, state
 from esdedup.output.sizes import classes, sizes_of_kinds
 from esdedup.output.skips import in_words
-from esdedup.store.protocol import STANDARD_INPUT, ClusterQuery, SourceMark, Store
+from esdedup.store.cluster_queries import ClusterQuery
+from esdedup.store.ledger import STANDARD_INPUT, SourceMark
+from esdedup.store.store import Store
 
 _CLUSTERS = 10
 """Clusters of each list."""
@@ -83,7 +85,7 @@ def report_page(store: Store, told: Mapping[str, Any]) -> str:
 
     Of clusters only the first ones in each order are asked for.
     """
-    marks, sizes, kinds = store.sources(), store.cluster_sizes(), told["kinds"]
+    marks, sizes, kinds = store.ledger.sources(), store.results.sizes(), told["kinds"]
     look = Markup(style())
     values = {
         "told": told,
@@ -149,14 +151,14 @@ def _headed(cluster: Mapping[str, Any], **more: Any) -> dict[str, Any]:
 
 
 def _largest(store: Store) -> Iterator[dict[str, Any]]:
-    for cluster in store.cluster_rows(ClusterQuery(limit=_CLUSTERS)):
+    for cluster in store.results.cluster_rows(ClusterQuery(limit=_CLUSTERS)):
         yield _headed(cluster, view=laid_out(cluster, rows=_ROWS, brief=True))
 
 
 def _contradictory(store: Store) -> Iterator[dict[str, Any]]:
     """The clusters with the surest contradictions, each with its first ones."""
     wanted = ClusterQuery(having="contradictions", sort="contradiction", limit=_CLUSTERS)
-    for cluster in store.cluster_rows(wanted):
+    for cluster in store.results.cluster_rows(wanted):
         rows = sorted(contradictions(cluster), key=lambda row: (-row["confidence"], row["slot"]))
         view = laid_out(cluster, rows=_ROWS, brief=True)
         yield _headed(cluster, conflicts=[_conflict(row) for row in rows[:_CONFLICTS]], found=len(rows), view=view)
@@ -182,7 +184,7 @@ def _conflict(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _templates(store: Store) -> Iterator[dict[str, Any]]:
     """The largest templates of some subjects, each with the beginning of its table."""
-    found = store.cluster_rows(ClusterQuery(kind="template", limit=2 * _CLUSTERS))
+    found = store.results.cluster_rows(ClusterQuery(kind="template", limit=2 * _CLUSTERS))
     for cluster in islice((one for one in found if one["distinct"] >= _FEWEST_SUBJECTS), _CLUSTERS):
         table = table_of(_of_first_texts(cluster))
         frame = list(frame_pieces(table.frame))

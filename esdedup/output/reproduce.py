@@ -16,8 +16,8 @@ from urllib.parse import urlsplit, urlunsplit
 from esdedup.formats.reading_options import Reading
 from esdedup.matching.protocol import MATCHERS, Scanning
 from esdedup.matching.signing import Signing
-from esdedup.store.opening import is_on_server
-from esdedup.store.protocol import SourceMark
+from esdedup.store.ledger import SourceMark
+from esdedup.store.registry import kind_of
 
 _NAMED = 50
 """Sources that one command names."""
@@ -41,7 +41,7 @@ def commands(marks: Sequence[SourceMark], settings: Mapping[str, Any], address: 
     signing = _flags(settings, Signing().described(), _flag_names(Signing.all_names()))
     scanning, store, out = _scanning_flags(settings), ["--store", _place(address)], ["--out", _OUT]
     if len(ways) == 1:
-        named = store if is_on_server(address) else []  # in a file it is in the folder by itself
+        named = store if kind_of(address).shared else []  # in a file it is in the folder by itself
         told = [["run", *_named(ways[0]), *signing, *scanning, *named, *out]]
     else:
         told = [["index", *_named(way), *(signing if way is ways[0] else []), *store] for way in ways]
@@ -52,7 +52,7 @@ def commands(marks: Sequence[SourceMark], settings: Mapping[str, Any], address: 
 def _place(address: str) -> str:
     """Where the store is made: at its address, without a user, a password or a query should it have any, or, if it
     is a file, in the new folder."""
-    if not is_on_server(address):
+    if not kind_of(address).shared:
         return f"{_OUT}/store.duckdb"
     parts = urlsplit(address)
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from esdedup.files import compact_json, whole_file
-from esdedup.store.protocol import Store
+from esdedup.store.store import Store
 
 PAIRS: pa.Schema = pa.schema(
     [
@@ -67,7 +67,7 @@ def export_results(store: Store, folder: Path, table: str = "jsonl") -> list[Pat
         else:
             _write_lines(part, _pairs(store))
     with whole_file(clusters) as part, whole_file(listing) as text_part, text_part.open("w", encoding="utf-8") as out:
-        rows = _listed(store.cluster_rows(), out)
+        rows = _listed(store.results.cluster_rows(), out)
         if table == "parquet":
             _write_parquet(part, _batched(rows, CLUSTERS), CLUSTERS)
         else:
@@ -100,7 +100,7 @@ def _percent_encoded(match: re.Match[str]) -> str:
 
 
 def _pairs(store: Store) -> Iterator[dict[str, Any]]:
-    for batch in store.pair_rows():
+    for batch in store.results.pair_rows():
         for row in batch.to_pylist():
             if row["jaccard"] is not None:
                 row["jaccard"] = round(row["jaccard"], 6)

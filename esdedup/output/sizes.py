@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from esdedup.store.protocol import Store
+from esdedup.store.store import Store
 
 _FIRSTS = (2, 3, 4, 5, 10, 20, 50, 100, 200, 500, *(10**power for power in range(3, 12)))
 """The least size of each class."""
@@ -39,7 +39,7 @@ class PowerLaw(NamedTuple):
 
 def sizes_of_kinds(store: Store) -> dict[str, dict[int, int]]:
     """Of each kind that there is, how many clusters there are of each size."""
-    return {kind: store.cluster_sizes(kind) for kind in store.kinds()}
+    return {kind: store.results.sizes(kind) for kind in store.results.kinds()}
 
 
 def classes(sizes: Mapping[int, int]) -> dict[SizeClass, int]:

@@ -37,7 +37,7 @@ MEANINGS: pa.Schema = pa.schema(
 )
 
 IDENTICAL = ("identical", 1.0, "all its sentences are the same", None)
-"""The meaning of a cluster of one text, about which no judge is asked."""
+"""The meaning of a cluster of one text, about which no classifier is asked."""
 
 CONTRADICTIONS: pa.Schema = pa.schema(
     [
@@ -46,13 +46,13 @@ CONTRADICTIONS: pa.Schema = pa.schema(
     ]
 )
 FOUND: pa.Schema = pa.schema([*CONTRADICTIONS, ("copies", pa.int32())])  # null where no order is known
-"""What is found in clusters that are judged already."""
+"""What is found in clusters that are classified already."""
 
 CONTRADICTING = ("drift", "template")
 """The kinds that may hold contradictions."""
 
 
-class Judge(NamedTuple):
+class Classifier(NamedTuple):
     """Says what clusters mean."""
 
     kinds: Callable[[pa.Table], pa.Table]

@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 from starlette.requests import Request
 
 from esdedup.errors import EsdedupError
-from esdedup.store.protocol import Store
+from esdedup.store.store import Store
 from esdedup.web.live import Live
 
 T = TypeVar("T")

@@ -7,13 +7,12 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from queue import LifoQueue
 from typing import Any
 
 from esdedup.errors import EsdedupError, StoreError, StoreLockedError, UsageError
-from esdedup.store.opening import is_on_server, open_store
-from esdedup.store.protocol import Store
+from esdedup.store.registry import address_of, open_store
+from esdedup.store.store import Store
 from esdedup.web.snapshot import Snapshot, fingerprint
 
 log = logging.getLogger("esdedup")
@@ -40,7 +39,8 @@ class Edition:
         prepare: Prepare = lambda _: None,
         ended: Callable[[], bool] = lambda: False,
     ) -> None:
-        self._snapshot = None if is_on_server(address) else Snapshot(Path(address), ended)
+        file = address_of(address).file
+        self._snapshot = None if file is None else Snapshot(file, ended)
         self._address = address
         self._memory = memory
         self._idle: LifoQueue[Store] = LifoQueue()  # the one that was used last knows most
@@ -182,10 +182,11 @@ class Live:
 
     def _look(self) -> Any:
         """What changes whenever the store does."""
-        if not is_on_server(self.address):
-            return fingerprint(Path(self.address))
+        file = address_of(self.address).file
+        if file is not None:
+            return fingerprint(file)
         with open_store(self.address, read_only=True) as store:
-            return store.generation, store.state(), store.last_scan(), store.unfinished_reading()
+            return store.generation, store.ledger.state(), store.results.last_scan(), store.ledger.unfinished_reading()
 
     def _keep_up(self) -> None:
         told = ""

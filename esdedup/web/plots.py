@@ -14,7 +14,7 @@ from esdedup.output.drawing import on_dark
 from esdedup.output.histogram import draw_cluster_sizes
 from esdedup.output.kinds_plot import draw_kinds
 from esdedup.output.sizes import sizes_of_kinds
-from esdedup.store.protocol import Store
+from esdedup.store.store import Store
 from esdedup.web.answers.browse import UnknownError
 from esdedup.web.answers.overview import curve
 from esdedup.web.desk import Desk, Whole
@@ -33,7 +33,7 @@ def add_plots(app: FastAPI, desk: Desk) -> None:
 
 
 def _sizes(store: Store) -> bytes:
-    return draw_cluster_sizes(store.cluster_sizes(), "svg")
+    return draw_cluster_sizes(store.results.sizes(), "svg")
 
 
 def _kinds(store: Store) -> bytes:

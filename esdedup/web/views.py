@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from fastapi import Path, Query
 from pydantic import BaseModel, BeforeValidator, Field
 
-from esdedup.store.protocol import ClusterQuery
+from esdedup.store.cluster_queries import ClusterQuery
 from esdedup.web.answers import articles, browse, check, meanings, overview, shapes
 from esdedup.web.desk import Question, Whole
 

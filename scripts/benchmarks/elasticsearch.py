@@ -26,7 +26,8 @@ from esdedup.store.elasticsearch.indices import CORPUS, Indices
 from esdedup.store.elasticsearch.reading import PAGE
 from esdedup.store.elasticsearch.rows import SIGNATURE, sentence_actions
 from esdedup.store.elasticsearch.store import ServerStore
-from esdedup.store.protocol import SEEN, SourceMark
+from esdedup.store.ledger import SourceMark
+from esdedup.store.schemas import SEEN
 from scripts.benchmarks.bench import Bench, seconds
 from scripts.benchmarks.corpora import articles_of_sentences, dump
 from scripts.benchmarks.processes import ESDEDUP, run
@@ -111,19 +112,19 @@ def _bodies(batches: list[tuple[pa.Table, pa.Table]]) -> Iterator[bytes]:
     size = 0
     for documents, sentences in batches:
         for action in sentence_actions(_MARK, "sentence", documents, sentences):
-            held.append(action)
-            size += len(action)
+            held += [line for line in action if line is not None]
+            size += sum(map(len, held[-2:]))
             if size >= BODY_BYTES:
-                yield b"".join(held)
+                yield b"\n".join([*held, b""])
                 held, size = [], 0
     if held:
-        yield b"".join(held)
+        yield b"\n".join([*held, b""])
 
 
 def _load_raw(server: str, bodies: list[bytes]) -> float:
     """Seconds for the same bodies, ready made, sent by as many connections as ours; then a refresh."""
     with _dropped(f"{server}/raw") as store:
-        connection = store._connection
+        connection = store._open.connection
         indices = Indices(connection)
         index = indices.name("sentences", indices.make(CORPUS, {}, loading=True))
 
@@ -141,10 +142,10 @@ def _load_raw(server: str, bodies: list[bytes]) -> float:
 def _load_signed(server: str, batches: list[tuple[pa.Table, pa.Table]]) -> float:
     with _dropped(f"{server}/signed") as store:
         began = time.perf_counter()
-        store.begin([_MARK])
+        store.corpus.begin([_MARK])
         for documents, sentences in batches:
-            store.append(_MARK, documents, sentences, SEEN.empty_table())
-        store._indices.refresh(store._names["sentences"])
+            store.corpus.append(_MARK, documents, sentences, SEEN.empty_table())
+        store._open.indices.refresh(store._open.names["sentences"])
         return time.perf_counter() - began
 
 
@@ -154,11 +155,11 @@ def _load_signed(server: str, batches: list[tuple[pa.Table, pa.Table]]) -> float
 def _asking(bench: Bench, server: str) -> list[Row]:
     address = f"{server}/whole"
     with _opened(address) as store:
-        kept = store.counts()["sentences_kept"]
+        kept = store.corpus.counts()["sentences_kept"]
         readers: dict[str, Callable[[], float]] = {
             "scroll": lambda: seconds(lambda: _bare_scroll(store)),
             "pit": lambda: seconds(lambda: _point_in_time(store)),
-            "slices": lambda: seconds(lambda: sum(rows.num_rows for _, rows in store.signatures("any"))),
+            "slices": lambda: seconds(lambda: sum(rows.num_rows for _, rows in store.corpus.signatures("any"))),
             "grouped": lambda: seconds(lambda: _read_and_group(store)),
         }
         times: dict[str, list[float]] = {name: [] for name in readers}
@@ -181,7 +182,7 @@ def _asking(bench: Bench, server: str) -> list[Row]:
 
 
 def _bare_scroll(store: Any) -> int:
-    ask, index, seen = store._connection.ask, store._names["sentences"], 0
+    ask, index, seen = store._open.connection.ask, store._open.names["sentences"], 0
     body = {"size": PAGE, "sort": ["_doc"], **SIGNATURE.body()}
     answer = ask("POST", f"/{index}/_search", body, scroll="5m")
     while answer["hits"]["hits"]:
@@ -192,7 +193,7 @@ def _bare_scroll(store: Any) -> int:
 
 
 def _point_in_time(store: Any) -> int:
-    ask, index, seen = store._connection.ask, store._names["sentences"], 0
+    ask, index, seen = store._open.connection.ask, store._open.names["sentences"], 0
     identity = ask("POST", f"/{index}/_pit", keep_alive="5m")["id"]
     body = {"size": PAGE, "sort": [{"_doc": "asc"}, {"_shard_doc": "asc"}], "track_total_hits": False}
     body |= {"pit": {"id": identity, "keep_alive": "5m"}, **SIGNATURE.body()}
@@ -223,7 +224,7 @@ def _questions(store: ServerStore) -> list[Row]:
 
 def _asked(store: Any, what: str, questions: list[str], ask: Callable[[str], Any]) -> list[Row]:
     """Milliseconds: the server's own (`took`), and as they are seen from here."""
-    original, took, seen = store._connection.ask, [], []
+    original, took, seen = store._open.connection.ask, [], []
 
     def noted(*arguments: Any, **parameters: Any) -> Any:
         answer = original(*arguments, **parameters)
@@ -231,13 +232,13 @@ def _asked(store: Any, what: str, questions: list[str], ask: Callable[[str], Any
             took[-1] += answer["took"]
         return answer
 
-    store._connection.ask = noted
+    store._open.connection.ask = noted
     for question in questions:
         took.append(0)
         began = time.perf_counter()
         ask(question)
         seen.append(1000 * (time.perf_counter() - began))
-    store._connection.ask = original
+    store._open.connection.ask = original
     name = f"{what}, {len(questions)} questions"
     return [
         at_most(f"{name}: server's time, median", median(took), "ms", 10),
@@ -255,8 +256,8 @@ def _naive(bench: Bench, store: Any, kept: int, scanned: float) -> list[Row]:
     began = time.perf_counter()
     for tokens in questions:
         should = [{"term": {"tokens": token}} for token in tokens]
-        store._reader.search(
-            store._names["sentences"], {"size": 10, "_source": False, "query": {"bool": {"should": should}}}
+        store._open.reader.search(
+            store._open.names["sentences"], {"size": 10, "_source": False, "query": {"bool": {"should": should}}}
         )
     each = (time.perf_counter() - began) / asked
     return [
@@ -271,7 +272,7 @@ def _first_tokens(store: Any, wanted: int) -> list[list[int]]:
     body: dict[str, Any] = {"sort": [{"number": "asc"}], **SIGNATURE.body()}
     while len(tokens) < wanted:
         page = body | {"size": min(PAGE, wanted - len(tokens))}
-        hits = store._reader.search(store._names["sentences"], page)["hits"]["hits"]
+        hits = store._open.reader.search(store._open.names["sentences"], page)["hits"]["hits"]
         if not hits:
             break
         tokens += [hit["fields"]["tokens"] for hit in hits]

@@ -11,7 +11,7 @@ from statistics import median
 from typing import Any
 
 import esdedup
-from esdedup.store.protocol import Store
+from esdedup.store.store import Store
 from scripts.benchmarks.bench import Bench
 from scripts.benchmarks.corpora import articles_of_sentences, dump
 from scripts.benchmarks.rows import Row, at_most

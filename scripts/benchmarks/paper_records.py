@@ -133,7 +133,7 @@ def _found(store: Path, by_text: dict[str, dict[str, list[str]]]) -> Matches:
     text_of = {f"{source}/{name}": text for text, ids in by_text.items() for source in SOURCES for name in ids[source]}
     texts = {(text, text) for text in by_text}
     with esdedup.open_store(store, read_only=True) as opened:
-        for batch in opened.pair_rows():
+        for batch in opened.results.pair_rows():
             for one, two in zip(batch["a"].to_pylist(), batch["b"].to_pylist(), strict=True):
                 texts |= {(text_of[one], text_of[two]), (text_of[two], text_of[one])}
     return {(one, two) for left, right in texts for one in by_text[left]["fodors"] for two in by_text[right]["zagats"]}

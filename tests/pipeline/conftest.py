@@ -9,7 +9,11 @@ from typing import Any
 import pytest
 
 import esdedup
-from esdedup.store.protocol import Store
+from esdedup.store.corpus import Corpus
+from esdedup.store.duckdb.corpus import FileCorpus
+from esdedup.store.elasticsearch.corpus import ServerCorpus
+from esdedup.store.elasticsearch.results import PublishedResults
+from esdedup.store.results import Results
 
 KINDS = ("embedded", "server")
 
@@ -35,15 +39,13 @@ class Stores:
         """`esdedup.run`, whose store is that of `out` unless it is named."""
         return esdedup.run(*sources, out=out, **{"store": self.at(out), **options})
 
-    def store_class(self) -> type[Store]:
-        """What opens these stores."""
-        if self.on_server:
-            from esdedup.store.elasticsearch.store import ServerStore
+    def corpus_class(self) -> type[Corpus]:
+        """What holds the corpus of these stores."""
+        return ServerCorpus if self.on_server else FileCorpus
 
-            return ServerStore
-        from esdedup.store.duckdb.store import EmbeddedStore
-
-        return EmbeddedStore
+    def results_class(self) -> type[Results]:
+        """What holds the results of these stores."""
+        return PublishedResults if self.on_server else Results
 
 
 @pytest.fixture(params=KINDS)

@@ -10,7 +10,7 @@ import pytest
 import esdedup
 from esdedup.engines.local.engine import LocalEngine
 from esdedup.errors import SourceError, StoreError, StoreSourcesError
-from esdedup.jobs.scratch import scan_folders
+from esdedup.store.registry import address_of
 from tests.pipeline.conftest import RunJob, Stores
 from tests.pipeline.test_index import KilledError
 from tests.pipeline.test_run import lines, records, results, table
@@ -157,7 +157,7 @@ def test_a_large_scan_goes_on_where_it_was_killed(
     run(source, out=tmp_path / "killed", store=store, **RECORDS)
     assert ranges[0] == after
     assert results(tmp_path / "killed") == results(tmp_path / "whole")
-    assert not scan_folders(store)
+    assert not address_of(store).scan_folders()
     assert esdedup.status(store=store)["unfinished"] is None
 
 

@@ -38,7 +38,7 @@ def test_what_a_killed_first_generation_has_left(
     def killed(*_: Any) -> None:
         raise KilledError
 
-    monkeypatch.setattr(stores.store_class(), "append", killed)
+    monkeypatch.setattr(stores.corpus_class(), "append", killed)
     with pytest.raises(KilledError):
         esdedup.index(table(tmp_path / "a.tsv", records(9)), store=address, fresh=True, **RECORDS)
     monkeypatch.undo()

@@ -114,7 +114,7 @@ class Histories(RuleBasedStateMachine):
             esdedup.add(self.write({}, "a"), store=self.store, source_name="a", workers=1, min_chars=10)
         with esdedup.open_store(self.store, read_only=True) as store:
             export_results(store, self.folder / "grown")
-            counts = {**store.counts(), **(store.last_scan() or {})["counts"]}
+            counts = {**store.corpus.counts(), **(store.results.last_scan() or {})["counts"]}
         sources = []
         for name in sorted({name for name, _ in self.held}):
             path = self.folder / f"{name}.tsv"
@@ -154,8 +154,7 @@ def test_histories(monkeypatch: pytest.MonkeyPatch, stores: Stores) -> None:
     monkeypatch.setattr("esdedup.jobs.updating.HOT_LIMIT", 5)
     monkeypatch.setattr("esdedup.matching.lsh.block.HOT_REACH", 2)
     # and any share of changed texts is worked in
-    monkeypatch.setattr("esdedup.store.duckdb.store.WHOLE_SCAN_FROM", 10)
-    monkeypatch.setattr("esdedup.store.elasticsearch.store.WHOLE_SCAN_FROM", 10)
+    monkeypatch.setattr("esdedup.store.ledger.WHOLE_SCAN_FROM", 10)
     run_state_machine_as_test(
         Here,
         settings=settings(

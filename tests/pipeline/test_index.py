@@ -78,7 +78,7 @@ def spans(stores: Stores, out: Path) -> list[tuple[int, ...]]:
         store: Any = opened
         if not stores.on_server:
             return list(store._db.rows(f"SELECT {', '.join(names)} FROM sentences WHERE document = 0 ORDER BY 1"))
-        [found] = store._reader.look_up(store._names["sentences"], "document", ["1"], Wanted(source=names))
+        [found] = store._open.reader.look_up(store._open.names["sentences"], "document", ["1"], Wanted(source=names))
     return sorted(tuple(hit["_source"][name] for name in names) for hit in found)
 
 
@@ -167,16 +167,16 @@ def test_a_killed_run_is_finished_by_the_same_command(tmp_path: Path) -> None:
     code = (
         "import sys, time, esdedup\n"
         "import esdedup.jobs.indexing as indexing, esdedup.formats.batches as batches\n"
-        "from esdedup.store.duckdb.store import EmbeddedStore\n"
+        "from esdedup.store.duckdb.corpus import FileCorpus\n"
         "if __name__ == '__main__':\n"
         "    indexing._FLUSH_BYTES = 50_000\n"
         "    batches.MAX_BYTES = 30_000\n"
-        "    append = EmbeddedStore.append\n"
+        "    append = FileCorpus.append\n"
         "    def slow(*arguments):\n"
         "        append(*arguments)\n"
         "        print('flushed', flush=True)\n"
         "        time.sleep(0.05)\n"
-        "    EmbeddedStore.append = slow\n"
+        "    FileCorpus.append = slow\n"
         "    esdedup.run(sys.argv[1], out=sys.argv[2], workers=1)\n"
     )
     out = tmp_path / "killed"
@@ -237,7 +237,7 @@ def test_a_reading_killed_anywhere_is_finished(
     whole = run(*sources, out=tmp_path / "whole", **options)
     monkeypatch.setattr("esdedup.formats.batches.MAX_BYTES", 2000)
     monkeypatch.setattr("esdedup.jobs.indexing._FLUSH_ROWS", 7)
-    opened = stores.store_class()
+    opened = stores.corpus_class()
     append, calls = opened.append, 0
 
     def killed(*arguments: Any) -> None:

@@ -182,7 +182,7 @@ def test_revisions_out_of_order(tmp_path: Path, run: RunJob, stores: Stores) -> 
         ("A", moment(10), "Old", None), ("B", moment(30), "Bo", True)
     ]  # fmt: skip
     with esdedup.open_store(stores.at(tmp_path / "out"), read_only=True) as store:
-        rows = {row["text"]: row for row in (store.sentence(f"1:{position}") for position in range(3)) if row}
+        rows = {row["text"]: row for row in (store.corpus.sentence(f"1:{position}") for position in range(3)) if row}
     assert [(rows[text]["revision"], rows[text]["timestamp"]) for text in (said, other, later)] == [
         (4, moment(10)), (1, moment(50)), (2, moment(60))
     ]  # fmt: skip

@@ -16,7 +16,7 @@ import pytest
 import esdedup
 from esdedup.errors import SettingsError, SourceError, StoreError, StoreSourcesError, UsageError
 from esdedup.store.elasticsearch import generations
-from esdedup.store.elasticsearch.progress import Progress
+from esdedup.store.elasticsearch.ledger import ServerLedger
 from tests.corpus import corpus
 from tests.pipeline.test_run import records, results, table
 from tests.sources.helpers import export, page, revision
@@ -113,14 +113,14 @@ def test_another_part_comes_and_goes_meanwhile(
     """What a part knows of the store is as old as its last request: another one may have begun and ended since."""
     [source, _], options = repeated_ids(tmp_path)
     esdedup.run(source, out=tmp_path / "whole", **options)
-    method = getattr(Progress, moment)
+    method = getattr(ServerLedger, moment)
 
     def after_another(*arguments: object) -> object:
-        monkeypatch.setattr(Progress, moment, method)
+        monkeypatch.setattr(ServerLedger, moment, method)
         assert "new" not in esdedup.index(source, store=store, part="1/2", **options)["counts"]
         return method(*arguments)
 
-    monkeypatch.setattr(Progress, moment, after_another)
+    monkeypatch.setattr(ServerLedger, moment, after_another)
     assert esdedup.index(source, store=store, part="2/2", **options)["counts"]["new"] == documents(store)
     esdedup.scan(store=store, out=tmp_path / "joined")
     assert results(tmp_path / "joined") == results(tmp_path / "whole")
@@ -134,15 +134,15 @@ def test_a_part_that_is_killed_is_read_again(tmp_path: Path, store: str) -> None
     code = (
         "import os, signal, sys, esdedup\n"
         "import esdedup.jobs.indexing as indexing, esdedup.formats.batches as batches\n"
-        "from esdedup.store.elasticsearch.progress import Progress\n"
+        "from esdedup.store.elasticsearch.ledger import ServerLedger\n"
         "indexing._FLUSH_ROWS, batches.MAX_BYTES = 7, 2000\n"
-        "advance, turns = Progress.advance, []\n"
+        "advance, turns = ServerLedger.advance, []\n"
         "def killed(*arguments):\n"
         "    turns.append(1)\n"
         "    if len(turns) == 3:\n"
         "        os.kill(os.getpid(), signal.SIGKILL)\n"
         "    advance(*arguments)\n"
-        "Progress.advance = killed\n"
+        "ServerLedger.advance = killed\n"
         "esdedup.index(sys.argv[1], store=sys.argv[2], part='2/3', unit='record', min_chars=0, workers=1)\n"
     )
     before = documents(store)
@@ -166,7 +166,7 @@ def test_the_one_that_ends_the_reading_may_be_killed(
     for part in PARTS[:2]:
         esdedup.index(source, store=store, part=part, **options)
     with monkeypatch.context() as patch:
-        patch.setattr(Progress, "ended", kill)
+        patch.setattr(ServerLedger, "ended", kill)
         with pytest.raises(KilledError):
             esdedup.index(source, store=store, part="3/3", **options)
     assert esdedup.status(store=store)["unfinished"].endswith("; run the same command again")
@@ -228,7 +228,7 @@ def test_a_reading_without_parts_is_gone_on_with_as_it_began(
 ) -> None:
     [source, _], options = repeated_ids(tmp_path)
     with monkeypatch.context() as patch:
-        patch.setattr(Progress, "ended", kill)
+        patch.setattr(ServerLedger, "ended", kill)
         with pytest.raises(KilledError):
             esdedup.index(source, store=store, **options)
     with pytest.raises(StoreSourcesError, match="a reading without --part has begun"):

@@ -44,7 +44,7 @@ def test_nothing_is_left_behind(tmp_path: Path, address: str, run: RunJob, store
     )
     if stores.on_server:
         with esdedup.open_store(address) as store:
-            assert not store._indices.generations("records")  # type: ignore[attr-defined]
+            assert not store._open.indices.generations("records")  # type: ignore[attr-defined]
     esdedup.add(table(tmp_path / "b.tsv", [("new", rows[0][1] + " indeed")]), store=address)
     assert esdedup.status(store=address)["last_scan"]["scanning"]["candidates"] == "queries"
 

@@ -20,7 +20,8 @@ from esdedup.errors import StoreError, UsageError
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import Signing
 from esdedup.output.overlap import COMMON
-from esdedup.store.protocol import Store
+from esdedup.store.corpus import SentenceQuery
+from esdedup.store.store import Store
 from tests.corpus import corpus, edited, jaccard, sentence, shingle_set
 from tests.pipeline.conftest import KINDS
 from tests.pipeline.test_run import lines, records, table
@@ -149,7 +150,7 @@ def test_overlap_counts_sentences_that_stand_elsewhere(tmp_path: Path, address: 
     esdedup.scan(store=path, out=tmp_path / "out")
     stored: dict[str, list[str]] = {}
     with esdedup.open_store(path, read_only=True) as opened:
-        held = opened.sentences_starting("", 10_000).to_pylist()
+        held = opened.corpus.sentences(SentenceQuery(start="", limit=10_000)).to_pylist()
     for row in held:
         stored.setdefault(row["document"], []).append(row["text"])
     names = {

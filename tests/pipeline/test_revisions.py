@@ -19,7 +19,7 @@ from esdedup.jobs.assemble import Assembler
 from esdedup.jobs.news import NewsReader
 from esdedup.jobs.prepare import Recipe, prepare
 from esdedup.matching.signing import Signing
-from esdedup.store.protocol import SourceMark
+from esdedup.store.ledger import SourceMark
 from esdedup.text.segment import segment
 from esdedup.text.wikitext.fast import FastCleaner
 from esdedup.text.wikitext.rules import Names

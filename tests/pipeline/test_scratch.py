@@ -14,9 +14,10 @@ import pytest
 import esdedup
 from esdedup.errors import EsdedupError, StoreLockedError
 from esdedup.files import hold
-from esdedup.jobs.scratch import forget_scans, scan_folder, scan_folders, scratch_database
+from esdedup.jobs.scratch import forget_scans, scan_folder, scratch_database
 from esdedup.matching.protocol import Scanning
 from esdedup.resources import Resources
+from esdedup.store.registry import address_of
 from tests.pipeline.conftest import Stores
 from tests.pipeline.test_index import KilledError
 from tests.pipeline.test_run import records, table
@@ -48,7 +49,7 @@ def test_a_second_scan_leaves_the_first_its_work(indexed: str) -> None:
             assert "\n" not in str(told.value)
         forget_scans(indexed)
         assert {path.name: path.stat().st_ino for path in folder.iterdir()} == before
-    assert scan_folders(indexed) == []
+    assert address_of(indexed).scan_folders() == []
 
 
 def test_generations_do_not_share_a_folder(tmp_path: Path, stores: Stores, indexed: str) -> None:
@@ -56,15 +57,15 @@ def test_generations_do_not_share_a_folder(tmp_path: Path, stores: Stores, index
         beside = begin(first, new)
         with esdedup.open_store(indexed) as live, ExitStack() as second:
             folder = begin(second, live)
-            assert scan_folders(indexed) == sorted({folder, beside})
+            assert address_of(indexed).scan_folders() == sorted({folder, beside})
             job = (folder / "job.json").read_bytes()
             first.close()
-            assert scan_folders(indexed) == [folder]
+            assert address_of(indexed).scan_folders() == [folder]
             if stores.on_server:  # what takes the place of a store leaves its scan in peace
                 source = table(tmp_path / "b.tsv", records(10))
                 esdedup.run(source, out=tmp_path / "out", store=indexed, fresh=True, **RECORDS)
             assert (folder / "job.json").read_bytes() == job
-    assert scan_folders(indexed) == []
+    assert address_of(indexed).scan_folders() == []
 
 
 @pytest.mark.parametrize("end", ["drop", "replace"])
@@ -78,17 +79,17 @@ def test_what_killed_scans_left_goes_with_the_store(
 
     sources = [table(tmp_path / f"{name}.tsv", records(10 + at)) for at, name in enumerate("bc")]
     with monkeypatch.context() as patch:
-        patch.setattr(stores.store_class(), "replace_results", killed)
+        patch.setattr(stores.results_class(), "replace", killed)
         with pytest.raises(KilledError):
             esdedup.scan(store=indexed)
         with pytest.raises(KilledError):
             esdedup.run(sources[0], out=tmp_path / "out", store=indexed, fresh=True, **RECORDS)
-    assert len(scan_folders(indexed)) == 2
+    assert len(address_of(indexed).scan_folders()) == 2
     if end == "drop":
         esdedup.drop(store=indexed)
     else:
         esdedup.run(sources[1], out=tmp_path / "out", store=indexed, fresh=True, **RECORDS)
-    assert scan_folders(indexed) == []
+    assert address_of(indexed).scan_folders() == []
 
 
 class At:
@@ -98,6 +99,7 @@ class At:
 
     def __init__(self, address: str) -> None:
         self.address = address
+        self.ledger = self
 
     def state(self) -> str:
         return "as it is"
@@ -118,8 +120,8 @@ def test_of_a_server_it_is_a_folder_of_the_users(tmp_path: Path, monkeypatch: py
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
         # names that begin or look alike are other stores
         others = [f"{address}.x", f"{address}-x", f"{address}-20250101t000000000000", "http://localhost-wiki/x"]
-        assert all(scan_folders(other) == [] for other in others)
-        assert scan_folders(address) == [folder]
+        assert all(address_of(other).scan_folders() == [] for other in others)
+        assert address_of(address).scan_folders() == [folder]
     assert list(folder.parent.iterdir()) == []
     (tmp_path / "file").touch()
     monkeypatch.setenv("ESDEDUP_SCRATCH", str(tmp_path / "file"))
@@ -129,7 +131,7 @@ def test_of_a_server_it_is_a_folder_of_the_users(tmp_path: Path, monkeypatch: py
 
 def test_a_store_of_a_longer_name_is_another_one(tmp_path: Path) -> None:
     (tmp_path / ".s.duckdb.x.duckdb.scan").mkdir()
-    assert scan_folders(str(tmp_path / "s.duckdb")) == []
+    assert address_of(tmp_path / "s.duckdb").scan_folders() == []
 
 
 def test_a_lock_is_never_on_a_file_that_was_deleted(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from esdedup.jobs.settings import Settings
 from esdedup.matching.protocol import Scanning
 from esdedup.matching.signing import Signing
 from esdedup.output.reproduce import commands, defaults, state
-from esdedup.store.protocol import SourceMark
+from esdedup.store.ledger import SourceMark
 
 USUAL: dict[str, Any] = {**Signing().described(), **Scanning().described()}
 

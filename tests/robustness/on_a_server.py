@@ -97,17 +97,17 @@ def _counts(status: dict[str, Any]) -> dict[str, int]:
 def make_small(patch: pytest.MonkeyPatch) -> None:
     """Many pages, slices, lookups, bodies and pieces; and pauses that tests can wait for."""
     for name, value in {
-        "sources.batches.MAX_BYTES": 4_000,
-        "pipeline.indexing._FLUSH_ROWS": 90,
-        "stores.elastic.reading.PAGE": 50,
-        "stores.elastic.questions.PAGE": 50,
-        "stores.elastic.reading.SLICE": 120,
-        "stores.elastic.reading.ASKED": 64,
-        "stores.elastic.changes.ASKED": 64,
-        "stores.elastic.bulk.BODY_BYTES": 20_000,
-        "stores.elastic.journal._PIECE_BYTES": 8_000,
-        "stores.elastic.connection.FIRST_PAUSE": 0.002,
-        "stores.elastic.connection.LONGEST_PAUSE": 0.01,
+        "formats.batches.MAX_BYTES": 4_000,
+        "jobs.indexing._FLUSH_ROWS": 90,
+        "store.elasticsearch.reading.PAGE": 50,
+        "store.elasticsearch.searches.PAGE": 50,
+        "store.elasticsearch.reading.SLICE": 120,
+        "store.elasticsearch.reading.ASKED": 64,
+        "store.elasticsearch.changes.ASKED": 64,
+        "store.elasticsearch.bulk.BODY_BYTES": 20_000,
+        "store.elasticsearch.journal._PIECE_BYTES": 8_000,
+        "store.elasticsearch.connection.FIRST_PAUSE": 0.002,
+        "store.elasticsearch.connection.LONGEST_PAUSE": 0.01,
     }.items():
         patch.setattr(f"esdedup.{name}", value)
 

@@ -14,7 +14,7 @@ from elasticsearch import Elasticsearch
 
 import esdedup
 from esdedup.errors import StoreError, StoreLockedError
-from esdedup.store.elasticsearch.store import ServerStore
+from esdedup.store.elasticsearch.corpus import ServerCorpus
 from tests.corpus import corpus
 from tests.elastic_proxy import Exchange, Proxy
 from tests.robustness.helpers import one_line, said
@@ -222,16 +222,16 @@ def test_who_was_overtaken_while_he_read_writes_nothing_more(
     elastic_url: str, elastic_prefix: str, job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = f"{elastic_url}/{elastic_prefix}"
-    other, append, appended = Together(job.commands(store)["index"]), ServerStore.append, 0
+    other, append, appended = Together(job.commands(store)["index"]), ServerCorpus.append, 0
 
-    def slow(self: ServerStore, *rows: Any) -> None:
+    def slow(self: ServerCorpus, *rows: Any) -> None:
         nonlocal appended
         appended += 1
         if appended == 1:
             other()
         append(self, *rows)
 
-    monkeypatch.setattr(ServerStore, "append", slow)
+    monkeypatch.setattr(ServerCorpus, "append", slow)
     with pytest.raises(StoreLockedError, match="another command has just changed this store"):
         job.commands(store)["index"]()
     assert other.error is None

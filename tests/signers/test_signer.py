@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from esdedup.columns.arrays import text_column
-from esdedup.matching.signers.minhash_kernels import family, minhash_values
-from esdedup.matching.signers.text_signer import TextSigner, token_choices
+from esdedup.matching.signers.minhash_kernels import family, minhash_values, token_choices
+from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import HASH_SCHEME, Signing
 
 TEXTS = ["a", "Hello, world: a sentence.", "Здравствуй, мир! 你好世界。 🌍" * 3]
@@ -79,7 +79,7 @@ def test_a_seed_changes_every_token() -> None:
 
 
 def test_draws_are_choices_from_the_pool() -> None:
-    choices = token_choices(Signing.of(hashes=20, draw=10, draws=10))
+    choices = token_choices(None, (20, 10, 10), Signing().seed)
     assert choices.shape == (10, 10)
     assert all(len(set(row)) == 10 and set(row) <= set(range(20)) for row in choices.tolist())
     assert len({tuple(row) for row in choices.tolist()}) == 10

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 
 import esdedup
 from esdedup.analysis.kind_names import KINDS
-from esdedup.store.protocol import ORDERS
+from esdedup.store.cluster_queries import ORDERS
 from esdedup.web.answers.check import MOST_CHARS, MOST_TEXT
 from esdedup.web.answers.shapes import Place
 from esdedup.web.views import VIEWS

@@ -12,7 +12,8 @@ import pytest
 
 import esdedup
 from esdedup.matching.signers.text_signer import TextSigner
-from esdedup.store.duckdb import questions as duckdb_questions
+from esdedup.store.corpus import SentenceQuery
+from esdedup.store.duckdb import sentence_lookup
 from esdedup.web.answers import browse, check, meanings
 from tests.pipeline.test_run import table
 from tests.web.inside import running
@@ -199,12 +200,12 @@ def test_few_and_many_tokens_are_looked_up_alike(
             signer = TextSigner(store.signing)
             tokens = np.unique(signer.tokens(signer.shingled(pa.array(texts, pa.large_string())))).tolist()
             for at_once in (0, 10_000):
-                monkeypatch.setattr(duckdb_questions, "_ONE_BY_ONE", at_once)
-                rows = store.sentences_sharing(tokens, most)
+                monkeypatch.setattr(sentence_lookup, "_ONE_BY_ONE", at_once)
+                rows = store.corpus.sentences(SentenceQuery(tokens=tokens, limit=most))
                 found[kind, at_once] = sorted(rows["id"].to_pylist())
             if kind == "server" and most is not None:
                 monkeypatch.setattr("esdedup.store.elasticsearch.answers.ANSWER_BYTES", 3_000)  # a few sentences
-                rows = store.sentences_sharing(tokens, most)
+                rows = store.corpus.sentences(SentenceQuery(tokens=tokens, limit=most))
                 found[kind, "in short answers"] = sorted(rows["id"].to_pylist())
     [first, *others] = found.values()
     assert first

@@ -1,4 +1,4 @@
-"""What changes in the embedded store: readings settled, documents replaced and removed, lookups kept in step.
+"""What changes in the embedded store: readings committed, documents replaced and removed, lookups kept in step.
 
 Each function runs inside the caller's transaction.
 """
@@ -6,17 +6,17 @@ Each function runs inside the caller's transaction.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from duckdb.func import PythonUDFType
 
 from esdedup.columns.database import Database
-from esdedup.store.duckdb.generation_file import About
-from esdedup.store.protocol import DATES
+from esdedup.store.duckdb.ledger import FileLedger
+from esdedup.store.ledger import note_repeated
+from esdedup.store.rereading import compare_documents
+from esdedup.store.schemas import DATES, START_CHARS
 
-START_CHARS = 64
 _KEY_BYTES = 8
 _PADDING = "\0" * _KEY_BYTES
 _DATED_TEXTS = "SELECT hash FROM cluster_texts JOIN clusters ON id = cluster WHERE copies IS NOT NULL"
@@ -44,18 +44,12 @@ def start_keys(starts: pa.ChunkedArray) -> pa.Array:
     return pa.array(heads.view(">u8").reshape(-1).astype(np.uint64))
 
 
-def settle_reading(db: Database, first: int, *, remember: bool) -> dict[str, int]:
-    """End a reading whose documents are numbered from `first`; with `remember`, note which texts it touched.
+def commit_reading(db: Database, ledger: FileLedger, first: int, *, remember: bool) -> dict[str, int]:
+    """End a reading whose documents are numbered from `first`; with `remember`, note which texts it changed.
 
     Repeated ids are numbered; of a document read before, the old rows stay if it is unchanged, else the new ones.
     """
-    repeated = _number_repeats(db, first)
-    db.execute(
-        "CREATE OR REPLACE TEMP TABLE outdated AS "
-        "SELECT old.number AS old, new.number AS new, new.content = old.content AS same "
-        "FROM keyed new JOIN keyed old USING (source, key, occurrence) WHERE new.number >= ? AND old.number < ?",
-        [first, first],
-    )
+    counts, repeated = compare_documents(db, first)
     if remember:
         db.execute(
             f"""
@@ -81,11 +75,12 @@ def settle_reading(db: Database, first: int, *, remember: bool) -> dict[str, int
         "WHERE sentences.document = l.document AND sentences.position = l.position"
     )
     db.execute("DELETE FROM seen")
-    for source, count, places in repeated:
-        db.execute("INSERT INTO skipped VALUES (?, 'repeated_id', ?, ?)", [source, count, places])
-    replaced = db.count("SELECT count(*) FROM outdated WHERE NOT same")
-    unchanged = db.count("SELECT count(*) FROM outdated WHERE same")
-    if unchanged:
+    if repeated:
+        marks = ledger.sources()
+        note_repeated(marks, repeated)
+        for source, *_ in repeated:
+            ledger.save(marks[source])
+    if counts["unchanged"]:
         db.execute(
             f"UPDATE sentences SET {_taken_from('n')} FROM (SELECT s.* REPLACE (o.old AS document) FROM sentences s "
             "JOIN outdated o ON s.document = o.new WHERE o.same) n WHERE sentences.document = n.document AND "
@@ -93,16 +88,10 @@ def settle_reading(db: Database, first: int, *, remember: bool) -> dict[str, int
         )
         db.execute(f"DELETE FROM sentences WHERE document IN ({_SAME})")
         db.execute(f"DELETE FROM documents WHERE number IN ({_SAME})")
-    if replaced:
+    if counts["replaced"]:
         _delete_documents(db, _REPLACED)
     _look_up_new_texts(db, first)
-    new = db.count("SELECT count(*) FROM documents WHERE number >= ?", [first]) - replaced
-    return {
-        "new": new,
-        "replaced": replaced,
-        "unchanged": unchanged,
-        "repeated": sum(count for _, count, _ in repeated),
-    }
+    return counts
 
 
 def remove_documents(db: Database, ids: Sequence[str], *, remember: bool) -> tuple[int, list[str]]:
@@ -131,32 +120,16 @@ def _other_dates(one: str, two: str) -> str:
     return " OR ".join(f"{one}.{name} IS DISTINCT FROM {two}.{name}" for name in DATES)
 
 
-def sort_lookups(db: Database, about: About) -> None:
+def sort_lookups(db: Database, ledger: FileLedger) -> None:
     """Sort the lookups as a whole once they are twice as long as when they last were."""
     for table, column in (("postings", "token"), ("starts", "key")):
-        rows, sorted_rows = db.count(f"SELECT count(*) FROM {table}"), about.get(table) or 0
+        rows, sorted_rows = db.count(f"SELECT count(*) FROM {table}"), ledger.get(table) or 0
         if sorted_rows and rows < 2 * sorted_rows:
             continue
         if sorted_rows:  # otherwise this is the first run, which is sorted as it came
             db.execute(f"CREATE TABLE sorted AS SELECT * FROM {table} ORDER BY {column}")
             db.execute(f"DROP TABLE {table}; ALTER TABLE sorted RENAME TO {table}")
-        about.tell(table, rows)
-
-
-def _number_repeats(db: Database, first: int) -> list[tuple[Any, ...]]:
-    """Give the second document with an id the occurrence 2, and so on; by source, how many, and the first of them."""
-    db.execute(
-        "CREATE OR REPLACE TEMP TABLE repeats AS SELECT number, n FROM ("
-        "SELECT number, row_number() OVER (PARTITION BY source, key ORDER BY number) AS n FROM keyed "
-        "WHERE number >= ? AND (source, key) IN (SELECT source, key FROM keyed WHERE number >= ? "
-        "GROUP BY source, key HAVING count(*) > 1)) WHERE n > 1",
-        [first, first],
-    )
-    db.execute("UPDATE documents SET occurrence = r.n FROM repeats r WHERE documents.number = r.number")
-    return db.rows(
-        "SELECT source, count(*), list('record ' || place || ': id ' || key ORDER BY number)[1:5] "
-        "FROM documents JOIN repeats USING (number) GROUP BY source ORDER BY source"
-    )
+        ledger.tell(**{table: rows})
 
 
 def _touch(db: Database) -> None:
@@ -205,21 +178,3 @@ def _look_up_new_texts(db: Database, first: int) -> None:
         f"(SELECT left(text, {START_CHARS}) AS start, hash FROM sentences s SEMI JOIN novel n ON s.rowid = n.row) "
         "ORDER BY key"
     )
-
-
-def hanging_together(db: Database, hashes: pa.Table) -> tuple[pa.Table, pa.Table]:
-    """As `esdedup.store.protocol.Store.hanging_together`."""
-    db.create("net", hashes, temporary=True)
-    reached, grown = -1, hashes.num_rows
-    while grown != reached:
-        reached = grown
-        for more in (
-            "SELECT hash FROM cluster_texts WHERE cluster IN "
-            "(SELECT cluster FROM cluster_texts SEMI JOIN net USING (hash))",
-            "SELECT b AS hash FROM pairs WHERE a IN (SELECT hash FROM net)",
-            "SELECT a AS hash FROM pairs WHERE b IN (SELECT hash FROM net)",
-        ):
-            db.execute(f"INSERT INTO net SELECT DISTINCT hash FROM ({more}) ANTI JOIN net USING (hash)")
-        grown = db.count("SELECT count(*) FROM net")
-    pairs = db.table("SELECT * FROM pairs WHERE a IN (SELECT hash FROM net)")
-    return db.table("SELECT DISTINCT hash FROM net ORDER BY hash"), pairs

@@ -6,10 +6,8 @@ then the old one stays as it is, and a killed job finds what it has made so far.
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
-from typing import Any
 
 import duckdb
 
@@ -22,41 +20,13 @@ from esdedup.errors import (
     UsageError,
 )
 from esdedup.matching.signing import Signing
+from esdedup.store.duckdb.ledger import DamagedError, FileLedger
 from esdedup.store.schemas import check_readable
 
 _SMALL = 2**28  # bytes for a look into a file
 _TABLES_OF_SCHEMA_1 = (
     "about", "sources", "documents", "sentences", "last_seen", "skipped", "pairs", "clusters", "cluster_texts",
 )  # fmt: skip
-
-
-class About:
-    """The table `about`: what a store says of itself, key by key, as JSON."""
-
-    def __init__(self, db: Database, *, read_only: bool = False) -> None:
-        self._db = db
-        self._known: dict[str, Any] | None = {} if read_only else None  # what cannot change is asked for once
-
-    def get(self, key: str) -> Any:
-        """What is told of `key`; None without anything."""
-        if self._known is not None and key in self._known:
-            return self._known[key]
-        row = self._db.row("SELECT value FROM about WHERE key = ?", [key])
-        try:
-            value = json.loads(row[0]) if row else None
-        except ValueError as error:
-            raise DamagedError(f"what it says of {key} is not JSON") from error
-        if self._known is not None:
-            self._known[key] = value
-        return value
-
-    def tell(self, key: str, value: Any) -> None:
-        """Say `value` of `key` from now on."""
-        self._db.execute("INSERT OR REPLACE INTO about VALUES (?, ?)", [key, json.dumps(value)])
-
-    def forget(self, key: str) -> None:
-        """Say nothing of `key` any more."""
-        self._db.execute("DELETE FROM about WHERE key = ?", [key])
 
 
 def connect(path: Path, memory: int, threads: int, read_only: bool) -> Database:
@@ -70,10 +40,6 @@ def connect(path: Path, memory: int, threads: int, read_only: bool) -> Database:
         if not existed:
             delete(path)  # what a failed first write leaves is no store
         raise store_error(error, path) from error
-
-
-class DamagedError(Exception):
-    """What a store says of itself makes no sense."""
 
 
 def is_circumstance(error: Exception) -> bool:
@@ -118,18 +84,18 @@ def check_made_here(db: Database, path: Path) -> None:
         raise NotAStoreError(f"{path}: a DuckDB file that esdedup did not make; name another --store")
 
 
-def check_version(about: About, path: Path) -> None:
+def check_version(ledger: FileLedger, path: Path) -> None:
     """`StoreVersionError` for a schema or tokens that this version does not read."""
-    version, scheme = about.get("schema"), about.get("hash-scheme")
+    version, scheme = ledger.get("schema"), ledger.get("hash-scheme")
     if not isinstance(version, int) or not isinstance(scheme, int):
         raise DamagedError("it names no version")
     check_readable(str(path), version, scheme)
 
 
-def stored_signing(about: About) -> Signing:
+def stored_signing(ledger: FileLedger) -> Signing:
     """The frozen settings; `DamagedError` where they make no sense."""
     try:
-        return Signing.of(**about.get("signing"))
+        return Signing.of(**ledger.get("signing"))
     except (TypeError, UsageError) as error:
         raise DamagedError(f"its settings make no sense: {error}") from error
 
@@ -184,7 +150,7 @@ def _check_replaceable(path: Path) -> None:
             if is_empty(db):
                 return
             check_made_here(db, path)
-            ours = set(About(db).get("tables") or _TABLES_OF_SCHEMA_1)
+            ours = set(FileLedger(db).get("tables") or _TABLES_OF_SCHEMA_1)
             tables = db.rows("SELECT table_name FROM duckdb_tables() ORDER BY 1")
     except (DamagedError, duckdb.Error) as error:
         raise store_error(error, path) from error
@@ -199,8 +165,8 @@ def _check_replaceable(path: Path) -> None:
 def _job_of(path: Path) -> str | None:
     try:
         with connect(path, _SMALL, 1, False) as db:
-            check_version(About(db), path)
-            return str(About(db).get("job"))
+            check_version(FileLedger(db), path)
+            return str(FileLedger(db).get("job"))
     except StoreLockedError:
         raise  # somebody is making it at this moment
     except (EsdedupError, DamagedError, duckdb.Error):

@@ -8,7 +8,7 @@ import re
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 from esdedup.errors import UsageError
@@ -26,7 +26,7 @@ class ServerAddress:
     prefix: str
 
     @classmethod
-    def parse(cls, address: str) -> ServerAddress:
+    def parse(cls, address: str) -> Self:
         """Read `http(s)://HOST:PORT/PREFIX` or `cloud:/PREFIX`; `UsageError` for anything else.
 
         An address is not repeated in the message: it may hold a password.

@@ -28,6 +28,10 @@ class GoneError(StoreError):
     """An index that is asked for is not there."""
 
 
+class LostAnswerError(Exception):
+    """A request that must not be repeated was answered with nothing, or not in full."""
+
+
 class Node(Urllib3HttpNode):
     """A node whose answers have an end, and no warnings: what its next version will change is no user's business."""
 
@@ -105,10 +109,17 @@ def is_gone(body: Any) -> bool:
     return isinstance(error, Mapping) and error.get("type") == "index_not_found_exception"
 
 
-def is_passing(status: int) -> bool:
-    """Whether the same request may be granted later: the server, or something before it, is busy or not well."""
-    return status == 429 or status >= 500
+def whole(answer: dict[str, Any]) -> dict[str, Any]:
+    """The answer; `LostAnswerError` where a shard is missing: what is lost must not look like what is not there."""
+    shards = answer["_shards"]
+    if shards["failed"] or answer.get("timed_out"):
+        failures = shards.get("failures") or [{}]
+        raise LostAnswerError from ValueError(reason_of(failures[0].get("reason", "a shard did not answer")))
+    return answer
 
+
+PASSING = frozenset({429, *range(500, 600)})
+"""With these, the same request may be granted later: the server, or something before it, is busy or not well."""
 
 BLOCKED = "the server refuses to write ({reason}): its disk is nearly full, or an index was made read-only; mend that \
 and run the same command again"

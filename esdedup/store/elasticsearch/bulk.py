@@ -9,20 +9,24 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
-from typing import Any, NoReturn
+from typing import Any, TypeAlias
 
 import orjson
-from elasticsearch import ApiError
+from elasticsearch.helpers import streaming_bulk
 
 from esdedup.errors import StoreError
-from esdedup.store.elasticsearch.answers import BLOCKED, gone, is_block, is_gone, is_passing, reason_of
-from esdedup.store.elasticsearch.connection import Connection, Pauses
+from esdedup.store.elasticsearch.answers import PASSING, reason_of
+from esdedup.store.elasticsearch.client import HelperClient
+from esdedup.store.elasticsearch.connection import Connection, retries
 from esdedup.store.elasticsearch.indices import own_name
 
 BODY_BYTES = 4 * 2**20
 """What one request carries."""
 
 _SENDERS = 2
+
+Action: TypeAlias = tuple[bytes, bytes | None]
+"""A line that says what to do with which document, and the document itself, unless it is deleted."""
 
 
 class Bulk:
@@ -36,29 +40,27 @@ class Bulk:
         self,
         connection: Connection,
         index: str,
-        senders: int = _SENDERS,
         *,
         lenient: bool = False,
         check: Callable[[], None] | None = None,
     ) -> None:
         self._connection = connection
         self._index = index
-        self._senders = senders
         self._lenient = lenient
-        self._check = check
-        self._threads = ThreadPoolExecutor(senders)
+        self._threads = ThreadPoolExecutor(_SENDERS)
         self._ended = connection.end()  # what is not sent yet need not be
+        self._client = HelperClient(connection, self._ended, check)
         self._sent: deque[Future[list[bytes]]] = deque()
-        self._waiting: list[bytes] = []
+        self._waiting: list[Action] = []
         self._bytes = 0
         self.refused: list[bytes] = []
         """What the server would not take, and why: a line of JSON each."""
 
-    def add(self, actions: Iterable[bytes]) -> None:
-        """Send actions: each a line that says what to do and, unless it deletes, the document's line."""
+    def add(self, actions: Iterable[Action]) -> None:
+        """Send actions, which all write or all delete."""
         for action in actions:
             self._waiting.append(action)
-            self._bytes += len(action)
+            self._bytes += len(action[0]) + len(action[1] or b"")
             if self._bytes >= BODY_BYTES:
                 self._submit()
 
@@ -74,69 +76,35 @@ class Bulk:
     def _submit(self) -> None:
         if not self._waiting:
             return
-        while len(self._sent) > self._senders:  # a server slower than we are sets the pace, not our memory
+        while len(self._sent) > _SENDERS:  # a server slower than we are sets the pace, not our memory
             self.refused += self._sent.popleft().result()
         self._sent.append(self._threads.submit(self._send, self._waiting))
         self._waiting, self._bytes = [], 0
 
-    def _send(self, actions: list[bytes]) -> list[bytes]:
+    def _send(self, actions: list[Action]) -> list[bytes]:
         """Send one body, and again what was turned away for now; what was refused for good, with its reason."""
-        refused: list[bytes] = []
-        pauses = Pauses(self._ended)
-        while True:
-            items = self._answers(actions)
-            if items is None:  # too much at once for the server, or for something before it
-                middle = len(actions) // 2
-                return refused + self._send(actions[:middle]) + self._send(actions[middle:])
-            if not items:
-                return refused
-            again, last = [], items[0]
-            for action, item in zip(actions, items, strict=True):
-                status = item["status"]
-                if status < 300 or (status == 404 and "error" not in item):
-                    continue
-                if is_passing(status) and not is_block(item):
-                    again.append(action)
-                    last = item
-                elif status in (401, 403, 404, 429):  # not this document's fault
-                    self._raise(item)
-                else:
-                    refused.append(_refusal(action, item))
-            if not again:
-                return refused
-            if not pauses.wait():
+        refused = []
+        as_they_are: Any = {"actions": actions, "expand_action_callback": lambda action: action}  # JSON already
+        for _, told in streaming_bulk(
+            self._client,
+            **as_they_are,
+            chunk_size=len(actions),
+            raise_on_error=False,
+            yield_ok=False,
+            **retries(),
+            index=own_name(self._index),
+            require_alias=True,
+            filter_path="errors,items.*.status,items.*.error.type,items.*.error.reason",
+        ):
+            [item] = told.values()
+            if item["status"] in PASSING:
                 raise StoreError(
-                    f"{self._connection.address}: the server still turns documents away ({reason_of(last)}); "
+                    f"{self._connection.address}: the server still turns documents away ({reason_of(item)}); "
                     "run the same command again to go on"
                 )
-            actions = again
-
-    def _answers(self, actions: list[bytes]) -> list[dict[str, Any]] | None:
-        """What became of each action, or nothing if all is well; None where the body is too long."""
-        if self._check is not None:
-            self._check()
-        try:
-            answer = self._connection.ask(
-                "POST",
-                f"/{own_name(self._index)}/_bulk",
-                b"".join(actions),
-                lines=True,
-                heed=(413,),
-                ended=self._ended,
-                require_alias="true",
-                filter_path="errors,items.*.status,items.*.error.type,items.*.error.reason",
-            )
-        except ApiError as error:
-            if len(actions) > 1:
-                return None
-            told = {"type": "too_long", "reason": f"too long for the server: {len(actions[0]):,} bytes"}
-            return [{"status": error.status_code, "error": told}]
-        return [next(iter(item.values())) for item in answer["items"]] if answer["errors"] else []
-
-    def _raise(self, item: dict[str, Any]) -> NoReturn:
-        reason = reason_of(item)
-        told = gone(reason) if is_gone(item) else f"the server refuses to write ({reason})"
-        raise StoreError(f"{self._connection.address}: {BLOCKED.format(reason=reason) if is_block(item) else told}")
+            if item["status"] != 404:  # what is to be deleted may be gone
+                refused.append(orjson.dumps({"reason": reason_of(item), "document": orjson.Fragment(item["document"])}))
+        return refused
 
     def __enter__(self) -> Bulk:
         return self
@@ -152,16 +120,11 @@ class Bulk:
             self._threads.shutdown(cancel_futures=True)
 
 
-def put(identity: str, document: bytes) -> bytes:
+def put(identity: str, document: bytes) -> Action:
     """The action that writes a document, whose JSON is given; ids need no escaping."""
-    return b'{"index":{"_id":"%b"}}\n%b\n' % (identity.encode(), document)
+    return b'{"index":{"_id":"%b"}}' % identity.encode(), document
 
 
-def delete(identity: str) -> bytes:
+def delete(identity: str) -> Action:
     """The action that deletes a document."""
-    return b'{"delete":{"_id":"%b"}}\n' % identity.encode()
-
-
-def _refusal(action: bytes, item: dict[str, Any]) -> bytes:
-    document = action.split(b"\n")[1] or b"null"
-    return orjson.dumps({"reason": reason_of(item), "document": orjson.Fragment(document)})
+    return b'{"delete":{"_id":"%b"}}' % identity.encode(), None

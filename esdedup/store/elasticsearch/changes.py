@@ -6,64 +6,66 @@ The names and contents of documents are compared in a private database; what fol
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from esdedup.columns.arrays import Numbers
 from esdedup.columns.database import Database
+from esdedup.store.elasticsearch.generations import OpenGeneration
 from esdedup.store.elasticsearch.journal import Journal
-from esdedup.store.elasticsearch.reading import ASKED, Hits, Reader, Wanted, integers
-from esdedup.store.elasticsearch.rows import POSITION_BITS, WHOLE_SENTENCE, in_columns, whole_sentence
-from esdedup.store.protocol import DATES
+from esdedup.store.elasticsearch.reading import ASKED, Hits, Wanted, integers
+from esdedup.store.elasticsearch.rows import (
+    POSITION_BITS,
+    POSITION_MASK,
+    WHOLE_SENTENCE,
+    in_columns,
+    table_of_hits,
+    token_column,
+    wanted_of,
+    whole_sentence,
+)
+from esdedup.store.rereading import Reread, compare_documents
+from esdedup.store.schemas import DATES
 
-_DOCUMENT = Wanted(source=("number", "source_number", "source", "qualified", "key", "occurrence", "content", "place"))
+_DOCUMENT: pa.Schema = pa.schema(
+    [
+        ("number", pa.int32()),
+        ("source", pa.int32()),
+        ("key", pa.string()),
+        ("occurrence", pa.int32()),
+        ("content", pa.uint64()),
+        ("place", pa.int64()),
+    ]
+)
+_FIELDS = {"source": "source_number"}
+_WANTED = wanted_of(_DOCUMENT, _FIELDS)
 _HELD = Wanted(fields=("number", "document_number", "hash", "tokens"))
 _DATED = Wanted(fields=("number", "document_number"), source=tuple(DATES))
 _MANY = 8
 """Looking old documents up by name is quicker than reading all where there are so many times more of them."""
 
 
-class Settled(NamedTuple):
-    """How a reading ended."""
-
-    counts: dict[str, int]
-    repeated: list[tuple[int, int, list[str]]]  # source, how many ids, and the first of them
-    touched: int  # texts
-
-
 class Changes:
     """Works out what a change of documents means for one store."""
 
-    def __init__(self, db: Database, reader: Reader, names: dict[str, str], journal: Journal, unit: str) -> None:
+    def __init__(self, db: Database, opened: OpenGeneration, journal: Journal) -> None:
         self._db = db
-        self._reader = reader
-        self._names = names
+        self._reader = opened.reader
+        self._names = opened.names
         self._journal = journal
-        self._unit = unit
+        self._unit = opened.signing.unit
+        self._tokens = opened.signing.tokens
 
-    def settle(self, first: int, *, by_place: bool, remember: bool) -> Settled:
-        """Write down the end of a reading whose documents are numbered from `first`.
+    def commit(self, first: int, *, by_place: bool, remember: bool) -> tuple[Reread, int]:
+        """Write down the end of a reading whose documents are numbered from `first`, as `compare_documents` does.
 
-        With `remember`, also which texts it touches. `by_place` tells of a reading in parts: then the place in the
-        source says which of two documents came first, not the number.
+        With `remember`, also which texts it changes: how many they are.
         """
-        self._load("new", self._reader.read_all(self._names["documents"], _DOCUMENT, _from(first)))
-        order = "source_number, place" if by_place else "number"
-        self._db.execute(
-            f"UPDATE new SET occurrence = r.n FROM (SELECT number, row_number() OVER (PARTITION BY home, key "
-            f"ORDER BY {order}) AS n FROM new) r WHERE new.number = r.number AND r.n > 1"
-        )
-        repeated = self._db.rows(
-            "SELECT source_number, count(*), list('record ' || place || ': id ' || key ORDER BY number)[1:5] FROM new "
-            "WHERE occurrence > 1 GROUP BY source_number ORDER BY source_number"
-        )
-        self._load("old", self._old_documents(first))
-        self._db.execute(
-            "CREATE TABLE outdated AS SELECT old.number AS old, new.number AS new, new.content = old.content AS same "
-            "FROM new JOIN old USING (home, key, occurrence)"
-        )
+        self._load(self._reader.read_all(self._names["documents"], _WANTED, _from(first)))
+        self._load(self._old_documents(first))
+        read = compare_documents(self._db, first, by_place=by_place)
         same, replaced = (self._numbers(f"SELECT {end} FROM outdated WHERE {which}") for end, which in _ENDS)
         touched = self._touch_reading(first, same, replaced) if remember else 0
         self._rename_repeats()
@@ -71,14 +73,7 @@ class Changes:
         touched += self._touch_dated(redated) if remember else 0
         self._journal.forget(same.tolist())
         self._journal.forget(replaced.tolist())
-        new = self._db.count("SELECT count(*) FROM new") - len(same) - len(replaced)
-        counts = {
-            "new": new,
-            "replaced": len(replaced),
-            "unchanged": len(same),
-            "repeated": sum(count for _, count, _ in repeated),
-        }
-        return Settled(counts, [(source, count, places) for source, count, places in repeated], touched)
+        return read, touched
 
     def remove(self, ids: Sequence[str], *, remember: bool) -> tuple[int, list[str], int]:
         """Write down that documents go: how many, the ids that no document has, and how many texts that touches."""
@@ -96,36 +91,26 @@ class Changes:
 
     # -- documents ------------------------------------------------------------------------------------------
 
-    def _load(self, table: str, pages: Iterator[Hits]) -> None:
-        self._db.execute(
-            f"CREATE TABLE {table} (number BIGINT, source_number INTEGER, home VARCHAR, source VARCHAR, "
-            "qualified BOOLEAN, key VARCHAR, occurrence INTEGER, content BIGINT, place BIGINT)"
-        )
+    def _load(self, pages: Iterator[Hits]) -> None:
         for hits in pages:
-            rows = [
-                {**hit["_source"], "home": hit["_source"]["source"] if hit["_source"]["qualified"] else ""}
-                for hit in hits
-            ]
-            if rows:
-                self._db.insert(table, pa.Table.from_pylist(rows))
+            self._db.insert("documents", table_of_hits(hits, _DOCUMENT, _FIELDS))
 
     def _old_documents(self, first: int) -> Iterator[Hits]:
         index = self._names["documents"]
         before = {"range": {"number": {"lt": first}}}
-        held, asked = self._reader.count(index, before), self._db.count("SELECT count(*) FROM new")
+        held, asked = self._reader.count(index, before), self._db.count("SELECT count(*) FROM documents")
         if not held:
             return
         if held < _MANY * asked:
-            yield from self._reader.read_all(index, _DOCUMENT, before)
+            yield from self._reader.read_all(index, _WANTED, before)
             return
-        keys = [key for (key,) in self._db.rows("SELECT DISTINCT key FROM new")]
-        yield from self._reader.look_up(index, "key", keys, _DOCUMENT, before)
+        keys = [key for (key,) in self._db.rows("SELECT DISTINCT key FROM documents")]
+        yield from self._reader.look_up(index, "key", keys, _WANTED, before)
 
     def _rename_repeats(self) -> None:
         """The second document with an id, and its sentences, are called ID#2, and so on."""
         repeats = self._db.rows(
-            "SELECT number, occurrence FROM new WHERE occurrence > 1 AND number NOT IN "
-            "(SELECT new FROM outdated WHERE same)"  # those go
+            "SELECT number, n FROM repeats WHERE number NOT IN (SELECT new FROM outdated WHERE same)"  # those go
         )
         for number, occurrence in repeats:
             index = self._names["documents"]
@@ -190,13 +175,11 @@ class Changes:
     def _note(self, hits: Hits, documents: Numbers, copies: int) -> None:
         if not hits:
             return
-        tokens = in_columns(np.array([hit["fields"]["tokens"] for hit in hits], np.int64))
-        held = pa.FixedSizeListArray.from_arrays(pa.array(tokens.reshape(-1)), tokens.shape[1])
         rows = {
             "hash": integers(hits, "hash"),
             "document": documents,
             "copies": np.full(len(hits), copies, np.int32),
-            "tokens": held.cast(pa.list_(pa.int64())),
+            "tokens": token_column(hits, self._tokens).cast(pa.list_(pa.int64())),
         }
         self._db.insert("moves", pa.table(rows))
 
@@ -271,5 +254,5 @@ def _from(number: int) -> dict[str, Any]:
 
 def _place(hit: dict[str, Any], document: int) -> int:
     """The number of the sentence at the same position of another document."""
-    position: int = hit["fields"]["number"][0] & (1 << POSITION_BITS) - 1
+    position: int = hit["fields"]["number"][0] & POSITION_MASK
     return document << POSITION_BITS | position

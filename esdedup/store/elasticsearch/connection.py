@@ -10,7 +10,14 @@ from threading import Event
 from typing import Any, NoReturn
 from weakref import WeakSet
 
-from elastic_transport import ConnectionTimeout, NdjsonSerializer, SerializationError, TlsError, TransportError
+from elastic_transport import (
+    ConnectionTimeout,
+    NdjsonSerializer,
+    SerializationError,
+    TlsError,
+    Transport,
+    TransportError,
+)
 from elasticsearch import ApiError, Elasticsearch
 
 from esdedup.errors import NotAStoreError, StoreError, UsageError
@@ -19,15 +26,16 @@ from esdedup.store.elasticsearch.answers import (
     ANSWER_BYTES,
     BLOCKED,
     JSON,
+    PASSING,
     GoneError,
     Json,
+    LostAnswerError,
     Node,
     TooLongError,
     gone,
     is_block,
     is_gone,
     is_of_elasticsearch,
-    is_passing,
     reason_of,
 )
 
@@ -65,8 +73,13 @@ class Pauses:
         return not ended
 
 
-class LostAnswerError(Exception):
-    """A request that must not be repeated was answered with nothing, or not wholly."""
+def retries() -> dict[str, Any]:
+    """What `streaming_bulk` is told of retries: as many as `PATIENCE` allows, each pause twice as long as the last."""
+    count, waited, pause = 0, 0.0, FIRST_PAUSE
+    while waited + pause <= PATIENCE:
+        count, waited, pause = count + 1, waited + pause, min(2 * pause, LONGEST_PAUSE)
+    pauses = {"initial_backoff": FIRST_PAUSE, "max_backoff": LONGEST_PAUSE}
+    return {"max_retries": count, **pauses, "retry_on_status": PASSING}
 
 
 class Connection:
@@ -143,6 +156,11 @@ class Connection:
             if not pauses.wait(patience):
                 self._give_up(cause)
 
+    @property
+    def transport(self) -> Transport:
+        """What carries the requests."""
+        return self._client.transport
+
     def end(self) -> Event:
         """An event for `ask`, of a piece of work that may end before the others do."""
         event = Event()
@@ -175,7 +193,7 @@ class Connection:
             self._fail(
                 f"not allowed (403): {reason}; use credentials that may read and write {self.address.prefix}-*", error
             )
-        if not (ours or self._known or is_passing(status)):
+        if not (ours or self._known or status in PASSING):
             raise NotAStoreError(f"{self.address}: the server is not Elasticsearch; name another --store") from error
         if "media_type_header" in str(body):
             self._fail(
@@ -183,7 +201,7 @@ class Connection:
                 "pip install 'elasticsearch>=8.16,<9', which speaks to 8 and 9",
                 error,
             )
-        if not again or not ours or is_passing(status):
+        if not again or not ours or status in PASSING:
             return
         if is_gone(body):
             raise GoneError(f"{self.address}: {gone(reason)}") from error

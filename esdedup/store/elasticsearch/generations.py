@@ -1,16 +1,82 @@
-"""Which generation of a store is opened: the live one, a new one, or one that a killed job left unfinished."""
+"""Which generation of a store is opened: the live one, a new one, or one that a killed job left unfinished.
+
+And the one that is open: its indices, and how they are read and written.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
+from esdedup.columns.arrays import table_of_rows
+from esdedup.columns.database import Database
 from esdedup.errors import StoreError, StoreLockedError
 from esdedup.matching.signing import HASH_SCHEME, Signing, freeze
 from esdedup.store.elasticsearch.address import ServerAddress
 from esdedup.store.elasticsearch.connection import Connection
-from esdedup.store.elasticsearch.indices import CORPUS, RESULTS, Indices
-from esdedup.store.schemas import check_readable, check_same
+from esdedup.store.elasticsearch.indices import CORPUS, RESULTS, WORKING, Indices
+from esdedup.store.elasticsearch.journal import Journal
+from esdedup.store.elasticsearch.reading import Reader
+from esdedup.store.elasticsearch.state import State
+from esdedup.store.ledger import SourceMark
+from esdedup.store.schemas import check_readable, check_same, create_tables
+
+_SOURCES: pa.Schema = pa.schema(
+    [("number", pa.int32()), ("name", pa.string()), ("qualified", pa.bool_()), ("history", pa.bool_())]
+)
+
+
+class OpenGeneration:
+    """What the parts of a store share. `memory` bytes may be used by a private database."""
+
+    def __init__(
+        self, connection: Connection, indices: Indices, generation: str, signing: Signing, memory: int, threads: int
+    ) -> None:
+        self.connection = connection
+        self.indices = indices
+        self.generation = generation
+        self.signing = signing
+        self.address = str(connection.address)
+        self.reader = Reader(connection)
+        self.state = State(connection, indices.name("state", generation))
+        self._memory = memory
+        self._threads = threads
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The names of the indices in use, by kind; those of results once there was a scan."""
+        names = {kind: self.indices.name(kind, self.generation) for kind in CORPUS}
+        if self.results is not None:
+            names |= {kind: self.indices.name(kind, self.results) for kind in RESULTS}
+        return names
+
+    @property
+    def results(self) -> str | None:
+        """The generation of the results; None where there was no scan."""
+        scan = self.state.get("scan")
+        return None if scan is None else str(scan["generation"])
+
+    def journal(self) -> Journal:
+        """A journal of changes."""
+        return Journal(self.connection, self.state, self.names)
+
+    @contextmanager
+    def private(self, marks: Sequence[SourceMark] = ()) -> Iterator[Database]:
+        """A database with a store's tables and these sources, for one piece of work; it spills into the system's
+        temporary folder."""
+        with (
+            tempfile.TemporaryDirectory(prefix="esdedup-") as spill,
+            Database(memory=self._memory, threads=self._threads, spill=Path(spill)) as db,
+        ):
+            create_tables(db, self.signing.tokens)
+            rows = [(mark.number, mark.name, mark.qualified, mark.history) for mark in marks]
+            db.insert("sources", table_of_rows(rows, _SOURCES))
+            yield db
 
 
 def open_generation(
@@ -68,11 +134,17 @@ def unfinished(indices: Indices) -> list[str]:
 
 def unfinished_at(address: ServerAddress) -> bool:
     """Whether a new generation of the store at an address is being made, or was left unfinished."""
-    connection = Connection(address)
-    try:
+    with closing(Connection(address)) as connection:
         return bool(unfinished(Indices(connection)))
-    finally:
-        connection.close()
+
+
+def drop_all(address: ServerAddress) -> None:
+    """Delete every index that esdedup made at an address; `StoreError` where there is none."""
+    with closing(Connection(address)) as connection:
+        indices, kinds = Indices(connection), WORKING + RESULTS + CORPUS
+        if not any(indices.generations(kind) for kind in kinds):
+            raise StoreError(f"{address}: there is no store, and nothing else that esdedup made")
+        indices.delete(kinds)
 
 
 def _unfinished_of(indices: Indices, job: str) -> str | None:
@@ -153,12 +225,7 @@ def _unmake(indices: Indices, generation: str | None) -> None:
 
 
 def _make(indices: Indices, frozen: Mapping[str, Any], job: str | None) -> str:
-    signing = freeze(None, frozen)
-    meta = {
-        "hash-scheme": HASH_SCHEME,
-        "signing": signing.saved(),
-        "job": job,
-    }
+    meta = {"hash-scheme": HASH_SCHEME, "signing": freeze(None, frozen).saved(), "job": job}
     return indices.make(CORPUS, meta, loading=True)
 
 

@@ -10,7 +10,7 @@ import datetime
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from elasticsearch import ApiError, BadRequestError
@@ -181,29 +181,23 @@ class Indices:
                 actions.append({"remove": {"index": self.name(kind, before), "alias": alias, "must_exist": True}})
             if generation not in (None, before):  # a server lets no two indices of an alias be written
                 actions.append({"add": {"index": self.name(kind, generation), "alias": alias, "is_write_index": True}})
-        try:
-            self._connection.ask("POST", "/_aliases", {"actions": actions}, heed=(404, 500))
-        except ApiError as error:
-            self._known = None
-            if self._lives(wanted) != wanted:  # else it was done, and only the answer was lost
-                raise StoreLockedError(
-                    f"{self._connection.address}: another command replaces or drops this store "
-                    f"({reason_of(error.body)}); run this one again when that has ended"
-                ) from error
-        self._known = None
+        self._change_aliases(actions, lambda: self._lives(wanted) == wanted, "replaces or drops")
 
     def claim(self, generation: str) -> None:
         """Let a new generation be the one that is being made; `StoreLockedError` where there is one already."""
         added = {"index": self.name("state", generation), "alias": self.alias(_CLAIM)}
         actions = [{"add": {**added, "is_write_index": True, "is_hidden": True}}]
+        self._change_aliases(actions, lambda: self.claimed() == generation, "begins to replace")
+
+    def _change_aliases(self, actions: list[dict[str, Any]], done: Callable[[], bool], otherwise: str) -> None:
         try:
             self._connection.ask("POST", "/_aliases", {"actions": actions}, heed=(400, 404, 500))
         except ApiError as error:
             self._known = None
-            if self.claimed() != generation:  # else it was done, and only the answer was lost
+            if not done():  # else only the answer was lost
                 raise StoreLockedError(
-                    f"{self._connection.address}: another command begins to replace this store "
-                    f"({reason_of(error.body)}); run this one again when that has ended"
+                    f"{self._connection.address}: another command {otherwise} this store ({reason_of(error.body)}); "
+                    "run this one again when that has ended"
                 ) from error
         self._known = None
 

@@ -14,22 +14,20 @@ from esdedup.columns.arrays import Numbers
 from esdedup.columns.records import Skips
 from esdedup.errors import StoreError
 from esdedup.store.elasticsearch.bulk import Bulk
-from esdedup.store.elasticsearch.connection import Connection
-from esdedup.store.elasticsearch.progress import Progress
+from esdedup.store.elasticsearch.generations import OpenGeneration
+from esdedup.store.elasticsearch.ledger import ServerLedger
 from esdedup.store.elasticsearch.rows import POSITION_BITS, document_actions, sentence_actions
-from esdedup.store.protocol import DATES, SEEN, SourceMark
+from esdedup.store.ledger import SourceMark
+from esdedup.store.schemas import DATES, SEEN
 
 
 class Loader:
     """Writes the rows of one part of a reading."""
 
-    def __init__(
-        self, connection: Connection, names: dict[str, str], unit: str, progress: Progress, parts: int
-    ) -> None:
-        self._connection = connection
-        self._names = names
-        self._unit = unit
-        self._progress = progress
+    def __init__(self, opened: OpenGeneration, ledger: ServerLedger, parts: int) -> None:
+        self._open = opened
+        self._names = opened.names
+        self._ledger = ledger
         self._parts = parts
         self._sentences: pa.Table | None = None
         self._seen = SEEN.empty_table()
@@ -47,22 +45,22 @@ class Loader:
         self._seen = told.filter(pc.greater(told["document"], last))
         rows = _dated(waiting.filter(ready).combine_chunks(), told.filter(pc.less_equal(told["document"], last)))
         next_number = last + self._parts if documents.num_rows else 0
-        self._progress.announce(next_number)
+        self._ledger.announce(next_number)
         refused: list[bytes] = []
         for kind, actions in (
-            ("sentences", sentence_actions(mark, self._unit, documents, rows)),
+            ("sentences", sentence_actions(mark, self._open.signing.unit, documents, rows)),
             ("documents", document_actions(mark, documents)),
         ):
-            with Bulk(self._connection, self._names[kind], lenient=True, check=self._progress.check) as bulk:
+            with Bulk(self._open.connection, self._names[kind], lenient=True, check=self._ledger.check) as bulk:
                 bulk.add(actions)
                 bulk.finish()
                 refused += bulk.refused
         skips = Skips()
         if refused:
-            path = _keep(refused, self._connection.address.prefix)
+            path = _keep(refused, self._open.connection.address.prefix)
             why = orjson.loads(refused[0])["reason"]
             skips.add("refused", f"{mark.path}: refused by the server, now in {path}: {why}", len(refused))
-        self._progress.advance(mark, next_number, skips)
+        self._ledger.advance(mark, next_number, skips)
 
 
 def _keep(refused: list[bytes], prefix: str) -> Path:

@@ -16,9 +16,10 @@ import pyarrow as pa
 
 from esdedup.columns.database import Database
 from esdedup.errors import StoreError
-from esdedup.store.elasticsearch.bulk import Bulk
+from esdedup.store.elasticsearch.bulk import Bulk, put
 from esdedup.store.elasticsearch.connection import Connection
 from esdedup.store.elasticsearch.indices import WORKING, Indices
+from esdedup.store.elasticsearch.rows import one_signed
 from esdedup.store.ranking_joins import create_ranked
 
 MOST_TERMS = 1024
@@ -45,7 +46,9 @@ def rank_by_queries(connection: Connection, indices: Indices, corpus: str, scrat
     try:
         with Bulk(connection, index) as bulk:
             for rows in _records(scratch):
-                bulk.add(_action(row) for row in rows)
+                bulk.add(
+                    put(str(row["number"]), orjson.dumps({**row, "hash": one_signed(row["hash"])})) for row in rows
+                )
         indices.refresh(index)
         for rows in _records(scratch):
             for first in range(0, len(rows), _QUERIES_AT_ONCE):
@@ -61,16 +64,6 @@ def _records(scratch: Database) -> Iterator[list[dict[str, Any]]]:
         "SELECT number, hash, words, first_word, home, terms FROM records ORDER BY number", rows=10_000
     ):
         yield batch.to_pylist()
-
-
-def _action(row: dict[str, Any]) -> bytes:
-    named = {"index": {"_id": str(row["number"])}}
-    return orjson.dumps(named) + b"\n" + orjson.dumps({**row, "hash": _signed(row["hash"])}) + b"\n"
-
-
-def _signed(value: int) -> int:
-    """A 64-bit number as the server keeps it."""
-    return value - 2**64 if value >= 2**63 else value
 
 
 def _answers(connection: Connection, index: str, rows: list[dict[str, Any]], top: int) -> pa.Table:

@@ -9,17 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from itertools import pairwise
 from threading import Event
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from elasticsearch import ApiError
+from elasticsearch.helpers import scan
 
 from esdedup.columns.arrays import Numbers
 from esdedup.errors import StoreError, StoreLockedError
-from esdedup.store.elasticsearch.answers import TooLongError, reason_of
-from esdedup.store.elasticsearch.connection import Connection, LostAnswerError, Pauses
+from esdedup.store.elasticsearch.answers import LostAnswerError, TooLongError, reason_of, whole
+from esdedup.store.elasticsearch.client import HelperClient
+from esdedup.store.elasticsearch.connection import Connection, Pauses
 
 PAGE = 10_000
 """Documents an answer: the most that a server gives."""
@@ -78,13 +81,13 @@ class Reader:
     def count(self, index: str, query: dict[str, Any] | None = None) -> int:
         """How many documents match."""
         asked = {"query": query or _ALL}
-        answer = self._until_whole(lambda: _whole(self._connection.ask("POST", f"/{index}/_count", asked)))
+        answer = self._untilwhole(lambda: whole(self._connection.ask("POST", f"/{index}/_count", asked)))
         return int(answer["count"])
 
     def search(self, index: str, body: dict[str, Any], ended: Event | None = None) -> dict[str, Any]:
         """One answer to a search, of which no shard is missing."""
-        return self._until_whole(
-            lambda: _whole(self._connection.ask("POST", f"/{index}/_search", body, ended=ended)), ended
+        return self._untilwhole(
+            lambda: whole(self._connection.ask("POST", f"/{index}/_search", body, ended=ended)), ended
         )
 
     def slices(self, index: str, size: int | None = None, query: dict[str, Any] | None = None) -> list[Slice]:
@@ -243,13 +246,13 @@ class Reader:
                     found = self.search(index, body, ended)["hits"]
                     if found["total"]["value"] == len(found["hits"]):
                         return list(found["hits"])
-                return self._until_whole(lambda: self._scroll(index, body, ended), ended)
+                return self._untilwhole(lambda: self._scroll(index, body, ended), ended)
             except TooLongError:  # very long texts: fewer at once
                 if body["size"] == 1:
                     raise
                 body["size"], count = max(body["size"] // 8, 1), PAGE
 
-    def _until_whole(self, read: Callable[[], T], ended: Event | None = None) -> T:
+    def _untilwhole(self, read: Callable[[], T], ended: Event | None = None) -> T:
         pauses = Pauses(ended or self._connection.end())
         while True:
             try:
@@ -264,27 +267,17 @@ class Reader:
                     ) from error
 
     def _scroll(self, index: str, body: dict[str, Any], ended: Event) -> Hits:
-        answer = self._connection.ask("POST", f"/{index}/_search", body, ended=ended, scroll=_KEEP_ALIVE)
+        client = HelperClient(self._connection, ended)
         hits: Hits = []
-        try:
-            total = _whole(answer)["hits"]["total"]["value"]
-            page = answer["hits"]["hits"]
-            hits += page
-            while page and len(hits) < total:
-                answer = self._next_page(answer["_scroll_id"])
-                page = _whole(answer)["hits"]["hits"]
-                hits += page
-        finally:
-            scroll = {"scroll_id": answer["_scroll_id"]}
-            self._connection.ask("DELETE", "/_search/scroll", scroll, missing=True, ended=ended)
-        if len(hits) != total:
-            raise LostAnswerError from ValueError(f"{len(hits):,} of {total:,} documents came")
+        found: Any = scan(client, body, scroll=_KEEP_ALIVE, size=body["size"], preserve_order=True, index=index)
+        with closing(found):
+            for hit in found:
+                hits.append(hit)
+                if len(hits) == client.total:
+                    break
+        if len(hits) != client.total:
+            raise LostAnswerError from ValueError(f"{len(hits):,} of {client.total:,} documents came")
         return hits
-
-    def _next_page(self, scroll: str) -> dict[str, Any]:
-        asked = {"scroll_id": scroll, "scroll": _KEEP_ALIVE}
-        answer: dict[str, Any] = self._connection.ask("POST", "/_search/scroll", asked, again=False)
-        return answer
 
 
 _ALL: dict[str, Any] = {"match_all": {}}
@@ -302,15 +295,6 @@ def _page(queries: Sequence[dict[str, Any]], wanted: Wanted) -> dict[str, Any]:
 
 def _between(field: str, one: Slice) -> dict[str, Any]:
     return {"range": {field: {"gte": one.low, "lt": one.high} if one.high < 2**63 else {"gte": one.low}}}
-
-
-def _whole(answer: dict[str, Any]) -> dict[str, Any]:
-    """The answer, of which no shard may be missing: what is lost must not look like what is not there."""
-    shards = answer["_shards"]
-    if shards["failed"] or answer.get("timed_out"):
-        failures = shards.get("failures") or [{}]
-        raise LostAnswerError from ValueError(reason_of(failures[0].get("reason", "a shard did not answer")))
-    return answer
 
 
 # -- columns -------------------------------------------------------------------------------------------------

@@ -1,133 +1,285 @@
-"""The results of a scan as documents: flat, each with the names and texts that a person wants to see beside it."""
+"""Results on a server: published as documents, and loaded into a private database to be shown.
+
+Few clusters are loaded for themselves, and numbers are asked of the server. Everything is loaded at most once, and is
+kept as long as it stays as it is; what a scan has found is there already.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from typing import Any
 
-import orjson
+import numpy as np
+import pyarrow as pa
 
+from esdedup.clustering.clusters import Clusters
 from esdedup.columns.database import Database
-from esdedup.store.classifying import FOUND, MEANINGS
-from esdedup.store.duckdb.results import rank_members
-from esdedup.store.elasticsearch.bulk import put
-from esdedup.store.elasticsearch.rows import POSITION_BITS, one_signed
+from esdedup.columns.hashing import Hashes
+from esdedup.store.classifying import Classifier
+from esdedup.store.cluster_queries import ALL_CLUSTERS, ClusterQuery
+from esdedup.store.corpus import Corpus
+from esdedup.store.elasticsearch import generations, publishing
+from esdedup.store.elasticsearch.bulk import Bulk
+from esdedup.store.elasticsearch.generations import OpenGeneration
+from esdedup.store.elasticsearch.indices import RESULTS
+from esdedup.store.elasticsearch.journal import Journal
+from esdedup.store.elasticsearch.publishing import Extract
+from esdedup.store.elasticsearch.reading import Wanted, integers, signed
+from esdedup.store.elasticsearch.rows import PAIR, PAIR_FIELDS, POSITION_BITS, table_of_hits, unique_hashes
+from esdedup.store.elasticsearch.searches import ClusterLookup
+from esdedup.store.ledger import Ledger
+from esdedup.store.results import Results
+from esdedup.store.schemas import PAIRS
 
-_ROWS = 20_000
-
-Named = tuple[str, dict[str, Any]]
-"""A document with its id."""
-
-
-def actions(documents: Iterator[Named]) -> Iterator[bytes]:
-    """Documents as bulk actions."""
-    return (put(identity, orjson.dumps(document)) for identity, document in documents)
+_HASH = Wanted(fields=("hash",))
+_SHOWN = {"term": {"ignored": False}}
+_DOCUMENTS = {
+    "pairs": publishing.pair_documents,
+    "clusters": publishing.cluster_documents,
+    "members": publishing.member_documents,
+}
 
 
-def rank(db: Database, unit: str) -> None:
-    """Make the table `members` of a mirror whose sentences are loaded: every one of them, with its names."""
-    rank_members(db, unit, "members", "SELECT DISTINCT hash FROM sentences")
+class PublishedResults(Results):
+    """The results of the generation that is open."""
 
+    def __init__(self, opened: OpenGeneration, corpus: Corpus, ledger: Ledger) -> None:
+        super().__init__(corpus, ledger)
+        self._open = opened
+        self._kept = ExitStack()
 
-def pair_documents(db: Database) -> Iterator[Named]:
-    """The documents of the index `pairs`, of every pair in a mirror."""
-    rows = db.stream(
+    @property
+    def db(self) -> Database:
+        """A private database with all results."""
+        if self._held is None:
+            extract = self._begin()
+            extract.load_results()
+            extract.load_sentences()
+            self._held = extract.db
+        return self._held
+
+    def forget(self) -> None:
+        """The results have changed, or are not needed any more."""
+        self._held, self._ranked = None, False
+        self._kept.close()
+
+    def show(self) -> None:
+        """Let the aliases name the results that the ledger tells of, unless this generation is still being made.
+
+        What was there before is deleted; what is newer may be of a scan that is under way.
         """
-        SELECT p.a AS a_hash, p.b AS b_hash, least(one.id, two.id) AS a, greatest(one.id, two.id) AS b, p.jaccard,
-            p.word_edit_distance, p.shared_tokens, c.cluster, coalesce(k.ignored, false) OR coalesce(l.ignored, false)
-            AS ignored
-        FROM pairs p JOIN members one ON one.hash = p.a AND one.turn = 1
-        JOIN members two ON two.hash = p.b AND two.turn = 1
-        LEFT JOIN cluster_texts c ON c.hash = p.a LEFT JOIN clusters k ON k.id = c.cluster
-        LEFT JOIN cluster_texts d ON d.hash = p.b LEFT JOIN clusters l ON l.id = d.cluster
-        """,
-        rows=_ROWS,
-    )
-    for batch in rows:
-        for row in batch.to_pylist():
-            told = {**row, "a_hash": _signed(row["a_hash"]), "b_hash": _signed(row["b_hash"])}
-            yield pair_identity(row["a_hash"], row["b_hash"]), told | {"cluster": _shown(row["cluster"])}
+        indices, results = self._open.indices, self._open.results
+        if indices.live("state") == self._open.generation:
+            indices.swap(dict.fromkeys(RESULTS, results))
+        if results is not None:
+            generations.discard_results(indices, self._open.generation, until=results)
 
+    # -- saving ---------------------------------------------------------------------------------------------
 
-def pair_identity(a: int, b: int) -> str:
-    """The id of a pair's document."""
-    return f"{a:016x}{b:016x}"
+    def replace(
+        self,
+        pairs: Iterator[pa.RecordBatch],
+        clusters: Clusters,
+        summary: dict[str, Any],
+        classifier: Classifier | None = None,
+    ) -> None:
+        """As `Results.replace`: named in a private database, and published in new indices, which then take over."""
+        extract, opened = self._begin(), self._open
+        for batch in pairs:
+            extract.db.insert("pairs", pa.Table.from_batches([batch]))
+        self._insert(extract, clusters, classifier)
+        generation = opened.indices.make(RESULTS, {"corpus": opened.generation})
+        for kind, documents in _DOCUMENTS.items():
+            with Bulk(opened.connection, opened.indices.name(kind, generation)) as bulk:
+                bulk.add(publishing.actions(documents(extract.db)))
+        opened.indices.refresh(*(opened.indices.name(kind, generation) for kind in RESULTS))
+        self._held, self._ranked = extract.db, True  # what is asked for next is most often what was just written
+        self._ledger.tell(scan={"generation": generation, "summary": summary})
+        self.show()
+        generations.discard_results(opened.indices, opened.generation, but=generation)  # what killed scans have left
 
+    def merge(
+        self,
+        stale: pa.Table,
+        pairs: pa.Table,
+        affected: pa.Table,
+        clusters: Clusters,
+        summary: dict[str, Any],
+        classifier: Classifier | None = None,
+    ) -> None:
+        """As `Results.merge`. Documents carry names of sentences, so those of texts that only have other names now are
+        written again too."""
+        self.forget()
+        opened = self._open
+        journal, names, renamed = opened.journal(), opened.names, self._renamed()
+        regrouped = self._clusters_of(affected["hash"].to_numpy())
+        with opened.private(self._ledger.sources()) as db:
+            extract = self._extract(db)
+            # clusters as they are now, whose names must be looked up again
+            others = np.setdiff1d(self._clusters_of(renamed), regrouped)
+            extract.load_clusters(others)
+            texts = [affected["hash"].to_numpy(), renamed, stale["hash"].to_numpy()]
+            extract.load_pairs_of(np.unique(np.concatenate(texts)))
+            every = "SELECT a, b FROM pairs"
+            before = set(db.rows(every))
+            Results(self._corpus, self._ledger, db).replace_pairs(stale, pairs)
+            self._insert(extract, clusters, classifier)
+            gone = before - set(db.rows(every))
+            journal.delete("pairs", (publishing.pair_identity(*pair) for pair in sorted(gone)))
+            self._delete_clusters(journal, np.union1d(regrouped, others))
+            for kind, documents in _DOCUMENTS.items():
+                journal.put(kind, documents(db))
+        for hits in opened.reader.read_all(names["touched"], Wanted(fields=("hash",))):
+            journal.delete("touched", (str(text) for text in integers(hits, "hash").tolist()))
+        journal.commit(scan={"generation": opened.results, "summary": summary})
 
-def cluster_documents(db: Database) -> Iterator[Named]:
-    """The documents of the index `clusters`, of every cluster in a mirror."""
-    rows = db.stream(
-        """
-        SELECT k.*, face.id AS face, face.text, list_sort([one.id, two.id]) AS weakest, twins.ids AS twins
-        FROM clusters k JOIN members face ON face.hash = k.representative AND face.turn = 1
-        LEFT JOIN members one ON one.hash = k.weakest_a AND one.turn = 1
-        LEFT JOIN members two ON two.hash = k.weakest_b AND two.turn = 1
-        LEFT JOIN (SELECT hash, list_sort(list(id)) AS ids FROM members WHERE turn <= 2 GROUP BY hash) twins
-            ON twins.hash = k.representative AND k.distinct_texts = 1
-        """,
-        rows=_ROWS,
-    )
-    for batch in rows:
-        for row in batch.to_pylist():
-            weakest = row["twins"] or [name for name in row["weakest"] if name is not None]
-            yield (
-                f"{row['id']:016x}",
-                {
-                    "id": _shown(row["id"]),
-                    "size": row["size"],
-                    "distinct": row["distinct_texts"],
-                    **{name: row[name] for name in (*MEANINGS.names, *FOUND.names)},
-                    "min_jaccard": row["min_jaccard"],
-                    "weakest": weakest,
-                    "representative": row["face"],
-                    "text": row["text"],
-                    "ignored": row["ignored"],
-                    "farthest": row["farthest"],
-                    "hash": _signed(row["id"]),
-                    "weakest_a": _signed(row["weakest_a"]),
-                    "weakest_b": _signed(row["weakest_b"]),
-                    "representative_hash": _signed(row["representative"]),
-                },
+    def _insert(self, extract: Extract, clusters: Clusters, classifier: Classifier | None) -> None:
+        """Add clusters and every sentence that pairs and clusters name, with its names."""
+        extract.load_sentences(clusters.texts["hash"].to_numpy())
+        Results(self._corpus, self._ledger, extract.db).insert(clusters, classifier)
+        publishing.rank(extract.db, self._unit)
+
+    def _renamed(self) -> Hashes:
+        pages = self._open.reader.read_all(
+            self._open.names["touched"], Wanted(fields=("hash",)), {"term": {"renamed": True}}
+        )
+        return unique_hashes(pages, "hash")
+
+    def _clusters_of(self, texts: Hashes) -> Hashes:
+        pages = self._open.reader.first_of_each(
+            self._open.names["members"], "hash", signed(texts), Wanted(fields=("cluster_hash",))
+        )
+        return unique_hashes(pages, "cluster_hash")
+
+    def _delete_clusters(self, journal: Journal, clusters: Hashes) -> None:
+        journal.delete("clusters", (f"{cluster:016x}" for cluster in clusters.tolist()))
+        wanted = Wanted(fields=("number",))
+        for hits in self._open.reader.look_up(self._open.names["members"], "cluster_hash", signed(clusters), wanted):
+            journal.delete("members", (str(number) for number in integers(hits, "number").tolist()))
+
+    # -- loading --------------------------------------------------------------------------------------------
+
+    def _begin(self) -> Extract:
+        """A private database for all results, without any yet."""
+        self.forget()
+        return self._extract(self._kept.enter_context(self._open.private(self._ledger.sources())))
+
+    def _extract(self, db: Database) -> Extract:
+        return Extract(db, self._open.reader, self._open.names)
+
+    @contextmanager
+    def _holding(self, wanted: ClusterQuery) -> Iterator[Results | None]:
+        """Results that have the clusters that are wanted; None where all must be loaded."""
+        chosen = ClusterLookup(self._open.reader, self._open.names).chosen(wanted)
+        if chosen is None:
+            yield None
+            return
+        with self._open.private(self._ledger.sources()) as db:
+            extract = self._extract(db)
+            extract.load_clusters(chosen, brief=wanted.brief)
+            extract.load_sentences()
+            yield Results(self._corpus, self._ledger, db)
+
+    def closure(self, texts: pa.Table) -> tuple[pa.Table, pa.Table]:
+        """As `Results.closure`, step by step by the server."""
+        reader, names = self._open.reader, self._open.names
+        net: Hashes = np.unique(texts["hash"].to_numpy())
+        new, pairs = net, PAIRS.empty_table()
+        while len(new):
+            mates = reader.look_up(names["members"], "cluster_hash", signed(self._clusters_of(new)), _HASH)
+            reached = [unique_hashes(mates, "hash")]
+            for end in PAIR_FIELDS.values():
+                for hits in reader.look_up(names["pairs"], end, signed(new), PAIR):
+                    some = table_of_hits(hits, PAIRS, PAIR_FIELDS)
+                    pairs = pa.concat_tables([pairs, some])
+                    reached += [some["a"].to_numpy(), some["b"].to_numpy()]
+            new = np.setdiff1d(np.concatenate(reached), net)
+            net = np.union1d(net, new)
+        once = pairs.group_by(["a", "b"]).aggregate([(name, "min") for name in PAIRS.names[2:]])
+        return pa.table({"hash": net}), once.rename_columns(PAIRS.names).cast(PAIRS)
+
+    # -- numbers --------------------------------------------------------------------------------------------
+
+    def counts(self) -> dict[str, int]:
+        """As `Results.counts`, by the server."""
+        body = {
+            "size": 0,
+            "track_total_hits": True,
+            "query": _SHOWN,
+            "aggs": {"sentences": {"sum": {"field": "size"}}, "far": {"value_count": {"field": "farthest"}}},
+        }
+        reader, names = self._open.reader, self._open.names
+        clusters = reader.search(names["clusters"], body)
+        return {
+            "pairs": reader.count(names["pairs"], _SHOWN),
+            "clusters": clusters["hits"]["total"]["value"],
+            "clustered_sentences": int(clusters["aggregations"]["sentences"]["value"]),
+            "far": clusters["aggregations"]["far"]["value"],
+            "ignored": reader.count(names["clusters"], {"term": {"ignored": True}}),
+        }
+
+    def kinds(self) -> dict[str, int]:
+        """As `Results.kinds`, by the server."""
+        return {str(kind): count for kind, count in self._clusters_by("kind")}
+
+    def sizes(self, kind: str | None = None) -> dict[int, int]:
+        """As `Results.sizes`, by the server."""
+        return {int(size): count for size, count in self._clusters_by("size", kind)}
+
+    def _clusters_by(self, field: str, kind: str | None = None) -> list[tuple[Any, int]]:
+        """How many clusters there are with each value of a field, in its order, or of one kind, if not ignored."""
+        if self._open.results is None:
+            return []
+        shown = [_SHOWN, *([{"term": {"kind": kind}}] if kind is not None else [])]
+        body = {
+            "size": 0,
+            "query": {"bool": {"filter": shown}},
+            "aggs": {"values": {"terms": {"field": field, "size": 65_535, "order": {"_key": "asc"}}}},
+        }
+        answer = self._open.reader.search(self._open.names["clusters"], body)
+        return [(bucket["key"], int(bucket["doc_count"])) for bucket in answer["aggregations"]["values"]["buckets"]]
+
+    def copiers(self) -> tuple[dict[str | None, int], int]:
+        """As `Results.copiers`, from the members."""
+        index = self._open.names["members"]
+        copies = {"bool": {"filter": [_SHOWN, {"term": {"copied": True}}]}}
+        pages = self._open.reader.read_all(index, Wanted(source=("contributor",)), copies)
+        counts = Counter(hit["_source"]["contributor"] for hits in pages for hit in hits)
+        undated = {"bool": {"filter": [_SHOWN], "must_not": [{"exists": {"field": "timestamp"}}]}}
+        return counts, self._open.reader.count(index, undated)
+
+    # -- questions ------------------------------------------------------------------------------------------
+
+    def pair_hashes(self, among: pa.Table | None = None) -> Iterator[pa.RecordBatch]:
+        """As `Results.pair_hashes`, without loading anything else."""
+        reader, index = self._open.reader, self._open.names["pairs"]
+        if among is None:
+            pages = reader.read_all(index, PAIR)
+        else:
+            texts = signed(among["hash"].to_numpy())
+            pages = reader.look_up(index, "a_hash", texts, PAIR, {"terms": {"b_hash": texts.tolist()}})
+        for hits in pages:
+            yield from (
+                table_of_hits(hits, PAIRS, PAIR_FIELDS).select(["a", "b", "jaccard", "shared_tokens"]).to_batches()
             )
 
+    def new_matches(self, first: int, limit: int) -> tuple[int, list[dict[str, Any]]]:
+        """As `Results.new_matches`; only what has to do with those sentences is loaded."""
+        with self._open.private(self._ledger.sources()) as db:
+            self._extract(db).load_results_since(first << POSITION_BITS)
+            return Results(self._corpus, self._ledger, db).new_matches(first, limit)
 
-def member_documents(db: Database) -> Iterator[Named]:
-    """The documents of the index `members`: every sentence of every cluster in a mirror."""
-    rows = db.stream(
-        """
-        SELECT m.*, k.id AS cluster, k.size, k.distinct_texts AS distinct, k.min_jaccard, k.ignored,
-            k.kind, k.kind_confidence, k.copies, m.hash = k.representative AND m.turn = 1 AS representative,
-            d.source AS source_number, d.place, p.id AS parent, o.jaccard AS parent_jaccard, o.edits, o.copied,
-            o.parent_document, o.parent_position
-        FROM members m JOIN cluster_texts c USING (hash) JOIN clusters k ON k.id = c.cluster
-        JOIN documents d ON d.number = m.number
-        LEFT JOIN origins o ON o.document = m.number AND o.position = m.position
-        LEFT JOIN members p ON p.number = o.parent_document AND p.position = o.parent_position
-        """,
-        rows=_ROWS,
-    )
-    for batch in rows:
-        for row in batch.to_pylist():
-            document, above, place = (row.pop(name) for name in ("number", "parent_document", "parent_position"))
-            del row["turn"]
-            number = document << POSITION_BITS | row["position"]
-            yield (
-                str(number),
-                {
-                    **row,
-                    "cluster": _shown(row["cluster"]),
-                    "cluster_hash": _signed(row["cluster"]),
-                    "hash": _signed(row["hash"]),
-                    "number": number,
-                    "document_number": document,
-                    "parent_number": None if above is None else above << POSITION_BITS | place,
-                },
-            )
+    def cluster_rows(self, wanted: ClusterQuery = ALL_CLUSTERS) -> Iterator[dict[str, Any]]:
+        """As `Results.cluster_rows`; where only some are asked for, only those are loaded."""
+        with self._holding(wanted) as some:
+            if wanted.brief:  # what was loaded has few texts: it cannot look for a document or words, and need not
+                wanted = replace(wanted, document=None, article=None, text=None)
+            yield from super().cluster_rows(wanted) if some is None else some.cluster_rows(wanted)
 
-
-def _shown(identity: int | None) -> str | None:
-    return None if identity is None else f"{identity:016x}"
-
-
-def _signed(value: int | None) -> int | None:
-    return None if value is None else one_signed(value)
+    def trees(self, wanted: ClusterQuery) -> Iterator[dict[str, Any]]:
+        """As `Results.trees`; where only some are asked for, only those are loaded."""
+        with self._holding(replace(wanted, having="copies")) as some:
+            yield from super().trees(wanted) if some is None else some.trees(wanted)

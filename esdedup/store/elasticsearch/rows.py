@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,19 +13,21 @@ from esdedup.columns.arrays import Numbers
 from esdedup.columns.hashing import Hashes
 from esdedup.matching.groups import token_matrix
 from esdedup.matching.signers.minhash_kernels import COLUMN_BITS
-from esdedup.store.elasticsearch.bulk import put
+from esdedup.store.elasticsearch.bulk import Action, put
 from esdedup.store.elasticsearch.reading import Hits, Wanted, hashes, integers, signed
-from esdedup.store.protocol import DATES, SENTENCES, SourceMark
+from esdedup.store.ledger import SourceMark
+from esdedup.store.schemas import DATES, PAIRS, SENTENCES, START_CHARS
 
 HASH_MASK = 2**64 - 1
 """What makes a content hash of the signed number that a server keeps it as."""
 
-START_CHARS = 64
-
 POSITION_BITS = 32
 """A sentence's number is its document's, and then so many bits for its position."""
 
-NAMED = Wanted(source=("id", "source", "document", "title", "position", "text", "revision", "timestamp", "hash"))
+POSITION_MASK = (1 << POSITION_BITS) - 1
+"""What makes the position of a sentence's number."""
+
+NAMED = Wanted(source=tuple(SENTENCES.names))
 """What a row of `SENTENCES` is made of."""
 
 
@@ -34,7 +36,7 @@ def shown_id(mark: SourceMark, key: str) -> str:
     return f"{mark.name}/{key}" if mark.qualified else key
 
 
-def document_actions(mark: SourceMark, documents: pa.Table) -> Iterator[bytes]:
+def document_actions(mark: SourceMark, documents: pa.Table) -> Iterator[Action]:
     """Documents (`DOCUMENT_ROWS`) of one source as bulk actions."""
     for row in documents.to_pylist():
         yield put(str(row["number"]), orjson.dumps(document(mark, row)))
@@ -57,7 +59,7 @@ def document(mark: SourceMark, row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def sentence_actions(mark: SourceMark, unit: str, documents: pa.Table, sentences: pa.Table) -> Iterator[bytes]:
+def sentence_actions(mark: SourceMark, unit: str, documents: pa.Table, sentences: pa.Table) -> Iterator[Action]:
     """Sentences (`sentence_rows`) of these documents as bulk actions."""
     if not sentences.num_rows:
         return
@@ -101,7 +103,7 @@ def sentence_actions(mark: SourceMark, unit: str, documents: pa.Table, sentences
             "source_number": mark.number,
             "place": places[place],
         }
-        yield b'{"index":{"_id":"%d"}}\n%b\n' % (number, dumps(fields))
+        yield b'{"index":{"_id":"%d"}}' % number, dumps(fields)
 
 
 def beginnings(text: str) -> dict[str, Any]:
@@ -126,6 +128,16 @@ def whole_sentence(hit: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def token_matrix_of(hits: Hits, columns: int) -> Numbers:
+    """The tokens of hits, each in its column; shape (hits, columns)."""
+    return in_columns(np.array([hit["fields"]["tokens"] for hit in hits], np.int64).reshape(-1, columns))
+
+
+def token_column(hits: Hits, columns: int) -> pa.Array:
+    """The tokens of hits as a column of lists."""
+    return pa.FixedSizeListArray.from_arrays(pa.array(token_matrix_of(hits, columns).reshape(-1)), columns)
+
+
 def in_columns(tokens: Numbers) -> Numbers:
     """Tokens of each row in the order of their columns: the index gives them back by size."""
     mask = (1 << COLUMN_BITS) - 1
@@ -134,8 +146,7 @@ def in_columns(tokens: Numbers) -> Numbers:
 
 def sentence_table(hits: Hits) -> pa.Table:
     """Hits of `NAMED` as rows of `SENTENCES`."""
-    rows = [{**hit["_source"], "hash": hit["_source"]["hash"] & HASH_MASK} for hit in hits]
-    return pa.Table.from_pylist(rows, SENTENCES)
+    return table_of_hits(hits, SENTENCES, {})
 
 
 SIGNATURE = Wanted(fields=("hash", "bytes", "tokens", "document_number", "source_number"))
@@ -144,8 +155,6 @@ SIGNATURE = Wanted(fields=("hash", "bytes", "tokens", "document_number", "source
 
 def signature_table(hits: Hits, schema: pa.Schema, homes: Numbers | None, across: str) -> pa.Table:
     """Hits of `SIGNATURE` as rows of `schema`; `homes` are those of the sources, by number."""
-    columns = schema.field("tokens").type.list_size
-    held = np.array([hit["fields"]["tokens"] for hit in hits], np.int64).reshape(len(hits), columns)
     home = np.full(len(hits), -1, np.int64)
     if across == "documents":
         home = integers(hits, "document_number")
@@ -156,15 +165,40 @@ def signature_table(hits: Hits, schema: pa.Schema, homes: Numbers | None, across
             pa.array(hashes(integers(hits, "hash"))),
             pa.array(home),
             pa.array(integers(hits, "bytes").astype(np.int32)),
-            pa.FixedSizeListArray.from_arrays(pa.array(in_columns(held).reshape(-1)), columns),
+            token_column(hits, schema.field("tokens").type.list_size),
         ],
         schema=schema,
     )
 
 
-def hash_column(values: Hashes) -> pa.Table:
-    """A table with the column `hash`."""
-    return pa.table({"hash": pa.array(values, pa.uint64())})
+PAIR_FIELDS = {"a": "a_hash", "b": "b_hash"}
+"""What the columns of `PAIRS` are called in the index."""
+
+
+def wanted_of(schema: pa.Schema, named: Mapping[str, str]) -> Wanted:
+    """What `table_of_hits` needs of a hit, from its source."""
+    return Wanted(source=tuple(named.get(name, name) for name in schema.names))
+
+
+PAIR = wanted_of(PAIRS, PAIR_FIELDS)
+
+
+def table_of_hits(hits: Hits, schema: pa.Schema, named: Mapping[str, str]) -> pa.Table:
+    """Hits as rows of a schema, whose columns are `named` otherwise in the index where it says so.
+
+    Unsigned numbers are content hashes, which the server keeps as signed ones.
+    """
+    columns = []
+    for name, kind in zip(schema.names, schema.types, strict=True):
+        field = named.get(name, name)
+        values = [hit["fields"][field][0] if field in hit.get("fields", ()) else hit["_source"][field] for hit in hits]
+        columns.append(pa.array(values, pa.int64()).view(kind) if kind == pa.uint64() else pa.array(values, kind))
+    return pa.table(columns, schema)
+
+
+def unique_hashes(pages: Iterable[Hits], field: str) -> Hashes:
+    """The content hashes in a field of hits, each once."""
+    return np.unique(np.concatenate([np.empty(0, np.uint64), *(hashes(integers(hits, field)) for hits in pages)]))
 
 
 def one_signed(value: int) -> int:

@@ -6,7 +6,8 @@ from typing import Any
 
 from esdedup.errors import UsageError
 from esdedup.output.overlap import overlaps
-from esdedup.store.protocol import ClusterQuery, Store
+from esdedup.store.cluster_queries import ClusterQuery
+from esdedup.store.store import Store
 from esdedup.web.answers.browse import UnknownError, page_of
 from esdedup.web.answers.shapes import ArticleList, ArticlePage
 

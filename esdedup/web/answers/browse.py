@@ -15,7 +15,8 @@ from esdedup.columns.hashing import content_hashes
 from esdedup.errors import UsageError
 from esdedup.matching.verify.compare import diff_words
 from esdedup.output.aligned import laid_out
-from esdedup.store.protocol import ClusterQuery, Store
+from esdedup.store.cluster_queries import ClusterQuery
+from esdedup.store.store import Store
 from esdedup.web.answers.shapes import (
     Ancestry,
     ClusterHead,
@@ -60,13 +61,13 @@ class UnknownError(LookupError):
 def cluster_list(store: Store, wanted: ClusterQuery) -> ClusterList:
     """A page of the clusters that are wanted, whose `limit` is that of the page."""
     heads, after = page_of(store, wanted)
-    return {"clusters": heads, "after": after, "kinds": store.kinds()}
+    return {"clusters": heads, "after": after, "kinds": store.results.kinds()}
 
 
 def page_of(store: Store, wanted: ClusterQuery) -> tuple[list[ClusterHead], str | None]:
     """The clusters of one page, and what the next one comes after."""
     limit = PAGE if wanted.limit is None else wanted.limit
-    rows = list(store.cluster_rows(replace(wanted, limit=limit + 1, brief=True)))
+    rows = list(store.results.cluster_rows(replace(wanted, limit=limit + 1, brief=True)))
     more = len(rows) > limit
     heads = [_head(row) for row in rows[:limit]]
     return heads, heads[-1]["id"] if more and heads else None
@@ -74,7 +75,7 @@ def page_of(store: Store, wanted: ClusterQuery) -> tuple[list[ClusterHead], str 
 
 def brief_cluster(store: Store, identity: str) -> dict[str, Any]:
     """The cluster with this id, of its members only those that it names; `UnknownError` without one."""
-    for cluster in store.cluster_rows(ClusterQuery(ids=(identity,), brief=True)):
+    for cluster in store.results.cluster_rows(ClusterQuery(ids=(identity,), brief=True)):
         return cluster
     raise UnknownError(f"no cluster {identity}")
 
@@ -96,7 +97,7 @@ def whole_cluster(store: Store, identity: str, file: str = _ALL_CLUSTERS) -> dic
 
 def with_members(store: Store, identity: str) -> dict[str, Any]:
     """The cluster with this id, however large; `UnknownError` without one."""
-    for cluster in store.cluster_rows(ClusterQuery(ids=(identity,))):
+    for cluster in store.results.cluster_rows(ClusterQuery(ids=(identity,))):
         return cluster
     raise UnknownError(f"no cluster {identity}")  # any more
 
@@ -173,7 +174,7 @@ def _edges(store: Store, texts: Sequence[str]) -> list[Edge]:
     at = {int(value): place for place, value in enumerate(hashes)}
     found: list[Edge] = [
         {"a": at[row["a"]], "b": at[row["b"]], "jaccard": row["jaccard"]}
-        for batch in store.pair_hashes(pa.table({"hash": hashes}))
+        for batch in store.results.pair_hashes(pa.table({"hash": hashes}))
         for row in batch.to_pylist()
     ]
     found.sort(key=lambda edge: (edge["a"], edge["b"]))
@@ -182,7 +183,7 @@ def _edges(store: Store, texts: Sequence[str]) -> list[Edge]:
 
 def _lineage(store: Store, identity: str) -> list[Ancestry]:
     """The members of the cluster's tree of copies, where there is one, in the order of time."""
-    for tree in store.trees(ClusterQuery(ids=(identity,))):
+    for tree in store.results.trees(ClusterQuery(ids=(identity,))):
         return [
             {name: member[name] for name in Ancestry.__annotations__}  # type: ignore[misc]
             for member in descended(tree)["members"]

@@ -13,7 +13,8 @@ from esdedup.jobs.questions import beginnings, compared, near_duplicates, one_un
 from esdedup.matching.signers.minhash_kernels import Tokens
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.verify.compare import diff_words
-from esdedup.store.protocol import Store
+from esdedup.store.corpus import SentenceQuery
+from esdedup.store.store import Store
 from esdedup.text.segment import segment
 from esdedup.web.answers.browse import place
 from esdedup.web.answers.shapes import Check, Checked, CheckedText, Match
@@ -180,7 +181,7 @@ def _nearest(store: Store, units: Sequence[str]) -> list[Checked]:
 
 def _sharing(store: Store, signer: TextSigner, tokens: Tokens, most: int) -> tuple[pa.Table, Tokens]:
     """The sentences that hold most of the tokens, and all tokens of each."""
-    found = store.sentences_sharing(tokens.tolist(), most)
+    found = store.corpus.sentences(SentenceQuery(tokens=tokens.tolist(), limit=most))
     if not found.num_rows:
         return found, np.empty((0, store.signing.tokens), np.int64)
     return found, signer.tokens(signer.shingled(found["text"].combine_chunks()))
@@ -188,7 +189,7 @@ def _sharing(store: Store, signer: TextSigner, tokens: Tokens, most: int) -> tup
 
 def _note(store: Store) -> str | None:
     """What a person must know of the answer."""
-    by = (store.last_scanning() or {}).get("candidates", "tokens")
+    by = (store.ledger.last_scanning() or {}).get("candidates", "tokens")
     if by != "tokens":
         return f"Looked up by minhash tokens; pairs of the last scan are by {by}, and may differ."
     return None

@@ -8,7 +8,8 @@ from itertools import accumulate
 from typing import Any
 
 from esdedup.analysis.templates import Table, table_of
-from esdedup.store.protocol import ClusterQuery, Store
+from esdedup.store.cluster_queries import ClusterQuery
+from esdedup.store.store import Store
 from esdedup.web.answers.browse import (
     MOST_CONTRADICTIONS,
     MOST_MEMBERS,
@@ -46,7 +47,11 @@ def contradiction_list(
     fitting = sorted((head["size"], head["id"]) for head in heads if head["size"] <= MOST_MEMBERS)
     sizes = accumulate(size for size, _ in fitting)
     small = tuple(identity for (_, identity), size in zip(fitting, sizes, strict=True) if size <= MOST_TOGETHER)
-    whole = sorted(store.cluster_rows(ClusterQuery(ids=small)), key=lambda cluster: at[cluster["id"]]) if small else []
+    whole = (
+        sorted(store.results.cluster_rows(ClusterQuery(ids=small)), key=lambda cluster: at[cluster["id"]])
+        if small
+        else []
+    )
     rows = [row for cluster in whole for row in surest(cluster)[:MOST_CONTRADICTIONS]]
     listed = Counter(row["cluster"] for row in rows)
     cut = [head for head in heads if (head["contradictions"] or 0) > listed[head["id"]]]

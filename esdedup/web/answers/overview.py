@@ -11,7 +11,7 @@ from esdedup.matching.protocol import Scanning
 from esdedup.matching.signers.protocol import Signer
 from esdedup.output.sizes import sizes_of_kinds
 from esdedup.output.skips import in_words
-from esdedup.store.protocol import Store
+from esdedup.store.store import Store
 from esdedup.web.answers.shapes import Overview
 
 
@@ -23,7 +23,7 @@ def overview(store: Store) -> Overview:
         "store": store.address,
         "version": told["version"],
         "counts": told["counts"],
-        "cluster_sizes": sorted(store.cluster_sizes().items()),
+        "cluster_sizes": sorted(store.results.sizes().items()),
         "kinds": told["kinds"],
         "kind_sizes": {kind: sorted(sizes.items()) for kind, sizes in sizes_of_kinds(store).items()},
         "settings": told["settings"],
@@ -41,24 +41,24 @@ def overview(store: Store) -> Overview:
         "skipped": [(reason, count, in_words(reason)) for reason, count in told["skipped"].items()],
         "sources": [{name: source[name] for name in ("name", "documents", "skipped")} for source in told["sources"]],
         "damaged": told["damaged"],
-        "current": bool((store.last_scan() or {}).get("current")),
+        "current": bool((store.results.last_scan() or {}).get("current")),
         "unfinished": _unfinished(store),
     }
 
 
 def curve(store: Store) -> Curve[Signer]:
     """The S-curve of the settings in use, with what the pairs of the last scan tell of it."""
-    scanning = Scanning.from_described(store.last_scanning() or {})
-    counted = scanning.matcher.counts_tokens and store.last_scanning() is not None
-    pairs = store.pair_hashes() if counted else iter(())
+    scanning = Scanning.from_described(store.ledger.last_scanning() or {})
+    counted = scanning.matcher.counts_tokens and store.ledger.last_scanning() is not None
+    pairs = store.results.pair_hashes() if counted else iter(())
     return observed_curve(store.signing.signer, pairs, 0.0, by_tokens=scanning.matcher.by_tokens)
 
 
 def _unfinished(store: Store) -> str | None:
     """What is being brought in at this moment, or was left unfinished."""
-    if store.unfinished_reading() is not None:
+    if store.ledger.unfinished_reading() is not None:
         return "Documents are being read in; what was there before is shown."
-    last = store.last_scan()
+    last = store.results.last_scan()
     if last is None:
         return "Nothing was scanned yet: there are no clusters. Run esdedup scan."
     if not last["current"]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from esdedup.store.protocol import ClusterQuery, Store
+from esdedup.store.cluster_queries import ClusterQuery
+from esdedup.store.store import Store
 from esdedup.web.answers.browse import cluster_page, page_of
 from esdedup.web.answers.check import check, check_text
 from esdedup.web.answers.meanings import contradiction_list
@@ -17,7 +18,7 @@ def warm_up(store: Store) -> None:
     check(store, _TEXT[:50])
     check_text(store, _TEXT)
     with suppress(LookupError):  # where a scan puts new results in place just now
-        if store.last_scan() is not None:
+        if store.results.last_scan() is not None:
             for head in page_of(store, ClusterQuery(min_size=3, limit=1))[0]:
                 cluster_page(store, head["id"])
             contradiction_list(store)

@@ -1,4 +1,4 @@
-"""Where the sentences of clusters came from, out of the tables that both stores have: each sentence's parent.
+"""Where the sentences of clusters came from, out of the tables of a store: each sentence's parent.
 
 The parent is the most similar sentence that is known to have stood somewhere before. A sentence stands once a page,
 from the first revision that has it: putting it back after somebody took it out begins nothing new. Documents of one
@@ -10,49 +10,10 @@ not yet when an earlier dump shows the page without it. Only what is certain is 
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import pyarrow as pa
 
 from esdedup.columns.database import Database
-
-DUMPS: pa.Schema = pa.schema([("source", pa.int32()), ("as_of", pa.string())])
-"""Sources whose sentences have times, and the time of the last edit in each."""
-
-PAGES: pa.Schema = pa.schema([("source", pa.int32()), ("title", pa.string())])
-
-
-class Calendar(Protocol):
-    """What lineage asks of a store beyond the clusters at hand."""
-
-    def dumps(self) -> pa.Table:
-        """All sources with times, of `DUMPS`."""
-
-    def pages(self, titles: pa.Table) -> pa.Table:
-        """Which sources have pages with the titles in column `title`, of `PAGES`."""
-
-
-class EmbeddedCalendar:
-    """The calendar of an embedded store."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
-
-    def dumps(self) -> pa.Table:
-        """As `Calendar.dumps`."""
-        if not self._db.rows("SELECT 1 FROM sentences WHERE timestamp IS NOT NULL LIMIT 1"):
-            return DUMPS.empty_table()
-        return self._db.table(
-            f"SELECT d.source, max(greatest({moment('s.timestamp')}, {moment('s.last_timestamp')})) AS as_of "
-            "FROM sentences s JOIN documents d ON d.number = s.document GROUP BY d.source HAVING as_of IS NOT NULL",
-        ).cast(DUMPS)
-
-    def pages(self, titles: pa.Table) -> pa.Table:
-        """As `Calendar.pages`."""
-        self._db.create("titles", titles, temporary=True)
-        found = self._db.table("SELECT DISTINCT source, title FROM documents SEMI JOIN titles USING (title)")
-        self._db.execute("DROP TABLE titles")
-        return found.cast(PAGES)
+from esdedup.store.corpus import Corpus
 
 
 def moment(timestamp: str) -> str:
@@ -60,14 +21,14 @@ def moment(timestamp: str) -> str:
     return f"CASE WHEN try_strptime({timestamp}, '%Y-%m-%dT%H:%M:%SZ') IS NOT NULL THEN {timestamp} END"
 
 
-def trace(db: Database, clusters: pa.Table, calendar: Calendar) -> None:
+def trace(db: Database, clusters: pa.Table, corpus: Corpus) -> None:
     """Fill `origins`, and `copies` of the clusters in column `id`, whose texts, pairs and sentences are there.
 
     Where no order can be known, as of one plain dump, `copies` stays null.
     """
     if not db.rows(_IN_ORDER.format("sources")):
         return  # of one plain dump nothing needs to be read
-    db.create("dated", calendar.dumps(), temporary=True)
+    db.create("dated", corpus.dumps(), temporary=True)
     db.execute(
         "CREATE OR REPLACE TEMP TABLE dumps AS "
         "SELECT d.*, w.history FROM dated d JOIN sources w ON w.number = d.source; DROP TABLE dated"
@@ -77,7 +38,7 @@ def trace(db: Database, clusters: pa.Table, calendar: Calendar) -> None:
     db.create("traced", clusters, temporary=True)
     db.execute(_TURNS)
     titles = db.table("SELECT DISTINCT title FROM turns WHERE NOT history AND title <> ''")
-    db.create("pages", calendar.pages(titles), temporary=True)
+    db.create("pages", corpus.pages(titles), temporary=True)
     db.execute(_FIRSTS)
     db.execute(_ALIKE.format(alike="SELECT DISTINCT hash, hash AS other, 1.0 AS jaccard, 0 AS edits FROM turns"))
     # of the rest, those that something alike came before: nothing is more alike than the same words

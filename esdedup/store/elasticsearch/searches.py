@@ -1,10 +1,13 @@
-"""Questions to a store on a server: who shares these tokens, who begins like this, which clusters are meant."""
+"""Questions that the server answers: sentences by tokens, beginnings and ids, and which clusters are meant.
+
+Of a few clusters, nothing else needs to be loaded.
+"""
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from heapq import nsmallest
 from typing import Any
 
@@ -12,44 +15,32 @@ import numpy as np
 import pyarrow as pa
 
 from esdedup.columns.hashing import Hashes
-from esdedup.store.duckdb.results import is_cluster_id
+from esdedup.store.cluster_queries import ORDERS, ClusterQuery, is_cluster_id
 from esdedup.store.elasticsearch.answers import TooLongError
 from esdedup.store.elasticsearch.reading import PAGE, Hits, Reader, Wanted, hashes, integers
-from esdedup.store.elasticsearch.rows import NAMED, START_CHARS, sentence_table
-from esdedup.store.protocol import ORDERS, SENTENCES, ClusterQuery
+from esdedup.store.elasticsearch.rows import NAMED, sentence_table
+from esdedup.store.schemas import SENTENCES, START_CHARS
 from esdedup.text.words import holding
 
-_UNSPACED = re.compile("[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
-"""Scripts without spaces, which everybody divides into words in his own way."""
-
-_NAMED_AT_ONCE = 1000
 _LONGEST_ID = 32_766  # bytes; the server takes no longer term, and has none
 
-_FIRST_ANSWER = 500  # sentences; of whole texts, more may be too long for one answer
 
+class SentenceLookup:
+    """Finds sentences of an index by their tokens, beginnings and ids."""
 
-class Questions:
-    """Answers questions about single sentences and clusters, from the indices `names`."""
-
-    def __init__(self, reader: Reader, names: dict[str, str]) -> None:
+    def __init__(self, reader: Reader, index: str) -> None:
         self._reader = reader
-        self._names = names
+        self._index = index
 
     def sharing(self, tokens: Sequence[int], most: int | None) -> pa.Table:
-        """As `Store.sentences_sharing`; the server's score is how many tokens a sentence holds."""
+        """Sentences that hold one of the tokens, or the `most` that hold most: the server's score is how many."""
         should = [{"constant_score": {"filter": {"term": {"tokens": token}}}} for token in tokens]
         query: dict[str, Any] = {"bool": {"should": should, "minimum_should_match": 1}}
-        index = self._names["sentences"]
         if most is not None:
-            return sentence_table(self._first(index, query, most))
-        body = {"size": _FIRST_ANSWER, "track_total_hits": True, "query": query, **NAMED.body()}
-        with suppress(TooLongError):
-            answer = self._reader.search(index, body)["hits"]
-            if answer["total"]["value"] == len(answer["hits"]):
-                return sentence_table(answer["hits"])
-        return pa.concat_tables(sentence_table(hits) for hits in self._reader.read_all(index, NAMED, query))
+            return sentence_table(self._first(query, most))
+        return pa.concat_tables(map(sentence_table, self._reader.matching(self._index, [query], NAMED)))
 
-    def _first(self, index: str, query: dict[str, Any], most: int) -> Hits:
+    def _first(self, query: dict[str, Any], most: int) -> Hits:
         """The `most` documents with the highest scores, of equal ones those with the lowest hash."""
         found: Hits = []
         at_once = min(most, PAGE)
@@ -58,7 +49,7 @@ class Questions:
         while len(found) < most:
             body["size"] = min(at_once, most - len(found))
             try:
-                page = self._reader.search(index, body)["hits"]["hits"]
+                page = self._reader.search(self._index, body)["hits"]["hits"]
             except TooLongError:  # very long texts: fewer at once
                 if at_once == 1:
                     raise
@@ -70,8 +61,9 @@ class Questions:
             body["search_after"] = page[-1]["sort"]
         return found
 
-    def starting(self, folded: str, limit: int) -> pa.Table:
+    def starting(self, folded: str, limit: int | None) -> pa.Table:
         """The first `limit` sentences by (text, id) whose case-folded text begins with `folded`."""
+        limit = sys.maxsize if limit is None else limit
         found: Hits = []
         body: dict[str, Any] = {
             "size": min(max(limit, 64), PAGE),
@@ -81,27 +73,53 @@ class Questions:
             **NAMED.body(),
         }
         while limit:
-            page = self._reader.search(self._names["sentences"], body)["hits"]["hits"]
+            page = self._reader.search(self._index, body)["hits"]["hits"]
             found += [hit for hit in page if hit["_source"]["text"].casefold().startswith(folded)]
             # texts whose first characters are the same as the last one's may come in any order
             if len(page) < body["size"] or (len(found) >= limit and page[-1]["sort"][0] != _head(found, limit)):
                 break
             body |= {"search_after": page[-1]["sort"], "size": min(2 * body["size"], PAGE)}
-        rows = [hit["_source"] for hit in found]
-        rows.sort(key=lambda row: (row["text"], row["id"]))
-        return sentence_table([{"_source": row} for row in rows[:limit]]) if rows else SENTENCES.empty_table()
+        found.sort(key=lambda hit: (hit["_source"]["text"], hit["_source"]["id"]))
+        return sentence_table(found[:limit])
 
     def named(self, ids: Sequence[str]) -> pa.Table:
         """The sentences with these ids."""
-        found = [SENTENCES.empty_table()]
-        ids = [identity for identity in ids if len(identity.encode()) <= _LONGEST_ID]
-        for first in range(0, len(ids), _NAMED_AT_ONCE):
-            some = list(ids[first : first + _NAMED_AT_ONCE])
-            body = {"size": len(some), "query": {"bool": {"filter": {"terms": {"id": some}}}}, **NAMED.body()}
-            found.append(sentence_table(self._reader.search(self._names["sentences"], body)["hits"]["hits"]))
-        return pa.concat_tables(found)
+        asked = [identity for identity in ids if len(identity.encode()) <= _LONGEST_ID]
+        pages = self._reader.look_up(self._index, "id", asked, NAMED)
+        return pa.concat_tables([SENTENCES.empty_table(), *map(sentence_table, pages)])
 
-    def clusters_with(self, wanted: ClusterQuery) -> Hashes | None:
+
+def _head(found: Hits, limit: int) -> str:
+    """The beginning of the last of the first `limit` texts."""
+    return str(nsmallest(limit, (hit["_source"]["text"][:START_CHARS] for hit in found))[-1])
+
+
+_UNSPACED = re.compile("[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+"""Scripts without spaces, which everybody divides into words in his own way."""
+
+
+class ClusterLookup:
+    """Finds clusters in the indices `names`."""
+
+    def __init__(self, reader: Reader, names: dict[str, str]) -> None:
+        self._reader = reader
+        self._names = names
+
+    def chosen(self, wanted: ClusterQuery) -> Hashes | None:
+        """The clusters to load for a query, among which are all that it asks for; None for all there are."""
+        chosen = self._holding(wanted)
+        if wanted.ids is not None:
+            named = np.concatenate([_NONE, *map(_number, wanted.ids)])
+            chosen = named if chosen is None else np.intersect1d(chosen, named)
+        if chosen is None and wanted.limit is not None:
+            chosen = self._page(wanted)
+        if chosen is None and (wanted.kind is not None or wanted.having is not None):
+            chosen = self._of_kind(wanted)
+        if chosen is None or wanted.after is None:
+            return chosen
+        return np.union1d(chosen, _number(wanted.after))
+
+    def _holding(self, wanted: ClusterQuery) -> Hashes | None:
         """The clusters that hold a sentence of the document and of the article that are wanted, and one with all words
         of the text; None for all."""
         chosen: Hashes | None = None
@@ -120,7 +138,7 @@ class Questions:
 
     def _clusters(self, query: dict[str, Any], text: str | None) -> Hashes:
         wanted = Wanted(fields=("cluster_hash",), source=False if text is None else ("text",))
-        found = [np.empty(0, np.uint64)]
+        found = [_NONE]
         for hits in self._reader.read_all(self._names["members"], wanted, query):
             clusters = hashes(integers(hits, "cluster_hash"))
             if text is not None:
@@ -129,13 +147,13 @@ class Questions:
             found.append(clusters)
         return np.unique(np.concatenate(found))
 
-    def clusters_of(self, wanted: ClusterQuery) -> Hashes:
+    def _of_kind(self, wanted: ClusterQuery) -> Hashes:
         """The clusters of the kind that is wanted, with what they must have."""
         query = {"bool": {"filter": _filters(wanted)}}
         pages = self._reader.read_all(self._names["clusters"], Wanted(fields=("hash",)), query)
-        return np.concatenate([np.empty(0, np.uint64), *(hashes(integers(hits, "hash")) for hits in pages)])
+        return np.concatenate([_NONE, *(hashes(integers(hits, "hash")) for hits in pages)])
 
-    def cluster_page(self, wanted: ClusterQuery) -> Hashes | None:
+    def _page(self, wanted: ClusterQuery) -> Hashes | None:
         """The first clusters that are not ignored, by size and kind alone; None where all must be looked through."""
         begin = None if wanted.after is None else self._cluster(wanted.after)
         if wanted.limit is None or not 0 < wanted.limit <= PAGE or (wanted.after is not None and begin is None):
@@ -159,6 +177,9 @@ class Questions:
         return dict(hits[0]["_source"]) if hits else None
 
 
+_NONE: Hashes = np.empty(0, np.uint64)
+
+
 def _filters(wanted: ClusterQuery) -> list[dict[str, Any]]:
     """What single fields of a cluster must say."""
     filters: list[dict[str, Any]] = [{"term": {"ignored": False}}, {"range": {"size": {"gte": wanted.min_size}}}]
@@ -169,11 +190,6 @@ def _filters(wanted: ClusterQuery) -> list[dict[str, Any]]:
     return filters
 
 
-def cluster_hash(identity: str) -> Hashes:
+def _number(identity: str) -> Hashes:
     """The number of the cluster with this id, if it is one."""
     return np.array([int(identity, 16)] if is_cluster_id(identity) else [], np.uint64)
-
-
-def _head(found: Hits, limit: int) -> str:
-    """The beginning of the last of the first `limit` texts."""
-    return str(nsmallest(limit, (hit["_source"]["text"][:START_CHARS] for hit in found))[-1])

@@ -1,11 +1,12 @@
-"""What clusters mean, asked of a judge for some clusters at a time, out of the tables that both stores have.
+"""What clusters mean, asked of a classifier for some clusters at a time, out of the tables of a store.
 
 Sentences and the names of their documents must be there already, and pairs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,68 +22,72 @@ from esdedup.store.classifying import (
     MEMBERS,
     MOST_TEXTS,
     PLACES,
-    Judge,
+    Classifier,
 )
-from esdedup.store.duckdb.lineage import Calendar, trace
-from esdedup.store.duckdb.results import Results
+from esdedup.store.corpus import Corpus
+from esdedup.store.origins import trace
 
 _TEXTS = 20_000  # at a time
 _CLUSTERS = 10_000
 
+ShowClusters: TypeAlias = Callable[[pa.Table], Iterator[dict[str, Any]]]
+"""The clusters in column `id`, as the contract writes them."""
+
 
 def insert_clusters(
-    db: Database, results: Results, clusters: Clusters, judge: Judge | None, calendar: Calendar
+    db: Database, shown: ShowClusters, clusters: Clusters, classifier: Classifier | None, corpus: Corpus
 ) -> None:
-    """Add clusters; with a judge also their kinds, contradictions and origins."""
+    """Add clusters; with a classifier also their kinds, contradictions and origins. `shown` tells them whole."""
     db.insert("cluster_texts", clusters.texts)
-    if judge is None:
+    if classifier is None:
         db.insert("clusters", clusters.clusters)
         return
-    table = _with_kinds(db, clusters, judge)
+    table = _with_kinds(db, clusters, classifier)
     db.insert("clusters", table)
     contradicting = table.filter(pc.is_in(table["kind"], pa.array(CONTRADICTING))).select(["id"])
-    for found in _contradictions(results, contradicting, judge):
+    for found in _contradictions(shown, contradicting, classifier):
         db.create("found", found, temporary=True)
         told = ", ".join(f"{name} = f.{name}" for name in CONTRADICTIONS.names)
         db.execute(f"UPDATE clusters SET {told} FROM found f WHERE clusters.id = f.id; DROP TABLE found")
-    trace(db, table.select(["id"]), calendar)
+    trace(db, table.select(["id"]), corpus)
 
 
-def _contradictions(results: Results, ids: pa.Table, judge: Judge) -> Iterator[pa.Table]:
+def _contradictions(shown: ShowClusters, ids: pa.Table, classifier: Classifier) -> Iterator[pa.Table]:
     """How many contradictions there are in each of these clusters, and how sure the surest is."""
     schema = pa.schema([("id", pa.uint64()), *CONTRADICTIONS])
     for begin in range(0, ids.num_rows, _CLUSTERS):
         rows = []
-        for cluster in results.some_clusters(ids.slice(begin, _CLUSTERS)):
-            found = judge.contradictions(cluster)
+        for cluster in shown(ids.slice(begin, _CLUSTERS)):
+            found = classifier.contradictions(cluster)
             rows.append((int(cluster["id"], 16), len(found), max(found, default=None)))
         yield table_of_rows(rows, schema)
 
 
-def _with_kinds(db: Database, clusters: Clusters, judge: Judge) -> pa.Table:
+def _with_kinds(db: Database, clusters: Clusters, classifier: Classifier) -> pa.Table:
     """The table of clusters with the columns of `MEANINGS`."""
-    db.create("unjudged", clusters.clusters, temporary=True)
-    db.create("unjudged_texts", clusters.texts, temporary=True)
+    db.create("unclassified", clusters.clusters, temporary=True)
+    db.create("unclassified_texts", clusters.texts, temporary=True)
     db.execute(
         f"""
         CREATE OR REPLACE TEMP TABLE looked_at AS
         SELECT t.cluster, t.hash, t.hash = u.representative AS representative, u.page
-        FROM unjudged_texts t JOIN (
+        FROM unclassified_texts t JOIN (
             SELECT id, representative, sum(least(distinct_texts, {MOST_TEXTS})) OVER (ORDER BY id) // {_TEXTS} AS page
-            FROM unjudged WHERE distinct_texts > 1
+            FROM unclassified WHERE distinct_texts > 1
         ) u ON u.id = t.cluster
         QUALIFY t.hash = u.representative OR row_number() OVER (PARTITION BY t.cluster ORDER BY t.hash) < {MOST_TEXTS}
         """
     )
     told = [pa.schema([("id", pa.uint64()), *MEANINGS]).empty_table()]
     for (page,) in db.rows("SELECT DISTINCT page FROM looked_at ORDER BY page"):
-        told.append(judge.kinds(db.table(_MEMBERS_OF_PAGE, [page]).cast(MEMBERS)))
-    db.create("judged", pa.concat_tables(told), temporary=True)
+        told.append(classifier.kinds(db.table(_MEMBERS_OF_PAGE, [page]).cast(MEMBERS)))
+    db.create("classified", pa.concat_tables(told), temporary=True)
     alike = [f"coalesce(j.{name}, ?) AS {name}" for name in MEANINGS.names]
     rows = db.table(
-        f"SELECT u.*, {', '.join(alike)} FROM unjudged u LEFT JOIN judged j USING (id) ORDER BY id", list(IDENTICAL)
+        f"SELECT u.*, {', '.join(alike)} FROM unclassified u LEFT JOIN classified j USING (id) ORDER BY id",
+        list(IDENTICAL),
     )
-    for table in ("unjudged", "unjudged_texts", "looked_at", "judged"):
+    for table in ("unclassified", "unclassified_texts", "looked_at", "classified"):
         db.execute(f"DROP TABLE {table}")
     return rows
 

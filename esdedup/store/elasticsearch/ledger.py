@@ -1,4 +1,4 @@
-"""How far each source has been read: the sources in the state, and beside it the progress of each part of a reading.
+"""The ledger of a store on a server: values in the state, and beside it the progress of each part of a reading.
 
 Several machines may read at once, each its part. What all of them must agree on, which reading it is and which parts
 have come to their end, stands in the state, which is compared before it is replaced: so one of them is the last.
@@ -15,11 +15,11 @@ from esdedup.columns.records import PLACES_KEPT, Skips
 from esdedup.errors import StoreLockedError, StoreSourcesError
 from esdedup.formats.reading_options import Part
 from esdedup.store.elasticsearch.state import Guarded, State
-from esdedup.store.protocol import STANDARD_INPUT, ReadingMark, SourceMark
+from esdedup.store.ledger import Ledger, ReadingMark, SourceMark, mark_of, note_repeated
 
 
-class Progress:
-    """The sources of one store, and the reading that is under way."""
+class ServerLedger(Ledger):
+    """Values in the state; the sources of one store, and the reading that is under way."""
 
     def __init__(self, state: State, address: str) -> None:
         self._state = state
@@ -33,33 +33,33 @@ class Progress:
         self.reach = 0
         """Behind the numbers of all documents that this part has begun to write."""
 
+    def get(self, key: str) -> Any:
+        return self._state.get(key)
+
+    def tell(self, **values: Any) -> None:
+        """As `Ledger.tell`; `StoreLockedError` if another writer came between."""
+        self._state.tell(**values)
+
     def sources(self) -> list[SourceMark]:
-        """Every source ever read, in that order, as far as all parts together have come."""
-        marks = [_mark(told) for told in self._state.get("sources") or []]
+        marks = [mark_of(told) for told in self._state.get("sources") or []]
         started = self._state.get("started")
         if started is not None:
             pieces = self._pieces()
             for mark in marks:
                 if mark.number in started["sources"]:
                     key = str(mark.number)
-                    told = [_mark(piece["marks"][key]) for piece in pieces if key in piece["marks"]]
+                    told = [mark_of(piece["marks"][key]) for piece in pieces if key in piece["marks"]]
                     mark.documents = sum(one.documents for one in told)
                     mark.finished = len(told) == started["parts"] and all(one.finished for one in told)
                     mark.skips = _all_skips(told)
         return marks
 
-    def unfinished(self) -> ReadingMark | None:
-        """The reading that has begun and is not settled."""
+    def unfinished_reading(self) -> ReadingMark | None:
         told = self._state.get("started")
         if told is None:
             return None
         missing = [f"{number}/{told['parts']}" for number in _missing(told)] if told["parts"] > 1 else []
         return ReadingMark(told["sources"], told["first"], missing)
-
-    @property
-    def first(self) -> int:
-        """The number of the first document of the reading under way."""
-        return int(self._state.get("started")["first"])
 
     @property
     def in_parts(self) -> bool:
@@ -82,7 +82,7 @@ class Progress:
                     raise
 
     def _begin(self, marks: Sequence[SourceMark], part: Part) -> tuple[int, int, list[int]]:
-        started, stored = self._state.get("started"), [_mark(told) for told in self._state.get("sources") or []]
+        started, stored = self._state.get("started"), [mark_of(told) for told in self._state.get("sources") or []]
         begun: dict[str, Any] = started or {
             "sources": [],
             "first": self._state.get("next") or 0,
@@ -97,26 +97,19 @@ class Progress:
             )
         self._part = part
         piece = self._piece(part.number, begun["turn"])
-        before = {} if piece is None else {int(number): _mark(told) for number, told in piece["marks"].items()}
+        before = {} if piece is None else {int(number): mark_of(told) for number, told in piece["marks"].items()}
         anew = []
         for mark in marks:
-            # a source that is known keeps the form of its ids, whatever it is named together with
-            mark.qualified = next((old.qualified for old in stored if old.name == mark.name), mark.qualified)
-            known = next((old for old in stored if (old.name, old.path) == (mark.name, mark.path)), None)
+            known = mark.enter(stored)
             if known is None:
-                mark.number = 1 + max((old.number for old in stored), default=-1)
-                stored.append(mark)
                 continue
-            mark.number = known.number
             if part.parts > 1 and known.number in begun["sources"] and known.timeless != mark.timeless:
                 raise StoreSourcesError(
                     f"{self._address}: {mark.path} is not what other parts read, or is read with other options; name "
                     "the same source with the same options, or begin again with --fresh"
                 )
             read = before.get(mark.number)
-            if read is not None and read.same_as(mark) and mark.path != STANDARD_INPUT:
-                mark.documents, mark.finished, mark.skips = read.documents, read.finished, read.skips
-            elif read is not None:
+            if read is not None and not mark.goes_on(read):
                 anew.append(mark.number)
             stored[stored.index(known)] = mark
         self._next = begun["first"] + part.number - 1 if piece is None else piece["next"]
@@ -180,15 +173,11 @@ class Progress:
             started = self._state.get("started")
         return _missing(started) if self._part.parts > 1 else []
 
-    def ended(self, repeated: Sequence[tuple[int, int, list[str]]]) -> dict[str, Any]:
-        """Values of the state once the reading is settled; `repeated` are ids that a source has more than once."""
+    def ended(self, repeated: Sequence[tuple[Any, ...]]) -> dict[str, Any]:
+        """Values of the state once the reading is committed; `repeated` are ids that a source has more than once."""
         started = self._state.get("started")
         marks = self.sources()
-        for source, count, places in repeated:
-            skips = next(mark for mark in marks if mark.number == source).skips
-            skips.add("repeated_id", count=count)
-            for place in places:
-                skips.add("repeated_id", place, 0)
+        note_repeated(marks, repeated)
         return {
             "sources": [_told(mark) for mark in marks],
             "next": max([started["first"], *(piece["next"] for piece in self._pieces())]),
@@ -245,7 +234,3 @@ def _told(mark: SourceMark, refused: Skips | None = None) -> dict[str, Any]:
     skips = deepcopy(mark.skips)
     skips.include(refused or Skips())
     return {**asdict(mark), "skips": asdict(skips)}
-
-
-def _mark(told: dict[str, Any]) -> SourceMark:
-    return SourceMark(**{**told, "skips": Skips(**told["skips"])})

@@ -1,0 +1,84 @@
+"""Which clusters are asked for, and the form in which they are answered."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterQuery:
+    """Which clusters are asked for."""
+
+    min_size: int = 2
+    kind: str | None = None
+    document: str | None = None  # with a sentence of the document with this id
+    text: str | None = None  # in whose texts all these words stand
+    having: str | None = None  # `contradictions` or `copies`: with at least one
+    sort: str = "size"  # one of `ORDERS`
+    limit: int | None = None
+    after: str | None = None  # the id of the cluster behind which to go on
+    article: str | None = None  # with a sentence of a document with this id or title
+    ids: tuple[str, ...] | None = None  # those with these ids
+    brief: bool = False  # of the members, only the first two of the representative's text and of the weakest edge's;
+    # beside these: frame, contradictions, contradiction, copies
+
+
+ALL_CLUSTERS = ClusterQuery()
+
+ORDERS = {
+    "size": ("size", "desc"),
+    "jaccard": ("min_jaccard", "asc"),
+    "confidence": ("kind_confidence", "desc"),
+    "contradiction": ("contradiction", "desc"),
+    "copies": ("copies", "desc"),
+}
+"""The field by which each order goes, and its direction; then by id. So: largest first, weakest edge first, surest
+kind first, surest contradiction first, most copies first."""
+
+
+def is_cluster_id(identity: str) -> bool:
+    """Whether this is the form of a cluster's id: 16 hexadecimal digits."""
+    return re.fullmatch(r"[0-9a-f]{16}", identity) is not None
+
+
+def cluster_of(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """One cluster from the rows of its members; each row repeats the columns of the cluster."""
+    cluster = rows[0]
+    firsts = {row["hash"]: row["sentence"] for row in rows if row["turn"] == 1}
+    weakest = [firsts.get(cluster["weakest_a"]), firsts.get(cluster["weakest_b"])]
+    if cluster["distinct_texts"] == 1:
+        weakest = [row["sentence"] for row in rows if row["turn"] <= 2]
+    least = cluster["min_jaccard"]
+    return {
+        "id": f"{cluster['id']:016x}",
+        "size": cluster["size"],
+        "distinct": cluster["distinct_texts"],
+        **{name: cluster[name] for name in ("kind", "kind_confidence", "kind_reason")},
+        "min_jaccard": None if least is None else round(least, 6),
+        "weakest": sorted(weakest, key=str.encode) if all(weakest) else None,
+        "representative": firsts[cluster["representative"]],
+        "members": [
+            {
+                "id": row["sentence"],
+                **{name: row[name] for name in ("source", "document", "title", "position", "text")},
+                **{name: row[name] for name in ("revision", "timestamp")},
+            }
+            for row in rows
+        ],
+    }
+
+
+def tree_of(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """A cluster that was copied from page to page, its members in the order of time."""
+    names = ("title", "text", "timestamp", "contributor", "parent", "jaccard", "edits", "copied")
+    dated = [row for row in rows if row["timestamp"] is not None]
+    dated.sort(
+        key=lambda row: (row["timestamp"], row["revision"] or 0, row["parent"] is not None, row["sentence"].encode())
+    )
+    return {
+        "cluster": f"{rows[0]['id']:016x}",
+        "copies": rows[0]["copies"],
+        "members": [{"id": row["sentence"], **{name: row[name] for name in names}} for row in dated],
+    }

@@ -1,0 +1,189 @@
+"""The corpus of a store in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from esdedup.columns.database import Database
+from esdedup.formats.reading_options import Part
+from esdedup.matching.engine import signatures_schema
+from esdedup.matching.signing import Signing
+from esdedup.store.corpus import ALL, DUMPS, PAGES, Corpus, SentenceQuery, Signatures
+from esdedup.store.duckdb.changes import commit_reading, register_functions, remove_documents, sort_lookups
+from esdedup.store.duckdb.ledger import FileLedger
+from esdedup.store.duckdb.sentence_lookup import SentenceLookup
+from esdedup.store.ledger import SourceMark, is_much
+from esdedup.store.naming import SOURCE_GROUPS
+from esdedup.store.origins import moment
+
+
+class FileCorpus(Corpus):
+    """Documents, sentences and tokens in the tables of a database."""
+
+    def __init__(self, db: Database, ledger: FileLedger, signing: Signing, *, read_only: bool) -> None:
+        self.signing = signing
+        self._db = db
+        self._ledger = ledger
+        self._lookup = SentenceLookup(db, signing.unit, read_only=read_only)
+        if not read_only:
+            register_functions(db)
+
+    # -- loading --------------------------------------------------------------------------------------------
+
+    def begin(self, marks: list[SourceMark], part: Part = ALL) -> int:
+        assert part == ALL, "a store in a file has one writer"
+        with self._db.transaction():
+            started, stored = self._ledger.unfinished_reading(), self._ledger.sources()
+            for mark in marks:
+                known = mark.enter(stored)
+                if known is not None and started is not None and not mark.goes_on(known):
+                    self._forget_reading(known.number, started.first)
+                self._ledger.save(mark)
+            # what a killed reading wrote of a page that it had not read to its end
+            next_number = self._db.count("SELECT max(number) + 1 FROM documents")
+            for table in ("sentences", "seen"):
+                self._db.execute(f"DELETE FROM {table} WHERE document >= ?", [next_number])
+            # documents from this number on belong to the reading that begins now
+            first = next_number if started is None else started.first
+            before = [] if started is None else started.sources
+            numbers = sorted({*before, *(mark.number for mark in marks)})
+            self._ledger.tell(started={"sources": numbers, "first": first}, read=None)
+        return next_number
+
+    def _forget_reading(self, source: int, first: int) -> None:
+        """Delete what the unfinished reading has written of a source that must be read anew."""
+        theirs = "SELECT number FROM documents WHERE source = ? AND number >= ?"
+        for table in ("sentences", "seen"):
+            self._db.execute(f"DELETE FROM {table} WHERE document IN ({theirs})", [source, first])
+        self._db.execute("DELETE FROM documents WHERE source = ? AND number >= ?", [source, first])
+
+    def append(self, mark: SourceMark, documents: pa.Table, sentences: pa.Table, seen: pa.Table) -> None:
+        with self._db.transaction():
+            once = documents.append_column("occurrence", pa.array(np.ones(documents.num_rows, np.int32)))
+            for table, rows in {"documents": once, "sentences": sentences, "seen": seen}.items():
+                if rows.num_rows:
+                    self._db.insert(table, rows)
+            self._ledger.save(mark)
+
+    def commit(self) -> dict[str, int]:
+        reading = self._ledger.unfinished_reading()
+        if reading is None:
+            return {}
+        with self._db.transaction():
+            remember = self._ledger.follows_changes()
+            counts = commit_reading(self._db, self._ledger, reading.first, remember=remember)
+            self._ledger.tell(read={"sources": reading.sources, "first": reading.first}, started=None)
+            self._has_changed()
+        self._db.execute("CHECKPOINT")
+        return counts
+
+    def remove(self, ids: Sequence[str]) -> tuple[int, list[str]]:
+        with self._db.transaction():
+            removed, unknown = remove_documents(self._db, ids, remember=self._ledger.follows_changes())
+            if removed:
+                self._ledger.tell(read=None)
+                self._has_changed()
+        return removed, unknown
+
+    def _has_changed(self) -> None:
+        overtaken = is_much(self.changes(), self._db.count("SELECT count(*) FROM starts"))
+        if overtaken:
+            self._db.execute("DELETE FROM touched")
+        self._ledger.tell(**self._ledger.changed(overtaken=overtaken))
+        sort_lookups(self._db, self._ledger)
+
+    # -- scanning -------------------------------------------------------------------------------------------
+
+    def signatures(
+        self, across: str, done: Collection[int] = (), of: pa.Table | None = None
+    ) -> Iterator[tuple[int, Signatures]]:
+        if of is not None:
+            self._db.create("wanted", of, temporary=True)
+            yield 0, self._signatures(across, "SEMI JOIN wanted USING (hash)")
+        elif not done:
+            yield 0, self._signatures(across, "")
+
+    def _signatures(self, across: str, only: str) -> pa.RecordBatchReader:
+        group = {"any": "-1", "documents": "s.document", "sources": "h.home"}[across]
+        join = "JOIN documents d ON d.number = s.document JOIN source_groups h ON h.number = d.source"
+        self._db.execute(f"CREATE OR REPLACE TEMP VIEW source_groups AS {SOURCE_GROUPS}")
+        batches = self._db.stream(
+            f"SELECT s.hash, {group}::BIGINT AS home, strlen(s.text)::INTEGER AS length, s.tokens "
+            f"FROM sentences s {only} {join if across == 'sources' else ''}",
+            rows=100_000,
+        )
+        schema = signatures_schema(self.signing.tokens)
+        return pa.RecordBatchReader.from_batches(schema, (batch.cast(schema) for batch in batches))
+
+    def texts(self, hashes: pa.Table, *, first: bool = False) -> Iterator[pa.RecordBatch]:
+        self._db.create("wanted", hashes, temporary=True)
+        chosen = "FROM sentences SEMI JOIN wanted USING (hash) GROUP BY hash"
+        if first:
+            yield from self._db.stream(
+                "SELECT hash, f.text, f.document, f.position FROM (SELECT hash, arg_min({'text': text, 'document': "
+                f"document, 'position': position}}, (document, position)) AS f {chosen})"
+            )
+        else:
+            yield from self._db.stream(f"SELECT hash, any_value(text) AS text {chosen}")
+
+    # -- bringing results up to date ------------------------------------------------------------------------
+
+    def changes(self) -> int:
+        return self._db.count("SELECT count(*) FROM touched")
+
+    def changed_texts(self) -> pa.Table | None:
+        if not self._ledger.follows_changes():
+            return None
+        return self._db.table(
+            "SELECT hash, existed, s.hash IS NOT NULL AS exists, tokens FROM touched "
+            "LEFT JOIN (SELECT hash FROM starts SEMI JOIN touched USING (hash)) s USING (hash) ORDER BY hash"
+        )
+
+    def holders(self, tokens: pa.Table) -> pa.Table:
+        self._db.create("asked", tokens, temporary=True)
+        return self._db.table("SELECT token, hash FROM postings SEMI JOIN asked USING (token)")
+
+    # -- questions ------------------------------------------------------------------------------------------
+
+    def counts(self) -> dict[str, int]:
+        return {
+            "documents": self._db.count("SELECT count(*) FROM documents"),
+            "sentences_read": self._db.count("SELECT sum(sentences) FROM documents"),
+            "sentences_kept": self._db.count("SELECT count(*) FROM sentences"),
+            "distinct_sentences": self._db.count("SELECT count(DISTINCT hash) FROM sentences"),
+        }
+
+    def sentences(self, wanted: SentenceQuery) -> pa.Table:
+        if wanted.ids is not None:
+            return self._lookup.named(wanted.ids)
+        if wanted.tokens is not None:
+            return self._lookup.sharing(wanted.tokens, wanted.limit)
+        return self._lookup.starting(wanted.start or "", wanted.limit)
+
+    def groups(self, by: str) -> Iterator[pa.RecordBatch]:
+        if by == "documents":
+            return self._db.batches(
+                "SELECT n.number AS home, n.id, n.title, s.sentences FROM named n JOIN "
+                "(SELECT document, count(*) AS sentences FROM sentences GROUP BY document) s ON s.document = n.number"
+            )
+        return self._db.batches(
+            f"SELECT h.home, any_value(h.name) AS id, NULL::VARCHAR AS title, count(*) AS sentences FROM sentences s "
+            f"JOIN documents d ON d.number = s.document JOIN ({SOURCE_GROUPS}) h ON h.number = d.source GROUP BY h.home"
+        )
+
+    def dumps(self) -> pa.Table:
+        if not self._db.rows("SELECT 1 FROM sentences WHERE timestamp IS NOT NULL LIMIT 1"):
+            return DUMPS.empty_table()
+        return self._db.table(
+            f"SELECT d.source, max(greatest({moment('s.timestamp')}, {moment('s.last_timestamp')})) AS as_of "
+            "FROM sentences s JOIN documents d ON d.number = s.document GROUP BY d.source HAVING as_of IS NOT NULL",
+        ).cast(DUMPS)
+
+    def pages(self, titles: pa.Table) -> pa.Table:
+        self._db.create("titles", titles, temporary=True)
+        found = self._db.table("SELECT DISTINCT source, title FROM documents SEMI JOIN titles USING (title)")
+        self._db.execute("DROP TABLE titles")
+        return found.cast(PAGES)

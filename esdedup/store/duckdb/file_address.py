@@ -1,0 +1,75 @@
+"""Addresses of stores in files."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from esdedup.errors import UsageError
+from esdedup.store.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class FileAddress:
+    """The file of a store; see `esdedup.store.registry`."""
+
+    file: Path
+    kind = "embedded"
+    prefix = None
+    shared = False
+    scan_place = "beside its store"
+
+    @classmethod
+    def fits(cls, address: str | Path) -> bool:
+        """Whether this may be an address of the kind: of any path, so that this kind is asked last."""
+        return True
+
+    @classmethod
+    def parse(cls, address: str) -> FileAddress:
+        """Read `PATH.duckdb`; `UsageError` for anything else."""
+        path = Path(address)
+        try:
+            str(path).encode()
+        except UnicodeEncodeError:
+            name = os.fsencode(path)
+            raise UsageError(f"{name!r}: the name of a store must be UTF-8; name another --store") from None
+        if path.suffix != ".duckdb":
+            raise UsageError(
+                f"{address}: not an address of a store; give --store PATH.duckdb or --store http://HOST:PORT/PREFIX"
+            )
+        return cls(path)
+
+    def __str__(self) -> str:
+        return str(self.file)
+
+    def open(self, frozen: Any, **how: Any) -> Store:
+        """As `esdedup.store.registry.open_store`."""
+        from esdedup.store.duckdb.store import FileStore
+
+        return FileStore(self.file, frozen, **how)
+
+    def drop(self) -> None:
+        """As `esdedup.store.registry.drop_store`."""
+        from esdedup.store.duckdb.generation_file import delete_generation
+
+        if self.file.exists() or not delete_generation(self.file):  # an unfinished generation may be all there is
+            with self.open(None) as opened:
+                opened.drop()
+
+    def has_unfinished_generation(self) -> bool:
+        """Whether a new generation is being made, or was left unfinished."""
+        from esdedup.store.duckdb.generation_file import generation_beside
+
+        return generation_beside(self.file).exists()
+
+    def scan_folder(self, generation: str) -> Path:
+        """Where a scan of a generation works: hidden beside the file, where there is room for the store."""
+        path = self.file.resolve()
+        return path.parent / ".".join(part for part in (f".{path.name}", generation, "scan") if part)
+
+    def scan_folders(self) -> list[Path]:
+        """What scans of all generations work in, or have left."""
+        # no pattern: that might be the name of another store
+        return [folder for name in ("fresh", "") if (folder := self.scan_folder(name)).exists()]

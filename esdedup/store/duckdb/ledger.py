@@ -1,0 +1,49 @@
+"""The ledger of a store in a file: the table `about`, key by key, and the sources."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from esdedup.columns.database import Database
+from esdedup.store.ledger import Ledger, SourceMark, mark_of
+
+
+class DamagedError(Exception):
+    """What a store says of itself makes no sense."""
+
+
+class FileLedger(Ledger):
+    """Values as JSON. Of a store that is open to read only, they are asked for once."""
+
+    def __init__(self, db: Database, *, read_only: bool = False) -> None:
+        self._db = db
+        self._known: dict[str, Any] | None = {} if read_only else None  # what cannot change is asked for once
+
+    def get(self, key: str) -> Any:
+        if self._known is not None and key in self._known:
+            return self._known[key]
+        row = self._db.row("SELECT value FROM about WHERE key = ?", [key])
+        try:
+            value = json.loads(row[0]) if row else None
+        except ValueError as error:
+            raise DamagedError(f"what it says of {key} is not JSON") from error
+        if self._known is not None:
+            self._known[key] = value
+        return value
+
+    def tell(self, **values: Any) -> None:
+        for key, value in values.items():
+            if value is None:
+                self._db.execute("DELETE FROM about WHERE key = ?", [key])
+            else:
+                self._db.execute("INSERT OR REPLACE INTO about VALUES (?, ?)", [key, json.dumps(value)])
+
+    def sources(self) -> list[SourceMark]:
+        return [mark_of(json.loads(told)) for (told,) in self._db.rows("SELECT told FROM sources ORDER BY number")]
+
+    def save(self, mark: SourceMark) -> None:
+        """Put the mark in the place of what was told of its source before."""
+        told = [mark.number, mark.name, mark.qualified, mark.history, json.dumps(asdict(mark))]
+        self._db.execute("INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?, ?)", told)

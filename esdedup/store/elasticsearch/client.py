@@ -1,0 +1,83 @@
+"""The client that `elasticsearch.helpers` work with: each of their requests has the patience of `Connection.ask`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from threading import Event
+from typing import Any
+
+from elastic_transport import ApiResponseMeta, HttpHeaders, ObjectApiResponse
+from elasticsearch import ApiError, Elasticsearch
+
+from esdedup.errors import StoreError
+from esdedup.store.elasticsearch.answers import BLOCKED, gone, is_block, is_gone, reason_of, whole
+from esdedup.store.elasticsearch.connection import Connection
+
+_NO_META = ApiResponseMeta(200, "1.1", HttpHeaders(), 0.0, None)  # type: ignore[arg-type]  # no helper looks at it
+
+
+class HelperClient(Elasticsearch):
+    """A client for one piece of work, which makes no request once it has `ended`.
+
+    `check` is called before each bulk request, and raises an error where nothing must be sent any more.
+    """
+
+    def __init__(self, connection: Connection, ended: Event, check: Callable[[], None] | None = None) -> None:
+        super().__init__(_transport=connection.transport)
+        self._connection = connection
+        self._ended = ended
+        self._check = check
+        self.total = 0
+        """How many documents the server has for the last search."""
+
+    def options(self, **_: Any) -> HelperClient:
+        """This client: the helpers' options are the connection's business."""
+        return self
+
+    def perform_request(
+        self, method: str, path: str, *, params: Mapping[str, Any] | None = None, body: Any = None, **_: Any
+    ) -> Any:
+        """Ask the server: one part of a scroll only once, as the server does not give it again."""
+        if path.endswith("/_bulk"):
+            answer = self._bulk(path, body, dict(params or {}))
+        elif method == "DELETE":
+            answer = self._connection.ask(method, path, body, missing=True, ended=self._ended)
+        else:
+            again = path != "/_search/scroll"
+            answer = whole(self._connection.ask(method, path, body, again=again, ended=self._ended, **params or {}))
+            if again:
+                self.total = answer["hits"]["total"]["value"]
+        return ObjectApiResponse(body=answer, meta=_NO_META)
+
+    def _bulk(self, path: str, lines: list[bytes], parameters: dict[str, Any]) -> dict[str, Any]:
+        """Send the lines of a bulk request; in halves where that is too long for the server or something before it."""
+        if self._ended.is_set():
+            raise StoreError(f"{self._connection.address}: interrupted; run the same command again to go on")
+        if self._check is not None:
+            self._check()
+        one = 1 if lines[0].startswith(b'{"delete"') else 2  # lines of an action; a request has one kind of them
+        try:
+            answer: dict[str, Any] = self._connection.ask(
+                "POST", path, b"\n".join(lines) + b"\n", lines=True, heed=(413,), ended=self._ended, **parameters
+            )
+        except ApiError as error:
+            if len(lines) > one:
+                middle = len(lines) // one // 2 * one
+                halves = [self._bulk(path, half, parameters) for half in (lines[:middle], lines[middle:])]
+                return {"items": [item for half in halves for item in half["items"]]}
+            told = {"type": "too_long", "reason": f"too long for the server: {sum(map(len, lines)) + one:,} bytes"}
+            answer = {"errors": True, "items": [{"index": {"status": error.status_code, "error": told}}]}
+        if answer["errors"]:
+            for item, document in zip(answer["items"], lines[one - 1 :: one], strict=True):
+                [told] = item.values()
+                self._raise_if_useless(told)
+                told["document"] = document
+        return answer
+
+    def _raise_if_useless(self, item: dict[str, Any]) -> None:
+        """`StoreError` for what neither another document nor another attempt would mend."""
+        status = item["status"]
+        if is_block(item) or status in (401, 403) or (status == 404 and "error" in item):
+            reason = reason_of(item)
+            told = gone(reason) if is_gone(item) else f"the server refuses to write ({reason})"
+            raise StoreError(f"{self._connection.address}: {BLOCKED.format(reason=reason) if is_block(item) else told}")

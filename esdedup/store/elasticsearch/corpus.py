@@ -1,0 +1,292 @@
+"""The corpus of a store on a server: the indices `documents` and `sentences`."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from esdedup.columns.arrays import Numbers, table_of_rows
+from esdedup.columns.database import Database
+from esdedup.errors import StoreError, StoreLockedError
+from esdedup.formats.reading_options import Part
+from esdedup.matching.engine import signatures_schema
+from esdedup.store.corpus import ALL, DUMPS, PAGES, Corpus, SentenceQuery, Signatures
+from esdedup.store.elasticsearch.changes import Changes
+from esdedup.store.elasticsearch.generations import OpenGeneration
+from esdedup.store.elasticsearch.journal import forget_documents
+from esdedup.store.elasticsearch.ledger import ServerLedger
+from esdedup.store.elasticsearch.loading import Loader
+from esdedup.store.elasticsearch.ranking import rank_by_queries
+from esdedup.store.elasticsearch.reading import Wanted, hashes, integers, signed
+from esdedup.store.elasticsearch.rows import (
+    POSITION_BITS,
+    POSITION_MASK,
+    SIGNATURE,
+    signature_table,
+    table_of_hits,
+    token_column,
+    token_matrix_of,
+    unique_hashes,
+)
+from esdedup.store.elasticsearch.searches import SentenceLookup
+from esdedup.store.ledger import SourceMark, is_much
+
+log = logging.getLogger("esdedup")
+
+_SHOWN: pa.Schema = pa.schema([("home", pa.int64()), ("id", pa.string()), ("title", pa.string())])
+_CHANGED: pa.Schema = pa.schema([("hash", pa.uint64()), ("existed", pa.bool_())])
+_TEXT: pa.Schema = pa.schema([("hash", pa.uint64()), ("text", pa.large_string())])
+_FIRST_TEXT: pa.Schema = _TEXT.append(pa.field("number", pa.int64()))
+_HASH = Wanted(fields=("hash",))
+_MOST_SOURCES = 65_535
+_TIME = {"format": "yyyy-MM-dd'T'HH:mm:ss'Z'"}
+"""As dumps write times."""
+
+
+class ServerCorpus(Corpus):
+    """Documents, sentences and tokens of the generation that is open."""
+
+    def __init__(self, opened: OpenGeneration, ledger: ServerLedger) -> None:
+        self.signing = opened.signing
+        self._open = opened
+        self._ledger = ledger
+        self._loader: Loader | None = None
+
+    # -- loading --------------------------------------------------------------------------------------------
+
+    def begin(self, marks: list[SourceMark], part: Part = ALL) -> int:
+        names = self._open.names
+        first, next_number, anew = self._ledger.begin(marks, part)
+        self._open.indices.refresh(names["sentences"], names["documents"])
+        # what a killed reading wrote behind its last mark, or of a source that has changed since
+        self._forget(range(next_number, self._ledger.reach, part.parts))
+        own = range(first + part.number - 1, next_number, part.parts)
+        for number in anew:
+            self._forget(self._of_source(number, own))
+        self._open.indices.relax(self._open.generation)
+        self._loader = Loader(self._open, self._ledger, part.parts)
+        return next_number
+
+    def _forget(self, numbers: Sequence[int]) -> None:
+        """Delete documents that this part has written."""
+        forget_documents(self._open.connection, self._open.names, numbers, check=self._ledger.check)
+
+    def _of_source(self, number: int, documents: Sequence[int]) -> list[int]:
+        """Which of these documents, or at least sentences of theirs, stand there as read from a source."""
+        theirs, found = {"term": {"source_number": number}}, np.empty(0, np.int64)
+        for kind, field in (("sentences", "document_number"), ("documents", "number")):
+            wanted = Wanted(fields=(field,))
+            for hits in self._open.reader.look_up(self._open.names[kind], field, documents, wanted, theirs):
+                found = np.union1d(found, integers(hits, field))
+        return found.tolist()
+
+    def append(self, mark: SourceMark, documents: pa.Table, sentences: pa.Table, seen: pa.Table) -> None:
+        if self._loader is None:
+            raise StoreError(f"{self._open.address}: no reading has begun")
+        self._loader.append(mark, documents, sentences, seen)
+
+    def give_up(self) -> None:
+        self._open.connection.give_up()
+
+    def commit(self) -> dict[str, int]:
+        self._ledger.tell_refused()
+        reading = self._ledger.unfinished_reading()
+        if reading is None:
+            return {}
+        names, reader = self._open.names, self._open.reader
+        missing = self._ledger.missing_parts()
+        self._open.indices.refresh(names["sentences"], names["documents"])  # before they are counted
+        if missing:
+            log.warning("this part is read; still to come: %s", ", ".join(map(str, missing)))
+            return {}
+        before = reader.count(names["sentences"], {"range": {"number": {"lt": reading.first << POSITION_BITS}}})
+        arrived = reader.count(names["sentences"]) - before
+        remember = self._ledger.follows_changes() and not is_much(arrived, before)
+        journal = self._open.journal()
+        with self._open.private(self._ledger.sources()) as db:
+            changes = Changes(db, self._open, journal)
+            read, touched = changes.commit(reading.first, by_place=self._ledger.in_parts, remember=remember)
+        self._open.indices.restore(self._open.generation)  # before the end, after which nobody would
+        journal.commit(**self._ledger.ended(read.repeated), **self._told(touched, remember))
+        self._loader = None
+        return read.counts
+
+    def remove(self, ids: Sequence[str]) -> tuple[int, list[str]]:
+        journal, remember = self._open.journal(), self._ledger.follows_changes()
+        with self._open.private() as db:
+            changes = Changes(db, self._open, journal)
+            removed, unknown, touched = changes.remove(ids, remember=remember)
+        if removed:
+            journal.commit(read=None, **self._told(touched, remember))
+        return removed, unknown
+
+    def _told(self, touched: int, remember: bool) -> dict[str, Any]:
+        """What the ledger says of a change of documents."""
+        scan = self._ledger.get("scan")
+        texts = 0 if scan is None else scan["summary"]["counts"]["distinct_sentences"]
+        return self._ledger.changed(overtaken=not remember or is_much(self.changes() + touched, texts))
+
+    # -- scanning -------------------------------------------------------------------------------------------
+
+    def signatures(
+        self, across: str, done: Collection[int] = (), of: pa.Table | None = None
+    ) -> Iterator[tuple[int, Signatures]]:
+        reader, index, seen = self._open.reader, self._open.names["sentences"], 0
+        homes, schema = source_groups(self._ledger.sources()), signatures_schema(self.signing.tokens)
+        if of is not None:
+            pages = reader.look_up(index, "hash", signed(of["hash"].to_numpy()), SIGNATURE)
+            tables = [signature_table(hits, schema, homes, across) for hits in pages if hits]
+            yield 0, pa.concat_tables([schema.empty_table(), *tables])
+            return
+        slices = reader.slices(index)
+        left = [one for one in slices if one.number not in done]
+        for one, hits in reader.read_slices(index, SIGNATURE, left):
+            seen += len(hits)
+            yield one.number, signature_table(hits, schema, homes, across)
+        expected = reader.count(index)
+        if len(left) == len(slices) and seen != expected:
+            raise StoreLockedError(
+                f"{self._open.address}: another command has just changed this store ({index} holds {expected:,} "
+                f"sentences, and {seen:,} were read); run this one again when that has ended"
+            )
+
+    def texts(self, hashes: pa.Table, *, first: bool = False) -> Iterator[pa.RecordBatch]:
+        schema, order = _FIRST_TEXT if first else _TEXT, ["number"] if first else ["_doc"]
+        values, index = signed(hashes["hash"].to_numpy()), self._open.names["sentences"]
+        wanted = Wanted(fields=("number",) if first else (), source=("hash", "text"))
+        for hits in self._open.reader.first_of_each(index, "hash", values, wanted, sort=order):
+            rows = table_of_hits(hits, schema, {})
+            if first:
+                numbers = rows["number"].to_numpy()
+                rows = rows.append_column("document", pa.array(numbers >> POSITION_BITS))
+                rows = rows.append_column("position", pa.array(numbers & POSITION_MASK)).drop_columns("number")
+            yield from rows.to_batches()
+
+    def rank(self, scratch: Database, top: int) -> None:
+        rank_by_queries(self._open.connection, self._open.indices, self._open.generation, scratch, top)
+
+    # -- bringing results up to date ------------------------------------------------------------------------
+
+    def changes(self) -> int:
+        return 0 if self._open.results is None else self._open.reader.count(self._open.names["touched"])
+
+    def changed_texts(self) -> pa.Table | None:
+        if not self._ledger.follows_changes():
+            return None
+        reader, names = self._open.reader, self._open.names
+        wanted = Wanted(fields=("tokens",), source=tuple(_CHANGED.names))
+        pages = reader.read_all(names["touched"], wanted, {"term": {"renamed": False}})
+        hits = [hit for some in pages for hit in some]
+        table = table_of_hits(hits, _CHANGED, {})
+        known = reader.first_of_each(names["sentences"], "hash", signed(table["hash"].to_numpy()), _HASH)
+        exists = pc.is_in(table["hash"], pa.array(unique_hashes(known, "hash")))
+        tokens = token_column(hits, self.signing.tokens)
+        return table.append_column("exists", exists).append_column("tokens", tokens).sort_by("hash")
+
+    def holders(self, tokens: pa.Table) -> pa.Table:
+        asked = np.unique(tokens["token"].to_numpy())
+        wanted = Wanted(fields=("hash", "tokens"))
+        found = [pa.table({"token": pa.array([], pa.int64()), "hash": pa.array([], pa.uint64())})]
+        for hits in self._open.reader.look_up(self._open.names["sentences"], "tokens", asked, wanted):
+            held = token_matrix_of(hits, self.signing.tokens)
+            texts = np.repeat(hashes(integers(hits, "hash")), held.shape[1])
+            rows = pa.table({"token": held.reshape(-1), "hash": texts})
+            found.append(
+                rows.filter(pc.is_in(rows["token"], pa.array(asked))).group_by(rows.column_names).aggregate([])
+            )
+        return pa.concat_tables(found).group_by(["token", "hash"]).aggregate([])
+
+    # -- questions ------------------------------------------------------------------------------------------
+
+    def counts(self) -> dict[str, int]:
+        reader, names = self._open.reader, self._open.names
+        total = {"size": 0, "track_total_hits": True, "aggs": {"sentences": {"sum": {"field": "sentences"}}}}
+        read = reader.search(names["documents"], total)
+        counts = {
+            "documents": int(read["hits"]["total"]["value"]),
+            "sentences_read": int(read["aggregations"]["sentences"]["value"]),
+            "sentences_kept": reader.count(names["sentences"]),
+        }
+        scan = self._ledger.get("scan")
+        if self._ledger.follows_changes() and not self.changes():  # otherwise only reading them all would tell
+            counts["distinct_sentences"] = scan["summary"]["counts"]["distinct_sentences"]
+        return counts
+
+    def sentences(self, wanted: SentenceQuery) -> pa.Table:
+        lookup = SentenceLookup(self._open.reader, self._open.names["sentences"])
+        if wanted.ids is not None:
+            return lookup.named(wanted.ids)
+        if wanted.tokens is not None:
+            return lookup.sharing(wanted.tokens, wanted.limit)
+        return lookup.starting(wanted.start or "", wanted.limit)
+
+    def groups(self, by: str) -> Iterator[pa.RecordBatch]:
+        yield from self._documents() if by == "documents" else self._sources()
+
+    def _documents(self) -> Iterator[pa.RecordBatch]:
+        """Rows of all documents that have sentences."""
+        reader, names = self._open.reader, self._open.names
+        with self._open.private() as db:
+            db.execute("CREATE TABLE held (home BIGINT); CREATE TABLE shown (home BIGINT, id VARCHAR, title VARCHAR)")
+            for hits in reader.read_all(names["sentences"], Wanted(fields=("document_number",))):
+                db.insert("held", pa.table({"home": integers(hits, "document_number")}))
+            for hits in reader.read_all(names["documents"], Wanted(source=("number", "id", "title"))):
+                rows = [{"home": row["number"], **row} for row in (hit["_source"] for hit in hits)]
+                db.insert("shown", pa.Table.from_pylist(rows, _SHOWN))
+            yield from db.batches(
+                "SELECT home, id, title, sentences FROM shown JOIN "
+                "(SELECT home, count(*) AS sentences FROM held GROUP BY home) USING (home)"
+            )
+
+    def _sources(self) -> Iterator[pa.RecordBatch]:
+        """Rows (home, id, title, sentences) of all sources that have sentences."""
+        marks = self._ledger.sources()
+        homes = source_groups(marks)
+        held = {
+            mark.number: self._open.reader.count(
+                self._open.names["sentences"], {"term": {"source_number": mark.number}}
+            )
+            for mark in marks
+        }
+        names = {int(homes[mark.number]): mark.name for mark in marks}
+        totals = {home: sum(count for number, count in held.items() if homes[number] == home) for home in names}
+        rows = [{"home": home, "id": name, "sentences": totals[home]} for home, name in names.items() if totals[home]]
+        yield pa.RecordBatch.from_pylist(rows, _SHOWN.append(pa.field("sentences", pa.int64())))
+
+    def dumps(self) -> pa.Table:
+        latest = {name: {"max": {"field": name, **_TIME}} for name in ("timestamp", "last_timestamp")}
+        terms = {"terms": {"field": "source_number", "size": _MOST_SOURCES}, "aggs": latest}
+        body = {"size": 0, "query": {"exists": {"field": "timestamp"}}, "aggs": {"sources": terms}}
+        rows = [
+            (bucket["key"], max(bucket[name].get("value_as_string", "") for name in latest))
+            for bucket in self._open.reader.search(self._open.names["sentences"], body)["aggregations"]["sources"][
+                "buckets"
+            ]
+        ]
+        return table_of_rows(rows, DUMPS)
+
+    def pages(self, titles: pa.Table) -> pa.Table:
+        wanted = Wanted(source=("source_number", "title"))
+        found = {
+            (hit["_source"]["source_number"], hit["_source"]["title"])
+            for hits in self._open.reader.look_up(
+                self._open.names["documents"], "title", titles["title"].to_pylist(), wanted
+            )
+            for hit in hits
+        }
+        return table_of_rows(sorted(found), PAGES)
+
+
+def source_groups(marks: Sequence[SourceMark]) -> Numbers:
+    """For each source's number, the smallest number of a source of the same name: files of one folder are one group."""
+    homes = np.zeros(1 + max((mark.number for mark in marks), default=0), np.int64)
+    for mark in marks:
+        homes[mark.number] = min(
+            other.number for other in marks if (other.name, other.qualified) == (mark.name, mark.qualified)
+        )
+    return homes

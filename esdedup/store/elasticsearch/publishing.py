@@ -1,0 +1,298 @@
+"""The results of a scan as documents, and back into the tables of a private database: there, all stores read alike.
+
+Documents are flat, each with the names and texts that a person wants to see beside it. Only what stands in pairs and
+clusters is loaded, never the whole corpus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+import orjson
+import pyarrow as pa
+
+from esdedup.clustering.clusters import CLUSTER_TEXTS
+from esdedup.columns.database import Database
+from esdedup.columns.hashing import Hashes
+from esdedup.store.classifying import FOUND, MEANINGS
+from esdedup.store.elasticsearch.bulk import Action, put
+from esdedup.store.elasticsearch.reading import Hits, Reader, Wanted, signed
+from esdedup.store.elasticsearch.rows import (
+    PAIR,
+    PAIR_FIELDS,
+    POSITION_BITS,
+    POSITION_MASK,
+    one_signed,
+    table_of_hits,
+    unique_hashes,
+    wanted_of,
+)
+from esdedup.store.naming import rank_members
+from esdedup.store.schemas import CLASSIFIED, PAIRS
+
+_ROWS = 20_000
+
+Named = tuple[str, dict[str, Any]]
+"""A document with its id."""
+
+
+def actions(documents: Iterator[Named]) -> Iterator[Action]:
+    """Documents as bulk actions."""
+    return (put(identity, orjson.dumps(document)) for identity, document in documents)
+
+
+def rank(db: Database, unit: str) -> None:
+    """Make the table `members` of a database: every sentence in it, with its names."""
+    rank_members(db, unit, "members", "SELECT DISTINCT hash FROM sentences")
+
+
+def pair_documents(db: Database) -> Iterator[Named]:
+    """The documents of the index `pairs`, of every pair in a database."""
+    rows = db.stream(
+        """
+        SELECT p.a AS a_hash, p.b AS b_hash, least(one.id, two.id) AS a, greatest(one.id, two.id) AS b, p.jaccard,
+            p.word_edit_distance, p.shared_tokens, c.cluster, coalesce(k.ignored, false) OR coalesce(l.ignored, false)
+            AS ignored
+        FROM pairs p JOIN members one ON one.hash = p.a AND one.turn = 1
+        JOIN members two ON two.hash = p.b AND two.turn = 1
+        LEFT JOIN cluster_texts c ON c.hash = p.a LEFT JOIN clusters k ON k.id = c.cluster
+        LEFT JOIN cluster_texts d ON d.hash = p.b LEFT JOIN clusters l ON l.id = d.cluster
+        """,
+        rows=_ROWS,
+    )
+    for batch in rows:
+        for row in batch.to_pylist():
+            told = {**row, "a_hash": _signed(row["a_hash"]), "b_hash": _signed(row["b_hash"])}
+            yield pair_identity(row["a_hash"], row["b_hash"]), told | {"cluster": _shown(row["cluster"])}
+
+
+def pair_identity(a: int, b: int) -> str:
+    """The id of a pair's document."""
+    return f"{a:016x}{b:016x}"
+
+
+def cluster_documents(db: Database) -> Iterator[Named]:
+    """The documents of the index `clusters`, of every cluster in a database."""
+    rows = db.stream(
+        """
+        SELECT k.*, face.id AS face, face.text, list_sort([one.id, two.id]) AS weakest, twins.ids AS twins
+        FROM clusters k JOIN members face ON face.hash = k.representative AND face.turn = 1
+        LEFT JOIN members one ON one.hash = k.weakest_a AND one.turn = 1
+        LEFT JOIN members two ON two.hash = k.weakest_b AND two.turn = 1
+        LEFT JOIN (SELECT hash, list_sort(list(id)) AS ids FROM members WHERE turn <= 2 GROUP BY hash) twins
+            ON twins.hash = k.representative AND k.distinct_texts = 1
+        """,
+        rows=_ROWS,
+    )
+    for batch in rows:
+        for row in batch.to_pylist():
+            weakest = row["twins"] or [name for name in row["weakest"] if name is not None]
+            yield (
+                f"{row['id']:016x}",
+                {
+                    "id": _shown(row["id"]),
+                    "size": row["size"],
+                    "distinct": row["distinct_texts"],
+                    **{name: row[name] for name in (*MEANINGS.names, *FOUND.names)},
+                    "min_jaccard": row["min_jaccard"],
+                    "weakest": weakest,
+                    "representative": row["face"],
+                    "text": row["text"],
+                    "ignored": row["ignored"],
+                    "farthest": row["farthest"],
+                    "hash": _signed(row["id"]),
+                    "weakest_a": _signed(row["weakest_a"]),
+                    "weakest_b": _signed(row["weakest_b"]),
+                    "representative_hash": _signed(row["representative"]),
+                },
+            )
+
+
+def member_documents(db: Database) -> Iterator[Named]:
+    """The documents of the index `members`: every sentence of every cluster in a database."""
+    rows = db.stream(
+        """
+        SELECT m.*, k.id AS cluster, k.size, k.distinct_texts AS distinct, k.min_jaccard, k.ignored,
+            k.kind, k.kind_confidence, k.copies, m.hash = k.representative AND m.turn = 1 AS representative,
+            d.source AS source_number, d.place, p.id AS parent, o.jaccard AS parent_jaccard, o.edits, o.copied,
+            o.parent_document, o.parent_position
+        FROM members m JOIN cluster_texts c USING (hash) JOIN clusters k ON k.id = c.cluster
+        JOIN documents d ON d.number = m.number
+        LEFT JOIN origins o ON o.document = m.number AND o.position = m.position
+        LEFT JOIN members p ON p.number = o.parent_document AND p.position = o.parent_position
+        """,
+        rows=_ROWS,
+    )
+    for batch in rows:
+        for row in batch.to_pylist():
+            document, above, place = (row.pop(name) for name in ("number", "parent_document", "parent_position"))
+            del row["turn"]
+            number = document << POSITION_BITS | row["position"]
+            yield (
+                str(number),
+                {
+                    **row,
+                    "cluster": _shown(row["cluster"]),
+                    "cluster_hash": _signed(row["cluster"]),
+                    "hash": _signed(row["hash"]),
+                    "number": number,
+                    "document_number": document,
+                    "parent_number": None if above is None else above << POSITION_BITS | place,
+                },
+            )
+
+
+def _shown(identity: int | None) -> str | None:
+    return None if identity is None else f"{identity:016x}"
+
+
+def _signed(value: int | None) -> int | None:
+    return None if value is None else one_signed(value)
+
+
+# -- loading ------------------------------------------------------------------------------------------------
+
+
+_CLUSTER = {"id": "hash", "distinct_texts": "distinct", "representative": "representative_hash"}
+_CLUSTER_TEXT = {"cluster": "cluster_hash"}
+_ORIGIN = {"cluster": "cluster_hash", "jaccard": "parent_jaccard"}
+_ORIGINS: pa.Schema = pa.schema(
+    [
+        ("cluster", pa.uint64()),
+        ("number", pa.int64()),
+        ("parent_number", pa.int64()),
+        ("jaccard", pa.float64()),
+        ("edits", pa.int32()),
+        ("copied", pa.bool_()),
+    ]
+)
+_SENTENCES: pa.Schema = pa.schema(
+    [
+        ("document_number", pa.int32()),
+        ("source_number", pa.int32()),
+        ("document", pa.string()),
+        ("title", pa.string()),
+        ("place", pa.int64()),
+        ("position", pa.int32()),
+        ("hash", pa.uint64()),
+        ("text", pa.large_string()),
+        ("revision", pa.int64()),
+        ("timestamp", pa.string()),
+        ("contributor", pa.string()),
+        ("last_revision", pa.int64()),
+    ]
+)
+_SENTENCE = Wanted(fields=("document_number",), source=tuple(_SENTENCES.names[1:]))
+_MEMBER = Wanted(fields=("hash", "cluster_hash"))
+_HAS_PARENT = {"exists": {"field": "copied"}}
+
+_LARGE_PART = 4
+"""Where more than one text in so many is wanted, reading all sentences is quicker than asking for them."""
+
+# the id of a document is that of its source again, and which one with that id it is
+_ADD_SENTENCES = """
+INSERT INTO documents BY NAME SELECT DISTINCT document_number AS number, source_number AS source, title, place,
+    regexp_replace(shown, '#[0-9]+$', '') AS key,
+    coalesce(try_cast(regexp_extract(shown, '#([0-9]+)$', 1) AS INTEGER), 1) AS occurrence
+FROM (SELECT h.*, CASE WHEN qualified THEN substr(document, length(name) + 2) ELSE document END AS shown
+    FROM incoming_sentences h JOIN sources s ON s.number = source_number);
+INSERT INTO sentences BY NAME SELECT document_number AS document,
+    * EXCLUDE (document_number, source_number, document, title, place) FROM incoming_sentences;
+DROP TABLE incoming_sentences;
+"""
+_ADD_ORIGINS = f"""
+INSERT INTO origins BY NAME SELECT * EXCLUDE (number, parent_number),
+    number >> {POSITION_BITS} AS document, number & {POSITION_MASK} AS position,
+    parent_number >> {POSITION_BITS} AS parent_document, parent_number & {POSITION_MASK} AS parent_position
+FROM incoming_origins;
+DROP TABLE incoming_origins;
+"""
+
+
+class Extract:
+    """Fills the tables of the database `db` from the indices `names`."""
+
+    def __init__(self, db: Database, reader: Reader, names: dict[str, str]) -> None:
+        self.db = db
+        self._reader = reader
+        self._names = names
+
+    def _add(self, table: str, pages: Iterable[Hits], schema: pa.Schema, named: Mapping[str, str]) -> None:
+        """Add hits as rows of a schema; a field may have another name there."""
+        for hits in pages:
+            if hits:
+                self.db.insert(table, table_of_hits(hits, schema, named))
+
+    def _add_members(self, pages: Callable[[Wanted, dict[str, Any] | None], Iterable[Hits]]) -> None:
+        """Add the texts of clusters, and where their sentences came from, by pages of members."""
+        self._add("cluster_texts", pages(_MEMBER, None), CLUSTER_TEXTS, _CLUSTER_TEXT)
+        self._each_once("cluster_texts")
+        self.db.create("incoming_origins", _ORIGINS.empty_table(), temporary=True)
+        self._add("incoming_origins", pages(wanted_of(_ORIGINS, _ORIGIN), _HAS_PARENT), _ORIGINS, _ORIGIN)
+        self.db.execute(_ADD_ORIGINS)
+
+    def _each_once(self, table: str) -> None:
+        self.db.execute(f"CREATE TABLE once AS SELECT DISTINCT * FROM {table}")
+        self.db.execute(f"DROP TABLE {table}; ALTER TABLE once RENAME TO {table}")
+
+    def load_results(self) -> None:
+        """All pairs, all clusters and their texts."""
+        read = self._reader.read_all
+        self._add("pairs", read(self._names["pairs"], PAIR), PAIRS, PAIR_FIELDS)
+        clusters = read(self._names["clusters"], wanted_of(CLASSIFIED, _CLUSTER))
+        self._add("clusters", clusters, CLASSIFIED, _CLUSTER)
+        self._add_members(partial(read, self._names["members"]))
+
+    def load_clusters(self, ids: Hashes, *, brief: bool = False) -> None:
+        """These clusters and their texts, without pairs; in `brief`, only those that the clusters themselves name."""
+        self._load_clusters(ids)
+        if brief:
+            self.db.execute(
+                "INSERT INTO cluster_texts SELECT DISTINCT hash, id FROM (SELECT id, "
+                "unnest([representative, weakest_a, weakest_b]) AS hash FROM clusters) WHERE hash IS NOT NULL"
+            )
+        else:
+            self._add_members(partial(self._reader.look_up, self._names["members"], "cluster_hash", signed(ids)))
+
+    def _load_clusters(self, ids: Hashes) -> None:
+        wanted = wanted_of(CLASSIFIED, _CLUSTER)
+        clusters = self._reader.look_up(self._names["clusters"], "hash", signed(ids), wanted)
+        self._add("clusters", clusters, CLASSIFIED, _CLUSTER)
+
+    def load_results_since(self, number: int) -> None:
+        """Pairs and clusters of the texts of sentences from this number on, and all sentences that they name."""
+        query = {"range": {"number": {"gte": number}}}
+        pages = self._reader.read_all(self._names["sentences"], Wanted(fields=("hash",)), query)
+        texts = unique_hashes(pages, "hash")
+        members = self._reader.first_of_each(self._names["members"], "hash", signed(texts), _MEMBER)
+        self._add("cluster_texts", members, CLUSTER_TEXTS, _CLUSTER_TEXT)
+        self._load_clusters(self.db.arrays("SELECT DISTINCT cluster FROM cluster_texts")["cluster"])
+        self.load_pairs_of(texts)
+        self.load_sentences()
+
+    def load_pairs_of(self, texts: Hashes) -> None:
+        """The pairs with one of these texts."""
+        for end in ("a_hash", "b_hash"):
+            pages = self._reader.look_up(self._names["pairs"], end, signed(texts), PAIR)
+            self._add("pairs", pages, PAIRS, PAIR_FIELDS)
+        self._each_once("pairs")
+
+    def load_sentences(self, more: Hashes | None = None) -> None:
+        """Every sentence of a text that stands in a pair or a cluster, or is asked for besides, with the names of its
+        document."""
+        texts = self.db.arrays(
+            "SELECT hash FROM cluster_texts UNION SELECT a FROM pairs UNION SELECT b FROM pairs ORDER BY hash"
+        )["hash"]
+        index, asked = self._names["sentences"], signed(texts if more is None else np.union1d(texts, more))
+        if len(asked) * _LARGE_PART > self._reader.count(index):
+            chosen = set(asked.tolist())
+            every = self._reader.read_all(index, _SENTENCE)
+            pages: Iterable[Hits] = ([hit for hit in hits if hit["_source"]["hash"] in chosen] for hits in every)
+        else:
+            pages = self._reader.look_up(index, "hash", asked, _SENTENCE)
+        self.db.create("incoming_sentences", _SENTENCES.empty_table(), temporary=True)
+        self._add("incoming_sentences", pages, _SENTENCES, {})
+        self.db.execute(_ADD_SENTENCES)

@@ -1,0 +1,67 @@
+"""Addresses of stores on a server, and what can be done there without opening one."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from esdedup.errors import EsdedupError
+from esdedup.files import user_cache
+from esdedup.store.elasticsearch.address import SCHEMES, ServerAddress
+from esdedup.store.store import Store
+
+
+class ServerStoreAddress(ServerAddress):
+    """The address of a store on a server; see `esdedup.store.registry`."""
+
+    kind = "server"
+    file = None
+    shared = True
+    scan_place = "there; set ESDEDUP_SCRATCH to another folder"
+
+    @classmethod
+    def fits(cls, address: str | Path) -> bool:
+        """Whether this may be an address of the kind."""
+        return isinstance(address, str) and address.startswith(SCHEMES)
+
+    def open(self, frozen: Any, **how: Any) -> Store:
+        """As `esdedup.store.registry.open_store`."""
+        from esdedup.store.elasticsearch.store import ServerStore  # its client takes a third of a second to import
+
+        return ServerStore(self, frozen, **how)
+
+    def drop(self) -> None:
+        """Delete every index that esdedup made there, of any version or shape, also of a store that is not whole."""
+        from esdedup.store.elasticsearch.generations import drop_all
+
+        drop_all(self)
+
+    def has_unfinished_generation(self) -> bool:
+        """Whether a new generation is being made, or was left unfinished."""
+        from esdedup.store.elasticsearch.generations import unfinished_at
+
+        return unfinished_at(self)
+
+    def scan_folder(self, generation: str) -> Path:
+        """Where a scan of a generation works: in the folder `ESDEDUP_SCRATCH`, or in the user's cache."""
+        parent, name = self._scans()
+        return parent / f"{name}.{generation}.scan"
+
+    def scan_folders(self) -> list[Path]:
+        """What scans of all generations work in, or have left."""
+        parent, name = self._scans()
+        return sorted(parent.glob(f"{name}.*.scan"))
+
+    def _scans(self) -> tuple[Path, str]:
+        try:
+            parent = Path(os.environ.get("ESDEDUP_SCRATCH") or user_cache() / "scans")
+        except RuntimeError as error:
+            raise EsdedupError(
+                "a scan needs a folder to write to, and you have no home; set ESDEDUP_SCRATCH"
+            ) from error
+        # readable, not too long, and no two addresses the same
+        readable = re.sub("[^A-Za-z0-9]+", "-", str(self))[-80:].strip("-")
+        return parent, f"{readable}-{hashlib.sha256(str(self).encode()).hexdigest()[:8]}"

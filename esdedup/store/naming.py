@@ -1,0 +1,43 @@
+"""SQL for names: the ids that results show for sentences, and which sources are one group."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from esdedup.columns.database import Database
+
+SOURCE_GROUPS = "SELECT number, min(number) OVER (PARTITION BY name, qualified) AS home, name FROM sources"
+"""Files of one folder share their source's name: together they are one group, named by its smallest number."""
+
+
+def sentence_id(unit: str) -> str:
+    """SQL for a sentence's id: `DOCUMENT:POSITION`, or the document's alone where units are records."""
+    return "n.id" if unit == "record" else "n.id || ':' || s.position"
+
+
+def rank_members(db: Database, unit: str, table: str, wanted: str, *, few: bool = False) -> None:
+    """Make `table`: every sentence of the texts that `wanted` selects, with its names; a `few` are looked up by row.
+
+    `turn` 1 is a text's first occurrence, 2 its second, 3 any other: by source and document, where ids that are
+    numbers count as such (line 9 comes before line 10).
+    """
+    chosen = f"sentences SEMI JOIN ({wanted}) w USING (hash)"
+    if few:
+        rows = db.rows(f"SELECT rowid FROM {chosen}")
+        db.create("rows_of_few", pa.table({"row": pa.array([row for (row,) in rows], pa.int64())}), temporary=True)
+        chosen = "sentences WHERE rowid IN (SELECT row FROM rows_of_few)"
+    # no sorting and no windows: a text may stand in more sentences than fit in memory
+    db.execute(
+        f"""
+        CREATE OR REPLACE TEMP TABLE {table} AS
+        WITH chosen AS (
+            SELECT s.*, n.source, n.id AS named, n.title, CASE WHEN n.history THEN s.contributor END AS who,
+                {sentence_id(unit)} AS id,
+                {{'source': n.source, 'numeral': n.numeral, 'id': n.id, 'position': s.position}} AS key
+            FROM (SELECT * FROM {chosen}) s JOIN named n ON n.number = s.document
+        )
+        SELECT c.hash, c.id, c.source, c.named AS document, c.title, c.position, c.text, c.revision, c.timestamp,
+            c.who AS contributor, c.document AS number, coalesce(list_position(f.two, c.key), 3) AS turn
+        FROM chosen c JOIN (SELECT hash, min(key, 2) AS two FROM chosen GROUP BY hash) f USING (hash)
+        """
+    )

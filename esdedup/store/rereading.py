@@ -1,0 +1,47 @@
+"""Documents of a reading beside those that were read before, out of the tables of a store."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from esdedup.columns.database import Database
+
+
+class Reread(NamedTuple):
+    """What a reading has brought."""
+
+    counts: dict[str, int]
+    """Of documents `new`, `replaced`, `unchanged` and `repeated`."""
+    repeated: list[tuple[Any, ...]]
+    """By source: its number, how many ids it has more than once, and the first of them."""
+
+
+def compare_documents(db: Database, first: int, *, by_place: bool = False) -> Reread:
+    """Compare the documents from number `first` on with those before: makes the table `outdated` (old, new, same).
+
+    The second document with an id gets the occurrence 2, and so on, in the table `repeats` (number, n) too. `by_place`
+    tells of a reading in parts: then the place in the source says which of two came first, not the number.
+    """
+    db.execute(
+        "CREATE OR REPLACE TEMP TABLE repeats AS SELECT number, n FROM ("
+        "SELECT number, row_number() OVER (PARTITION BY source, key "
+        f"ORDER BY {'file, place' if by_place else 'number'}) AS n FROM keyed "
+        "WHERE number >= ? AND (source, key) IN (SELECT source, key FROM keyed WHERE number >= ? "
+        "GROUP BY source, key HAVING count(*) > 1)) WHERE n > 1",
+        [first, first],
+    )
+    db.execute("UPDATE documents SET occurrence = r.n FROM repeats r WHERE documents.number = r.number")
+    repeated = db.rows(
+        "SELECT source, count(*), list('record ' || place || ': id ' || key ORDER BY number)[1:5] "
+        "FROM documents JOIN repeats USING (number) GROUP BY source ORDER BY source"
+    )
+    db.execute(
+        "CREATE OR REPLACE TEMP TABLE outdated AS "
+        "SELECT old.number AS old, new.number AS new, new.content = old.content AS same "
+        "FROM keyed new JOIN keyed old USING (source, key, occurrence) WHERE new.number >= ? AND old.number < ?",
+        [first, first],
+    )
+    read = db.count("SELECT count(*) FROM documents WHERE number >= ?", [first])
+    unchanged, replaced = db.row("SELECT count(*) FILTER (same), count(*) FILTER (NOT same) FROM outdated")
+    counts = {"new": read - unchanged - replaced, "replaced": replaced, "unchanged": unchanged}
+    return Reread(counts | {"repeated": sum(count for _, count, _ in repeated)}, repeated)

@@ -1,0 +1,420 @@
+"""The results of scans: pairs, clusters and what they mean, in tables of DuckDB."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from esdedup.clustering.clusters import Clusters
+from esdedup.columns.database import Database
+from esdedup.errors import UsageError
+from esdedup.store.classifying import Classifier
+from esdedup.store.cluster_kinds import insert_clusters
+from esdedup.store.cluster_queries import ALL_CLUSTERS, ORDERS, ClusterQuery, cluster_of, is_cluster_id, tree_of
+from esdedup.store.corpus import Corpus
+from esdedup.store.ledger import Ledger
+from esdedup.store.naming import SOURCE_GROUPS, rank_members, sentence_id
+from esdedup.store.origins import moment
+from esdedup.store.schemas import MEMBERSHIPS
+from esdedup.text.words import holding
+
+_PAGE = 20_000  # sentences
+
+
+class Results:
+    """Results in the database `db`, beside the sentences and documents that they name.
+
+    What naming them needs is worked out once for as long as nothing changes.
+    """
+
+    def __init__(self, corpus: Corpus, ledger: Ledger, db: Database | None = None) -> None:
+        self._held = db
+        self._corpus = corpus
+        self._ledger = ledger
+        self._unit = corpus.signing.unit
+        self._ranked = False
+        self._calls = 0
+
+    @property
+    def db(self) -> Database:
+        """The database, with all results."""
+        assert self._held is not None
+        return self._held
+
+    # -- saving ---------------------------------------------------------------------------------------------
+
+    def replace(
+        self,
+        pairs: Iterator[pa.RecordBatch],
+        clusters: Clusters,
+        summary: dict[str, Any],
+        classifier: Classifier | None = None,
+    ) -> None:
+        """Put the results of a scan in the place of the old ones, all or nothing.
+
+        Pairs are rows of `PAIRS`. Without a classifier, clusters have no kind.
+        """
+        with self.db.transaction():
+            for table in ("pairs", "clusters", "cluster_texts", "origins"):
+                self.db.execute(f"DELETE FROM {table}")
+            for batch in pairs:
+                self.db.insert("pairs", pa.Table.from_batches([batch]))
+            self._save(clusters, summary, classifier)
+        self.db.execute("CHECKPOINT")
+
+    def merge(
+        self,
+        stale: pa.Table,
+        pairs: pa.Table,
+        affected: pa.Table,
+        clusters: Clusters,
+        summary: dict[str, Any],
+        classifier: Classifier | None = None,
+    ) -> None:
+        """Replace the pairs of the texts `stale` and the clusters of the texts `affected`, all or nothing.
+
+        `affected` holds all texts of each cluster that it touches.
+        """
+        self.db.create("affected", affected, temporary=True)
+        old = "SELECT cluster FROM cluster_texts SEMI JOIN affected USING (hash)"
+        with self.db.transaction():
+            self.replace_pairs(stale, pairs)
+            self.db.execute(f"DELETE FROM clusters WHERE id IN ({old}); DELETE FROM origins WHERE cluster IN ({old})")
+            self.db.execute("DELETE FROM cluster_texts WHERE hash IN (SELECT hash FROM affected)")
+            self._save(clusters, summary, classifier)
+        self.db.execute("CHECKPOINT")
+
+    def replace_pairs(self, stale: pa.Table, pairs: pa.Table) -> None:
+        """Put pairs in the place of those of the texts in column `hash` of `stale`."""
+        self.db.create("stale_texts", stale, temporary=True)
+        theirs = "SELECT hash FROM stale_texts"
+        self.db.execute(f"DELETE FROM pairs WHERE a IN ({theirs}) OR b IN ({theirs})")
+        self.db.insert("pairs", pairs)
+
+    def insert(self, clusters: Clusters, classifier: Classifier | None) -> None:
+        """Add clusters, whose sentences must be there; with a classifier also what they mean."""
+        insert_clusters(self.db, self.some_clusters, clusters, classifier, self._corpus)
+
+    def _save(self, clusters: Clusters, summary: dict[str, Any], classifier: Classifier | None) -> None:
+        self.insert(clusters, classifier)
+        self._ledger.tell(scan={"summary": summary})
+        self.db.execute("DELETE FROM touched")
+        self._ranked = False
+
+    def closure(self, texts: pa.Table) -> tuple[pa.Table, pa.Table]:
+        """All texts that pairs and clusters tie to those in column `hash`, themselves included, and their pairs."""
+        db = self.db
+        db.create("net", texts, temporary=True)
+        reached, grown = -1, texts.num_rows
+        while grown != reached:
+            reached = grown
+            for more in (
+                "SELECT hash FROM cluster_texts WHERE cluster IN "
+                "(SELECT cluster FROM cluster_texts SEMI JOIN net USING (hash))",
+                "SELECT b AS hash FROM pairs WHERE a IN (SELECT hash FROM net)",
+                "SELECT a AS hash FROM pairs WHERE b IN (SELECT hash FROM net)",
+            ):
+                db.execute(f"INSERT INTO net SELECT DISTINCT hash FROM ({more}) ANTI JOIN net USING (hash)")
+            grown = db.count("SELECT count(*) FROM net")
+        pairs = db.table("SELECT * FROM pairs WHERE a IN (SELECT hash FROM net)")
+        return db.table("SELECT DISTINCT hash FROM net ORDER BY hash"), pairs
+
+    # -- numbers --------------------------------------------------------------------------------------------
+
+    def counts(self) -> dict[str, int]:
+        """Counts of pairs, clusters and clustered sentences, without what is ignored; and of clusters that reach `far`
+        or are `ignored`."""
+        clusters, sentences, far, ignored = self.db.row(
+            "SELECT count(*) FILTER (NOT ignored), sum(size) FILTER (NOT ignored), "
+            "count(farthest) FILTER (NOT ignored), count(*) FILTER (ignored) FROM clusters"
+        )
+        return {
+            "pairs": self.db.count(f"SELECT count(*) FROM pairs WHERE {_SHOWN}"),
+            "clusters": clusters,
+            "clustered_sentences": int(sentences or 0),
+            "far": far,
+            "ignored": ignored,
+        }
+
+    def last_scan(self) -> dict[str, Any] | None:
+        """What was told of the last scan, and its counts of pairs and clusters; None without one.
+
+        `current` says whether nothing has changed since.
+        """
+        scan = self._ledger.get("scan")
+        if scan is None:
+            return None
+        told, now = scan["summary"], self.counts()
+        far, ignored = now.pop("far"), now.pop("ignored")
+        return {
+            **told,
+            "counts": {**told["counts"], **now},
+            "far_reaching_clusters": far,
+            "ignored_clusters": ignored,
+            "current": not scan.get("overtaken") and not self._corpus.changes(),
+        }
+
+    def kinds(self) -> dict[str, int]:
+        """How many clusters there are of each kind, by name, without what is ignored."""
+        of_each = (
+            "SELECT kind, count(*) FROM clusters WHERE NOT ignored AND kind IS NOT NULL GROUP BY kind ORDER BY kind"
+        )
+        return dict(self.db.rows(of_each))
+
+    def sizes(self, kind: str | None = None) -> dict[int, int]:
+        """How many clusters there are of each size, or of one kind only, without what is ignored; by size."""
+        of_each = (
+            "SELECT size, count(*) FROM clusters WHERE NOT ignored AND (?::VARCHAR IS NULL OR kind = ?) "
+            "GROUP BY size ORDER BY size"
+        )
+        return dict(self.db.rows(of_each, [kind, kind]))
+
+    def copiers(self) -> tuple[dict[str | None, int], int]:
+        """How many copies from page to page each contributor has added; and sentences of clusters without a time."""
+        copies = self.db.rows(
+            "SELECT CASE WHEN n.history THEN s.contributor END AS who, count(*) FROM origins o "
+            "JOIN clusters k ON k.id = o.cluster AND NOT k.ignored JOIN sentences s USING (document, position) "
+            "JOIN named n ON n.number = s.document WHERE o.copied GROUP BY who"
+        )
+        undated = self.db.count(
+            "SELECT count(*) FROM sentences SEMI JOIN (SELECT hash FROM cluster_texts JOIN clusters ON id = cluster "
+            f"WHERE NOT ignored) USING (hash) WHERE {moment('timestamp')} IS NULL"
+        )
+        return dict(copies), undated
+
+    # -- questions ------------------------------------------------------------------------------------------
+
+    def pair_rows(self) -> Iterator[pa.RecordBatch]:
+        """Pairs of distinct texts, each named by its first occurrence, a < b as UTF-8 bytes, by (a, b)."""
+        self._rank_all()
+        yield from self.db.stream(
+            f"""
+            SELECT least(one.id, two.id) AS a, greatest(one.id, two.id) AS b, p.jaccard,
+                p.word_edit_distance, p.shared_tokens
+            FROM (SELECT * FROM pairs WHERE {_SHOWN}) p
+            JOIN members one ON one.hash = p.a AND one.turn = 1
+            JOIN members two ON two.hash = p.b AND two.turn = 1
+            ORDER BY a, b
+            """
+        )
+
+    def pair_hashes(self, among: pa.Table | None = None) -> Iterator[pa.RecordBatch]:
+        """Rows (a, b, jaccard, shared_tokens): the texts of each pair, or only `among` the few in column `hash`."""
+        every = "SELECT a, b, jaccard, shared_tokens FROM pairs"
+        if among is None:
+            return self.db.batches(every)
+        self.db.create("few", among, temporary=True)
+        found = self.db.table(f"{every} SEMI JOIN few ON a = few.hash SEMI JOIN few f ON b = f.hash")
+        return iter(found.to_batches())
+
+    def memberships(self) -> Iterator[pa.RecordBatch]:
+        """Every sentence of a text that has pairs or copies, unless its cluster is ignored, of `MEMBERSHIPS`."""
+        batches = self.db.batches(
+            f"""
+            SELECT s.hash, c.cluster, k.kind, h.home AS source, d.source AS mark, s.document, d.place, s.position,
+                {sentence_id(self._unit)} AS id, length(s.text)::INTEGER AS length
+            FROM sentences s JOIN ({_SHOWN_TEXTS}) c USING (hash)
+            JOIN named n ON n.number = s.document JOIN documents d ON d.number = s.document
+            JOIN ({SOURCE_GROUPS}) h ON h.number = d.source
+            LEFT JOIN clusters k ON k.id = c.cluster
+            """
+        )
+        return (batch.cast(MEMBERSHIPS) for batch in batches)
+
+    def new_matches(self, first: int, limit: int) -> tuple[int, list[dict[str, Any]]]:
+        """Sentences of documents from number `first` on that match another one: how many, and the first `limit`.
+
+        Rows id, text, match (an identical sentence, else the most similar one), match_text, jaccard; by document
+        and position.
+        """
+        db = self.db
+        db.execute(
+            f"""
+            CREATE OR REPLACE TEMP TABLE arrived AS
+            SELECT s.document, s.position, s.hash FROM sentences s JOIN ({_SHOWN_TEXTS}) USING (hash)
+            WHERE s.document >= {int(first)}
+            """
+        )
+        count = db.count("SELECT count(*) FROM arrived")
+        db.execute(
+            f"CREATE OR REPLACE TEMP TABLE shown AS SELECT * FROM arrived ORDER BY document, position LIMIT {limit}"
+        )
+        db.execute(
+            """
+            CREATE OR REPLACE TEMP TABLE partners AS
+            SELECT hash, arg_max(partner, (coalesce(jaccard, 0), -partner::HUGEINT)) AS partner, max(jaccard) AS jaccard
+            FROM (SELECT a AS hash, b AS partner, jaccard FROM pairs UNION ALL SELECT b, a, jaccard FROM pairs)
+            SEMI JOIN shown USING (hash) GROUP BY hash
+            """
+        )
+        rank_members(
+            db, self._unit, "faces", "SELECT hash FROM shown UNION SELECT partner AS hash FROM partners", few=True
+        )
+        rows = db.rows(
+            """
+            SELECT me.id, me.text, coalesce(twin.id, other.id), coalesce(twin.text, other.text),
+                CASE WHEN twin.id IS NULL THEN p.jaccard ELSE 1.0 END
+            FROM shown a JOIN faces me ON me.hash = a.hash AND me.number = a.document AND me.position = a.position
+            LEFT JOIN faces twin ON twin.hash = me.hash AND twin.turn = CASE WHEN me.turn = 1 THEN 2 ELSE 1 END
+            LEFT JOIN partners p ON p.hash = a.hash LEFT JOIN faces other ON other.hash = p.partner AND other.turn = 1
+            ORDER BY a.document, a.position
+            """
+        )
+        names = ("id", "text", "match", "match_text", "jaccard")
+        return count, [
+            dict(zip(names, (*row[:4], None if row[4] is None else round(row[4], 6)), strict=True)) for row in rows
+        ]
+
+    def cluster_rows(self, wanted: ClusterQuery = ALL_CLUSTERS) -> Iterator[dict[str, Any]]:
+        """Clusters in order, with members by (source, document, position), as the contract writes them."""
+        order, holds, values = self._conditions(wanted)
+        few = wanted != replace(ALL_CLUSTERS, sort=wanted.sort)
+        for rows in self._groups(order, holds, values, wanted.limit, few, brief=wanted.brief):
+            found = {name: rows[0][name] for name in _BESIDE} if wanted.brief else {}
+            yield cluster_of(rows) | found
+
+    def some_clusters(self, ids: pa.Table) -> Iterator[dict[str, Any]]:
+        """The clusters in column `id`, ignored ones too, in any order."""
+        self.db.create("some_clusters", ids, temporary=True)
+        for rows in self._groups("id", ["id IN (SELECT id FROM some_clusters)"], [], None, True):
+            yield cluster_of(rows)
+        self.db.execute("DROP TABLE some_clusters")
+
+    def trees(self, wanted: ClusterQuery) -> Iterator[dict[str, Any]]:
+        """Clusters with a copy from page to page: `cluster` (id), `copies` and `members` in the order of time.
+
+        Members that have a time: id, title, text, timestamp, contributor, parent (id of the most similar sentence
+        that is known to have stood before, or null), jaccard, edits (words that differ from it), copied (whether that
+        stands in another page).
+        """
+        order, holds, values = self._conditions(replace(wanted, having="copies"))
+        for rows in self._groups(order, holds, values, wanted.limit, True, _WITH_PARENTS):
+            yield tree_of(rows)
+
+    def _conditions(self, wanted: ClusterQuery) -> tuple[str, list[str], list[Any]]:
+        """How the clusters that are wanted are ordered, the conditions for them, and the values in these."""
+        column, direction = ORDERS[wanted.sort]
+        order = f"{column} {direction} NULLS LAST, id"
+        holds, values = ["NOT ignored", "size >= ?"], [wanted.min_size]  # type: tuple[list[str], list[Any]]
+        if wanted.kind is not None:
+            holds.append("kind = ?")
+            values.append(wanted.kind)
+        if wanted.having is not None:
+            holds.append(f"{wanted.having} > 0")
+        if wanted.ids is not None:
+            holds.append("id IN (SELECT unnest(?::UBIGINT[]))")
+            values.append([int(identity, 16) for identity in wanted.ids if is_cluster_id(identity)])
+        if wanted.document is not None:
+            holds.append(_WITH.format("document IN (SELECT number FROM named WHERE id = ?)"))
+            values.append(wanted.document)
+        if wanted.article is not None:
+            holds.append(_WITH.format("document IN (SELECT number FROM named WHERE id = ? OR title = ?)"))
+            values += [wanted.article, wanted.article]
+        if wanted.text is not None and wanted.text.split():
+            self._find_texts(wanted.text)
+            holds.append("id IN (SELECT cluster FROM cluster_texts SEMI JOIN texts_found USING (hash))")
+        if wanted.after is not None:
+            holds.append(self._behind(column, direction, wanted.after))
+        return order, holds, values
+
+    def _groups(
+        self,
+        order: str,
+        holds: list[str],
+        values: list[Any],
+        limit: int | None,
+        few: bool,
+        more: str = "",
+        *,
+        brief: bool = False,
+    ) -> Iterator[list[dict[str, Any]]]:
+        """The rows of the members of each cluster, joined with `more`; unless `few` are wanted, all names are kept.
+
+        In `brief`, only the first two of the representative's text and of the ends of the weakest edge.
+        """
+        most = "" if limit is None else f"LIMIT {int(limit)}"
+        # tables of this call alone: other questions may come between two pages
+        self._calls += 1
+        chosen, members = f"chosen{self._calls}", "members"
+        self.db.execute(
+            f"CREATE TEMP TABLE {chosen} AS SELECT *, (sum(size) OVER (ORDER BY rank) // {_PAGE})::BIGINT AS page "
+            f"FROM (SELECT *, row_number() OVER (ORDER BY {order}) AS rank FROM clusters "
+            f"WHERE {' AND '.join(holds)} ORDER BY rank {most})",
+            values,
+        )
+        if few:
+            members = f"members{self._calls}"
+            texts = f"SELECT hash FROM cluster_texts JOIN {chosen} ON id = cluster"
+            if brief:
+                texts = f"SELECT unnest([representative, weakest_a, weakest_b]) AS hash FROM {chosen}"
+            rank_members(self.db, self._unit, members, texts, few=brief)
+        else:
+            self._rank_all()
+        try:
+            for (page,) in self.db.rows(f"SELECT DISTINCT page FROM {chosen} ORDER BY page"):
+                rows = self.db.table(
+                    f"SELECT k.*, m.* EXCLUDE (id, number), m.id AS sentence, {'o.*' if more else ''} FROM {members} m "
+                    f"JOIN cluster_texts c USING (hash) JOIN {chosen} k ON k.id = c.cluster {more.format(members)} "
+                    f"WHERE k.page = ? {'AND m.turn <= 2' if brief else ''} "
+                    "ORDER BY k.rank, m.source, m.document, m.position",
+                    [page],
+                )
+                for _, held in groupby(rows.to_pylist(), lambda row: row["rank"]):
+                    yield list(held)
+        finally:
+            with suppress(duckdb.Error):  # where the store was closed meanwhile, its tables are gone
+                self.db.execute(f"DROP TABLE {chosen}")
+                if members != "members":
+                    self.db.execute(f"DROP TABLE {members}")
+
+    def _find_texts(self, text: str) -> None:
+        """Make `texts_found`: the texts of clusters that hold every word of `text`."""
+        words = text.split()
+        holds = " AND ".join("contains(lower(text), lower(?))" for _ in words)
+        rows = self.db.table(
+            f"SELECT DISTINCT hash, text FROM sentences SEMI JOIN cluster_texts USING (hash) WHERE {holds}", words
+        )
+        held = holding(rows["text"].cast(pa.large_string()).combine_chunks(), text)
+        self.db.create("texts_found", rows.select(["hash"]).filter(pa.array(held)), temporary=True)
+
+    def _rank_all(self) -> None:
+        if not self._ranked:
+            # with star linkage, a text of a pair may be in no cluster
+            rank_members(self.db, self._unit, "members", _TEXTS)
+            self._ranked = True
+
+    def _behind(self, column: str, direction: str, after: str) -> str:
+        """The condition for what comes behind the cluster `after`."""
+        number = int(after, 16) if is_cluster_id(after) else -1
+        row = self.db.row(f"SELECT {column} FROM clusters WHERE id = ?::HUGEINT", [number])
+        if not row:
+            raise UsageError(f"after {after}: no cluster has this id; give the one that the page before ended with")
+        if row[0] is None:  # these come last, by id
+            return f"({column} IS NULL AND id > {number}::UBIGINT)"
+        value, beyond = f"{row[0]!r}::DOUBLE", "<" if direction == "desc" else ">"
+        return f"({column} IS NULL OR {column} {beyond} {value} OR ({column} = {value} AND id > {number}::UBIGINT))"
+
+
+_TEXTS = "SELECT hash FROM cluster_texts UNION SELECT a FROM pairs UNION SELECT b FROM pairs"
+_IGNORED_TEXTS = "SELECT hash FROM cluster_texts JOIN clusters ON id = cluster WHERE ignored"
+_SHOWN = f"a NOT IN ({_IGNORED_TEXTS}) AND b NOT IN ({_IGNORED_TEXTS})"
+_BESIDE = ("frame", "contradictions", "contradiction", "copies")
+"""What is known of a cluster beside what the contract writes."""
+
+_WITH_PARENTS = """LEFT JOIN (
+    SELECT o.document AS number, o.position AS place, p.id AS parent, o.jaccard, o.edits, o.copied
+    FROM origins o JOIN {} p ON p.number = o.parent_document AND p.position = o.parent_position
+) o ON o.number = m.number AND o.place = m.position"""
+_WITH = "id IN (SELECT cluster FROM cluster_texts SEMI JOIN (SELECT hash FROM sentences WHERE {}) USING (hash))"
+
+_SHOWN_TEXTS = """
+SELECT hash, cluster FROM (SELECT hash FROM cluster_texts UNION SELECT a FROM pairs UNION SELECT b FROM pairs)
+LEFT JOIN cluster_texts USING (hash) LEFT JOIN clusters ON id = cluster WHERE NOT coalesce(ignored, false)
+"""
+"""Texts that have pairs or copies, unless their cluster is ignored."""
