@@ -1,0 +1,1 @@
+"""Where do documents, their sentences and the results of scans live? See `registry` for the way in."""

@@ -274,6 +274,19 @@ def test_results_are_read_as_they_were_saved(store: Store, place: str) -> None:
         check_results(opened)
 
 
+def test_ids_that_look_like_repeated_ones_are_kept(store: Store, place: str) -> None:
+    keys = ["a", "a#1", "a#02", "a#3", "7#99999999999", "7#", "#2", "a"]
+    read(store, [(key, None, TEXTS[:1]) for key in keys])
+    clusters = found(TEXTS[:1] * len(keys), representative=TEXTS[0], weakest=1.0)
+    store.results.replace(iter(()), clusters, SUMMARY)
+    names = sorted([*keys[:-1], "a#2"])
+    [cluster] = store.results.cluster_rows()
+    assert [member["document"] for member in cluster["members"]] == names
+    store.close()
+    with esdedup.open_store(place, read_only=True) as opened:
+        assert list(opened.results.cluster_rows()) == [cluster]
+
+
 def test_questions_about_clusters(store: Store, place: str) -> None:
     read(store, DOCUMENTS)
     scanned(store)

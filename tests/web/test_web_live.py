@@ -331,8 +331,8 @@ def test_a_reader_that_broke_is_opened_anew(file: str) -> None:
         pass
     first.close()
     with pytest.raises(Exception, match=r"(?i)clos|connection"), edition.reader() as broken:
-        broken.counts()
+        broken.corpus.counts()
     with edition.reader() as second:
         assert second is not first
-        assert second.counts()["documents"] == 200
+        assert second.corpus.counts()["documents"] == 200
     edition.retire()

@@ -195,8 +195,8 @@ _LARGE_PART = 4
 # the id of a document is that of its source again, and which one with that id it is
 _ADD_SENTENCES = """
 INSERT INTO documents BY NAME SELECT DISTINCT document_number AS number, source_number AS source, title, place,
-    regexp_replace(shown, '#[0-9]+$', '') AS key,
-    coalesce(try_cast(regexp_extract(shown, '#([0-9]+)$', 1) AS INTEGER), 1) AS occurrence
+    regexp_replace(shown, '#([2-9]|[1-9][0-9]{1,8})$', '') AS key,
+    coalesce(try_cast(regexp_extract(shown, '#([2-9]|[1-9][0-9]{1,8})$', 1) AS INTEGER), 1) AS occurrence
 FROM (SELECT h.*, CASE WHEN qualified THEN substr(document, length(name) + 2) ELSE document END AS shown
     FROM incoming_sentences h JOIN sources s ON s.number = source_number);
 INSERT INTO sentences BY NAME SELECT document_number AS document,

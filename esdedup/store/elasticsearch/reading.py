@@ -81,12 +81,12 @@ class Reader:
     def count(self, index: str, query: dict[str, Any] | None = None) -> int:
         """How many documents match."""
         asked = {"query": query or _ALL}
-        answer = self._untilwhole(lambda: whole(self._connection.ask("POST", f"/{index}/_count", asked)))
+        answer = self._until_whole(lambda: whole(self._connection.ask("POST", f"/{index}/_count", asked)))
         return int(answer["count"])
 
     def search(self, index: str, body: dict[str, Any], ended: Event | None = None) -> dict[str, Any]:
         """One answer to a search, of which no shard is missing."""
-        return self._untilwhole(
+        return self._until_whole(
             lambda: whole(self._connection.ask("POST", f"/{index}/_search", body, ended=ended)), ended
         )
 
@@ -246,13 +246,13 @@ class Reader:
                     found = self.search(index, body, ended)["hits"]
                     if found["total"]["value"] == len(found["hits"]):
                         return list(found["hits"])
-                return self._untilwhole(lambda: self._scroll(index, body, ended), ended)
+                return self._until_whole(lambda: self._scroll(index, body, ended), ended)
             except TooLongError:  # very long texts: fewer at once
                 if body["size"] == 1:
                     raise
                 body["size"], count = max(body["size"] // 8, 1), PAGE
 
-    def _untilwhole(self, read: Callable[[], T], ended: Event | None = None) -> T:
+    def _until_whole(self, read: Callable[[], T], ended: Event | None = None) -> T:
         pauses = Pauses(ended or self._connection.end())
         while True:
             try:
