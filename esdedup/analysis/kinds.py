@@ -33,7 +33,7 @@ class Rule(NamedTuple):
     holds: Callable[[Columns], Any]
 
 
-def judge(differences: Measures, looks: Measures, subjects: Measures) -> Numbers:
+def classify(differences: Measures, looks: Measures, subjects: Measures) -> Numbers:
     """The place in `RULES` of the rule that decides, for m clusters of two distinct texts or more; shape (m,)."""
     columns = dict(zip(DIFFERENCES + LOOKS + SUBJECTS, np.hstack([differences, looks, subjects]).T, strict=True))
     decided = np.full(len(differences), len(RULES) - 1)

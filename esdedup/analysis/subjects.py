@@ -27,13 +27,13 @@ class Places(NamedTuple):
     """Where n texts stand: up to k documents each.
 
     `titles` are the words of their documents' titles. The others have shape (n, k): `named` a hash of the title and
-    `homes` of the document, 0 for none, `since` and `till` when the text was there first and last (any numbers that
+    `documents`, 0 for none, `since` and `till` when the text was there first and last (any numbers that
     grow with time).
     """
 
     titles: Words
     named: Hashes
-    homes: Hashes
+    documents: Hashes
     since: Numbers
     till: Numbers
 
@@ -70,7 +70,7 @@ def _meet(places: Places, one: Numbers, two: Numbers) -> Flags:
     """Whether texts stand in one document at the same time."""
     since = places.since[one][:, :, None] <= places.till[two][:, None, :]
     till = places.since[two][:, None, :] <= places.till[one][:, :, None]
-    return np.asarray((_share(places.homes, one, two) & since & till).any((1, 2)))
+    return np.asarray((_share(places.documents, one, two) & since & till).any((1, 2)))
 
 
 @compiled

@@ -58,14 +58,14 @@ def find_clusters(
     ignored: Hashes = _NO_TEXTS,
     turns: Callable[[Hashes], Numbers] | None = None,
 ) -> Clusters:
-    """Clusters of the tables `texts` (number, hash, copies, home) and `pairs` (a, b, jaccard) in `scratch`.
+    """Clusters of the tables `texts` (number, hash, copies, group_id) and `pairs` (a, b, jaccard) in `scratch`.
 
     `single` linkage gives connected components, `star` a centre with its neighbours; `turns` may give the order in
     which texts become centres, as places among the hashes it gets. Under `--across`, copies of one text within one
-    home (`home` >= 0) are no cluster by themselves. A cluster with a text of hash in `ignored` is marked so.
+    group_id (`group_id` >= 0) are no cluster by themselves. A cluster with a text of hash in `ignored` is marked so.
     """
     taking_part = scratch.arrays(
-        "SELECT number, hash, copies, home FROM texts WHERE (copies > 1 AND home < 0) "
+        "SELECT number, hash, copies, group_id FROM texts WHERE (copies > 1 AND group_id < 0) "
         "OR number IN (SELECT a FROM pairs UNION ALL SELECT b FROM pairs) ORDER BY number"
     )
     numbers, copies = taking_part["number"].astype(np.int64), taking_part["copies"].astype(np.int64)
@@ -90,7 +90,7 @@ def find_clusters(
     firsts = best[np.flatnonzero(np.diff(root[best], prepend=-1))]
     representative = np.empty(len(numbers), np.int64)
     representative[root[firsts]] = firsts
-    alone = (copies > 1) & (taking_part["home"] < 0)
+    alone = (copies > 1) & (taking_part["group_id"] < 0)
     kept = np.flatnonzero((distinct > 1) | ((root == places) & alone))
     hashes = taking_part["hash"]
     joined = weak_a[kept] >= 0

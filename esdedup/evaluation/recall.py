@@ -22,16 +22,16 @@ def score_pairs(db: Database) -> dict[str, Any]:
     """
     db.execute(
         f"""
-        CREATE OR REPLACE TEMP TABLE judged AS
+        CREATE OR REPLACE TEMP TABLE scored AS
         SELECT t.jaccard, f.a IS NOT NULL AND coalesce(abs(f.jaccard - t.jaccard) < {_EQUAL}, true) AS is_right
         FROM truth t LEFT JOIN found f ON f.a = t.a AND f.b = t.b
         """
     )
-    true_pairs, right = db.row("SELECT count(*), count(*) FILTER (is_right) FROM judged")
+    true_pairs, right = db.row("SELECT count(*), count(*) FILTER (is_right) FROM scored")
     found = db.count("SELECT count(*) FROM found")
     rows = db.rows(
         f"SELECT least(floor(jaccard * {STEPS} + 1e-9), {STEPS - 1})::INTEGER AS step, count(*), "
-        "count(*) FILTER (is_right) FROM judged WHERE jaccard IS NOT NULL GROUP BY step ORDER BY step"
+        "count(*) FILTER (is_right) FROM scored WHERE jaccard IS NOT NULL GROUP BY step ORDER BY step"
     )
     return {
         "true_pairs": true_pairs,

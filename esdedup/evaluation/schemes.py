@@ -26,7 +26,7 @@ UNLIKE = 0.01
 _HASH_COST = 45.0
 _TOKEN_COST = 500.0
 _CANDIDATE_COST = 200.0
-"""Nanoseconds: to sign a sentence with one hash more, to store and group one token more, to judge one candidate."""
+"""Nanoseconds: to sign a sentence with one hash more, to store and group one token more, to verify one candidate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +102,9 @@ class Tried:
     seconds: float | None = None
 
     def cost(self, sentences: int) -> float:
-        """Nanoseconds a sentence, where there are so many, by what signing, storing and judging take."""
-        judged = self.unlike * sentences / 2
-        return _HASH_COST * self.scheme.hashes + _TOKEN_COST * self.scheme.tokens + _CANDIDATE_COST * judged
+        """Nanoseconds a sentence, where there are so many, by what signing, storing and verifying take."""
+        verified = self.unlike * sentences / 2
+        return _HASH_COST * self.scheme.hashes + _TOKEN_COST * self.scheme.tokens + _CANDIDATE_COST * verified
 
     def found(self) -> float:
         """Recall as measured, or as expected where there was nothing to measure."""

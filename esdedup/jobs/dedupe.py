@@ -29,7 +29,7 @@ from esdedup.jobs.steps import (
     scan_if_needed,
     settings_of,
 )
-from esdedup.output.drops import Verdicts, judge
+from esdedup.output.drops import Verdicts, decided
 from esdedup.store.store import Store
 
 _DONE = ".dedupe-done.json"
@@ -97,7 +97,7 @@ def dedupe(
         clock = time.perf_counter()
         numbers = {(mark.name, mark.path): mark.number for mark in opened.ledger.sources()}
         written = _Written(folder / _DONE, json.dumps([opened.ledger.state(), asdict(scanning), annotate, kinds]))
-        with judge(opened, keep, scanning.across, kinds) as verdicts:
+        with decided(opened, keep, scanning.across, kinds) as verdicts:
             for source, mark in zip(found, marks, strict=True):
                 if not written.has(mark.path):
                     done = rewrite_source(

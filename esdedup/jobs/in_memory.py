@@ -63,8 +63,8 @@ def cluster_texts(texts: Sequence[str], options: Mapping[str, Any]) -> TextClust
     local = np.full(len(distinct), -1)
     local[active] = np.arange(len(active))
     groups = _without(groups, local)
-    nowhere, all_dirty = np.full(len(active), -1), np.ones(len(active), np.bool_)
-    block = Block(active, distinct.take(pa.array(active)), tokens[active], nowhere, all_dirty)
+    nowhere, all_stale = np.full(len(active), -1), np.ones(len(active), np.bool_)
+    block = Block(active, distinct.take(pa.array(active)), tokens[active], nowhere, all_stale)
     hot = hot_tokens(groups, block.tokens, HOT_LIMIT)
     pairs, candidates = collide_block(block, groups, hot, signer, settings.scanning.rule, threads, edits=False)
     a, b = first[pairs["a"].to_numpy()], first[pairs["b"].to_numpy()]

@@ -72,7 +72,7 @@ def near_duplicates(
 def compared(store: Store, unit: str, sentences: pa.Table, jaccard: float | None = None) -> list[dict[str, Any]]:
     """Rows of `similar` for these sentences (of `SENTENCES`), in their order."""
     limit_at = Scanning(jaccard=threshold(store) if jaccard is None else jaccard).jaccard
-    # equal texts compare equally: each is judged once
+    # equal texts compare equally: each is compared once
     coded = sentences["text"].combine_chunks().dictionary_encode()
     scores = compare(TextSigner(store.signing), unit, coded.dictionary)
     which = coded.indices.to_numpy(zero_copy_only=False)
@@ -166,7 +166,7 @@ class _Evidence:
 
     def in_one_group(self, across: str) -> bool:
         """Whether all sentences of both texts stand in one document, or source: such texts are never compared."""
-        return across != "any" and len(self._store.corpus.signatures_of(across, self._hashes)["home"].unique()) == 1
+        return across != "any" and len(self._store.corpus.signatures_of(across, self._hashes)["group_id"].unique()) == 1
 
     def paired(self) -> bool:
         """Whether the last scan made a pair of the two texts."""
@@ -259,7 +259,7 @@ def opened_results(store: Address | Store) -> Iterator[Store]:
 
 @contextmanager
 def opened_kinds(store: Address | Store) -> Iterator[Store]:
-    """As `opened_results`, and `StoreError` where clusters were not judged."""
+    """As `opened_results`, and `StoreError` where clusters were not classified."""
     with opened_results(store) as opened:
         if not Scanning.from_described(opened.ledger.last_scanning() or {}).kinds:
             raise StoreError(

@@ -19,7 +19,7 @@ def report(*, store: Address | Store, out: Address) -> list[Path]:
 
     report.html needs no other file and no network: counts, kinds, sizes, the most contradictory and the largest
     clusters, templates, what was skipped, the settings and the commands that do it again. Beside it are
-    cluster-sizes.png and .svg and, where clusters were judged, kinds.png and .svg. The same results give the same
+    cluster-sizes.png and .svg and, where clusters were classified, kinds.png and .svg. The same results give the same
     bytes. `StoreError` where nothing was scanned, or something has changed since.
     """
     folder = Path(out)

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from esdedup.analysis.judge import JUDGE
+from esdedup.analysis.classify import CLASSIFIER
 from esdedup.clustering.clusters import Clusters, find_clusters
 from esdedup.columns.arrays import Numbers
 from esdedup.columns.database import Database
@@ -59,7 +59,7 @@ def scan_store(store: Store, scanning: Scanning, resources: Resources, *, quiet:
             "passed_over": found.skipped,
             "vectors_state": scanning.matcher.files_state(),
         }
-        store.results.replace(named_pairs(scratch), clusters, summary, JUDGE if scanning.kinds else None)
+        store.results.replace(named_pairs(scratch), clusters, summary, CLASSIFIER if scanning.kinds else None)
         seconds["save"] = time.perf_counter() - clock
     return seconds
 
@@ -73,9 +73,9 @@ def find_pairs(
     *,
     quiet: bool,
     near: pa.Table | None = None,
-    dirty: pa.Table | None = None,
+    stale: pa.Table | None = None,
 ) -> Found:
-    """Find the pairs of all that is stored; or with columns `hash`, of the texts `near` those with a text of `dirty`.
+    """Find the pairs of all that is stored; or with columns `hash`, of the texts `near` those with a text of `stale`.
 
     They are left in the tables `texts` and `pairs` of `scratch`.
     """
@@ -87,7 +87,7 @@ def find_pairs(
 
     with Bar(title, 0, "range", not quiet) as bar:
         sentences = Sentences(
-            store.signing.tokens, signatures, store.corpus.texts, dirty,
+            store.signing.tokens, signatures, store.corpus.texts, stale,
             lambda done, all_: bar.reach(done, total=all_), store.corpus.rank,
         )  # fmt: skip
         engine = LocalEngine(scratch, sentences, resources.memory // _BLOCK_SHARE, resources.processes)

@@ -2,7 +2,7 @@
 
 A pair can only have come, gone or changed if one of its texts came or went, if (under `--across`) one has moved to
 another document or source, or if it was found in a hot group, where each text meets only its neighbours, and the
-group has changed. All these texts are *dirty*: their pairs are found again, among everything that shares a token
+group has changed. All these texts are *stale*: their pairs are found again, among everything that shares a token
 with them. Then every cluster that such a text or pair touches is made again from its pairs.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from esdedup.analysis.judge import JUDGE
+from esdedup.analysis.classify import CLASSIFIER
 from esdedup.columns.arrays import Numbers
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import Hashes
@@ -32,16 +32,16 @@ from esdedup.store.store import Store
 
 
 class _Changes(NamedTuple):
-    """What has changed, and what that makes dirty."""
+    """What has changed, and what that makes stale."""
 
     touched: Hashes  # every text with other sentences than at the last scan
-    dirty: Hashes  # texts whose pairs are found again
+    stale: Hashes  # texts whose pairs are found again
     gone: Hashes  # texts that are no more
-    near: Hashes  # texts that share a token with a dirty one
+    near: Hashes  # texts that share a token with a stale one
     texts: int  # more than at the last scan
     collisions: int  # likewise
     hot_tokens: int  # likewise
-    only_new: bool  # whether nothing but new texts is dirty or gone
+    only_new: bool  # whether nothing but new texts is stale or gone
 
 
 def update_results(
@@ -53,11 +53,11 @@ def update_results(
     clock = time.perf_counter()
     with scratch_database(store, scanning, resources, sentences=0) as scratch:
         changes = _changes(store, changed, scanning)
-        near, dirty = _column(changes.near), _column(changes.dirty)
-        found = find_pairs(store, scratch, scanning, resources, "update", quiet=quiet, near=near, dirty=dirty)
+        near, stale = _column(changes.near), _column(changes.stale)
+        found = find_pairs(store, scratch, scanning, resources, "update", quiet=quiet, near=near, stale=stale)
         warn_of_hot_tokens(found)
         pairs = pa.Table.from_batches(list(named_pairs(scratch)), PAIRS)
-        outdated = np.union1d(changes.dirty, changes.gone)
+        outdated = np.union1d(changes.stale, changes.gone)
         ends = [pairs[end].to_numpy() for end in ("a", "b")]
         seeds = np.unique(np.concatenate([changes.touched, outdated, *ends]))
         affected, old_pairs = store.results.closure(_column(seeds))
@@ -78,8 +78,8 @@ def update_results(
             },
             "hot_tokens": scanned["hot_tokens"] + changes.hot_tokens,
         }
-        judge = JUDGE if scanning.kinds else None
-        store.results.merge(_column(outdated), pairs, affected, clusters, summary, judge)
+        classifier = CLASSIFIER if scanning.kinds else None
+        store.results.merge(_column(outdated), pairs, affected, clusters, summary, classifier)
     return {"update": time.perf_counter() - clock}
 
 
@@ -99,30 +99,30 @@ def _changes(store: Store, changed: pa.Table, scanning: Scanning) -> _Changes:
     existed, exists = (changed[name].to_numpy().astype(np.bool_) for name in ("existed", "exists"))
     tokens = token_matrix(changed["tokens"], store.signing.tokens)
     arrived, gone = exists & ~existed, existed & ~exists
-    # where homes do not matter, another copy of a text changes no pair
-    dirty = exists if scanning.across != "any" else arrived
-    known = np.unique(tokens[dirty | gone])
+    # where group_ids do not matter, another copy of a text changes no pair
+    stale = exists if scanning.across != "any" else arrived
+    known = np.unique(tokens[stale | gone])
     holders = store.corpus.holders(pa.table({"token": known}))
     token, holder = holders["token"].to_numpy(), holders["hash"].to_numpy()
     now = _counts(known, token)
     then = now - _counts(known, tokens[arrived].reshape(-1)) + _counts(known, tokens[gone].reshape(-1))
     hot = known[np.maximum(now, then) > HOT_LIMIT]
-    all_dirty = np.union1d(hashes[dirty], holder[np.isin(token, hot)])
+    all_stale = np.union1d(hashes[stale], holder[np.isin(token, hot)])
     if len(hot):
-        signed = store.corpus.signatures_of("any", _column(all_dirty))
+        signed = store.corpus.signatures_of("any", _column(all_stale))
         holders = store.corpus.holders(
             pa.table({"token": np.unique(token_matrix(signed["tokens"], store.signing.tokens))})
         )
         holder = holders["hash"].to_numpy()
     return _Changes(
         hashes,
-        all_dirty,
+        all_stale,
         hashes[gone],
-        np.union1d(holder, all_dirty),
+        np.union1d(holder, all_stale),
         int(arrived.sum() - gone.sum()),
         int((now >= 2).sum() - (then >= 2).sum()),
         int((now > HOT_LIMIT).sum() - (then > HOT_LIMIT).sum()),
-        len(all_dirty) == arrived.sum() and not gone.any(),
+        len(all_stale) == arrived.sum() and not gone.any(),
     )
 
 

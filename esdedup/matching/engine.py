@@ -39,11 +39,11 @@ PAIRS: pa.Schema = pa.schema(
 
 
 def signatures_schema(tokens: int) -> pa.Schema:
-    """One row a sentence. `home` is what `--across` looks at: the document or source, or -1 for `any`."""
+    """One row a sentence. `group_id` is what `--across` looks at: the document or source, or -1 for `any`."""
     return pa.schema(
         [
             ("hash", pa.uint64()),  # content hash of the text
-            ("home", pa.int64()),
+            ("group_id", pa.int64()),
             ("length", pa.int32()),  # bytes of the text
             ("tokens", pa.list_(pa.int64(), tokens)),
         ]
@@ -112,8 +112,8 @@ class Collisions(NamedTuple):
 S = TypeVar("S")
 
 CompareGroups: TypeAlias = "Callable[[MatchContext, pa.Table, pa.Table], tuple[pa.Table, int]]"
-"""From whole groups (token, number; in this order) and their texts (number, home, dirty, text, tokens; by number) to
-pairs of `PAIRS`, and the number of candidates."""
+"""From whole groups (token, number; in this order) and their texts (number, group_id, stale, text, tokens; by number)
+to pairs of `PAIRS`, and the number of candidates."""
 
 ComparePairs: TypeAlias = "Callable[[MatchContext, pa.Table, pa.Table], pa.Table]"
 """From candidates (a, b; in order) and their texts (number, text, tokens; by number) to pairs of `PAIRS` with a column

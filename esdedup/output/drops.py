@@ -18,7 +18,7 @@ from esdedup.formats.rewrite import Mark
 from esdedup.store.store import Store
 
 _ORDERS = {"first": "(0, document, position)", "longest": "(-length, document, position)"}
-_HOMES = {"any": "NULL", "documents": "document", "sources": "source"}
+_GROUPS = {"any": "NULL", "documents": "document", "sources": "source"}
 _TABLES = """
 CREATE TABLE members (hash UBIGINT, cluster UBIGINT, kind VARCHAR, source INTEGER, mark INTEGER, document INTEGER,
     place BIGINT, position INTEGER, id VARCHAR, length INTEGER);
@@ -62,7 +62,7 @@ class Verdicts:
 
 
 @contextmanager
-def judge(store: Store, keep: str, across: str, kinds: Sequence[str] | None = None) -> Iterator[Verdicts]:
+def decided(store: Store, keep: str, across: str, kinds: Sequence[str] | None = None) -> Iterator[Verdicts]:
     """Judge all clusters that are not ignored. `keep`: `first` as read, `longest`, or `none` of each cluster.
 
     With `kinds`, clusters of other kinds stay whole. With `across`, sentences of the same document (or source) as the
@@ -79,11 +79,12 @@ def judge(store: Store, keep: str, across: str, kinds: Sequence[str] | None = No
             db.execute("DELETE FROM members WHERE NOT list_contains(?, coalesce(kind, ''))", [list(kinds)])
         order = _ORDERS["first" if keep == "none" else keep]
         db.execute(
-            f"CREATE TABLE centres AS SELECT cluster, arg_min({{'hash': hash, 'id': id, 'home': {_HOMES[across]}}}, "
+            "CREATE TABLE centres AS SELECT cluster, "
+            f"arg_min({{'hash': hash, 'id': id, 'group_id': {_GROUPS[across]}}}, "
             f"{order}) AS centre, count(DISTINCT hash) AS texts FROM members GROUP BY cluster"
         )
         alone = "false" if keep == "none" else "id = centre.id"
-        stays = alone if across == "any" or keep == "none" else f"{alone} OR {_HOMES[across]} = centre.home"
+        stays = alone if across == "any" or keep == "none" else f"{alone} OR {_GROUPS[across]} = centre.group_id"
         db.execute(
             f"""
             CREATE TABLE verdicts AS

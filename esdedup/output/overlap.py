@@ -15,16 +15,16 @@ COMMON = 100
 """A text that stands in more documents than this is common property: it tells nothing of two of them."""
 
 _TABLES = """
-CREATE TABLE homes (home INTEGER, id VARCHAR, title VARCHAR, sentences BIGINT);
+CREATE TABLE group_ids (group_id INTEGER, id VARCHAR, title VARCHAR, sentences BIGINT);
 CREATE TABLE members (hash UBIGINT, source INTEGER, document INTEGER);
 CREATE TABLE pairs (a UBIGINT, b UBIGINT);
 """
 _COLUMNS = {
-    "homes": ["home", "id", "title", "sentences"],
+    "group_ids": ["group_id", "id", "title", "sentences"],
     "members": ["hash", "source", "document"],
     "pairs": ["a", "b"],
 }
-_HOMES = {"documents": "document", "sources": "source"}
+_GROUPS = {"documents": "document", "sources": "source"}
 
 
 class Overlap(NamedTuple):
@@ -44,36 +44,37 @@ def overlaps(store: Store, by: str, document: str | None, limit: int | None) -> 
 
     Raises `UsageError` where the document is unknown or has no sentence.
     """
-    if by not in _HOMES:
+    if by not in _GROUPS:
         raise UsageError(f"by is {by!r}; allowed: documents, sources")
     with private_database() as db:
         db.execute(_TABLES)
-        _load(db, "homes", store.corpus.groups(by))
+        _load(db, "group_ids", store.corpus.groups(by))
         only, title = "", None
         if document is not None:
-            row = db.row("SELECT home, title FROM homes WHERE id = ?", [document])
+            row = db.row("SELECT group_id, title FROM group_ids WHERE id = ?", [document])
             if not row:
                 raise UsageError(f"{document}: not the id of one of the {by}, or it has no sentence in the store")
             title = row[1]
-            only = f"AND ({row[0]} IN (one.home, two.home))"
+            only = f"AND ({row[0]} IN (one.group_id, two.group_id))"
         _load(db, "members", store.results.memberships())
         _load(db, "pairs", store.results.pair_hashes())
         db.execute(
-            f"CREATE TABLE held AS SELECT hash, {_HOMES[by]} AS home, count(*) AS sentences FROM members GROUP BY 1, 2"
+            f"CREATE TABLE held AS SELECT hash, {_GROUPS[by]} AS group_id, count(*) AS sentences "
+            "FROM members GROUP BY 1, 2"
         )
         db.execute("CREATE TABLE common AS SELECT hash FROM held GROUP BY hash HAVING count(*) > ?", [COMMON])
         if by == "documents":
             db.execute("DELETE FROM held WHERE hash IN (SELECT hash FROM common)")
-        # each sentence counts once for each other home, however many sentences it resembles there
+        # each sentence counts once for each other group_id, however many sentences it resembles there
         db.execute(
             f"""
             CREATE TABLE standing AS
             SELECT this, that, sum(sentences)::BIGINT AS sentences FROM (
-                SELECT DISTINCT one.home AS this, two.home AS that, one.hash, one.sentences
+                SELECT DISTINCT one.group_id AS this, two.group_id AS that, one.hash, one.sentences
                 FROM (SELECT a, b FROM pairs UNION ALL SELECT b, a FROM pairs
                     UNION ALL SELECT DISTINCT hash, hash FROM held) link
                 JOIN held one ON one.hash = link.a JOIN held two ON two.hash = link.b
-                WHERE one.home <> two.home {only}
+                WHERE one.group_id <> two.group_id {only}
             ) GROUP BY this, that
             """
         )
@@ -85,8 +86,8 @@ def overlaps(store: Store, by: str, document: str | None, limit: int | None) -> 
                 round(there.sentences / one.sentences, 6) AS a_share,
                 round(back.sentences / two.sentences, 6) AS b_share
             FROM standing there JOIN standing back ON back.this = there.that AND back.that = there.this
-            JOIN homes one ON one.home = there.this JOIN homes two ON two.home = there.that
-            WHERE (one.id, one.home) < (two.id, two.home)
+            JOIN group_ids one ON one.group_id = there.this JOIN group_ids two ON two.group_id = there.that
+            WHERE (one.id, one.group_id) < (two.id, two.group_id)
             ORDER BY greatest(a_in_b, b_in_a) DESC, least(a_in_b, b_in_a) DESC, a, b
             {"" if limit is None else f"LIMIT {int(limit)}"}
             """

@@ -20,7 +20,7 @@ MEMBERS: pa.Schema = pa.schema(
         ("text", pa.large_string()),
         ("titles", pa.large_string()),  # of its documents
         ("named", pa.list_(pa.uint64(), PLACES)),  # hashes of the titles, 0 for none, as in the next one
-        ("homes", pa.list_(pa.uint64(), PLACES)),  # documents
+        ("documents", pa.list_(pa.uint64(), PLACES)),  # their numbers, from 1
         ("since", pa.list_(pa.int64(), PLACES)),  # revisions
         ("till", pa.list_(pa.int64(), PLACES)),
     ]

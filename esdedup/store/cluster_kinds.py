@@ -97,7 +97,7 @@ _MEMBERS_OF_PAGE = f"""
 SELECT cluster, representative, text,
     array_to_string(list_distinct(list_transform(places, lambda p: p.title)), ' ') AS titles,
     list_resize(list_transform(places, lambda p: hash(p.title)), {PLACES}, 0)::UBIGINT[{PLACES}] AS named,
-    list_resize(list_transform(places, lambda p: p.number + 1), {PLACES}, 0)::UBIGINT[{PLACES}] AS homes,
+    list_resize(list_transform(places, lambda p: p.number + 1), {PLACES}, 0)::UBIGINT[{PLACES}] AS documents,
     list_resize(list_transform(places, lambda p: p.since), {PLACES}, 0)::BIGINT[{PLACES}] AS since,
     list_resize(list_transform(places, lambda p: p.till), {PLACES}, 0)::BIGINT[{PLACES}] AS till
 FROM (

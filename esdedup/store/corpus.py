@@ -132,7 +132,7 @@ class Corpus(ABC):
 
     @abstractmethod
     def groups(self, by: str) -> Iterator[pa.RecordBatch]:
-        """Rows (home, id, title, sentences): each of the `documents` or `sources`, and the sentences that it has."""
+        """Rows (group_id, id, title, sentences): each of the `documents` or `sources`, with its number of sentences."""
 
     @abstractmethod
     def dumps(self) -> pa.Table:

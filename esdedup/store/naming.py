@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from esdedup.columns.database import Database
 
-SOURCE_GROUPS = "SELECT number, min(number) OVER (PARTITION BY name, qualified) AS home, name FROM sources"
+SOURCE_GROUPS = "SELECT number, min(number) OVER (PARTITION BY name, qualified) AS group_id, name FROM sources"
 """Files of one folder share their source's name: together they are one group, named by its smallest number."""
 
 

@@ -1,8 +1,7 @@
 """Records that hold most of the terms of another one, by joins in a scratch database.
 
-The tables are `records` (number, hash, words, first_word, home, terms), where `first_word` is empty if any may match
-any, and records of one `home` never match unless it is negative; and
-`ranked` (a, b, score): of each record the best others of a larger number, by how many of its terms they hold, and of
+The tables are `records` (number, hash, words, first_word, group_id, terms), where `first_word` is empty if any may
+match any, and records of one `group_id` never match unless it is negative; and `ranked` (a, b, score): of each record the best others of a larger number, by how many of its terms they hold, and of
 equal ones those of the smallest numbers.
 """
 
@@ -23,7 +22,7 @@ def rank_by_joins(scratch: Database, top: int) -> None:
     create_ranked(scratch)
     scratch.execute(
         "CREATE OR REPLACE TEMP TABLE terms_of AS "
-        "SELECT DISTINCT number, first_word, home, unnest(terms) AS term FROM records"
+        "SELECT DISTINCT number, first_word, group_id, unnest(terms) AS term FROM records"
     )
     records = scratch.count("SELECT max(number) + 1 FROM records")
     for first in range(0, records, _RECORDS_AT_ONCE):
@@ -33,7 +32,7 @@ def rank_by_joins(scratch: Database, top: int) -> None:
             SELECT asked.number, held.number, count(*)
             FROM terms_of asked JOIN terms_of held
             ON held.term = asked.term AND held.first_word = asked.first_word AND held.number > asked.number
-            AND (held.home < 0 OR held.home <> asked.home)
+            AND (held.group_id < 0 OR held.group_id <> asked.group_id)
             WHERE asked.number >= $1 AND asked.number < $2
             GROUP BY asked.number, held.number
             QUALIFY row_number() OVER (PARTITION BY asked.number ORDER BY count(*) DESC, held.number) <= $3

@@ -18,20 +18,20 @@ from starlette.types import ASGIApp, Scope
 from esdedup._version import __version__
 from esdedup.errors import EsdedupError, UsageError
 from esdedup.web.answers.browse import UnknownError
-from esdedup.web.desk import BusyError, Desk, OvertakenError, Question, Whole, in_thread
 from esdedup.web.exports import add_exports
 from esdedup.web.guard import Guard, Tell, typed
 from esdedup.web.pages import Pages
 from esdedup.web.plots import add_plots
+from esdedup.web.request_queue import BusyError, OvertakenError, Question, RequestQueue, Whole, in_thread
 from esdedup.web.views import ERRORS, VIEWS, View
 
 _API = "/api"
 
 
 def create_app(
-    desk: Desk, *, hosts: Collection[str], token: str | None = None, article_url: str | None = None
+    queue: RequestQueue, *, hosts: Collection[str], token: str | None = None, article_url: str | None = None
 ) -> ASGIApp:
-    """The application that puts questions to `desk`, for requests that name one of `hosts` and know the `token`.
+    """The application that puts questions to `queue`, for requests that name one of `hosts` and know the `token`.
 
     `article_url` is a link to an article, with {title} or {id}.
     """
@@ -48,9 +48,9 @@ def create_app(
         dependencies=[] if token is None else [Depends(HTTPBearer(auto_error=False))],
     )
     for view in VIEWS:
-        _add_view(app, desk, pages, view)
-    add_exports(app, desk)
-    add_plots(app, desk)
+        _add_view(app, queue, pages, view)
+    add_exports(app, queue)
+    add_plots(app, queue)
     _add_plain_pages(app, pages)
     app.mount("/assets", pages.assets())
     tell = _telling(pages)
@@ -58,9 +58,9 @@ def create_app(
     return Guard(app, hosts, token, tell)
 
 
-def _add_view(app: FastAPI, desk: Desk, pages: Pages, view: View) -> None:
+def _add_view(app: FastAPI, queue: RequestQueue, pages: Pages, view: View) -> None:
     async def as_json(request: Request, question: Question[Any] = Depends(view.ask)) -> Response:  # noqa: B008
-        return _json(await desk.ask(request, question))
+        return _json(await queue.ask(request, question))
 
     async def as_page(request: Request, question: Question[Any] = Depends(view.ask)) -> Response:  # noqa: B008
         return await shown(request, question)
@@ -75,7 +75,7 @@ def _add_view(app: FastAPI, desk: Desk, pages: Pages, view: View) -> None:
         return await shown(request, question)
 
     async def shown(request: Request, question: Question[Any] | Whole[Any]) -> Response:
-        answer = await desk.ask(request, question)
+        answer = await queue.ask(request, question)
         # a large page takes long to make, and others wait
         return HTMLResponse(await in_thread(partial(pages.render, view.template, request, answer)))
 

@@ -14,14 +14,14 @@ from esdedup.analysis.templates import Table
 from esdedup.files import compact_json
 from esdedup.web.answers.browse import whole_cluster
 from esdedup.web.answers.meanings import whole_table
-from esdedup.web.desk import Desk
+from esdedup.web.request_queue import RequestQueue
 from esdedup.web.views import ERRORS, ClusterId
 
 _MEMBER = ("id", "source", "document", "title", "position", "revision", "timestamp", "text")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def add_exports(app: FastAPI, desk: Desk) -> None:
+def add_exports(app: FastAPI, queue: RequestQueue) -> None:
     """Add the addresses of the files."""
 
     @app.get(
@@ -33,9 +33,9 @@ def add_exports(app: FastAPI, desk: Desk) -> None:
     async def export_cluster(request: Request, identity: ClusterId, form: Literal["json", "csv"] = "json") -> Response:
         """All members of a cluster: as the line of clusters.jsonl, or as a table."""
         if form == "json":
-            found = await desk.ask(request, lambda store: compact_json(whole_cluster(store, identity)) + "\n")
+            found = await queue.ask(request, lambda store: compact_json(whole_cluster(store, identity)) + "\n")
             return _file(found, f"{identity}.json", "application/json")
-        found = await desk.ask(request, lambda store: _members(whole_cluster(store, identity)))
+        found = await queue.ask(request, lambda store: _members(whole_cluster(store, identity)))
         return _file(found, f"{identity}.csv", "text/csv; charset=utf-8")
 
     @app.get(
@@ -44,7 +44,7 @@ def add_exports(app: FastAPI, desk: Desk) -> None:
     )  # fmt: skip
     async def export_template(request: Request, identity: ClusterId) -> Response:
         """A row a sentence, a column a slot."""
-        found = await desk.ask(request, lambda store: _fillers(whole_table(store, identity)))
+        found = await queue.ask(request, lambda store: _fillers(whole_table(store, identity)))
         return _file(found, f"{identity}.csv", "text/csv; charset=utf-8")
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from esdedup.errors import EsdedupError, StoreError, StoreLockedError, UsageError
 from esdedup.store.registry import address_of, open_store
 from esdedup.store.store import Store
-from esdedup.web.snapshot import Snapshot, fingerprint
+from esdedup.web.file_copy import FileCopy, fingerprint
 
 log = logging.getLogger("esdedup")
 
@@ -25,7 +25,7 @@ Prepare = Callable[[Store], object]
 """What is asked of a store before anybody sees it: the first question of its kind loads and compiles much."""
 
 
-class Edition:
+class Snapshot:
     """The store as it was at one time, opened `readers` times, and prepared.
 
     Answers of questions about all of it, which many ask, are kept. It is given up where `ended` while it is made.
@@ -40,7 +40,7 @@ class Edition:
         ended: Callable[[], bool] = lambda: False,
     ) -> None:
         file = address_of(address).file
-        self._snapshot = None if file is None else Snapshot(file, ended)
+        self._copy = None if file is None else FileCopy(file, ended)
         self._address = address
         self._memory = memory
         self._idle: LifoQueue[Store] = LifoQueue()  # the one that was used last knows most
@@ -113,11 +113,11 @@ class Edition:
 
     def discard(self) -> None:
         """Delete its copy of the store, though somebody may still read it."""
-        if self._snapshot is not None:
-            self._snapshot.close()
+        if self._copy is not None:
+            self._copy.close()
 
     def _open(self) -> Store:
-        where = self._address if self._snapshot is None else self._snapshot.path
+        where = self._address if self._copy is None else self._copy.path
         store = open_store(where, read_only=True, memory=self._memory, threads=1)
         store.address = self._address  # as everybody knows it
         return store
@@ -138,9 +138,9 @@ class Edition:
 
 
 class Live:
-    """The newest edition of the store at `address`, which is looked at every `interval` seconds.
+    """The newest snapshot of the store at `address`, which is looked at every `interval` seconds.
 
-    While somebody writes to an embedded store, the edition before is shown. Raises as `open_store` does.
+    While somebody writes to an embedded store, the snapshot before is shown. Raises as `open_store` does.
     """
 
     def __init__(
@@ -156,21 +156,21 @@ class Live:
         self._interval = interval
         self._ended = threading.Event()
         self._seen = self._look()
-        self._new: Callable[[], Edition] = lambda: Edition(address, readers, memory, prepare, self._ended.is_set)
+        self._new: Callable[[], Snapshot] = lambda: Snapshot(address, readers, memory, prepare, self._ended.is_set)
         self._edition = self._new()
         self._watch = threading.Thread(target=self._keep_up, name="esdedup-watch", daemon=True)
         self._watch.start()
 
     @contextmanager
-    def edition(self) -> Iterator[Edition]:
+    def snapshot(self) -> Iterator[Snapshot]:
         """The newest one, which stays open meanwhile."""
-        while not (edition := self._edition).hold():  # it was exchanged just now
+        while not (snapshot := self._edition).hold():  # it was exchanged just now
             if self._ended.is_set():
                 raise StoreError(f"{self.address}: the server comes to its end")
         try:
-            yield edition
+            yield snapshot
         finally:
-            edition.release()
+            snapshot.release()
 
     def close(self) -> bool:
         """Let go of the store, and delete what was copied; False where something is still worked at."""

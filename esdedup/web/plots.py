@@ -1,4 +1,4 @@
-"""Drawings of an edition, drawn once, in the colours of light and dark pages."""
+"""Drawings of an snapshot, drawn once, in the colours of light and dark pages."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from esdedup.output.sizes import sizes_of_kinds
 from esdedup.store.store import Store
 from esdedup.web.answers.browse import UnknownError
 from esdedup.web.answers.overview import curve
-from esdedup.web.desk import Desk, Whole
+from esdedup.web.request_queue import RequestQueue, Whole
 
 
-def add_plots(app: FastAPI, desk: Desk) -> None:
+def add_plots(app: FastAPI, queue: RequestQueue) -> None:
     """Add the addresses of the drawings: /plots/NAME.svg and /plots/NAME-dark.svg."""
 
     @app.get("/plots/{name}.svg", include_in_schema=False)
@@ -28,7 +28,7 @@ def add_plots(app: FastAPI, desk: Desk) -> None:
         plain = name.removesuffix("-dark")
         if plain not in _DRAWINGS:
             raise UnknownError(f"no drawing {name}")
-        drawn = await desk.ask(request, Whole(("plot", plain), _DRAWINGS[plain]))
+        drawn = await queue.ask(request, Whole(("plot", plain), _DRAWINGS[plain]))
         return Response(drawn if plain == name else on_dark(drawn), media_type="image/svg+xml")
 
 

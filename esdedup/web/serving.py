@@ -20,8 +20,8 @@ from esdedup.errors import EsdedupError, UsageError
 from esdedup.resources import available_cores
 from esdedup.web.answers.warm import warm_up
 from esdedup.web.app import create_app
-from esdedup.web.desk import Desk
 from esdedup.web.live import Live
+from esdedup.web.request_queue import RequestQueue
 
 log = logging.getLogger("esdedup")
 
@@ -69,10 +69,10 @@ def serve(
     live = Live(address, readers=readers + 1, memory=memory, prepare=warm_up)  # one for what takes long
     try:
         listening = _listening(host, port)
-        desk = Desk(live, readers)
-        app = create_app(desk, hosts=_known(host, names), token=token, article_url=article_url)
+        queue = RequestQueue(live, readers)
+        app = create_app(queue, hosts=_known(host, names), token=token, article_url=article_url)
         server = _Server(
-            desk,
+            queue,
             uvicorn.Config(
                 app, access_log=False,  # addresses hold what people type
                 log_level="error",  # what strangers send is not worth a line
@@ -113,9 +113,9 @@ def _known(host: str, names: Sequence[str]) -> set[str]:
 class _Server(uvicorn.Server):
     """Ends at once, though questions are still worked at."""
 
-    def __init__(self, desk: Desk, config: uvicorn.Config) -> None:
+    def __init__(self, queue: RequestQueue, config: uvicorn.Config) -> None:
         super().__init__(config)
-        self._desk = desk
+        self._desk = queue
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Tell everybody, and listen no more."""

@@ -13,7 +13,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from esdedup.store.cluster_queries import ClusterQuery
 from esdedup.web.answers import articles, browse, check, meanings, overview, shapes
-from esdedup.web.desk import Question, Whole
+from esdedup.web.request_queue import Question, Whole
 
 _MOST_LETTERS = 2_000  # of an id or of words that are looked for
 

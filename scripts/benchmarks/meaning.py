@@ -187,7 +187,7 @@ def _tables(folder: Path) -> list[Row]:
 
 def _speed(bench: Bench, folder: Path) -> list[Row]:
     """What judging costs: clusters of more than one text each second on one core, and its share of a run."""
-    judging, judge = [0.0, 0.0], scanning.JUDGE
+    judging, judge = [0.0, 0.0], scanning.CLASSIFIER
 
     def timed(members: pa.Table) -> pa.Table:
         began = time.process_time()
@@ -202,13 +202,13 @@ def _speed(bench: Bench, folder: Path) -> list[Row]:
         took = {}
         for kinds in (True, False):
             judging[:] = [0.0, 0.0]
-            scanning.JUDGE = judge._replace(kinds=timed)
+            scanning.CLASSIFIER = judge._replace(kinds=timed)
             try:
                 sources = [bench.data / name for name in names]
                 summary = esdedup.run(*sources, out=folder / "timed", fresh=True, kinds=kinds, **options)
                 took[kinds] = summary["seconds"]
             finally:
-                scanning.JUDGE = judge
+                scanning.CLASSIFIER = judge
             if kinds:
                 speeds.append(judging[1] / judging[0])
         shares.append((took[True]["save"] - took[False]["save"]) / sum(took[True].values()))

@@ -16,7 +16,7 @@ Edges = dict[tuple[int, int], float]
 
 
 def clusters(texts: int, edges: Edges, linkage: str = "single", copies: list[int] | None = None,
-             homes: list[int] | None = None, verified: bool = True) -> list[dict[str, Any]]:  # fmt: skip
+             group_ids: list[int] | None = None, verified: bool = True) -> list[dict[str, Any]]:  # fmt: skip
     """Clusters as dictionaries with `texts`; text number n has the hash 10 n + 3."""
     numbers = list(range(texts))
     with Database(memory=2**27, threads=1) as scratch:
@@ -24,7 +24,7 @@ def clusters(texts: int, edges: Edges, linkage: str = "single", copies: list[int
             "number": pa.array(numbers, pa.int32()),
             "hash": pa.array([10 * number + 3 for number in numbers], pa.uint64()),
             "copies": pa.array(copies or [1] * texts, pa.int64()),
-            "home": pa.array(homes or [-1] * texts, pa.int64()),
+            "group_id": pa.array(group_ids or [-1] * texts, pa.int64()),
         }
         scratch.create("texts", pa.table(rows))
         columns = {
@@ -63,7 +63,7 @@ def test_copies_count_and_stand_alone() -> None:
 
 
 def test_copies_within_one_home_are_no_cluster() -> None:
-    [cluster] = clusters(3, {}, copies=[2, 2, 1], homes=[7, -1, 7])
+    [cluster] = clusters(3, {}, copies=[2, 2, 1], group_ids=[7, -1, 7])
     assert cluster["texts"] == [1]
 
 

@@ -13,7 +13,7 @@ import pytest
 from elasticsearch import Elasticsearch
 
 import esdedup
-from esdedup.analysis.judge import JUDGE
+from esdedup.analysis.classify import CLASSIFIER
 from esdedup.clustering.clusters import CLUSTER_TEXTS, CLUSTERS, Clusters
 from esdedup.columns.arrays import table_of_rows, text_buffers, text_column
 from esdedup.columns.hashing import content_hashes
@@ -129,7 +129,7 @@ PAIR = (TEXTS[0], NEAR, 0.75, 2, 3)
 def scanned(store: Store) -> None:
     """Save results: one pair, one cluster of three sentences."""
     clusters = found([TEXTS[0], TEXTS[0], NEAR], representative=TEXTS[0], weakest=0.75)
-    store.results.replace(iter(pairs_of(PAIR).to_batches()), clusters, SUMMARY, JUDGE)
+    store.results.replace(iter(pairs_of(PAIR).to_batches()), clusters, SUMMARY, CLASSIFIER)
 
 
 def ids(table: pa.Table) -> list[str]:
@@ -165,7 +165,7 @@ def test_signatures_and_texts(store: Store) -> None:
         slices = [rows for _, rows in store.corpus.signatures(across, **which)]
         tables = [one if isinstance(one, pa.Table) else one.read_all() for one in slices]
         whole = pa.concat_tables([schema.empty_table(), *tables])
-        return sorted(zip(whole["hash"].to_pylist(), whole["home"].to_pylist(), strict=True))
+        return sorted(zip(whole["hash"].to_pylist(), whole["group_id"].to_pylist(), strict=True))
 
     every = [(text, number) for number, (_, _, texts) in enumerate(DOCUMENTS) for text in hashes(texts)]
     assert sentences("documents") == sorted(every)
@@ -334,7 +334,7 @@ def test_changes_are_known_and_merged(store: Store) -> None:
     texts, old = store.results.closure(column([other, TEXTS[0]]))
     assert (texts.num_rows, old.num_rows) == (3, 1)
     clusters = found([TEXTS[0], TEXTS[0], NEAR, other], representative=TEXTS[0], weakest=0.5)
-    store.results.merge(column([other]), pairs_of(pair), texts, clusters, SUMMARY, JUDGE)
+    store.results.merge(column([other]), pairs_of(pair), texts, clusters, SUMMARY, CLASSIFIER)
     assert listed(store) == [["12:0", "1:0", "10:0", "2:0"]]
     [cluster] = store.results.cluster_rows()
     assert (cluster["min_jaccard"], cluster["size"]) == (0.5, 4)

@@ -7,8 +7,8 @@ from zlib import crc32
 
 import pyarrow as pa
 
+from esdedup.analysis.classify import classify_clusters
 from esdedup.analysis.frames import lay
-from esdedup.analysis.judge import judge_clusters
 from esdedup.analysis.slots import Frame
 from esdedup.store.classifying import MEMBERS, PLACES
 
@@ -30,12 +30,12 @@ def judged(*clusters: Sequence[Text]) -> pa.Table:
                     "text": text,
                     "titles": title,
                     "named": [name, *[0] * (PLACES - 1)],
-                    "homes": [name, *[0] * (PLACES - 1)],
+                    "documents": [name, *[0] * (PLACES - 1)],
                     "since": [0] * PLACES,
                     "till": [0] * PLACES,
                 }
             )
-    return judge_clusters(pa.Table.from_pylist(rows, MEMBERS))
+    return classify_clusters(pa.Table.from_pylist(rows, MEMBERS))
 
 
 def framed(texts: Sequence[str], titles: Sequence[str] = ()) -> Frame:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from esdedup.analysis.align import align
-from esdedup.analysis.judge import judge_clusters
+from esdedup.analysis.classify import classify_clusters
 from esdedup.analysis.kind_names import KINDS
 from esdedup.analysis.word_forms import split_words
 from esdedup.store.classifying import MEANINGS, MEMBERS
@@ -60,10 +60,10 @@ def test_another_figure_in_a_later_version_is_drift() -> None:
         rows.append(
             {
                 "cluster": 7, "representative": place == 0, "text": told[0], "titles": told[1], "named": [5, 0, 0, 0],
-                "homes": [place + 1, 0, 0, 0], "since": [0] * 4, "till": [0] * 4,
+                "documents": [place + 1, 0, 0, 0], "since": [0] * 4, "till": [0] * 4,
             }
         )  # fmt: skip
-    [row] = judge_clusters(pa.Table.from_pylist(rows, MEMBERS)).to_pylist()
+    [row] = classify_clusters(pa.Table.from_pylist(rows, MEMBERS)).to_pylist()
     assert (row["id"], row["kind"]) == (7, "drift")
     assert row["frame"] == "In 2014 the city of Aram had {number} inhabitants and two bridges over the river."
 

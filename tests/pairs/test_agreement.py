@@ -46,8 +46,8 @@ def scan(
     signing: Signing = SIGNING,
     budget: int = AMPLE,
     threads: int = 2,
-    homes: list[int] | None = None,
-    dirty: list[str] | None = None,
+    group_ids: list[int] | None = None,
+    stale: list[str] | None = None,
     killed_after: int = 0,
 ) -> tuple[list[Row], Found]:
     data, offsets = text_buffers(text_column(texts))
@@ -55,7 +55,7 @@ def scan(
     text_of = dict(zip(hashes.tolist(), texts, strict=True))
     columns = [
         pa.array(hashes),
-        pa.array(homes or [-1] * len(texts), pa.int64()),
+        pa.array(group_ids or [-1] * len(texts), pa.int64()),
         pa.array(np.diff(offsets), pa.int32()),
         pa.array([[0] * signing.tokens] * len(texts), pa.list_(pa.int64(), signing.tokens)),
     ]
@@ -72,7 +72,7 @@ def scan(
         if done == killed_after:
             raise KeyboardInterrupt
 
-    changed = None if dirty is None else pa.table({"hash": content_hashes(*text_buffers(text_column(dirty)))})
+    changed = None if stale is None else pa.table({"hash": content_hashes(*text_buffers(text_column(stale)))})
     with Database(memory=2**28, threads=threads) as scratch:
         context = MatchContext(signing, options.rule, threads)
 
@@ -199,11 +199,11 @@ def test_verified_pairs_are_similar_too() -> None:
 @pytest.mark.parametrize("budget", [AMPLE, TIGHT // 5])
 def test_texts_of_one_home_are_no_candidates(budget: int) -> None:
     texts = corpus(6, 300)
-    homes = [at % 3 - 1 for at in range(len(texts))]  # -1: in several
-    rows, found = scan(texts, scanning(), homes=homes, budget=budget)
+    group_ids = [at % 3 - 1 for at in range(len(texts))]  # -1: in several
+    rows, found = scan(texts, scanning(), group_ids=group_ids, budget=budget)
     where: dict[str, set[int]] = {}
-    for text, home in zip(texts, homes, strict=True):
-        where.setdefault(text, set()).add(home)
+    for text, group_id in zip(texts, group_ids, strict=True):
+        where.setdefault(text, set()).add(group_id)
     expected = [
         row for row in scan(texts, scanning())[0]
         if len(where[row[0]] | where[row[1]]) > 1 or where[row[0]] == {-1}
@@ -215,7 +215,7 @@ def test_texts_of_one_home_are_no_candidates(budget: int) -> None:
 def test_only_pairs_with_what_has_changed() -> None:
     texts = corpus(7, 300)
     changed = texts[:40]
-    rows, _ = scan(texts, scanning(), dirty=changed)
+    rows, _ = scan(texts, scanning(), stale=changed)
     assert rows == [row for row in scan(texts, scanning())[0] if {*row[:2]} & {*changed}]
     assert rows
 

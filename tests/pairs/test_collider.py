@@ -34,7 +34,7 @@ def collide(
     signing: Signing | None = None,
     budget: int = AMPLE,
     threads: int = 2,
-    homes: list[int] | None = None,
+    group_ids: list[int] | None = None,
     hot_limit: int = 2000,
     scratch: Database | None = None,
 ) -> tuple[list[Row], Found]:
@@ -47,7 +47,7 @@ def collide(
     tokens = signer.tokens(signer.shingled(column))
     columns = [
         pa.array(hashes),
-        pa.array(homes or [-1] * len(texts), pa.int64()),
+        pa.array(group_ids or [-1] * len(texts), pa.int64()),
         pa.array(np.diff(offsets), pa.int32()),
         pa.FixedSizeListArray.from_arrays(pa.array(tokens.reshape(-1)), signer.signing.tokens),
     ]
@@ -166,11 +166,11 @@ def test_pairs_that_share_a_token_that_is_not_hot_are_never_lost() -> None:
 
 def test_texts_of_one_home_are_no_pairs() -> None:
     texts = corpus(8, 200)
-    homes = [at % 2 for at in range(len(texts))]
-    rows, _ = collide(texts, homes=homes)
+    group_ids = [at % 2 for at in range(len(texts))]
+    rows, _ = collide(texts, group_ids=group_ids)
     where: dict[str, set[int]] = {}
-    for text, home in zip(texts, homes, strict=True):
-        where.setdefault(text, set()).add(home)
+    for text, group_id in zip(texts, group_ids, strict=True):
+        where.setdefault(text, set()).add(group_id)
     everything, _ = collide(texts)
     assert rows == [row for row in everything if len(where[row[0]] | where[row[1]]) > 1]
     assert 0 < len(rows) < len(everything)

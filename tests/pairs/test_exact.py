@@ -78,12 +78,12 @@ def test_nothing_is_capped() -> None:
 
 def test_texts_of_one_home_are_no_pair() -> None:
     texts = corpus(7, 200)
-    homes = [at % 2 for at in range(len(texts))]
+    group_ids = [at % 2 for at in range(len(texts))]
     home_of: dict[str, set[int]] = {}
-    for text, home in zip(texts, homes, strict=True):
-        home_of.setdefault(text, set()).add(home)
+    for text, group_id in zip(texts, group_ids, strict=True):
+        home_of.setdefault(text, set()).add(group_id)
     apart = {pair for pair in true_pairs(texts, 0.6) if len(home_of[pair[0]] | home_of[pair[1]]) > 1}
-    assert {(a, b) for a, b, *_ in exact(texts, 0.6, homes=homes)} == apart
+    assert {(a, b) for a, b, *_ in exact(texts, 0.6, group_ids=group_ids)} == apart
 
 
 def test_words_apart_may_be_limited() -> None:

@@ -187,11 +187,11 @@ def test_pairs_by_cosine_have_their_jaccard() -> None:
 
 def test_texts_of_one_home_are_no_pairs() -> None:
     texts = corpus(8, 200)
-    homes = [at % 2 for at in range(len(texts))]
-    rows, _ = project(texts, by_projection(), homes=homes)
+    group_ids = [at % 2 for at in range(len(texts))]
+    rows, _ = project(texts, by_projection(), group_ids=group_ids)
     where: dict[str, set[int]] = {}
-    for text, home in zip(texts, homes, strict=True):
-        where.setdefault(text, set()).add(home)
+    for text, group_id in zip(texts, group_ids, strict=True):
+        where.setdefault(text, set()).add(group_id)
     everything, _ = project(texts, by_projection())
     assert rows == [row for row in everything if len(where[row[0]] | where[row[1]]) > 1]
     assert 0 < len(rows) < len(everything)

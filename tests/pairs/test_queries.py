@@ -141,9 +141,9 @@ def test_without_verification_every_match_is_a_pair() -> None:
 
 def test_matches_of_one_home_take_no_place_among_the_best() -> None:
     texts = template(107, 40)
-    homes = [0] * 37 + [1] * 3
+    group_ids = [0] * 37 + [1] * 3
     scanning = Scanning.of(candidates="queries", verify="none", top=3)
-    rows, _ = collide(texts, scanning=scanning, signing=SIGNING, homes=homes)
+    rows, _ = collide(texts, scanning=scanning, signing=SIGNING, group_ids=group_ids)
     few = set(texts[37:])
     assert all((a in few) != (b in few) for a, b, *_ in rows)
     assert {a if a in few else b for a, b, *_ in rows} == few

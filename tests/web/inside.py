@@ -11,17 +11,17 @@ from typing import Any
 import uvicorn
 
 from esdedup.web.app import create_app
-from esdedup.web.desk import Desk
 from esdedup.web.live import Live
+from esdedup.web.request_queue import RequestQueue
 from tests.web.served import Site
 
 
 @contextmanager
-def running(store: str, **limits: Any) -> Iterator[tuple[Site, Desk]]:
+def running(store: str, **limits: Any) -> Iterator[tuple[Site, RequestQueue]]:
     """The application in a thread of this process, with two readers and one for what takes long."""
     live = Live(store, readers=3)
-    desk = Desk(live, 2, **limits)
-    app = create_app(desk, hosts=["127.0.0.1"])
+    queue = RequestQueue(live, 2, **limits)
+    app = create_app(queue, hosts=["127.0.0.1"])
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", access_log=False, ws="none"))
     listening = server.config.bind_socket()
     thread = threading.Thread(target=server.run, args=[[listening]])
@@ -29,7 +29,7 @@ def running(store: str, **limits: Any) -> Iterator[tuple[Site, Desk]]:
     until(lambda: server.started)
     try:
         url = f"http://127.0.0.1:{listening.getsockname()[1]}/"
-        yield Site(store, url, None, None), desk  # type: ignore[arg-type]
+        yield Site(store, url, None, None), queue  # type: ignore[arg-type]
     finally:
         server.should_exit = True
         thread.join()

@@ -21,9 +21,9 @@ import pytest
 import esdedup
 from esdedup.errors import StoreError, StoreLockedError
 from esdedup.store.duckdb.generation_file import connect
-from esdedup.web import snapshot
-from esdedup.web.live import Edition
-from esdedup.web.snapshot import Snapshot
+from esdedup.web import file_copy
+from esdedup.web.file_copy import FileCopy
+from esdedup.web.live import Snapshot
 from tests.corpus import corpus
 from tests.elastic import clear
 from tests.pipeline.test_run import table
@@ -250,12 +250,12 @@ def test_a_name_with_brackets(tmp_path: Path, file: str) -> None:
         site.process.kill()
         site.process.wait()
     assert len(beside(file)) == 2
-    Snapshot(named).close()
+    FileCopy(named).close()
     assert beside(file) == {"s[1].duckdb"}
 
 
 def test_a_copy_where_there_is_room(file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    other, copy = tmp_path / "other", snapshot._copy
+    other, copy = tmp_path / "other", file_copy._copy
     other.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(other))
 
@@ -265,7 +265,7 @@ def test_a_copy_where_there_is_room(file: str, tmp_path: Path, monkeypatch: pyte
         copy(source, target, ended)
 
     monkeypatch.setattr(snapshot, "_copy", full)
-    made = Snapshot(Path(file))
+    made = FileCopy(Path(file))
     assert made.path.parent.parent == other
     assert beside(file) == {"s.duckdb"}
     made.close()
@@ -274,14 +274,14 @@ def test_a_copy_where_there_is_room(file: str, tmp_path: Path, monkeypatch: pyte
 
 def test_a_copy_that_nobody_wants_any_more(file: str) -> None:
     with pytest.raises(StoreError, match="nobody wants"):
-        Snapshot(Path(file), lambda: True)
+        FileCopy(Path(file), lambda: True)
     with pytest.raises(StoreError, match="nobody"):
-        Edition(file, 1, 2**28, ended=lambda: True)
+        Snapshot(file, 1, 2**28, ended=lambda: True)
     assert beside(file) == {"s.duckdb"}
 
 
 def test_whoever_wants_to_write_need_not_wait_for_a_copy(file: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    copy = snapshot._copy
+    copy = file_copy._copy
     code = "import duckdb, sys; duckdb.connect(sys.argv[1]).execute('CREATE TABLE mine AS SELECT 1')"
 
     def copied(source: Path, target: Path, ended: Callable[[], bool]) -> None:
@@ -290,10 +290,10 @@ def test_whoever_wants_to_write_need_not_wait_for_a_copy(file: str, monkeypatch:
 
     monkeypatch.setattr(snapshot, "_copy", copied)
     with pytest.raises(StoreLockedError, match="changed while it was copied"):
-        Snapshot(Path(file))
+        FileCopy(Path(file))
     assert beside(file) == {"s.duckdb"}
     monkeypatch.undo()
-    Snapshot(Path(file)).close()
+    FileCopy(Path(file)).close()
     with connect(Path(file), 2**26, 1, False) as writing:
         writing.execute("CREATE TABLE more AS SELECT 1")
     assert beside(file) == {"s.duckdb"}
@@ -305,34 +305,34 @@ def test_a_store_that_is_written_to_is_not_copied(file: str) -> None:
         assert writer.stdout is not None
         assert writer.stdout.readline() == b"open\n"
         with pytest.raises(StoreLockedError):
-            Snapshot(Path(file))
+            FileCopy(Path(file))
         writer.communicate(b"\n")
     assert beside(file) == {"s.duckdb"}
 
 
 def test_answers_are_kept(file: str) -> None:
-    edition = Edition(file, 1, 2**28)
-    assert edition.kept("key") is None
-    edition.keep("key", None)
+    snapshot = Snapshot(file, 1, 2**28)
+    assert snapshot.kept("key") is None
+    snapshot.keep("key", None)
     for number in range(63):
-        edition.keep(number, number)
-    assert edition.kept("key") == (None,)
-    edition.keep("one more", 1)
-    assert edition.kept(0) is None  # asked for longest ago
-    assert edition.kept("key") == (None,)
-    edition.retire()
-    assert not edition.hold()
+        snapshot.keep(number, number)
+    assert snapshot.kept("key") == (None,)
+    snapshot.keep("one more", 1)
+    assert snapshot.kept(0) is None  # asked for longest ago
+    assert snapshot.kept("key") == (None,)
+    snapshot.retire()
+    assert not snapshot.hold()
     assert beside(file) == {"s.duckdb"}
 
 
 def test_a_reader_that_broke_is_opened_anew(file: str) -> None:
-    edition = Edition(file, 1, 2**28)
-    with edition.reader() as first:
+    snapshot = Snapshot(file, 1, 2**28)
+    with snapshot.reader() as first:
         pass
     first.close()
-    with pytest.raises(Exception, match=r"(?i)clos|connection"), edition.reader() as broken:
+    with pytest.raises(Exception, match=r"(?i)clos|connection"), snapshot.reader() as broken:
         broken.corpus.counts()
-    with edition.reader() as second:
+    with snapshot.reader() as second:
         assert second is not first
         assert second.corpus.counts()["documents"] == 200
-    edition.retire()
+    snapshot.retire()

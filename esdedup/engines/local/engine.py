@@ -1,6 +1,6 @@
 """The local engine: a private DuckDB database that may spill to disk, kernels on all threads, one process.
 
-A scan leaves in its database the tables `texts` (number, hash, copies, length, home, dirty, first) and `pairs`
+A scan leaves in its database the tables `texts` (number, hash, copies, length, group_id, stale, first) and `pairs`
 (a, b, jaccard, word_edit_distance, shared_tokens, closeness), a < b by number; clusters are made of them.
 """
 
@@ -46,7 +46,7 @@ SET_BYTES = 12
 class Sentences:
     """Where the sentences of a scan come from. Signatures come in numbered slices but for those that are done.
 
-    With `dirty` (a column `hash`), only pairs with one of those texts are asked for, and only collisions that they take
+    With `stale` (a column `hash`), only pairs with one of those texts are asked for, and only collisions that they take
     part in; `signatures` must then hold every sentence that shares a token with them. `rank` asks the store which
     records hold most of the terms of others, see `esdedup.store.ranking_joins`.
     """
@@ -54,7 +54,7 @@ class Sentences:
     tokens: int
     signatures: FetchSignatures
     texts: FetchTexts
-    dirty: pa.Table | None = None
+    stale: pa.Table | None = None
     progress: Progress = no_progress
     rank: Rank | None = None
 
@@ -119,7 +119,7 @@ class LocalEngine(Engine):
             self.db.insert("signatures", rows)
             self.finish(f"slice {number}", number)
             self.db.execute("COMMIT")
-        return collapse(self.db, self.sentences.dirty)
+        return collapse(self.db, self.sentences.stale)
 
     def bring_all(self) -> None:
         """Make the table `brought` (number, text) of every text, by number."""
@@ -176,14 +176,14 @@ class LocalEngine(Engine):
         columns = self.sentences.tokens
         if texts * columns * _GROUPING_BYTES <= self.budget:
             signed = self.db.table(
-                "SELECT s.tokens, t.dirty FROM texts t JOIN signatures s ON s.rowid = t.first ORDER BY t.number"
+                "SELECT s.tokens, t.stale FROM texts t JOIN signatures s ON s.rowid = t.first ORDER BY t.number"
             )
             tokens = token_matrix(signed["tokens"], columns)
             groups = group_tokens(tokens)
             if not len(groups):
                 return 0
-            dirty = signed["dirty"].to_numpy(zero_copy_only=False).astype(np.bool_)
-            wanted = np.logical_or.reduceat(dirty[groups.members], groups.starts[:-1])
+            stale = signed["stale"].to_numpy(zero_copy_only=False).astype(np.bool_)
+            wanted = np.logical_or.reduceat(stale[groups.members], groups.starts[:-1])
             chosen = np.repeat(wanted, groups.sizes())
             members = groups.members[chosen]
             held = tokens[members, np.repeat(groups.columns, groups.sizes())[chosen]]
@@ -193,12 +193,12 @@ class LocalEngine(Engine):
         for column in range(1, columns + 1):
             # tokens of different columns never meet, so each column is grouped alone, in a tenth of the memory
             self.db.execute(
-                f"CREATE OR REPLACE TEMP VIEW postings_of AS SELECT s.tokens[{column}] AS token, t.number, t.dirty "
+                f"CREATE OR REPLACE TEMP VIEW postings_of AS SELECT s.tokens[{column}] AS token, t.number, t.stale "
                 "FROM texts t JOIN signatures s ON s.rowid = t.first"
             )
             self.db.execute(
                 "CREATE OR REPLACE TEMP TABLE shared AS "
-                "SELECT token FROM postings_of GROUP BY token HAVING count(*) > 1 AND bool_or(dirty)"
+                "SELECT token FROM postings_of GROUP BY token HAVING count(*) > 1 AND bool_or(stale)"
             )
             collisions += self.db.count("SELECT count(*) FROM shared")
             self.db.execute("INSERT INTO held SELECT token, number FROM postings_of SEMI JOIN shared USING (token)")
@@ -223,7 +223,7 @@ class LocalEngine(Engine):
     def _compare_range(self, function: CompareGroups, context: MatchContext, which: int) -> tuple[pa.Table, int]:
         postings = self.db.table("SELECT token, number FROM postings WHERE range = ? ORDER BY token, number", [which])
         texts = self.db.table(
-            "SELECT number, home, dirty, text, tokens FROM active WHERE range = ? ORDER BY number", [which]
+            "SELECT number, group_id, stale, text, tokens FROM active WHERE range = ? ORDER BY number", [which]
         )
         return function(context, postings, texts)
 
@@ -264,7 +264,7 @@ class LocalEngine(Engine):
         self.db.execute(
             """
             CREATE OR REPLACE TABLE active AS
-            SELECT p.range, p.number, t.home, t.dirty, coalesce(b.text, '') AS text, s.tokens
+            SELECT p.range, p.number, t.group_id, t.stale, coalesce(b.text, '') AS text, s.tokens
             FROM postings p JOIN texts t USING (number) JOIN signatures s ON s.rowid = t.first
             LEFT JOIN brought b ON b.hash = t.hash
             WHERE p.fresh ORDER BY p.range, p.number
@@ -332,7 +332,7 @@ class LocalEngine(Engine):
             SELECT m.a, m.b, {SET_BYTES} * (one.length::BIGINT + two.length) + 800 AS cost
             FROM (SELECT DISTINCT a, b FROM {candidates}) m
             JOIN texts one ON one.number = m.a JOIN texts two ON two.number = m.b
-            WHERE one.home < 0 OR one.home <> two.home ORDER BY m.a, m.b
+            WHERE one.group_id < 0 OR one.group_id <> two.group_id ORDER BY m.a, m.b
             """
         )
         spent = slices = 0
@@ -359,26 +359,27 @@ class LocalEngine(Engine):
 def create_signatures(db: Database, tokens: int) -> None:
     """Make the table `signatures`, if there is none."""
     db.execute(
-        f"CREATE TABLE IF NOT EXISTS signatures (hash UBIGINT, home BIGINT, length INTEGER, tokens BIGINT[{tokens}])"
+        "CREATE TABLE IF NOT EXISTS signatures "
+        f"(hash UBIGINT, group_id BIGINT, length INTEGER, tokens BIGINT[{tokens}])"
     )
 
 
-def collapse(db: Database, dirty: pa.Table | None = None) -> int:
+def collapse(db: Database, stale: pa.Table | None = None) -> int:
     """Make the table `texts` from `signatures`; the number of texts.
 
-    Identical sentences are one text (number, hash, copies, length, home, dirty), numbered from 0 in the order of
-    their content hashes. Without `dirty` (a column `hash`) all are.
+    Identical sentences are one text (number, hash, copies, length, group_id, stale), numbered from 0 in the order of
+    their content hashes. Without `stale` (a column `hash`) all are.
     """
-    if dirty is not None:
-        db.create("wanted", dirty)
+    if stale is not None:
+        db.create("wanted", stale)
     db.execute(
         f"""
         CREATE OR REPLACE TABLE texts AS
         SELECT (row_number() OVER (ORDER BY hash) - 1)::INTEGER AS number, *,
-            {"true" if dirty is None else "hash IN (SELECT hash FROM wanted)"} AS dirty
+            {"true" if stale is None else "hash IN (SELECT hash FROM wanted)"} AS stale
         FROM (
             SELECT hash, count(*) AS copies, min(length) AS length, min(rowid) AS first,
-                CASE WHEN min(home) = max(home) THEN min(home) ELSE -1 END AS home
+                CASE WHEN min(group_id) = max(group_id) THEN min(group_id) ELSE -1 END AS group_id
             FROM signatures GROUP BY hash
         )
         ORDER BY hash

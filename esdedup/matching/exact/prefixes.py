@@ -14,7 +14,7 @@ import numpy.typing as npt
 from esdedup.columns.arrays import Numbers
 from esdedup.columns.hashing import Hashes, Offsets
 from esdedup.columns.kernels import compiled
-from esdedup.matching.lsh.collide import Similarities, Sketches, distance, judge, needed_overlap
+from esdedup.matching.lsh.collide import Similarities, Sketches, distance, needed_overlap, verify_sets
 from esdedup.text.shingles import longest
 
 Counts = npt.NDArray[np.uint8]
@@ -159,5 +159,5 @@ def similarities(
     """Exact Jaccard of each pair of sets a[i], b[i], or -1 below the threshold: shape (pairs,)."""
     out = np.empty(len(a), np.float64)
     for pair in range(len(a)):
-        out[pair] = judge(a[pair], b[pair], flat, bounds, sketch, threshold)
+        out[pair] = verify_sets(a[pair], b[pair], flat, bounds, sketch, threshold)
     return out

@@ -22,13 +22,13 @@ _SLICES_A_THREAD = 8
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Texts of one block, in the order of their numbers, with everything that judging them needs."""
+    """Texts of one block, in the order of their numbers, with everything that verifying them needs."""
 
     numbers: Numbers
     texts: pa.LargeStringArray
     tokens: Tokens
-    home: Numbers
-    dirty: Flags  # pairs without any such text are not asked for
+    group_id: Numbers
+    stale: Flags  # pairs without any such text are not asked for
 
 
 def compare_collisions(context: MatchContext, postings: pa.Table, texts: pa.Table) -> tuple[pa.Table, int]:
@@ -38,8 +38,8 @@ def compare_collisions(context: MatchContext, postings: pa.Table, texts: pa.Tabl
         numbers,
         texts["text"].cast(pa.large_string()).combine_chunks(),
         token_matrix(texts["tokens"], context.signing.tokens),
-        texts["home"].to_numpy(),
-        texts["dirty"].to_numpy(zero_copy_only=False).astype(np.bool_),
+        texts["group_id"].to_numpy(),
+        texts["stale"].to_numpy(zero_copy_only=False).astype(np.bool_),
     )
     places = np.searchsorted(numbers, postings["number"].to_numpy())
     groups = groups_of(postings["token"].to_numpy(), places, COLUMN_BITS)
@@ -81,8 +81,8 @@ def collide_block(
             hot.alike,
             block.tokens,
             hot.tokens,
-            block.home,
-            block.dirty,
+            block.group_id,
+            block.stale,
             flat,
             bounds,
             sketch,

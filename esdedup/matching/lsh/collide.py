@@ -1,6 +1,6 @@
 """Candidates into pairs: collide the texts of each group and verify by exact Jaccard, in one loop.
 
-No list of candidates is ever made. A pair that shares several tokens is met in several groups and judged
+No list of candidates is ever made. A pair that shares several tokens is met in several groups and verified
 in one, that of its first shared token. The order of the tests is by cost: lengths, a sketch of the sets
 (Sandes et al. 2020, bitmap filter), then a merge of the sorted sets that ends as soon as the threshold
 is out of reach.
@@ -112,7 +112,7 @@ def shared_tokens(tokens: Tokens, a: Numbers, b: Numbers) -> Numbers:
 
 
 @compiled
-def judge(
+def verify_sets(
     a: int,
     b: int,
     flat: Hashes,
@@ -161,8 +161,8 @@ def collide(
     alike: Numbers,
     tokens: Tokens,
     hot_tokens: Flags,
-    home: Numbers,
-    dirty: Flags,
+    group_id: Numbers,
+    stale: Flags,
     flat: Hashes,
     bounds: Offsets,
     sketch: Sketches,
@@ -173,9 +173,9 @@ def collide(
 
     Returns rows (a, b, shared tokens), shape (found, 3), their similarities, and the number of candidates.
     `alike` is the second order of the members of hot groups, in the layout of `members`: places within the
-    group. `home` (n,) is the document or source that holds every copy of a text, -1 where several do or where
-    it does not matter: two texts of one home are no candidates. Only pairs with a text that is `dirty` (n,)
-    are judged. A `threshold` of 0 keeps every candidate, with a similarity of -1.
+    group. `group_id` (n,) is the document or source that holds every copy of a text, -1 where several do or where
+    it does not matter: two texts of one group_id are no candidates. Only pairs with a text that is `stale` (n,)
+    are verified. A `threshold` of 0 keeps every candidate, with a similarity of -1.
     """
     found = 0
     candidates = 0
@@ -197,14 +197,14 @@ def collide(
                             continue  # met in the first order
                     a = min(members[begin + one], members[begin + two])
                     b = max(members[begin + one], members[begin + two])
-                    if not (dirty[a] or dirty[b]) or (home[a] >= 0 and home[a] == home[b]):
+                    if not (stale[a] or stale[b]) or (group_id[a] >= 0 and group_id[a] == group_id[b]):
                         continue
                     if _met_before(a, b, column, tokens, hot_tokens, in_hot):
                         continue
                     candidates += 1
                     similarity = -1.0
                     if threshold > 0:
-                        similarity = judge(a, b, flat, bounds, sketch, threshold)
+                        similarity = verify_sets(a, b, flat, bounds, sketch, threshold)
                         if similarity < 0:
                             continue
                     if found == len(rows):

@@ -92,8 +92,9 @@ class AgreementScan(LocalScan):
 
     def _number(self, texts: int) -> int:
         """Make tables `numbered N` of the values as numbers, a few functions in each, and `functions` about them."""
-        self._db.execute("CREATE OR REPLACE TABLE functions (function INTEGER, home INTEGER, groups BIGINT, meetings "
-                         "BIGINT)")  # fmt: skip
+        self._db.execute(
+            "CREATE OR REPLACE TABLE functions (function INTEGER, held_in INTEGER, groups BIGINT, meetings BIGINT)"
+        )
         at_once = max(1, self._budget // (_VALUE_BYTES * max(1, texts)))
         for first in range(0, self._values, at_once):
             names = [f"v{function}" for function in range(first, min(first + at_once, self._values))]
@@ -105,7 +106,7 @@ class AgreementScan(LocalScan):
             self._db.create(f"numbered{first}", pa.table({"number": np.arange(texts, dtype=np.int32)} | columns))
             about = {
                 "function": np.arange(first, first + len(names), dtype=np.int32),
-                "home": np.full(len(names), first, np.int32),
+                "held_in": np.full(len(names), first, np.int32),
                 "groups": [column.groups for column in numbered],
                 "meetings": [column.meetings for column in numbered],
             }
@@ -125,24 +126,24 @@ class AgreementScan(LocalScan):
 
     def _tile(self, first: int, last: int) -> Tile:
         numbers = np.empty((last - first, self._values), np.int32)
-        for (home,) in self._db.rows("SELECT DISTINCT home FROM functions ORDER BY home"):
-            where = f"FROM numbered{home} WHERE number >= ? AND number < ?"
+        for (held_in,) in self._db.rows("SELECT DISTINCT held_in FROM functions ORDER BY held_in"):
+            where = f"FROM numbered{held_in} WHERE number >= ? AND number < ?"
             held = self._db.arrays(f"SELECT * {where}", [first, last])
             rows = held.pop("number") - first
             for at, column in enumerate(held.values()):
-                numbers[rows, home + at] = column
+                numbers[rows, held_in + at] = column
         about = self._db.table(
-            "SELECT home, dirty FROM texts WHERE number >= ? AND number < ? ORDER BY number", [first, last]
+            "SELECT group_id, stale FROM texts WHERE number >= ? AND number < ? ORDER BY number", [first, last]
         )
-        dirty = about["dirty"].to_numpy(zero_copy_only=False).astype(np.bool_)
-        return Tile(first, numbers, about["home"].to_numpy(), dirty)
+        stale = about["stale"].to_numpy(zero_copy_only=False).astype(np.bool_)
+        return Tile(first, numbers, about["group_id"].to_numpy(), stale)
 
     def _count(self, held_at: tuple[int, int], asking_at: tuple[int, int]) -> None:
         """Append to `agreeing` the pairs between the texts of two tiles, or within one."""
         one_tile = held_at == asking_at
         held = self._tile(*held_at)
         asking = held if one_tile else self._tile(*asking_at)
-        if not (held.dirty.any() or asking.dirty.any()):
+        if not (held.stale.any() or asking.stale.any()):
             return
         about = self._db.arrays("SELECT function, groups FROM functions ORDER BY meetings, function")
         functions = about["function"][: self._indexed].astype(np.int64)

@@ -90,8 +90,8 @@ class Tile(NamedTuple):
 
     first: int
     numbers: Marks  # (texts, N): the numbers of their values
-    home: Numbers
-    dirty: Flags
+    group_id: Numbers
+    stale: Flags
 
 
 @compiled
@@ -116,8 +116,8 @@ def agreeing(
 
     Rows (place in the tile indexed, place in the tile that asks, values that agree), shape (found, 3): those with
     `need` or more. `least` of them are among the indexed functions; `others` are the other functions. If it is
-    `one_tile`, each pair is met once, the lower place first. Two texts of one home (0 or more) are no pair, nor are
-    two that are not dirty.
+    `one_tile`, each pair is met once, the lower place first. Two texts of one group_id (0 or more) are no pair, nor are
+    two that are not stale.
     """
     found = 0
     rows = np.empty((256, 3), np.int64)

@@ -39,7 +39,7 @@ class ProjectionScan(LocalScan):
     def find(self) -> Found:
         """Find the candidates among the sentences of `signatures`, and verify them.
 
-        With `dirty` (a column `hash`), only pairs with one of those texts; they may change with every other text, so
+        With `stale` (a column `hash`), only pairs with one of those texts; they may change with every other text, so
         `signatures` must hold all sentences. A text without any word that has a vector is skipped (`no_words`).
         """
         texts = self._engine.collapse()
@@ -53,7 +53,7 @@ class ProjectionScan(LocalScan):
         ranges = self._engine.stage("order", lambda: self._order(texts))
         self._plan(ranges)
         for done in self._left("ranges", ranges):
-            pairs = self._judge(done)
+            pairs = self._verify_range(done)
             self._db.execute("BEGIN")
             self._db.insert("pairs", pairs)
             self._mark("ranges", done)
@@ -152,7 +152,7 @@ class ProjectionScan(LocalScan):
             CREATE OR REPLACE TABLE candidates AS
             SELECT m.a, m.b FROM (SELECT DISTINCT a, b FROM met) m
             JOIN texts one ON one.number = m.a JOIN texts two ON two.number = m.b
-            WHERE (one.dirty OR two.dirty) AND NOT (one.home >= 0 AND one.home = two.home)
+            WHERE (one.stale OR two.stale) AND NOT (one.group_id >= 0 AND one.group_id = two.group_id)
             """
         )
         return self._db.count("SELECT count(*) FROM candidates")
@@ -160,7 +160,7 @@ class ProjectionScan(LocalScan):
     # -- ranges that fit in memory ------------------------------------------------------------------------
 
     def _order(self, texts: int) -> int:
-        """Give each candidate a range, those that hang together one after another; bring what judging needs."""
+        """Give each candidate a range, those that hang together one after another; bring what verifying needs."""
         parent = np.arange(texts, dtype=np.int32)
         for a, b in self._engine.batches("SELECT a, b FROM candidates"):
             unite(parent, a, b)
@@ -168,7 +168,7 @@ class ProjectionScan(LocalScan):
         components = roots(parent, active.astype(np.int64))
         del parent
         self._db.create("components", pa.table({"number": active, "component": components.astype(np.int32)}))
-        self._db.execute("CREATE OR REPLACE TABLE judged (range BIGINT, a INTEGER, b INTEGER)")
+        self._db.execute("CREATE OR REPLACE TABLE compared (range BIGINT, a INTEGER, b INTEGER)")
         self._db.execute("CREATE OR REPLACE TABLE members (range BIGINT, number INTEGER)")
         asks = self._rule.verifier.asks_closeness
         fixed = 400 + (8 * self._vectors.length if asks else 0)
@@ -184,7 +184,7 @@ class ProjectionScan(LocalScan):
             cut = cutter.cut(pair, ends, 10 * np.stack([length_a, length_b], axis=1).reshape(-1) + fixed)
             met += len(a)
             ranges = int(cut.ranges[-1]) + 1
-            self._db.insert("judged", pa.table({"range": cut.ranges[::2], "a": a, "b": b}))
+            self._db.insert("compared", pa.table({"range": cut.ranges[::2], "a": a, "b": b}))
             self._db.insert("members", pa.table({"range": cut.ranges[cut.news], "number": ends[cut.news]}))
         self._db.execute(
             f"""
@@ -202,10 +202,10 @@ class ProjectionScan(LocalScan):
 
     # -- one range ----------------------------------------------------------------------------------------
 
-    def _judge(self, which: int) -> pa.Table:
+    def _verify_range(self, which: int) -> pa.Table:
         """The pairs of one range, of schema `PAIRS`."""
         held = self._db.table("SELECT number, text, tokens, words FROM active WHERE range = ? ORDER BY number", [which])
-        pairs = self._db.arrays("SELECT a, b FROM judged WHERE range = ? ORDER BY a, b", [which])
+        pairs = self._db.arrays("SELECT a, b FROM compared WHERE range = ? ORDER BY a, b", [which])
         numbers = held["number"].to_numpy().astype(np.int64)
         a, b = np.searchsorted(numbers, pairs["a"]), np.searchsorted(numbers, pairs["b"])
         tokens = token_matrix(held["tokens"], self._signer.signing.tokens)

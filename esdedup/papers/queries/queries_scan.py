@@ -58,7 +58,7 @@ class QueriesScan(LocalScan):
         """Make `records`, and `shingles` of how many texts hold each one; the number of records."""
         self._db.execute(
             "CREATE OR REPLACE TABLE records (number INTEGER, hash UBIGINT, words INTEGER, first_word VARCHAR, "
-            "home BIGINT, terms BIGINT[]); CREATE OR REPLACE TABLE shingles (shingle UBIGINT, texts BIGINT)"
+            "group_id BIGINT, terms BIGINT[]); CREATE OR REPLACE TABLE shingles (shingle UBIGINT, texts BIGINT)"
         )
         total = self._db.count("SELECT sum(length) FROM texts")
         at_once = max(1, min(50_000, self._budget * texts // max(1, 4 * SET_BYTES * total)))
@@ -77,7 +77,7 @@ class QueriesScan(LocalScan):
             terms = (flat >> _TERM_BITS).astype(np.int64)
             firsts = [words[offsets[at]] if self._options.same_first_word else "" for at in there]
             about = self._db.arrays(
-                "SELECT hash, home FROM texts WHERE number >= ? AND number < ? ORDER BY number",
+                "SELECT hash, group_id FROM texts WHERE number >= ? AND number < ? ORDER BY number",
                 [first, first + at_once],
             )
             rows = pa.table(
@@ -86,7 +86,7 @@ class QueriesScan(LocalScan):
                     "hash": about["hash"][there],
                     "words": np.diff(offsets)[there].astype(np.int32),
                     "first_word": pa.array(firsts, pa.string()),
-                    "home": about["home"][there],
+                    "group_id": about["group_id"][there],
                     "terms": pa.ListArray.from_arrays(pa.array(bounds, pa.int32()), pa.array(terms)),
                 }
             )

@@ -107,11 +107,11 @@ class FileCorpus(Corpus):
             yield 0, self._signatures(across, "")
 
     def _signatures(self, across: str, only: str) -> pa.RecordBatchReader:
-        group = {"any": "-1", "documents": "s.document", "sources": "h.home"}[across]
+        group = {"any": "-1", "documents": "s.document", "sources": "h.group_id"}[across]
         join = "JOIN documents d ON d.number = s.document JOIN source_groups h ON h.number = d.source"
         self._db.execute(f"CREATE OR REPLACE TEMP VIEW source_groups AS {SOURCE_GROUPS}")
         batches = self._db.stream(
-            f"SELECT s.hash, {group}::BIGINT AS home, strlen(s.text)::INTEGER AS length, s.tokens "
+            f"SELECT s.hash, {group}::BIGINT AS group_id, strlen(s.text)::INTEGER AS length, s.tokens "
             f"FROM sentences s {only} {join if across == 'sources' else ''}",
             rows=100_000,
         )
@@ -166,12 +166,13 @@ class FileCorpus(Corpus):
     def groups(self, by: str) -> Iterator[pa.RecordBatch]:
         if by == "documents":
             return self._db.batches(
-                "SELECT n.number AS home, n.id, n.title, s.sentences FROM named n JOIN "
+                "SELECT n.number AS group_id, n.id, n.title, s.sentences FROM named n JOIN "
                 "(SELECT document, count(*) AS sentences FROM sentences GROUP BY document) s ON s.document = n.number"
             )
         return self._db.batches(
-            f"SELECT h.home, any_value(h.name) AS id, NULL::VARCHAR AS title, count(*) AS sentences FROM sentences s "
-            f"JOIN documents d ON d.number = s.document JOIN ({SOURCE_GROUPS}) h ON h.number = d.source GROUP BY h.home"
+            "SELECT h.group_id, any_value(h.name) AS id, NULL::VARCHAR AS title, count(*) AS sentences "
+            "FROM sentences s JOIN documents d ON d.number = s.document "
+            f"JOIN ({SOURCE_GROUPS}) h ON h.number = d.source GROUP BY h.group_id"
         )
 
     def dumps(self) -> pa.Table:

@@ -38,7 +38,7 @@ from esdedup.store.ledger import SourceMark, is_much
 
 log = logging.getLogger("esdedup")
 
-_SHOWN: pa.Schema = pa.schema([("home", pa.int64()), ("id", pa.string()), ("title", pa.string())])
+_SHOWN: pa.Schema = pa.schema([("group_id", pa.int64()), ("id", pa.string()), ("title", pa.string())])
 _CHANGED: pa.Schema = pa.schema([("hash", pa.uint64()), ("existed", pa.bool_())])
 _TEXT: pa.Schema = pa.schema([("hash", pa.uint64()), ("text", pa.large_string())])
 _FIRST_TEXT: pa.Schema = _TEXT.append(pa.field("number", pa.int64()))
@@ -137,17 +137,17 @@ class ServerCorpus(Corpus):
         self, across: str, done: Collection[int] = (), of: pa.Table | None = None
     ) -> Iterator[tuple[int, Signatures]]:
         reader, index, seen = self._open.reader, self._open.names["sentences"], 0
-        homes, schema = source_groups(self._ledger.sources()), signatures_schema(self.signing.tokens)
+        group_ids, schema = source_groups(self._ledger.sources()), signatures_schema(self.signing.tokens)
         if of is not None:
             pages = reader.look_up(index, "hash", signed(of["hash"].to_numpy()), SIGNATURE)
-            tables = [signature_table(hits, schema, homes, across) for hits in pages if hits]
+            tables = [signature_table(hits, schema, group_ids, across) for hits in pages if hits]
             yield 0, pa.concat_tables([schema.empty_table(), *tables])
             return
         slices = reader.slices(index)
         left = [one for one in slices if one.number not in done]
         for one, hits in reader.read_slices(index, SIGNATURE, left):
             seen += len(hits)
-            yield one.number, signature_table(hits, schema, homes, across)
+            yield one.number, signature_table(hits, schema, group_ids, across)
         expected = reader.count(index)
         if len(left) == len(slices) and seen != expected:
             raise StoreLockedError(
@@ -232,30 +232,39 @@ class ServerCorpus(Corpus):
         """Rows of all documents that have sentences."""
         reader, names = self._open.reader, self._open.names
         with self._open.private() as db:
-            db.execute("CREATE TABLE held (home BIGINT); CREATE TABLE shown (home BIGINT, id VARCHAR, title VARCHAR)")
+            db.execute(
+                "CREATE TABLE held (group_id BIGINT); CREATE TABLE shown (group_id BIGINT, id VARCHAR, title VARCHAR)"
+            )
             for hits in reader.read_all(names["sentences"], Wanted(fields=("document_number",))):
-                db.insert("held", pa.table({"home": integers(hits, "document_number")}))
+                db.insert("held", pa.table({"group_id": integers(hits, "document_number")}))
             for hits in reader.read_all(names["documents"], Wanted(source=("number", "id", "title"))):
-                rows = [{"home": row["number"], **row} for row in (hit["_source"] for hit in hits)]
+                rows = [{"group_id": row["number"], **row} for row in (hit["_source"] for hit in hits)]
                 db.insert("shown", pa.Table.from_pylist(rows, _SHOWN))
             yield from db.batches(
-                "SELECT home, id, title, sentences FROM shown JOIN "
-                "(SELECT home, count(*) AS sentences FROM held GROUP BY home) USING (home)"
+                "SELECT group_id, id, title, sentences FROM shown JOIN "
+                "(SELECT group_id, count(*) AS sentences FROM held GROUP BY group_id) USING (group_id)"
             )
 
     def _sources(self) -> Iterator[pa.RecordBatch]:
-        """Rows (home, id, title, sentences) of all sources that have sentences."""
+        """Rows (group_id, id, title, sentences) of all sources that have sentences."""
         marks = self._ledger.sources()
-        homes = source_groups(marks)
+        group_ids = source_groups(marks)
         held = {
             mark.number: self._open.reader.count(
                 self._open.names["sentences"], {"term": {"source_number": mark.number}}
             )
             for mark in marks
         }
-        names = {int(homes[mark.number]): mark.name for mark in marks}
-        totals = {home: sum(count for number, count in held.items() if homes[number] == home) for home in names}
-        rows = [{"home": home, "id": name, "sentences": totals[home]} for home, name in names.items() if totals[home]]
+        names = {int(group_ids[mark.number]): mark.name for mark in marks}
+        totals = {
+            group_id: sum(count for number, count in held.items() if group_ids[number] == group_id)
+            for group_id in names
+        }
+        rows = [
+            {"group_id": group_id, "id": name, "sentences": totals[group_id]}
+            for group_id, name in names.items()
+            if totals[group_id]
+        ]
         yield pa.RecordBatch.from_pylist(rows, _SHOWN.append(pa.field("sentences", pa.int64())))
 
     def dumps(self) -> pa.Table:
@@ -284,9 +293,9 @@ class ServerCorpus(Corpus):
 
 def source_groups(marks: Sequence[SourceMark]) -> Numbers:
     """For each source's number, the smallest number of a source of the same name: files of one folder are one group."""
-    homes = np.zeros(1 + max((mark.number for mark in marks), default=0), np.int64)
+    group_ids = np.zeros(1 + max((mark.number for mark in marks), default=0), np.int64)
     for mark in marks:
-        homes[mark.number] = min(
+        group_ids[mark.number] = min(
             other.number for other in marks if (other.name, other.qualified) == (mark.name, mark.qualified)
         )
-    return homes
+    return group_ids

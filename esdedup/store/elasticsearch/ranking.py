@@ -61,7 +61,7 @@ def rank_by_queries(connection: Connection, indices: Indices, corpus: str, scrat
 
 def _records(scratch: Database) -> Iterator[list[dict[str, Any]]]:
     for batch in scratch.batches(
-        "SELECT number, hash, words, first_word, home, terms FROM records ORDER BY number", rows=10_000
+        "SELECT number, hash, words, first_word, group_id, terms FROM records ORDER BY number", rows=10_000
     ):
         yield batch.to_pylist()
 
@@ -80,7 +80,7 @@ def _answers(connection: Connection, index: str, rows: list[dict[str, Any]], top
                         {"range": {"number": {"gt": row["number"]}}},
                         {"term": {"first_word": row["first_word"]}},
                     ],
-                    "must_not": [] if row["home"] < 0 else [{"term": {"home": row["home"]}}],
+                    "must_not": [] if row["group_id"] < 0 else [{"term": {"group_id": row["group_id"]}}],
                     "should": [{"constant_score": {"filter": {"term": {"terms": term}}}} for term in row["terms"]],
                     "minimum_should_match": 1,
                 }

@@ -153,17 +153,17 @@ SIGNATURE = Wanted(fields=("hash", "bytes", "tokens", "document_number", "source
 """What a row of `esdedup.matching.scan.signatures_schema` is made of."""
 
 
-def signature_table(hits: Hits, schema: pa.Schema, homes: Numbers | None, across: str) -> pa.Table:
-    """Hits of `SIGNATURE` as rows of `schema`; `homes` are those of the sources, by number."""
-    home = np.full(len(hits), -1, np.int64)
+def signature_table(hits: Hits, schema: pa.Schema, group_ids: Numbers | None, across: str) -> pa.Table:
+    """Hits of `SIGNATURE` as rows of `schema`; `group_ids` are those of the sources, by number."""
+    group_id = np.full(len(hits), -1, np.int64)
     if across == "documents":
-        home = integers(hits, "document_number")
-    elif across == "sources" and homes is not None:
-        home = homes[integers(hits, "source_number")]
+        group_id = integers(hits, "document_number")
+    elif across == "sources" and group_ids is not None:
+        group_id = group_ids[integers(hits, "source_number")]
     return pa.table(
         [
             pa.array(hashes(integers(hits, "hash"))),
-            pa.array(home),
+            pa.array(group_id),
             pa.array(integers(hits, "bytes").astype(np.int32)),
             token_column(hits, schema.field("tokens").type.list_size),
         ],

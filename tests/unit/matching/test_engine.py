@@ -55,19 +55,19 @@ class ListEngine(Engine):
         self.pairs: list[dict[str, Any]] = []
 
     def collapse(self) -> int:
-        homes: dict[int, set[int]] = {}
+        group_ids: dict[int, set[int]] = {}
         for row in self._rows:
-            homes.setdefault(row["hash"], set()).add(row["home"])
+            group_ids.setdefault(row["hash"], set()).add(row["group_id"])
         tokens = {row["hash"]: row["tokens"] for row in self._rows}
         self.texts = [
             {
                 "number": number,
-                "home": min(homes[key]) if len(homes[key]) == 1 else -1,
-                "dirty": self._stale is None or key in self._stale,
+                "group_id": min(group_ids[key]) if len(group_ids[key]) == 1 else -1,
+                "stale": self._stale is None or key in self._stale,
                 "text": self._text[key],
                 "tokens": tokens[key],
             }
-            for number, key in enumerate(sorted(homes))
+            for number, key in enumerate(sorted(group_ids))
         ]
         return len(self.texts)
 
@@ -77,7 +77,7 @@ class ListEngine(Engine):
             for token in text["tokens"]:
                 held.setdefault(token, []).append(text)
         self.held = {
-            token: texts for token, texts in held.items() if len(texts) > 1 and any(text["dirty"] for text in texts)
+            token: texts for token, texts in held.items() if len(texts) > 1 and any(text["stale"] for text in texts)
         }
         counts = Counter({token: len(texts) for token, texts in self.held.items()})
         hot = sorted(
@@ -124,7 +124,7 @@ class ListEngine(Engine):
         apart = [
             (a, b)
             for a, b in sorted(self.candidates)
-            if self.texts[a]["home"] < 0 or self.texts[a]["home"] != self.texts[b]["home"]
+            if self.texts[a]["group_id"] < 0 or self.texts[a]["group_id"] != self.texts[b]["group_id"]
         ]
         for begin in range(0, len(apart), 50):
             block = apart[begin : begin + 50]
@@ -133,7 +133,7 @@ class ListEngine(Engine):
             self.pairs += pairs.drop_columns(["closeness"]).to_pylist()
 
     def _table(self, numbers: set[int]) -> pa.Table:
-        fields = [("number", pa.int32()), ("home", pa.int64()), ("dirty", pa.bool_()), ("text", pa.string())]
+        fields = [("number", pa.int32()), ("group_id", pa.int64()), ("stale", pa.bool_()), ("text", pa.string())]
         schema = pa.schema([*fields, ("tokens", pa.list_(pa.int64(), SIGNING.tokens))])
         return pa.Table.from_pylist([self.texts[number] for number in sorted(numbers)], schema)
 
@@ -143,7 +143,7 @@ class ListEngine(Engine):
 
 
 def both(
-    texts: list[str], scanning: Scanning, homes: list[int] | None = None, stale: list[str] | None = None
+    texts: list[str], scanning: Scanning, group_ids: list[int] | None = None, stale: list[str] | None = None
 ) -> tuple[ListEngine, list[dict[str, Any]], Any, Any]:
     """The engine of lists and the pairs of the local one, and what the matcher has found on each."""
     signer = TextSigner(SIGNING)
@@ -151,8 +151,8 @@ def both(
     hashes = content_hashes(*text_buffers(column))
     tokens = signer.tokens(signer.shingled(column))
     rows = [
-        {"hash": int(hash_), "home": home, "length": len(text.encode()), "tokens": row.tolist()}
-        for hash_, home, text, row in zip(hashes, homes or [-1] * len(texts), texts, tokens, strict=True)
+        {"hash": int(hash_), "group_id": group_id, "length": len(text.encode()), "tokens": row.tolist()}
+        for hash_, group_id, text, row in zip(hashes, group_ids or [-1] * len(texts), texts, tokens, strict=True)
     ]
     known = dict(zip((int(hash_) for hash_ in hashes), texts, strict=True))
     changed = None if stale is None else {int(hash_) for hash_ in content_hashes(*text_buffers(text_column(stale)))}
@@ -165,9 +165,9 @@ def both(
         yield pa.record_batch({"hash": named, "text": [known[hash_] for hash_ in named.to_pylist()]})
 
     table = pa.Table.from_pylist(rows, signatures_schema(SIGNING.tokens))
-    dirty = None if changed is None else pa.table({"hash": np.array(sorted(changed), np.uint64)})
+    stale = None if changed is None else pa.table({"hash": np.array(sorted(changed), np.uint64)})
     with Database(memory=2**28, threads=2) as scratch:
-        sentences = Sentences(SIGNING.tokens, lambda _: [(0, table)], fetch, dirty)
+        sentences = Sentences(SIGNING.tokens, lambda _: [(0, table)], fetch, stale)
         expected = scanning.matcher.find(LocalEngine(scratch, sentences, 2**26, 2), context)
         names = "a, b, jaccard, word_edit_distance, shared_tokens"
         pairs = scratch.table(f"SELECT {names} FROM pairs ORDER BY a, b").to_pylist()
@@ -198,9 +198,9 @@ def test_pairs_are_the_same_on_any_engine(seed: int, options: dict[str, Any]) ->
 
 def test_where_texts_stand_is_looked_at_on_any_engine() -> None:
     texts = corpus(7, 200)
-    homes = [number % 3 for number in range(len(texts))]
+    group_ids = [number % 3 for number in range(len(texts))]
     for name in ("tokens", "exact"):
-        lists, pairs, found, expected = both(texts, Scanning.of(candidates=name, jaccard=0.5), homes)
+        lists, pairs, found, expected = both(texts, Scanning.of(candidates=name, jaccard=0.5), group_ids)
         assert found == expected
         assert lists.pairs == pairs
         assert len(pairs) > 5

@@ -10,7 +10,7 @@ import pyarrow as pa
 from esdedup.analysis.align import align
 from esdedup.analysis.differences import differences, facts
 from esdedup.analysis.drift import confidences
-from esdedup.analysis.kinds import RULES, judge
+from esdedup.analysis.kinds import RULES, classify
 from esdedup.analysis.looks import looks
 from esdedup.analysis.slots import frame_of, slot_spans
 from esdedup.analysis.subjects import Places, subjects
@@ -22,7 +22,7 @@ _FRAMED = 20
 """Texts whose fillers tell the types of slots."""
 
 
-def judge_clusters(members: pa.Table) -> pa.Table:
+def classify_clusters(members: pa.Table) -> pa.Table:
     """What each cluster of a table of `esdedup.store.classifying.MEMBERS` means.
 
     One row of id and `esdedup.store.classifying.MEANINGS` a cluster, in order.
@@ -33,9 +33,9 @@ def judge_clusters(members: pa.Table) -> pa.Table:
     centres = np.flatnonzero(members["representative"].to_numpy()).astype(np.int64)
     words = split_words(members["text"].combine_chunks())
     form, alignment = facts(words), align(words, bounds, centres)
-    named, homes, since, till = (_matrix(members[name]) for name in ("named", "homes", "since", "till"))
-    places = Places(split_words(members["titles"].combine_chunks()), named, homes, since, till)
-    decided = judge(
+    named, documents, since, till = (_matrix(members[name]) for name in ("named", "documents", "since", "till"))
+    places = Places(split_words(members["titles"].combine_chunks()), named, documents, since, till)
+    decided = classify(
         differences(words, form, bounds, centres, alignment),
         looks(words, form, bounds, centres, alignment),
         subjects(words, bounds, centres, alignment, places),
@@ -57,5 +57,5 @@ def _matrix(column: pa.ChunkedArray) -> Any:
     return np.asarray(column.combine_chunks().flatten()).reshape(-1, PLACES)
 
 
-JUDGE = Classifier(judge_clusters, confidences)
+CLASSIFIER = Classifier(classify_clusters, confidences)
 """What a store asks."""

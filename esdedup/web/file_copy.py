@@ -29,7 +29,7 @@ _AT_ONCE = 2**24  # bytes that are copied
 Fingerprint = tuple[tuple[int, int, int] | None, ...]
 
 
-class Snapshot:
+class FileCopy:
     """A folder with the copy `path`.
 
     `StoreLockedError` while somebody writes, `StoreError` where it cannot be made, or `ended` says that nobody wants it

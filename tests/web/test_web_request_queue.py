@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from esdedup.web.answers import check
-from esdedup.web.desk import BusyError, Desk, OvertakenError, Whole
+from esdedup.web.request_queue import BusyError, OvertakenError, RequestQueue, Whole
 from tests.web.inside import running, until
 from tests.web.served import Site
 
@@ -31,13 +31,13 @@ class Request:
 
 
 class Room:
-    """What stands for `Live` and its editions."""
+    """What stands for `Live` and its snapshots."""
 
     @contextmanager
-    def edition(self) -> Iterator[Room]:
+    def snapshot(self) -> Iterator[Room]:
         yield self
 
-    reader = edition
+    reader = snapshot
 
     def __init__(self) -> None:
         self.answers: dict[Any, Any] = {}
@@ -58,11 +58,11 @@ def run(work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         pool.submit(lambda: asyncio.run(asyncio.wait_for(work(), 20))).result()
 
 
-def desk(readers: int = 1, **limits: Any) -> Desk:
-    return Desk(Room(), readers, **limits)  # type: ignore[arg-type]
+def queue(readers: int = 1, **limits: Any) -> RequestQueue:
+    return RequestQueue(Room(), readers, **limits)  # type: ignore[arg-type]
 
 
-async def held(at: Desk, free: threading.Event) -> asyncio.Task[Any]:
+async def held(at: RequestQueue, free: threading.Event) -> asyncio.Task[Any]:
     """A question that keeps a reader until it is let free."""
     begun = threading.Event()
 
@@ -80,7 +80,7 @@ def test_overtaken_questions_are_not_asked() -> None:
     asked: list[int] = []
 
     async def work() -> None:
-        at, free = desk(), threading.Event()
+        at, free = queue(), threading.Event()
         first = await held(at, free)
         mine = [
             asyncio.ensure_future(at.ask(GONE if n % 10 else HERE, lambda *_, n=n: asked.append(n)))  # type: ignore
@@ -100,7 +100,7 @@ def test_questions_about_all_of_it_are_worked_out_once_and_keep_nobody_waiting()
     times: list[int] = []
 
     async def work() -> None:
-        at, begun, free = desk(readers=1), threading.Event(), threading.Event()
+        at, begun, free = queue(readers=1), threading.Event(), threading.Event()
 
         def whole(_: object) -> int:
             times.append(1)
@@ -123,7 +123,7 @@ def test_questions_about_all_of_it_are_worked_out_once_and_keep_nobody_waiting()
 
 def test_too_many_at_once_are_told_so() -> None:
     async def work() -> None:
-        at, free = desk(waiting=2), threading.Event()
+        at, free = queue(waiting=2), threading.Event()
         first = await held(at, free)
         waiting = [asyncio.ensure_future(at.ask(HERE, lambda *_: "late")) for _ in range(2)]  # type: ignore[arg-type]
         await asyncio.sleep(0)
@@ -138,7 +138,7 @@ def test_too_many_at_once_are_told_so() -> None:
 
 def test_what_takes_too_long_is_told_so_and_its_reader_comes_back() -> None:
     async def work() -> None:
-        at, free = desk(seconds=0.1), threading.Event()
+        at, free = queue(seconds=0.1), threading.Event()
         first = await held(at, free)
         with pytest.raises(BusyError, match=r"within 0\.1 seconds"):
             await first
@@ -154,7 +154,7 @@ def test_what_takes_too_long_is_told_so_and_its_reader_comes_back() -> None:
 
 def test_errors_of_a_question_are_its_own() -> None:
     async def work() -> None:
-        at = desk()
+        at = queue()
         for error in (TimeoutError("mine"), KeyError("mine"), ZeroDivisionError("mine")):
 
             def fails(*_: object, error: Exception = error) -> None:
@@ -169,7 +169,7 @@ def test_errors_of_a_question_are_its_own() -> None:
 
 def test_who_goes_away_while_waiting_leaves_no_gap() -> None:
     async def work() -> None:
-        at, free = desk(waiting=1), threading.Event()
+        at, free = queue(waiting=1), threading.Event()
         first = await held(at, free)
         for _ in range(5):
             waits = asyncio.ensure_future(at.ask(HERE, lambda *_: "never"))  # type: ignore[arg-type]

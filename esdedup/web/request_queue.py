@@ -41,7 +41,7 @@ class OvertakenError(EsdedupError):
     """Who asked is gone: newer typing has overtaken it."""
 
 
-class Desk:
+class RequestQueue:
     """Lets `readers` questions at once into `live`, and up to `waiting` wait; none for longer than `seconds`.
 
     Beside them one question about all of it is worked out at a time, for which there must be one reader more.
@@ -114,19 +114,19 @@ class Desk:
             raise self._late(question) from None
 
     def _known(self, question: Whole[T]) -> tuple[T] | None:
-        with self._live.edition() as edition:
-            return edition.kept(question.key)
+        with self._live.snapshot() as snapshot:
+            return snapshot.kept(question.key)
 
     def _answer(self, question: Question[T] | Whole[T]) -> T:
-        with self._live.edition() as edition:
+        with self._live.snapshot() as snapshot:
             if not isinstance(question, Whole):
-                with edition.reader() as store:
+                with snapshot.reader() as store:
                     return question(store)
-            known = edition.kept(question.key)  # by who had the turn before
+            known = snapshot.kept(question.key)  # by who had the turn before
             if known is None:
-                with edition.reader() as store:
+                with snapshot.reader() as store:
                     known = (question.question(store),)
-                edition.keep(question.key, known[0])
+                snapshot.keep(question.key, known[0])
             answer: T = known[0]
             return answer
 
