@@ -1,8 +1,8 @@
 """Records that hold most of the terms of another one, by joins in a scratch database.
 
 The tables are `records` (number, hash, words, first_word, group_id, terms), where `first_word` is empty if any may
-match any, and records of one `group_id` never match unless it is negative; and `ranked` (a, b, score): of each record the best others of a larger number, by how many of its terms they hold, and of
-equal ones those of the smallest numbers.
+match any, and records of one `group_id` never match unless it is negative; and `ranked` (a, b, score): of each record
+the best others of a larger number, by how many of its terms they hold, and of equal ones those of the smallest numbers.
 """
 
 from __future__ import annotations

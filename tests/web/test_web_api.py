@@ -183,7 +183,7 @@ def test_every_cluster_in_full(one_site: Site, collections: Get) -> None:
     site, collection = one_site, collections("embedded")
     trees = {tree["cluster"]: tree for tree in esdedup.lineage(store=site.store)["trees"]}
     rows: dict[str, list[Any]] = {}
-    for row in esdedup.drift(store=site.store):
+    for row in esdedup.drift(store=site.store).to_dicts():
         rows.setdefault(row["cluster"], []).append(row)
     assert trees
     assert rows
@@ -207,13 +207,14 @@ def test_every_cluster_in_full(one_site: Site, collections: Get) -> None:
 
 
 def test_contradictions_are_those_of_drift(site: Site) -> None:
-    expected = esdedup.drift(store=site.store)
+    expected = esdedup.drift(store=site.store).to_dicts()
     told = site.api("/contradictions")
     assert told["after"] is None
     by = lambda row: (-row["confidence"], row["cluster"], row["slot"])  # noqa: E731
     assert sorted(told["contradictions"], key=by) == expected
     of = expected[0]["values"][0]["sentences"][0]["title"]
-    assert site.api("/contradictions", document=of)["contradictions"] == esdedup.drift(store=site.store, document=of)
+    told = site.api("/contradictions", document=of)["contradictions"]
+    assert told == esdedup.drift(store=site.store, document=of).to_dicts()
     assert site.api("/contradictions", document="nobody") == {"contradictions": [], "cut": [], "after": None}
 
 
@@ -252,10 +253,10 @@ def test_articles_are_those_of_overlap(site: Site) -> None:
     found = esdedup.overlap(store=site.store)
     told = site.api("/articles")
     more = len(found.rows) > 200
-    assert told == {"pairs": found.rows[:200], "more": more, "common_texts": found.common_texts}
+    assert told == {"pairs": found.rows[:200].to_dicts(), "more": more, "common_texts": found.common_texts}
     for document in [found.rows[0]["a"], *(f"odd/{name}" for name in ("script", "../..", "é 😀"))]:
         page = site.api("/articles/" + quote(document, safe=""))
-        assert page["pairs"] == esdedup.overlap(store=site.store, document=document).rows
+        assert page["pairs"] == esdedup.overlap(store=site.store, document=document).rows.to_dicts()
         clusters = esdedup.clusters(store=site.store, document=document)
         assert [one["id"] for one in page["clusters"]] == [one["id"] for one in clusters]
         assert page["id"] == document

@@ -61,7 +61,7 @@ def test_a_large_cluster_is_shown_by_what_stands_for_it(small: Site) -> None:
 
 
 def test_contradictions_of_a_large_cluster_are_pointed_at(small: Site) -> None:
-    expected = esdedup.drift(store=small.store)
+    expected = esdedup.drift(store=small.store).to_dicts()
     sizes = {cluster["id"]: cluster["size"] for cluster in clusters(small)}
     told: list[dict[str, Any]] = []
     cut: list[dict[str, Any]] = []

@@ -264,7 +264,7 @@ def test_a_copy_where_there_is_room(file: str, tmp_path: Path, monkeypatch: pyte
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         copy(source, target, ended)
 
-    monkeypatch.setattr(snapshot, "_copy", full)
+    monkeypatch.setattr(file_copy, "_copy", full)
     made = FileCopy(Path(file))
     assert made.path.parent.parent == other
     assert beside(file) == {"s.duckdb"}
@@ -288,7 +288,7 @@ def test_whoever_wants_to_write_need_not_wait_for_a_copy(file: str, monkeypatch:
         copy(source, target, ended)
         subprocess.run([sys.executable, "-c", code, file], check=True)
 
-    monkeypatch.setattr(snapshot, "_copy", copied)
+    monkeypatch.setattr(file_copy, "_copy", copied)
     with pytest.raises(StoreLockedError, match="changed while it was copied"):
         FileCopy(Path(file))
     assert beside(file) == {"s.duckdb"}
