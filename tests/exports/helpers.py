@@ -15,7 +15,7 @@ import zstandard
 from py7zr.io import BytesIOFactory
 
 from esdedup.columns.records import Skips
-from esdedup.formats.discover import discover
+from esdedup.formats.locations import discover
 from esdedup.formats.reading_options import Reading
 from esdedup.formats.rewrite import Mark, Rewritten, rewrite_source
 from esdedup.matching.signing import Signing
@@ -48,16 +48,16 @@ def rewrite(
     threads: int = 1,
     **options: Any,
 ) -> Rewritten:
-    reading = Reading(**options)
+    reading = Reading.of(**options)
     (source,) = discover([str(path)], reading)
     stream = iter(marks(drops or {}, keeps))
     return rewrite_source(
         source,
-        reading,
         Signing.of(unit=unit),
         stream,
         folder,
         annotate=annotate,
+        limit=reading.limit,
         keep_going=keep_going,
         threads=threads,
     )
@@ -104,6 +104,6 @@ def members(path: Path) -> dict[str, bytes]:
 
 def texts(path: Path, **options: Any) -> list[str]:
     """The texts of the documents that stand in a file."""
-    reading = Reading(**options)
+    reading = Reading.of(**options)
     (source,) = discover([str(path)], reading)
     return [row["text"] for row in rows_of(source, reading, Skips())]

@@ -2,58 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 from lxml import etree
 
-from esdedup.columns.records import Skips
 from esdedup.formats.batches import Row, collect
 from esdedup.formats.mediawiki.namespaces import Titles, is_redirect
 from esdedup.formats.mediawiki.xmlfeed import drop_content, elements, local_name
-from esdedup.formats.reading_options import Reading
+from esdedup.formats.protocol import Walk
 
 _WIKITEXT = "wikitext"
 _HEAD = 512  # bytes
 
 
-class WikipediaReader:
-    """Reads one export. `namespaces` is filled from its site information before the first batch.
+def read_pages(
+    pieces: Iterator[bytes], walk: Walk, *, namespaces: Iterable[int], every_revision: bool, contributors: bool
+) -> Iterator[pa.RecordBatch]:
+    """The pages of one export that are in `namespaces`.
 
-    With revisions `latest` a row is a page's last revision in time (in file order among equal times); with
-    `all` every revision is a row, in the order of the file. At most `limit` pages; `documents` counts them,
-    `pages` also those that are skipped.
+    `walk.namespaces` is filled from its site information before the first batch.
+
+    A row is a page's last revision in time (in file order among equal times), or `every_revision` in the order of the
+    file, with its contributor if asked for. A page is one document and one raw record.
     """
+    return collect(_Pages(walk, frozenset(namespaces), every_revision, contributors).rows(pieces))
 
-    def __init__(
-        self,
-        pieces: Iterator[bytes],
-        label: str,
-        reading: Reading,
-        limit: int | None,
-        skips: Skips,
-        namespaces: dict[int, str],
-    ) -> None:
-        self._pieces = pieces
-        self._label = label
-        self._limit = limit
-        self._wanted = frozenset(reading.namespaces)
-        self._all = reading.revisions == "all"
-        self._contributors = reading.contributors
-        self._skips = skips
-        self._namespaces = namespaces
-        self._titles = Titles(namespaces)
-        self.documents = 0
-        self.pages = 0
 
-    def __iter__(self) -> Iterator[pa.RecordBatch]:
-        return collect(self._rows())
+class _Pages:
+    """Rows from the elements of an export."""
 
-    def _rows(self) -> Iterator[Row]:
-        if self._limit == 0:
+    def __init__(self, walk: Walk, wanted: frozenset[int], every_revision: bool, contributors: bool) -> None:
+        self._wanted = wanted
+        self._all = every_revision
+        self._contributors = contributors
+        self._walk = walk
+        self._before = walk.records
+        self._titles = Titles(walk.namespaces)
+
+    def rows(self, pieces: Iterator[bytes]) -> Iterator[Row]:
+        """A row a page, or a revision."""
+        walk = self._walk
+        if walk.limit == 0:
             return
         page = _Page()
-        for element in elements(self._pieces, self._label):
+        for element in elements(pieces, walk.label):
             name = local_name(element)
             if name == "revision":
                 if not page.known:
@@ -70,12 +63,13 @@ class WikipediaReader:
                 if row := self._end(page):
                     page.rows += 1
                     yield row
-                self.documents += page.rows > 0
-                self.pages += 1
+                walk.records += 1
+                if walk.limit is not None:
+                    walk.limit -= page.rows > 0
                 page = _Page()
                 drop_content(element)
                 _drop_before(element, None)
-                if self.documents == self._limit:
+                if walk.limit == 0:
                     return
             elif name == "siteinfo":
                 self._read_siteinfo(element)
@@ -87,8 +81,8 @@ class WikipediaReader:
         for namespace in element.iter("{*}namespace"):
             key = _integer(namespace.get("key"))
             if key is not None:
-                self._namespaces[key] = namespace.text or ""
-        self._titles = Titles(self._namespaces)
+                self._walk.namespaces[key] = namespace.text or ""
+        self._titles = Titles(self._walk.namespaces)
 
     def _begin(self, page: _Page, children: Iterator[etree._Element]) -> None:
         """Take in what a page says about itself, and decide whether it is wanted."""
@@ -131,9 +125,9 @@ class WikipediaReader:
 
     def _end(self, page: _Page) -> Row | None:
         if page.skipped is not None:
-            self._skips.add(page.skipped, page.title)
+            self._walk.skips.add(page.skipped, page.title)
         elif not page.revisions:
-            self._skips.add("no_text", page.title)
+            self._walk.skips.add("no_text", page.title)
         elif page.best is not None:
             return self._row(page, page.best)
         return None
@@ -165,8 +159,8 @@ class WikipediaReader:
         elif is_redirect(begin):
             reason = "redirect"
         else:
-            return page.id, page.title, text, revision, timestamp, contributor, self.pages + 1
-        self._skips.add(reason, f"{page.title} (revision {revision})" if self._all else page.title)
+            return page.id, page.title, text, revision, timestamp, contributor, self._walk.records - self._before + 1
+        self._walk.skips.add(reason, f"{page.title} (revision {revision})" if self._all else page.title)
         return None
 
 
