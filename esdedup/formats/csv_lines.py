@@ -6,9 +6,10 @@ import csv
 import io
 import tempfile
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
-from esdedup.formats.line_format import MAX_LINE, Block
+from esdedup.formats.line_format import MAX_LINE, Block, split_lines
 
 if TYPE_CHECKING:
     from esdedup.columns.records import Skips
@@ -38,7 +39,7 @@ class NumberedLines(CsvLines):
         while line is None:
             start, block = next(self._blocks)
             self._number = start - 1
-            self._lines = iter(block.splitlines(keepends=True) if b"\r" not in block else _split(block))
+            self._lines = iter(split_lines(block))
             line = next(self._lines, None)
         self._number += 1
         if not self.first_of_record:
@@ -47,14 +48,7 @@ class NumberedLines(CsvLines):
         return line.decode("utf-8", "surrogateescape")
 
 
-def _split(block: bytes) -> list[bytes]:
-    """Lines by line feed alone: a carriage return inside a field is no line end."""
-    lines = [line + b"\n" for line in block.split(b"\n")]
-    last = lines.pop().removesuffix(b"\n")
-    return [*lines, last] if last else lines
-
-
-class HeldLines(CsvLines):
+class HeldLines(CsvLines, AbstractContextManager["HeldLines"]):
     """Numbered lines whose bytes are held until they are released, on disk if they are many.
 
     `torn` tells that a part without a place stands inside the record that was begun.
@@ -66,9 +60,6 @@ class HeldLines(CsvLines):
         self._lines = lines
         self._begin = 0
         self._held = tempfile.SpooledTemporaryFile(_HELD_IN_MEMORY)  # noqa: SIM115
-
-    def __enter__(self) -> HeldLines:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self._held.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from esdedup.errors import SourceError
@@ -86,27 +87,39 @@ def _rewritten(records: Records, pieces: Iterator[bytes], decisions: Decisions, 
 class LineBlocks:
     """Iterates once over blocks of whole lines; line ends stay as they are. `lines` counts the lines so far.
 
-    The last line of damaged input is dropped if it is cut; the whole lines before it are yielded first.
+    A byte order mark and lines that are far too long are left out, and the latter counted in `skips`. Without `skips`
+    they come too, in pieces with the number 0. The last line of damaged input is dropped if it is cut; the whole lines
+    before it are yielded first.
     """
 
-    def __init__(self, pieces: Iterator[bytes], skips: Skips) -> None:
+    def __init__(self, pieces: Iterator[bytes], skips: Skips | None) -> None:
         self.lines = 0
         self._pieces = pieces
         self._skips = skips
+        # a line is found to be too long soon after it has passed the limit, depending on how it is cut: what is written
+        # again has room for every line that was read
+        self._longest = 2 * MAX_LINE if skips is None else MAX_LINE
         self._ready: list[bytes] = []
 
     def __iter__(self) -> Iterator[Block]:
+        return (block for block in self._all() if block[0] or self._skips is None)
+
+    def _all(self) -> Iterator[Block]:
         ready_size = 0
         tail: list[bytes] = []
         tail_size = 0
-        dropping = False
+        too_long = False
+        head = self._head()
         try:
-            for piece in _without_mark(self._pieces):
-                if dropping:
+            if head.startswith(BOM):
+                yield 0, BOM
+            for piece in chain([head.removeprefix(BOM)], self._pieces):
+                if too_long:
                     cut = piece.find(b"\n") + 1
+                    yield 0, piece[: cut or None]
                     if not cut:
                         continue
-                    dropping = False
+                    too_long = False
                     piece = piece[cut:]
                 cut = piece.rfind(b"\n") + 1
                 if cut:
@@ -120,13 +133,15 @@ class LineBlocks:
                 if piece:
                     tail.append(piece)
                     tail_size += len(piece)
-                if tail_size > MAX_LINE:
+                if tail_size > self._longest:
                     if self._ready:
                         yield self._take()
                         ready_size = 0
                     self.lines += 1
-                    self._skips.add("too_long_field", f"line {self.lines}")
-                    tail, tail_size, dropping = [], 0, True
+                    if self._skips is not None:
+                        self._skips.add("too_long_field", f"line {self.lines}")
+                    yield from ((0, part) for part in tail)
+                    tail, tail_size, too_long = [], 0, True
         except SourceError:
             if self._ready:
                 yield self._take()
@@ -135,23 +150,21 @@ class LineBlocks:
         if self._ready:
             yield self._take()
 
+    def _head(self) -> bytes:
+        """As many pieces as can hold a byte order mark."""
+        head = b""
+        for piece in self._pieces:
+            head += piece
+            if len(head) >= len(BOM):
+                break
+        return head
+
     def _take(self) -> Block:
         block = b"".join(self._ready)
         self._ready.clear()
         first = self.lines + 1
         self.lines += block.count(b"\n") + (not block.endswith(b"\n"))
         return first, block
-
-
-def _without_mark(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """The pieces without a byte order mark at the beginning, however the first ones are cut."""
-    head = b""
-    for piece in pieces:
-        head += piece
-        if len(head) >= len(BOM):
-            break
-    yield head.removeprefix(BOM)
-    yield from pieces
 
 
 def decode_lines(number: int, block: bytes, skips: Skips) -> tuple[range | list[int], list[str]]:
@@ -181,46 +194,25 @@ def _decode_each(number: int, block: bytes, skips: Skips) -> tuple[list[int], li
 def numbered_lines(pieces: Iterator[bytes], decisions: Decisions) -> Iterator[tuple[int, bytes]]:
     """Each line with its end, and its place in the source; `decisions.place` counts up.
 
-    What no reader takes for a line has place 0: a byte order mark, and the parts of a line that is far too long.
-    A line that is cut by damage is left out; `SourceError` then follows the whole lines before it.
+    What no reader takes for a line has place 0. A line that is cut by damage is left out; `SourceError` then follows
+    the whole lines before it.
     """
-    held: list[bytes] = []
-    size = 0
-    torn = at_start = False
+    before, blocks = decisions.place, LineBlocks(pieces, None)
+    for first, block in blocks:
+        if first:
+            yield from enumerate(split_lines(block), before + first)
+        else:
+            yield 0, block
+    decisions.place = before + blocks.lines
 
-    def whole(line: bytes) -> tuple[int, bytes]:
-        nonlocal size, torn
-        if held:
-            line = b"".join([*held, line])
-            held.clear()
-            size = 0
-        if torn:
-            torn = False
-            return 0, line
-        decisions.place += 1
-        return decisions.place, line
 
-    for piece in pieces:
-        if not at_start:
-            at_start = True
-            if piece.startswith(BOM):
-                yield 0, BOM
-                piece = piece.removeprefix(BOM)
-        *lines, rest = piece.split(b"\n")
-        for line in lines:
-            yield whole(line + b"\n")
-        if rest:
-            held.append(rest)
-            size += len(rest)
-        # readers skip a line soon after it has passed the limit, so one of twice that has no document
-        if size > 2 * MAX_LINE:
-            decisions.place += not torn
-            torn = True
-            yield 0, b"".join(held)
-            held.clear()
-            size = 0
-    if held:
-        yield whole(b"")
+def split_lines(block: bytes) -> list[bytes]:
+    """Lines with their ends, by line feed alone: a carriage return inside a field is no line end."""
+    if b"\r" not in block:
+        return block.splitlines(keepends=True)
+    lines = [line + b"\n" for line in block.split(b"\n")]
+    last = lines.pop().removesuffix(b"\n")
+    return [*lines, last] if last else lines
 
 
 def body_and_end(line: bytes) -> tuple[bytes, bytes]:

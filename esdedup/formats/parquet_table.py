@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -31,7 +31,7 @@ _ARROW = b"ARROW:schema"
 _VERSIONS = ("1.0", "2.4", "2.6")
 
 
-class ParquetTable:
+class ParquetTable(AbstractContextManager["ParquetTable"]):
     """One file of `rows` rows. Damage raises `SourceError` after the rows before it."""
 
     def __init__(self, file: BinaryIO, form: TableFormat, label: str) -> None:
@@ -44,9 +44,6 @@ class ParquetTable:
         self._id = None if chosen.id is None else names[chosen.id]
         self._title = None if chosen.title is None else names[chosen.title]
         self._text = names[chosen.text]
-
-    def __enter__(self) -> ParquetTable:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self._file.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from types import TracebackType
+from contextlib import AbstractContextManager
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,7 +14,7 @@ from esdedup.formats.locations import Source
 from esdedup.formats.protocol import Walk
 
 
-class DocumentStream:
+class DocumentStream(AbstractContextManager["DocumentStream"]):
     """Iterates once over batches of the `DOCUMENTS` schema; also a context manager.
 
     Skipped records are counted in `skips`. A damaged source raises `SourceError` after the batches that stood before
@@ -51,12 +51,7 @@ class DocumentStream:
         """Close the source; reading may stop anywhere."""
         self._opened.close()
 
-    def __enter__(self) -> DocumentStream:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
