@@ -65,10 +65,11 @@ class LineFormat(Format):
 
     def rewrite(self, member: Member, walk: Walk, decisions: Decisions, annotate: bool) -> Iterator[bytes]:
         """See `Format`: records that stay, changed ones in new form, and all that is no record."""
-        return _rewritten(self.records(walk.label, annotate), member.pieces, decisions, annotate)
+        return rewrite_records(self.records(walk.label, annotate), member.pieces, decisions, annotate)
 
 
-def _rewritten(records: Records, pieces: Iterator[bytes], decisions: Decisions, annotate: bool) -> Iterator[bytes]:
+def rewrite_records(records: Records, pieces: Iterator[bytes], decisions: Decisions, annotate: bool) -> Iterator[bytes]:
+    """One member again, record by record: see `Format.rewrite`."""
     for place, data in records.records(pieces, decisions):
         if not place or data.isspace():
             yield data
