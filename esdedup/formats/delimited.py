@@ -241,11 +241,12 @@ class Csv(Delimited):
             record = columns.record(cells, number)
             if isinstance(record, str):
                 skips.add(record, f"line {number}")
-            elif not all(map(_is_utf8, record)):
-                skips.add("bad_utf8", f"line {number}")
-            else:
-                identifier, title, text = record
+                continue
+            identifier, title, text = record
+            if _is_utf8(text) and _is_utf8(identifier) and _is_utf8(title):
                 yield identifier, None if columns.title is None else title, text, None, None, None, number
+            else:
+                skips.add("bad_utf8", f"line {number}")
 
     def records(self, label: str, annotate: bool) -> Records:
         """Records with quotes and all, over as many lines as each takes."""

@@ -46,7 +46,10 @@ class Columns:
 
     def record(self, cells: Sequence[str], number: int) -> tuple[str, str, str] | str:
         """Id, title and text of the record at line `number`, or the reason why it is skipped."""
-        text = self.texts(cells) if max(self.text, *self.more, -1) < len(cells) else ""
+        try:
+            text = self.texts(cells)
+        except IndexError:
+            text = ""
         if not text or text.isspace():
             return "no_text"
         identifier = str(number) if self.id is None else cells[self.id] if self.id < len(cells) else ""

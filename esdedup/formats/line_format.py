@@ -172,24 +172,15 @@ def decode_lines(number: int, block: bytes, skips: Skips) -> tuple[range | list[
     """A block's lines as text without their ends, and their numbers; invalid UTF-8 is counted."""
     if b"\r" in block:
         block = block.replace(b"\r\n", b"\n").removesuffix(b"\r")
-    try:
-        lines = block.removesuffix(b"\n").decode().split("\n")
-    except UnicodeDecodeError:
-        return _decode_each(number, block, skips)
-    return range(number, number + len(lines)), lines
-
-
-def _decode_each(number: int, block: bytes, skips: Skips) -> tuple[list[int], list[str]]:
-    numbers: list[int] = []
-    lines: list[str] = []
-    for at, line in enumerate(block.removesuffix(b"\n").split(b"\n"), number):
-        text = decoded(line)
-        if text is None:
+    text = decoded(block.removesuffix(b"\n"))
+    if text is not None:
+        lines = text.split("\n")
+        return range(number, number + len(lines)), lines
+    each = [(at, decoded(line)) for at, line in enumerate(block.removesuffix(b"\n").split(b"\n"), number)]
+    for at, line in each:
+        if line is None:
             skips.add("bad_utf8", f"line {at}")
-        else:
-            lines.append(text)
-            numbers.append(at)
-    return numbers, lines
+    return [at for at, line in each if line is not None], [line for _, line in each if line is not None]
 
 
 def numbered_lines(pieces: Iterator[bytes], decisions: Decisions) -> Iterator[tuple[int, bytes]]:

@@ -75,7 +75,7 @@ class Format(Choice):
     def rewrite(self, member: Member, walk: Walk, decisions: Decisions, annotate: bool) -> Iterator[bytes] | None:
         """One member again without what is dropped, byte for byte where nothing is; None if nothing is left of it.
 
-        With `annotate` all is kept, and each record carries its marks. `decisions.place` counts raw records up over all
+        With `annotate` all is kept, and each record carries its verdicts. `decisions.place` counts raw records over all
         members. Damage raises `SourceError` after what stood before it.
         """
 

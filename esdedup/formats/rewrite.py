@@ -15,12 +15,10 @@ from esdedup.errors import SourceError, UsageError
 from esdedup.files import whole_file
 from esdedup.formats.compression.opener import Opened, readable
 from esdedup.formats.compression.protocol import COMPRESSIONS
-from esdedup.formats.decisions import Decisions, Mark
+from esdedup.formats.decisions import Decisions, Verdict
 from esdedup.formats.locations import Source
 from esdedup.formats.protocol import FORMATS, Format, Walk
 from esdedup.text.splitting import Splitting
-
-__all__ = ["Mark", "Rewritten", "check_rewritable", "output_path", "rewrite_source"]
 
 T = TypeVar("T")
 
@@ -67,7 +65,7 @@ def output_path(source: Source, folder: Path) -> Path:
 def rewrite_source(
     source: Source,
     splitting: Splitting,
-    marks: Iterable[tuple[int, Sequence[Mark]]],
+    verdicts: Iterable[tuple[int, Sequence[Verdict]]],
     folder: Path,
     *,
     annotate: bool,
@@ -75,18 +73,18 @@ def rewrite_source(
     keep_going: bool = False,
     threads: int = 1,
 ) -> Rewritten:
-    """Write `source` to `folder` without the sentences (or records) whose marks do not keep them.
+    """Write `source` to `folder` without the sentences (or records) whose verdicts do not keep them.
 
-    `marks` are in rising order of place and are read as they are needed. What has no such mark is written byte for byte
-    as it stands (wiki dumps: as cleaned pages, at most `limit` of them). With `annotate` all is kept, and each record
-    carries its marks. The file appears when it is whole; with `keep_going`, also what stands before damage.
-    `UsageError` where the source cannot be written so, `SourceError` for damage, `EsdedupError` where the marks do not
-    fit the source.
+    `verdicts` come in rising order of place and are read as they are needed. A record without one that drops something
+    is written byte for byte as it stands (wiki dumps: as cleaned pages, at most `limit` of them). With `annotate` all
+    is kept, and each record carries its verdicts. The file appears when it is whole; with `keep_going`, also what
+    stands before damage. Raises `UsageError` where the source cannot be written so, `SourceError` for damage,
+    `EsdedupError` where the verdicts do not fit the source.
     """
     check_rewritable(source, folder, annotate=annotate)
     path = output_path(source, folder)
     with closing(Opened(source.path, threads)) as opened:
-        decisions = Decisions(marks, splitting, opened.label)
+        decisions = Decisions(verdicts, splitting, opened.label)
         walk = Walk(opened.label, source.document, Skips(), limit)
         writing = _Writing(source.format, opened, walk, decisions, annotate, keep_going)
         members = writing.members()
@@ -122,7 +120,7 @@ class _Writing:
         return self._until_damage(self._members())
 
     def finish(self) -> None:
-        """All has been read; where that was without damage, no mark may be left."""
+        """All has been read; where that was without damage, no verdict may be left."""
         if not self._damaged:
             self._decisions.finish()
 

@@ -5,6 +5,7 @@ At most `PIECE` bytes come out at a time, whatever the ratio. Several streams in
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import logging
 import lzma
@@ -14,7 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar, Protocol
+from typing import Any, BinaryIO, ClassVar, TypeAlias
 
 import zstandard
 
@@ -26,16 +27,6 @@ _ZSTD_BLOCK = 2**12
 _MAX_WINDOW = 2**31
 
 _log = logging.getLogger("esdedup")
-
-
-class _Decoder(Protocol):
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def needs_input(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, max_length: int) -> bytes: ...
 
 
 class _Inflate:
@@ -83,6 +74,9 @@ class _Frame:
         self._rest = pending[_ZSTD_BLOCK:]
         self.needs_input = not self._rest
         return self._frame.decompress(pending[:_ZSTD_BLOCK])
+
+
+_Decoder: TypeAlias = bz2.BZ2Decompressor | lzma.LZMADecompressor | _Inflate | _Frame
 
 
 class Stream(Compression):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 import pyarrow as pa
 from lxml import etree
@@ -79,28 +80,20 @@ class _Pages:
 
     def _read_siteinfo(self, element: etree._Element) -> None:
         for namespace in element.iter("{*}namespace"):
-            key = _integer(namespace.get("key"))
+            key = _integer(namespace.get("key") or "")
             if key is not None:
                 self._walk.namespaces[key] = namespace.text or ""
         self._titles = Titles(self._walk.namespaces)
 
     def _begin(self, page: _Page, children: Iterator[etree._Element]) -> None:
         """Take in what a page says about itself, and decide whether it is wanted."""
+        found = {local_name(child): child for child in children}
         page.known = True
-        namespace: int | None = None
-        for child in children:
-            name = local_name(child)
-            if name == "title":
-                page.title = child.text or ""
-            elif name == "id":
-                page.id = (child.text or "").strip()
-            elif name == "ns":
-                namespace = _integer(child.text)
-            elif name == "redirect":
-                page.redirect = True
+        page.title, page.id = _text(found, "title"), _text(found, "id").strip()
+        namespace = _integer(_text(found, "ns"))
         if namespace is None:
             namespace = self._titles.namespace(page.title)
-        if page.redirect and not self._all:
+        if "redirect" in found and not self._all:
             page.skipped = "redirect"
         elif namespace not in self._wanted:
             page.skipped = "namespace"
@@ -112,11 +105,8 @@ class _Pages:
         page.revisions += 1
         if self._all:
             return self._row(page, element)
-        timestamp = ""
-        for child in element:
-            if local_name(child) == "timestamp":
-                timestamp = (child.text or "").strip()
-                break
+        stamps = (child.text or "" for child in element if local_name(child) == "timestamp")
+        timestamp = next(stamps, "").strip()
         if page.best is None or timestamp >= page.latest:
             superseded, page.best, page.latest = page.best, element, timestamp
             if superseded is not None:
@@ -133,24 +123,15 @@ class _Pages:
         return None
 
     def _row(self, page: _Page, element: etree._Element) -> Row | None:
-        revision: int | None = None
-        timestamp: str | None = None
-        contributor: str | None = None
-        model = _WIKITEXT
+        found = {local_name(child): child for child in element}
+        revision = _integer(_text(found, "id"))
+        timestamp = _text(found, "timestamp").strip() or None
+        contributor = _contributor(found["contributor"]) if self._contributors and "contributor" in found else None
+        model = _text(found, "model").strip() or _WIKITEXT
         text = b""
-        for child in element:
-            name = local_name(child)
-            if name == "text":
-                # as bytes, which is how it is held: no string is made of it on the way
-                text = etree.tostring(child, method="text", encoding="utf-8", with_tail=False)
-            elif name == "timestamp":
-                timestamp = (child.text or "").strip() or None
-            elif name == "id":
-                revision = _integer(child.text)
-            elif name == "contributor" and self._contributors:
-                contributor = _contributor(child)
-            elif name == "model":
-                model = (child.text or "").strip() or _WIKITEXT
+        if "text" in found:
+            # as bytes, which is how it is held: no string is made of it on the way
+            text = etree.tostring(found["text"], method="text", encoding="utf-8", with_tail=False)
         begin = _beginning(text)
         if model != _WIKITEXT:
             reason = "not_wikitext"
@@ -164,21 +145,18 @@ class _Pages:
         return None
 
 
+@dataclass(slots=True)
 class _Page:
     """What is known about the page being read."""
 
-    __slots__ = ("best", "id", "known", "latest", "redirect", "revisions", "rows", "skipped", "title")
-
-    def __init__(self) -> None:
-        self.known = False
-        self.title = ""
-        self.id = ""
-        self.redirect = False
-        self.skipped: str | None = None
-        self.revisions = 0
-        self.rows = 0
-        self.best: etree._Element | None = None
-        self.latest = ""
+    known: bool = False
+    title: str = ""
+    id: str = ""
+    skipped: str | None = None
+    revisions: int = 0
+    rows: int = 0
+    best: etree._Element | None = None
+    latest: str = ""
 
 
 def _drop_before(element: etree._Element, kept: etree._Element | None, only: str | None = None) -> None:
@@ -203,12 +181,14 @@ def _beginning(text: bytes) -> str:
 
 def _contributor(element: etree._Element) -> str | None:
     """The name of a person with an account, or the address of one without; None where it is hidden."""
-    for child in element:
-        if local_name(child) in ("username", "ip"):
-            return (child.text or "").strip() or None
-    return None
+    names = ((child.text or "").strip() for child in element if local_name(child) in ("username", "ip"))
+    return next(names, None) or None
 
 
-def _integer(text: str | None) -> int | None:
-    text = (text or "").strip()
+def _text(children: Mapping[str, etree._Element], name: str) -> str:
+    return (children[name].text or "") if name in children else ""
+
+
+def _integer(text: str) -> int | None:
+    text = text.strip()
     return int(text) if len(text) < 19 and text.removeprefix("-").isdecimal() else None
