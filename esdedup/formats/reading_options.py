@@ -17,8 +17,8 @@ _REMEMBERED = (
     "format", "separator", "header", "id_column", "title_column", "text_column", "contributors", "namespaces",
     "revisions", "wikitext", "limit",
 )  # fmt: skip
-"""The options that stores remember of every source, in their order. Others are remembered where they are given, so that
-a new option does not make every source look as if it were read differently."""
+"""The options that stores remember of every source, in their order. Others are remembered where they are not at their
+default, so that a new option does not make every source look as if it were read differently."""
 
 
 @dataclass(frozen=True)
@@ -67,13 +67,14 @@ class Reading(Options):
     def flat(self) -> dict[str, Any]:
         """The values of all options."""
         usual = {name: owners[0][1].default for name, owners in FORMATS.declared().items()}
-        return {name: getattr(self, name) for name in self.names()} | usual | dict(self.given)
+        return {option.name: getattr(self, option.name) for option in self.declared()} | usual | dict(self.given)
 
     def remembered(self) -> dict[str, Any]:
         """What a store remembers of how a source was read, so as to tell whether it was read in the same way."""
-        values = self.flat()
+        values, usual = self.flat(), Reading().flat()
+        others = sorted(FORMATS.option_names() - set(_REMEMBERED))
         known = {name: values[name] for name in _REMEMBERED}
-        return known | {name: value for name, value in sorted(self.given.items()) if name not in known}
+        return known | {name: values[name] for name in others if values[name] != usual[name]}
 
 
 class Part(NamedTuple):

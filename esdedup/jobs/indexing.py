@@ -40,6 +40,7 @@ def source_marks(sources: Sequence[Source], reading: Reading) -> list[SourceMark
     """What the store remembers of each source: enough to tell whether it is the same one again."""
     # the text files of a folder share its name and are one source to the reader
     qualified = len({source.name for source in sources}) > 1 or reading.source_name is not None
+    # of all sources that are read together, also those of a format without revisions
     history = any(reading.format_named(name).keeps_history for name in FORMATS.names)
     how = reading.remembered()
     marks = []
