@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from esdedup.clustering.linkages import LINKAGES
+from esdedup.formats.protocol import FORMATS
 from esdedup.formats.reading_options import Reading
 from esdedup.matching.protocol import MATCHERS, Scanning
 from esdedup.matching.signers.protocol import SIGNERS
@@ -37,7 +38,7 @@ OF_SCANS = [
 
 def module() -> str:
     parts = [
-        _group("ReadingOptions", "How sources are read.", _lines(Reading.declared())),
+        _group("ReadingOptions", "How sources are read.", _lines(Reading.declared()) + _of_implementations(FORMATS)),
         _group("SigningOptions", "What is compared, and how it is signed: frozen with a store's first document.",
                _lines(Signing.declared()) + _choice(SIGNERS)),
         _group("ScanOptions", "Where candidates come from, what makes a pair of them, and what makes a cluster.",
@@ -65,9 +66,14 @@ def _lines(declared: Iterable[Option]) -> list[tuple[str, str, str]]:
 
 
 def _choice(registry: Registry[Any]) -> list[tuple[str, str, str]]:
+    """The option that names an implementation, and the options of all of them."""
     named = ", ".join(f"{each.name} ({each.summary})" for each in registry)
     literal = ", ".join(f'"{name}"' for name in registry.names)
-    lines = [(registry.option, f"Literal[{literal}] | None", f"{named}.")]
+    return [(registry.option, f"Literal[{literal}] | None", f"{named}."), *_of_implementations(registry)]
+
+
+def _of_implementations(registry: Registry[Any]) -> list[tuple[str, str, str]]:
+    lines = []
     for name, owners in registry.declared().items():
         only = (
             "" if len(registry.names) == 1 else f"With {registry.option} {' or '.join(owner for owner, _ in owners)}: "

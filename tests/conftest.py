@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +18,9 @@ settings.load_profile("esdedup")
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # programs that nohup or cron start ignore interrupts, and so would all that the tests start
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     config.addinivalue_line("markers", "server: about stores on a server; set by itself")
 
 

@@ -12,34 +12,6 @@ class ReadingOptions(TypedDict, total=False):
     format: Literal["wikipedia", "tsv", "csv", "jsonl", "parquet", "text", "lines"] | None
     """Format of the sources. Default: by their names."""
 
-    separator: str | None
-    """Column separator. Default: tab in TSV, comma in CSV."""
-
-    header: bool | None
-    """Whether the first line names the columns. Default: in CSV."""
-
-    id_column: str | None
-    """Column of ids: a name, dotted path or number from 1; or line, for line numbers."""
-
-    title_column: str | None
-    """Column of titles."""
-
-    text_column: str | None
-    """Column of texts; several of a TSV or CSV separated by commas."""
-
-    contributors: bool | None
-    """Keep who wrote what. Default: True."""
-
-    namespaces: tuple[int, ...] | None
-    """Namespaces of a wiki to read. Default: 0."""
-
-    revisions: Literal["latest", "all"] | None
-    """Revisions of a page to read. With all, each sentence is kept once a page, with its first and last revision.
-    Default: 'latest'."""
-
-    wikitext: Literal["fast", "reference"] | None
-    """How wiki markup is removed. Default: 'fast'."""
-
     source_name: str | None
     """Name of the source; document ids become NAME/ID."""
 
@@ -48,6 +20,35 @@ class ReadingOptions(TypedDict, total=False):
 
     part: str | None
     """Load one of N parts, each on its own machine: by page id, or line, modulo N."""
+
+    contributors: bool | None
+    """With format wikipedia: Keep who wrote what. Default: True."""
+
+    namespaces: tuple[int, ...] | None
+    """With format wikipedia: Namespaces of a wiki to read. Default: 0."""
+
+    revisions: Literal["latest", "all"] | None
+    """With format wikipedia: Revisions of a page to read. With all, each sentence is kept once a page, with its
+    first and last revision. Default: 'latest'."""
+
+    wikitext: Literal["fast", "reference"] | None
+    """With format wikipedia: How wiki markup is removed. Default: 'fast'."""
+
+    id_column: str | None
+    """With format tsv or csv or jsonl or parquet: Column of ids: a name, dotted path or number from 1; or line, for
+    line numbers."""
+
+    title_column: str | None
+    """With format tsv or csv or jsonl or parquet: Column of titles."""
+
+    text_column: str | None
+    """With format tsv or csv or jsonl or parquet: Column of texts; several of a TSV or CSV separated by commas."""
+
+    separator: str | None
+    """With format tsv or csv: Column separator. Default: tab in TSV, comma in CSV."""
+
+    header: bool | None
+    """With format tsv or csv: Whether the first line names the columns. Default: in CSV."""
 
 
 class SigningOptions(TypedDict, total=False):

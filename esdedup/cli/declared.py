@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import rich_click as click
 
 from esdedup.clustering.linkages import LINKAGES
+from esdedup.formats.protocol import FORMATS
 from esdedup.formats.reading_options import Reading
 from esdedup.matching.protocol import MATCHERS, Scanning
 from esdedup.matching.signers.protocol import SIGNERS
@@ -88,11 +90,30 @@ def _of(declared: Iterable[Option], panel: str, *but: str) -> list[Decorator]:
 
 _READING, _SIGNING, _SCANNING, _RESOURCES = "Reading sources", "What is compared", "Finding pairs", "Resources"
 
+
+def format_options() -> list[Decorator]:
+    """The options of all formats, each once; those of formats of one family stand in one panel."""
+    found = []
+    for owners in FORMATS.declared().values():
+        families = dict.fromkeys(FORMATS[name].family for name, _ in owners)
+        names = [name for name, _ in owners]
+        some = names != [each.name for each in FORMATS if each.family in families]
+        option = replace(owners[0][1], help=owners[0][1].help + some * f" Applies to {' and '.join(names)}.")
+        found.append(one_option(option, f"Reading {' or '.join(families)}"))
+    return found
+
+
+_FORMAT_HELP = f"Format of the sources: {', '.join(f'{each.name} ({each.summary})' for each in FORMATS)}."
 source_options = bundle(
-    *_of(Reading.declared(), _READING, "part"),
+    *(
+        one_option(replace(option, help=_FORMAT_HELP) if option.name == FORMATS.option else option, _READING)
+        for option in Reading.declared()
+        if option.name != "part"
+    ),
     click.option(
         "--keep-going", is_flag=True, panel=_READING, help="Continue after a damaged source; exit code 1 at the end."
     ),
+    *format_options(),
 )
 part_option = bundle(*_of([option for option in Reading.declared() if option.name == "part"], _READING))
 signing_options = bundle(

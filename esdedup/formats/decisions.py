@@ -12,7 +12,7 @@ from esdedup.text.splitting import Splitting
 _NO_MORE = 2**63
 
 
-class Mark(NamedTuple):
+class Verdict(NamedTuple):
     """A sentence that stands in a cluster. For record units position is 0."""
 
     position: int
@@ -26,34 +26,36 @@ class Decisions:
     `place` is the ordinal of the raw record that was met last: whoever walks through a source counts it up.
     """
 
-    def __init__(self, marks: Iterable[tuple[int, Sequence[Mark]]], splitting: Splitting, label: str) -> None:
+    def __init__(self, verdicts: Iterable[tuple[int, Sequence[Verdict]]], splitting: Splitting, label: str) -> None:
         self.place = 0
         self.documents = 0
         self.documents_dropped = 0
         self.sentences_dropped = 0
         self._asked = 0
-        self._marks = iter(marks)
+        self._verdicts = iter(verdicts)
         self._splitting = splitting
         self._label = label
-        self._next: tuple[int, Sequence[Mark]] = (0, ())
+        self._next: tuple[int, Sequence[Verdict]] = (0, ())
         self._advance()
 
     @property
     def next_place(self) -> int:
-        """The place of the next record that has marks; beyond all places if none is left."""
+        """The place of the next record that has verdicts; beyond all places if none is left."""
         return self._next[0]
 
     def drops(self, place: int) -> frozenset[int]:
         """Positions of the sentences that the record at `place` loses."""
-        return frozenset(mark.position for mark in self._at(place) if not mark.keep)
+        return frozenset(verdict.position for verdict in self._at(place) if not verdict.keep)
 
     def note(self, place: int) -> Any:
-        """The marks of the record at `place` as a value of JSON; the record counts as written."""
-        marks = self._at(place)
+        """The verdicts of the record at `place` as a value of JSON; the record counts as written."""
+        verdicts = self._at(place)
         self.documents += 1
         if self._splitting.unit == "sentence":
-            return [mark._asdict() for mark in marks]
-        return {"cluster": marks[0].cluster, "keep": marks[0].keep} if marks else {"cluster": None, "keep": True}
+            return [verdict._asdict() for verdict in verdicts]
+        return (
+            {"cluster": verdicts[0].cluster, "keep": verdicts[0].keep} if verdicts else {"cluster": None, "keep": True}
+        )
 
     def stay(self, records: int = 1) -> None:
         """Count records that are written as they stand."""
@@ -79,7 +81,7 @@ class Decisions:
         return left
 
     def finish(self) -> None:
-        """The source has been read to its end: no mark may be left. `EsdedupError` if one is."""
+        """The source has been read to its end: no verdict may be left. `EsdedupError` if one is."""
         if self.next_place != _NO_MORE:
             raise self._changed()
 
@@ -88,20 +90,20 @@ class Decisions:
         """Whether `left` looks at the text, or whole records are left out."""
         return self._splitting.unit == "sentence"
 
-    def _at(self, place: int) -> Sequence[Mark]:
+    def _at(self, place: int) -> Sequence[Verdict]:
         self._asked = place
-        following, marks = self._next
+        following, verdicts = self._next
         if place < following:
             return ()
         if place > following:
             raise self._changed()
         self._advance()
-        return marks
+        return verdicts
 
     def _advance(self) -> None:
         last = self._next[0]
-        self._next = next(self._marks, (_NO_MORE, ()))
-        assert self._next[0] > last, f"marks at {self._next[0]} after those at {last}"
+        self._next = next(self._verdicts, (_NO_MORE, ()))
+        assert self._next[0] > last, f"verdicts at {self._next[0]} after those at {last}"
 
     def _changed(self) -> EsdedupError:
         return EsdedupError(

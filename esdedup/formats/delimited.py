@@ -3,54 +3,165 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol
+import io
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import pyarrow as pa
+from esdedup.files import compact_json
+from esdedup.formats.csv_lines import HeldLines, NumberedLines, csv_records
+from esdedup.formats.fields import Columns, TableFormat, one_text
+from esdedup.formats.line_format import (
+    LineBlocks,
+    LineFormat,
+    Records,
+    body_and_end,
+    decode_lines,
+    decoded,
+    numbered_lines,
+)
+from esdedup.formats.protocol import NOTE, Walk
+from esdedup.options import option
 
-from esdedup.columns.records import Skips
-from esdedup.formats import fields as columns
-from esdedup.formats.batches import Row, collect, from_columns
-from esdedup.formats.fields import Columns
-from esdedup.formats.line_blocks import MAX_LINE, Block, decode_lines
-from esdedup.formats.reading_options import Reading
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from esdedup.columns.records import Skips
+    from esdedup.formats.batches import Row
+    from esdedup.formats.decisions import Decisions
 
 
-def read_tsv(blocks: Iterable[Block], label: str, reading: Reading, skips: Skips) -> Iterator[pa.RecordBatch]:
-    """Documents of a table whose cells are split by one character.
+@dataclass(frozen=True)
+class Delimited(LineFormat, TableFormat):
+    """A table whose cells are separated by one character."""
 
-    The text takes the rest of the line when its column is the last one: of the header, or without header
-    of the columns asked for.
+    usual_separator: ClassVar[str]
+    usual_header: ClassVar[bool]
+    positional: ClassVar[bool]
+    """Whether columns whose names say nothing are the id and the text by their places."""
+
+    separator: str | None = option(
+        None, "Column separator.", unit="CHAR", pattern=r"[^\r\n\"]",
+        wanted="allowed: one character, no quote or line end", usual="tab in TSV, comma in CSV",
+    )  # fmt: skip
+    header: bool | None = option(None, "Whether the first line names the columns.", usual="in CSV")
+
+    @property
+    def between(self) -> str:
+        """The separator."""
+        return self.separator or self.usual_separator
+
+    def without_header(self, label: str) -> Columns | None:
+        """The columns, if no header names them."""
+        has_header = self.usual_header if self.header is None else self.header
+        return None if has_header else self.unnamed(label)
+
+    def with_header(self, names: Sequence[str], label: str) -> Columns:
+        """The columns that the cells of a header name."""
+        return self.named(names, label, positional=self.positional)
+
+
+class _Cells(Records):
+    """Records of cells. The columns are known once the header was met, if there is one."""
+
+    def __init__(self, table: Delimited, label: str, annotate: bool) -> None:
+        self._table = table
+        self._label = label
+        self._annotate = annotate
+        self._separator = table.between
+        self._columns = table.without_header(label)
+        if self._columns is not None:
+            one_text(self._columns, label)
+
+    @property
+    def columns(self) -> Columns:
+        assert self._columns is not None, "a record was asked about before its header was met"
+        return self._columns
+
+    @abstractmethod
+    def cells(self, data: bytes) -> list[str]:
+        """The cells of a record, as far as they are needed."""
+
+    @abstractmethod
+    def joined(self, cells: Sequence[str]) -> bytes:
+        """Cells as they stand in a line."""
+
+    def text(self, data: bytes) -> str | None:
+        cells, at = self.cells(data), self.columns.text
+        return cells[at] if at < len(cells) else None
+
+    def with_text(self, data: bytes, text: str) -> bytes:
+        cells = self.cells(data)
+        cells[self.columns.text] = text
+        return self.joined(cells) + body_and_end(data)[1]
+
+    def annotated(self, data: bytes, note: Any) -> bytes | None:
+        return self.with_cell(data, compact_json(note))
+
+    def with_cell(self, data: bytes, cell: str) -> bytes:
+        """The record as it stands, with one more cell."""
+        body, end = body_and_end(data)
+        return body + self._separator.encode() + self.joined([cell]) + end
+
+    def take_header(self, names: Sequence[str], header: bytes) -> bytes:
+        """Learn the columns; the header as it is to be written."""
+        self._columns = one_text(self._table.with_header(names, self._label), self._label)
+        return self.with_cell(header, NOTE) if self._annotate else header
+
+
+@dataclass(frozen=True)
+class Tsv(Delimited):
+    """No cell holds the separator, but the last one may.
+
+    The text takes the rest of the line when its column is the last one: of the header, or without header of the columns
+    asked for.
     """
-    separator = reading.separator or "\t"
-    chosen = None if reading.header else columns.unnamed(reading, label)
-    rest = chosen is not None and chosen.text == chosen.last and not chosen.more
-    for number, block in blocks:
-        numbers, lines = decode_lines(number, block, skips)
-        if chosen is None:
-            if not lines:
-                continue
-            names = lines[0].split(separator)
-            chosen = columns.named(reading, names, label, positional=True)
-            rest = chosen.text == len(names) - 1 and not chosen.more
-            numbers, lines = numbers[1:], lines[1:]
-        splits = chosen.text if rest else chosen.last + 1
-        cells = [line.split(separator, splits) for line in lines]
-        yield from from_columns(*_columns(cells, numbers, chosen, skips))
+
+    name = "tsv"
+    summary = "tab-separated, no quotes"
+    endings = (".tsv", ".tab")
+    stdin_name = "stdin.tsv"
+    usual_separator = "\t"
+    usual_header = False
+    positional = True
+
+    def documents(self, blocks: LineBlocks, walk: Walk) -> Iterator[pa.RecordBatch]:
+        """A line is a document."""
+        from esdedup.formats.batches import from_columns
+
+        separator, columns = self.between, self.without_header(walk.label)
+        splits = 0 if columns is None else _splits(columns)
+        for number, block in blocks:
+            numbers, lines = decode_lines(number, block, walk.skips)
+            if columns is None:
+                if not lines:
+                    continue
+                names = lines[0].split(separator)
+                columns = self.with_header(names, walk.label)
+                splits = _splits(columns, len(names))
+                numbers, lines = numbers[1:], lines[1:]
+            cells = [line.split(separator, splits) for line in lines]
+            yield from from_columns(*_documents(cells, numbers, columns, walk.skips))
+
+    def records(self, label: str, annotate: bool) -> Records:
+        """Lines of cells."""
+        return _TabLines(self, label, annotate)
 
 
-def read_csv(blocks: Iterable[Block], label: str, reading: Reading, skips: Skips) -> Iterator[pa.RecordBatch]:
-    """Documents of a CSV table; its first record is the header unless `reading.header` is false."""
-    return collect(_csv_rows(blocks, label, reading, skips))
+def _splits(columns: Columns, width: int | None = None) -> int:
+    """How often a line is split: up to the text, if it is the last of `width` columns (or of those asked for)."""
+    last = columns.last if width is None else width - 1
+    return columns.text if columns.text == last and not columns.more else columns.last + 1
 
 
-def _columns(
-    cells: list[list[str]], numbers: Sequence[int], chosen: Columns, skips: Skips
+def _documents(
+    cells: list[list[str]], numbers: Sequence[int], columns: Columns, skips: Skips
 ) -> tuple[Sequence[str], Sequence[str] | None, Sequence[str], Sequence[int]]:
     """Ids, titles, texts and numbers of split lines: all at once, line by line only where one has to be skipped."""
-    place, title = chosen.id, chosen.title
+    place, title = columns.id, columns.title
     try:
-        texts = [chosen.texts(line) for line in cells] if chosen.more else [line[chosen.text] for line in cells]
+        texts = [columns.texts(line) for line in cells] if columns.more else [line[columns.text] for line in cells]
         ids = list(map(str, numbers)) if place is None else [line[place] for line in cells]
         titles = None if title is None else [line[title] for line in cells]
     except IndexError:
@@ -60,114 +171,115 @@ def _columns(
             return ids, titles, texts, numbers
     kept: list[tuple[str, str, str, int]] = []
     for number, line in zip(numbers, cells, strict=True):
-        row = checked(line, number, chosen, skips)
-        if row:
-            kept.append((*row, number))
+        record = columns.record(line, number)
+        if isinstance(record, str):
+            skips.add(record, f"line {number}")
+        else:
+            kept.append((*record, number))
     if not kept:
         return [], None, [], []
     names, found, bodies, places = zip(*kept, strict=True)
     return names, None if title is None else found, bodies, places
 
 
-def checked(cells: Sequence[str], number: int, chosen: Columns, skips: Skips) -> tuple[str, str, str] | None:
-    """Id, title and text of one record, or `None` and a count."""
-    text = chosen.texts(cells) if max(chosen.text, *chosen.more, -1) < len(cells) else ""
-    if not text or text.isspace():
-        skips.add("no_text", f"line {number}")
-        return None
-    if chosen.id is None:
-        identifier = str(number)
-    elif chosen.id >= len(cells) or not cells[chosen.id]:
-        skips.add("no_id", f"line {number}")
-        return None
-    else:
-        identifier = cells[chosen.id]
-    title = cells[chosen.title] if chosen.title is not None and chosen.title < len(cells) else ""
-    return identifier, title, text
+class _TabLines(_Cells):
+    """A line is a record."""
 
+    def __init__(self, table: Delimited, label: str, annotate: bool) -> None:
+        super().__init__(table, label, annotate)
+        self._splits = 0 if self._columns is None else _splits(self._columns)
 
-class CsvLines(Protocol):
-    """Lines for the csv module. `first_of_record` is set by the next line when it is 0."""
-
-    first_of_record: int
-
-    def __iter__(self) -> Iterator[str]: ...
-    def __next__(self) -> str: ...
-
-
-class _NumberedLines:
-    """The lines of blocks, with the number of the one handed out last."""
-
-    def __init__(self, blocks: Iterable[Block]) -> None:
-        self._blocks = iter(blocks)
-        self._lines: Iterator[bytes] = iter(())
-        self.number = 0
-        self.first_of_record = 0
-
-    def __iter__(self) -> _NumberedLines:
-        return self
-
-    def __next__(self) -> str:
-        line = next(self._lines, None)
-        while line is None:
-            start, block = next(self._blocks)
-            self.number = start - 1
-            self._lines = iter(block.splitlines(keepends=True) if b"\r" not in block else _split(block))
-            line = next(self._lines, None)
-        self.number += 1
-        if not self.first_of_record:
-            self.first_of_record = self.number
-        # invalid bytes travel as surrogates and are found again in the field
-        return line.decode("utf-8", "surrogateescape")
-
-
-def _split(block: bytes) -> list[bytes]:
-    """Lines by line feed alone: a carriage return inside a field is no line end."""
-    lines = [line + b"\n" for line in block.split(b"\n")]
-    last = lines.pop().removesuffix(b"\n")
-    return [*lines, last] if last else lines
-
-
-def _csv_rows(blocks: Iterable[Block], label: str, reading: Reading, skips: Skips) -> Iterator[Row]:
-    lines = _NumberedLines(blocks)
-    chosen = columns.unnamed(reading, label) if reading.header is False else None
-    for number, record in csv_records(lines, reading.separator or ",", skips):
-        if chosen is None:
-            chosen = columns.named(reading, record, label)
-            continue
-        row = checked(record, number, chosen, skips)
-        if row is None:
-            continue
-        identifier, title, text = row
-        if not (_is_utf8(text) and _is_utf8(identifier) and _is_utf8(title)):
-            skips.add("bad_utf8", f"line {number}")
-            continue
-        yield identifier, None if chosen.title is None else title, text, None, None, None, number
-
-
-def csv_records(lines: CsvLines, separator: str, skips: Skips) -> Iterator[tuple[int, list[str]]]:
-    """Records with the number of their first line; a record that cannot be read is skipped and counted."""
-    csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE))
-    reader = csv.reader(lines, delimiter=separator, strict=True)
-    while True:
-        lines.first_of_record = 0
-        try:
-            record = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            number = lines.first_of_record
-            if "field limit" not in str(error):
-                skips.add("bad_csv", f"line {number}")
+    def records(self, pieces: Iterator[bytes], decisions: Decisions) -> Iterator[tuple[int, bytes]]:
+        for place, line in numbered_lines(pieces, decisions):
+            names = decoded(body_and_end(line)[0]) if place and self._columns is None else None
+            if names is None:
+                yield place, line
                 continue
-            skips.add("too_long_field", f"line {number}")
-            # the field is open: its quote ends on the next line with an odd number of them
-            for line in lines:
-                if line.count('"') % 2:
-                    break
-            continue
-        if record:
-            yield lines.first_of_record, record
+            header = names.split(self._separator)
+            yield 0, self.take_header(header, line)
+            self._splits = _splits(self.columns, len(header))
+
+    def annotated(self, data: bytes, note: Any) -> bytes | None:
+        """A line that no document is read from stays as it stands."""
+        cells = self.cells(data)
+        if not cells or isinstance(self.columns.record(cells, 0), str):
+            return None
+        return super().annotated(data, note)
+
+    def cells(self, data: bytes) -> list[str]:
+        line = decoded(body_and_end(data)[0])
+        return [] if line is None else line.split(self._separator, self._splits)
+
+    def joined(self, cells: Sequence[str]) -> bytes:
+        return self._separator.join(cells).encode()
+
+
+@dataclass(frozen=True)
+class Csv(Delimited):
+    """Cells may be quoted, and hold separators and line ends then. The first record is the header."""
+
+    name = "csv"
+    summary = "comma-separated, with quotes"
+    endings = (".csv",)
+    stdin_name = "stdin.csv"
+    usual_separator = ","
+    usual_header = True
+    positional = False
+
+    def documents(self, blocks: LineBlocks, walk: Walk) -> Iterator[pa.RecordBatch]:
+        """A record is a document."""
+        from esdedup.formats.batches import collect
+
+        return collect(self._rows(blocks, walk))
+
+    def _rows(self, blocks: LineBlocks, walk: Walk) -> Iterator[Row]:
+        columns, skips = self.without_header(walk.label), walk.skips
+        for number, cells in csv_records(NumberedLines(blocks), self.between, skips):
+            if columns is None:
+                columns = self.with_header(cells, walk.label)
+                continue
+            record = columns.record(cells, number)
+            if isinstance(record, str):
+                skips.add(record, f"line {number}")
+                continue
+            identifier, title, text = record
+            if _is_utf8(text) and _is_utf8(identifier) and _is_utf8(title):
+                yield identifier, None if columns.title is None else title, text, None, None, None, number
+            else:
+                skips.add("bad_utf8", f"line {number}")
+
+    def records(self, label: str, annotate: bool) -> Records:
+        """Records with quotes and all, over as many lines as each takes."""
+        return _CsvRecords(self, label, annotate)
+
+
+class _CsvRecords(_Cells):
+    """A changed record is written anew, with its cells quoted where they have to be."""
+
+    def records(self, pieces: Iterator[bytes], decisions: Decisions) -> Iterator[tuple[int, bytes]]:
+        from esdedup.columns.records import Skips
+
+        with HeldLines(numbered_lines(pieces, decisions)) as lines:
+            for place, cells in csv_records(lines, self._separator, Skips()):
+                yield from ((0, piece) for piece in lines.before_record())
+                if self._columns is None:
+                    yield 0, self.take_header(cells, b"".join(lines.record()))
+                elif lines.torn:
+                    yield from ((0, piece) for piece in lines.record())
+                else:
+                    yield place, b"".join(lines.record())
+                lines.release()
+            yield from ((0, piece) for piece in lines.all())
+
+    def cells(self, data: bytes) -> list[str]:
+        record = data.decode("utf-8", "surrogateescape")
+        return next(csv.reader([record], delimiter=self._separator, strict=True))
+
+    def joined(self, cells: Sequence[str]) -> bytes:
+        line = io.StringIO()
+        # the writer quotes what its line end is made of: with this one both characters
+        csv.writer(line, delimiter=self._separator, lineterminator="\r\n").writerow(cells)
+        return line.getvalue().removesuffix("\r\n").encode("utf-8", "surrogateescape")
 
 
 def _is_utf8(text: str) -> bool:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from esdedup.errors import UsageError
-from esdedup.formats.reading_options import Reading
+from esdedup.formats.protocol import Format
+from esdedup.options import option
 
 LINE = "line"
 """As an id column: the line number from 1."""
@@ -16,6 +18,11 @@ _TITLES = ("title",)
 _TEXTS = ("text", "sentence", "content")
 _SHOWN = 20
 _WIDTH = 40
+
+
+def _column(help: str) -> Any:
+    wanted = "allowed: a name, a dotted path or a number from 1"
+    return option(None, help, unit="COLUMN", pattern=r"(?s:.+)", wanted=wanted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,52 +44,69 @@ class Columns:
         text = cells[self.text]
         return " ".join([text, *(cells[place] for place in self.more)]) if self.more else text
 
+    def record(self, cells: Sequence[str], number: int) -> tuple[str, str, str] | str:
+        """Id, title and text of the record at line `number`, or the reason why it is skipped."""
+        try:
+            text = self.texts(cells)
+        except IndexError:
+            text = ""
+        if not text or text.isspace():
+            return "no_text"
+        identifier = str(number) if self.id is None else cells[self.id] if self.id < len(cells) else ""
+        title = cells[self.title] if self.title is not None and self.title < len(cells) else ""
+        return (identifier, title, text) if identifier else "no_id"
 
-def unnamed(reading: Reading, label: str) -> Columns:
-    """The columns of a table without header: numbers from 1, by default id 1 and text 2."""
-    text, *more = (_number(column, label) for column in (reading.text_column or "2").split(","))
-    identifier: int | None
-    if reading.id_column == LINE:
-        identifier = None
-    else:
-        identifier = _number(reading.id_column or "1", label)
-    title = _number(reading.title_column, label) if reading.title_column else None
-    return Columns(identifier, title, text, tuple(more))
 
+@dataclass(frozen=True)
+class TableFormat(Format):
+    """A format whose records have columns: names, dotted paths or numbers from 1."""
 
-def named(reading: Reading, names: Sequence[str], label: str, *, positional: bool = False) -> Columns:
-    """The columns of a table with these names: as told, else by the usual names.
+    family = "tables"
 
-    Without a usual name for the id it is the line number; for the text, `UsageError` with the names found.
-    With `positional`, the first and second column stand in for them.
-    """
-    more: list[int] = []
-    if reading.text_column:
-        whole = reading.text_column in names  # a name may hold a comma
-        parts = [reading.text_column] if whole else reading.text_column.split(",")
-        text, *more = (_find(part, names, label, "text") for part in parts)
-    elif (found := _usual(_TEXTS, names)) is not None:
-        text = found
-    elif positional and len(names) > 1:
-        text = 1
-    else:
-        raise UsageError(
-            f"{label}: no column named {', '.join(_TEXTS[:-1])} or {_TEXTS[-1]}; say which one holds "
-            f"the text with --text-column; columns: {_listed(names)}"
-        )
-    identifier: int | None
-    if reading.id_column == LINE:
-        identifier = None
-    elif reading.id_column:
-        identifier = _find(reading.id_column, names, label, "id")
-    else:
-        identifier = _usual(_IDS, names)
-        if identifier is None and positional and text != 0:
-            identifier = 0
-    if reading.title_column:
-        return Columns(identifier, _find(reading.title_column, names, label, "title"), text, tuple(more))
-    title = _usual(_TITLES, names)
-    return Columns(identifier, None if title == text else title, text, tuple(more))
+    id_column: str | None = _column("Column of ids: a name, dotted path or number from 1; or line, for line numbers.")
+    title_column: str | None = _column("Column of titles.")
+    text_column: str | None = _column("Column of texts; several of a TSV or CSV separated by commas.")
+
+    def unnamed(self, label: str) -> Columns:
+        """The columns of a table without header: numbers from 1, by default id 1 and text 2."""
+        text, *more = (_number(column, label) for column in (self.text_column or "2").split(","))
+        identifier = None if self.id_column == LINE else _number(self.id_column or "1", label)
+        title = _number(self.title_column, label) if self.title_column else None
+        return Columns(identifier, title, text, tuple(more))
+
+    def named(self, names: Sequence[str], label: str, *, positional: bool = False) -> Columns:
+        """The columns of a table with these names: as asked for, else by the usual names.
+
+        Without a usual name for the id it is the line number; for the text, `UsageError` with the names found.
+        With `positional`, the first and second column stand in for them.
+        """
+        more: list[int] = []
+        if self.text_column:
+            whole = self.text_column in names  # a name may hold a comma
+            parts = [self.text_column] if whole else self.text_column.split(",")
+            text, *more = (_find(part, names, label, "text") for part in parts)
+        elif (found := _usual(_TEXTS, names)) is not None:
+            text = found
+        elif positional and len(names) > 1:
+            text = 1
+        else:
+            raise UsageError(
+                f"{label}: no column named {', '.join(_TEXTS[:-1])} or {_TEXTS[-1]}; say which one holds "
+                f"the text with --text-column; columns: {_listed(names)}"
+            )
+        identifier: int | None
+        if self.id_column == LINE:
+            identifier = None
+        elif self.id_column:
+            identifier = _find(self.id_column, names, label, "id")
+        else:
+            identifier = _usual(_IDS, names)
+            if identifier is None and positional and text != 0:
+                identifier = 0
+        if self.title_column:
+            return Columns(identifier, _find(self.title_column, names, label, "title"), text, tuple(more))
+        title = _usual(_TITLES, names)
+        return Columns(identifier, None if title == text else title, text, tuple(more))
 
 
 def one_text(chosen: Columns, label: str) -> Columns:

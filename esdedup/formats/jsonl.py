@@ -3,65 +3,114 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
+from esdedup.files import compact_json
+from esdedup.formats.fields import LINE, TableFormat
+from esdedup.formats.line_format import LineBlocks, LineFormat, Records, body_and_end, decode_lines, decoded
+from esdedup.formats.protocol import NOTE, Walk
 
-from esdedup.columns.records import Skips
-from esdedup.formats.batches import Row, collect, replace_surrogates
-from esdedup.formats.fields import LINE
-from esdedup.formats.line_blocks import Block, decode_lines
-from esdedup.formats.reading_options import Reading
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from esdedup.columns.records import Skips
+    from esdedup.formats.batches import Row
 
 
-def read_jsonl(blocks: Iterable[Block], reading: Reading, skips: Skips) -> Iterator[pa.RecordBatch]:
-    """Documents of JSON lines; columns are keys or dotted paths, by default id, title and text.
+@dataclass(frozen=True)
+class JsonLines(LineFormat, TableFormat):
+    """Columns are keys or dotted paths, by default id, title and text.
 
-    A record without the default id gets its line number; without an id column that was asked for, it is
-    skipped. Blank lines are no records.
+    A record without the default id gets its line number; without an id column that was asked for, it is skipped.
+    Blank lines are no records.
     """
-    return collect(_rows(blocks, reading, skips))
+
+    name = "jsonl"
+    summary = "JSON lines, an object a line"
+    endings = (".jsonl", ".ndjson")
+    stdin_name = "stdin.jsonl"
+
+    def documents(self, blocks: LineBlocks, walk: Walk) -> Iterator[pa.RecordBatch]:
+        """An object is a document."""
+        from esdedup.formats.batches import collect
+
+        return collect(self._rows(blocks, walk.skips))
+
+    def _rows(self, blocks: LineBlocks, skips: Skips) -> Iterator[Row]:
+        from esdedup.formats.batches import replace_surrogates
+
+        text_path, title_path = self.text_path, self.title_column or "title"
+        id_path = None if self.id_column == LINE else self.id_column or "id"
+        for first, block in blocks:
+            for number, line in zip(*decode_lines(first, block, skips), strict=True):
+                if not line or line.isspace():
+                    continue
+                record = _object(line)
+                if record is None:
+                    skips.add("bad_json", f"line {number}")
+                    continue
+                text = _value(record, text_path)
+                if not isinstance(text, str) or not text or text.isspace():
+                    skips.add("no_text", f"line {number}")
+                    continue
+                identifier = None if id_path is None else _name(_value(record, id_path))
+                if identifier is None and (id_path is None or self.id_column is None):
+                    identifier = str(number)
+                if not identifier:
+                    skips.add("no_id", f"line {number}")
+                    continue
+                title = _name(_value(record, title_path))
+                yield identifier, title and replace_surrogates(title), text, None, None, None, number
+
+    @property
+    def text_path(self) -> str:
+        """Where the text stands in an object."""
+        return self.text_column or "text"
+
+    def records(self, label: str, annotate: bool) -> Records:
+        """Lines."""
+        del label, annotate
+        return _Objects(self.text_path)
 
 
-def _rows(blocks: Iterable[Block], reading: Reading, skips: Skips) -> Iterator[Row]:
-    text_path = reading.text_column or "text"
-    title_path = reading.title_column or "title"
-    id_path = None if reading.id_column == LINE else reading.id_column or "id"
-    for first, block in blocks:
-        for number, line in zip(*decode_lines(first, block, skips), strict=True):
-            if not line or line.isspace():
-                continue
-            try:
-                record = json.loads(line)
-            except (ValueError, RecursionError):
-                record = None
-            if not isinstance(record, dict):
-                skips.add("bad_json", f"line {number}")
-                continue
-            text = _value(record, text_path)
-            if not isinstance(text, str) or not text or text.isspace():
-                skips.add("no_text", f"line {number}")
-                continue
-            identifier = None if id_path is None else _name(_value(record, id_path))
-            if identifier is None and (id_path is None or reading.id_column is None):
-                identifier = str(number)
-            if not identifier:
-                skips.add("no_id", f"line {number}")
-                continue
-            title = _name(_value(record, title_path))
-            yield identifier, title and replace_surrogates(title), text, None, None, None, number
+class _Objects(Records):
+    """Lines with JSON objects; one that is changed is written in compact form, with its keys in their order."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def text(self, data: bytes) -> str | None:
+        from esdedup.formats.batches import replace_surrogates
+
+        text = _value(_object(decoded(data)) or {}, self._path)
+        return replace_surrogates(text) if isinstance(text, str) else None
+
+    def with_text(self, data: bytes, text: str) -> bytes:
+        record = _object(decoded(data)) or {}
+        if found := _locate(record, self._path):
+            holder, key = found
+            holder[key] = text
+        return _json_bytes(record) + body_and_end(data)[1]
+
+    def annotated(self, data: bytes, note: Any) -> bytes | None:
+        record = _object(decoded(data))
+        if record is None:
+            return None
+        record.pop(NOTE, None)
+        return _json_bytes({**record, NOTE: note}) + body_and_end(data)[1]
 
 
 def _value(record: dict[str, Any], path: str) -> object:
     """What stands at a key, or at a dotted path where no key has that very name."""
     if path in record or "." not in path:
         return record.get(path)
-    found = locate(record, path)
+    found = _locate(record, path)
     return None if found is None else found[0][found[1]]
 
 
-def locate(record: dict[str, Any], path: str) -> tuple[Any, Any] | None:
+def _locate(record: dict[str, Any], path: str) -> tuple[Any, Any] | None:
     """What holds the value that `path` names, and the key or the number that it has in there."""
     holder: Any = record
     keys = [path] if path in record else path.split(".")
@@ -77,10 +126,26 @@ def locate(record: dict[str, Any], path: str) -> tuple[Any, Any] | None:
     return None
 
 
+def _object(line: str | None) -> dict[str, Any] | None:
+    try:
+        record = json.loads(line or "")
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None
+
+
 def _name(value: object) -> str | None:
-    """An id or a title as text; `None` for what cannot be one."""
+    """An id or a title as text; None for what cannot be one."""
     if isinstance(value, str):
         return value
     if isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)
     return None
+
+
+def _json_bytes(record: dict[str, Any]) -> bytes:
+    try:
+        return compact_json(record).encode()
+    except UnicodeEncodeError:
+        # half of a surrogate pair can only be written as it was: escaped
+        return json.dumps(record, separators=(",", ":")).encode()

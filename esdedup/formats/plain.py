@@ -2,24 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
+from esdedup.formats.line_format import BOM, LineBlocks, LineFormat, Records, body_and_end, decode_lines, decoded
+from esdedup.formats.protocol import Format, Walk
 
-from esdedup.columns.records import Skips
-from esdedup.formats.batches import Row, collect, from_columns
-from esdedup.formats.line_blocks import Block, decode_lines
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from esdedup.columns.records import Skips
+    from esdedup.formats.batches import Row
+    from esdedup.formats.compression.opener import Member
+    from esdedup.formats.decisions import Decisions
 
 MAX_TEXT = 2**28
 """A text file larger than this is skipped and counted: one document is held in memory as a whole."""
 
 
-def read_text(identifier: str, pieces: Iterator[bytes], skips: Skips) -> Iterator[pa.RecordBatch]:
-    """The file as one document. Invalid UTF-8 is replaced by U+FFFD and counted."""
-    return collect(_text(identifier, pieces, skips))
+@dataclass(frozen=True)
+class Text(Format):
+    """A member is a document."""
+
+    name = "text"
+    summary = "plain text, a file a document"
+    family = "texts"
+    endings = (".txt", ".text")
+    stdin_name = "stdin.txt"
+    annotates = False
+    folder_is_one = True
+
+    def read(self, member: Member, walk: Walk) -> Iterator[pa.RecordBatch]:
+        """See `Format`. Invalid UTF-8 is replaced by U+FFFD and counted."""
+        from esdedup.formats.batches import collect
+
+        rows = _whole(member.name or walk.document, member.pieces, walk.skips)
+        yield from walk.up_to_limit(collect(rows))
+        walk.records += 1
+
+    def rewrite(self, member: Member, walk: Walk, decisions: Decisions, annotate: bool) -> Iterator[bytes] | None:
+        """See `Format`: as it stands, or without its sentences that are dropped."""
+        decisions.place += 1
+        drops = decisions.drops(decisions.place)
+        if not drops:
+            decisions.stay()
+            return member.pieces
+        data = b"".join(member.pieces)
+        text = data.removeprefix(BOM)
+        left = decisions.left(text.decode(errors="replace"), drops)
+        return None if left is None else iter((data[: len(data) - len(text)], left.encode()))
 
 
-def _text(identifier: str, pieces: Iterator[bytes], skips: Skips) -> Iterator[Row]:
+def _whole(identifier: str, pieces: Iterator[bytes], skips: Skips) -> Iterator[Row]:
     held: list[bytes] = []
     size = 0
     for piece in pieces:
@@ -28,10 +63,9 @@ def _text(identifier: str, pieces: Iterator[bytes], skips: Skips) -> Iterator[Ro
         if size > MAX_TEXT:
             skips.add("too_long_text", identifier)
             return
-    data = b"".join(held).removeprefix(b"\xef\xbb\xbf")
-    try:
-        text = data.decode()
-    except UnicodeDecodeError:
+    data = b"".join(held).removeprefix(BOM)
+    text = decoded(data)
+    if text is None:
         skips.add("bad_utf8", identifier)
         text = data.decode(errors="replace")
     if not text or text.isspace():
@@ -40,13 +74,40 @@ def _text(identifier: str, pieces: Iterator[bytes], skips: Skips) -> Iterator[Ro
     yield identifier, None, text, None, None, None, 1
 
 
-def read_lines(blocks: Iterable[Block], skips: Skips) -> Iterator[pa.RecordBatch]:
-    """Each line as a document, its number from 1 as id; empty lines are counted."""
-    for first, block in blocks:
-        numbers, lines = decode_lines(first, block, skips)
-        if not all(lines) or any(map(str.isspace, lines)):
-            pairs = zip(numbers, lines, strict=True)
-            kept = [(at, line) for at, line in pairs if line and not line.isspace()]
-            skips.add("no_text", count=len(lines) - len(kept))
-            numbers, lines = [at for at, _ in kept], [line for _, line in kept]
-        yield from from_columns(list(map(str, numbers)), None, lines, numbers)
+@dataclass(frozen=True)
+class Lines(LineFormat):
+    """A line is a document, its number from 1 the id; empty lines are counted."""
+
+    name = "lines"
+    summary = "plain text, a line a document"
+    family = "texts"
+    stdin_name = "stdin.txt"
+    annotates = False
+
+    def documents(self, blocks: LineBlocks, walk: Walk) -> Iterator[pa.RecordBatch]:
+        """The lines that are not empty."""
+        from esdedup.formats.batches import from_columns
+
+        for first, block in blocks:
+            numbers, lines = decode_lines(first, block, walk.skips)
+            if not all(lines) or any(map(str.isspace, lines)):
+                pairs = zip(numbers, lines, strict=True)
+                kept = [(at, line) for at, line in pairs if line and not line.isspace()]
+                walk.skips.add("no_text", count=len(lines) - len(kept))
+                numbers, lines = [at for at, _ in kept], [line for _, line in kept]
+            yield from from_columns(list(map(str, numbers)), None, lines, numbers)
+
+    def records(self, label: str, annotate: bool) -> Records:
+        """Lines."""
+        del label, annotate
+        return _Texts()
+
+
+class _Texts(Records):
+    """Lines that are texts, without their ends."""
+
+    def text(self, data: bytes) -> str | None:
+        return decoded(body_and_end(data)[0])
+
+    def with_text(self, data: bytes, text: str) -> bytes:
+        return text.encode() + body_and_end(data)[1]

@@ -1,60 +1,31 @@
-"""How sources are read."""
+"""How sources are read: what all formats share, and the options of each."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from esdedup.errors import SettingsError, UsageError
-from esdedup.options import Options, option, shown_value
-
-FORMATS = ("wikipedia", "tsv", "csv", "jsonl", "parquet", "text", "lines")
-REVISIONS = ("latest", "all")
-WIKITEXT_PATHS = ("fast", "reference")
+from esdedup.errors import SettingsError
+from esdedup.formats.protocol import FORMATS, Format
+from esdedup.options import Options, option, shown_value, sort_out
 
 _PARTS = "allowed: I/N with I from 1 to N, and N up to 1024"
 
-
-def _column(help: str) -> Any:
-    wanted = "allowed: a name, a dotted path or a number from 1"
-    return option(None, help, unit="COLUMN", pattern=r"(?s:.+)", wanted=wanted)
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    try:
-        return tuple(int(part) for part in text.split(","))
-    except ValueError:
-        raise UsageError(f"--namespaces {text}: allowed: numbers separated by commas, as in 0,14") from None
+_REMEMBERED = (
+    "format", "separator", "header", "id_column", "title_column", "text_column", "contributors", "namespaces",
+    "revisions", "wikitext", "limit",
+)  # fmt: skip
+"""The options that stores remember of every source, in their order. Others are remembered where they are not at their
+default, so that a new option does not make every source look as if it were read differently."""
 
 
 @dataclass(frozen=True)
 class Reading(Options):
-    """How sources are read. None means: by the source's name, or what is usual for the format.
+    """How sources are read. Made by `Reading.of` from flat options."""
 
-    Columns are names, dotted paths (JSON) or numbers from 1; `id_column` may be `line`, and `text_column` several,
-    separated by commas, of a table in lines.
-    """
-
-    format: str | None = option(None, "Format of the sources.", choices=FORMATS, usual="by their names")
-    separator: str | None = option(
-        None, "Column separator.", unit="CHAR", pattern=r"[^\r\n\"]",
-        wanted="allowed: one character, no quote or line end", usual="tab in TSV, comma in CSV",
-    )  # fmt: skip
-    header: bool | None = option(None, "Whether the first line names the columns.", usual="in CSV")
-    id_column: str | None = _column("Column of ids: a name, dotted path or number from 1; or line, for line numbers.")
-    title_column: str | None = _column("Column of titles.")
-    text_column: str | None = _column("Column of texts; several of a TSV or CSV separated by commas.")
-    contributors: bool = option(True, "Keep who wrote what.")
-    namespaces: tuple[int, ...] = option(
-        (0,), "Namespaces of a wiki to read.", unit="N,N…", wanted="allowed: integers, as in (0, 14)", parse=_numbers,
-        usual="0",
-    )  # fmt: skip
-    revisions: str = option(
-        "latest", "Revisions of a page to read. With all, each sentence is kept once a page, with its first and last "
-        "revision.", choices=REVISIONS,
-    )  # fmt: skip
-    wikitext: str = option("fast", "How wiki markup is removed.", choices=WIKITEXT_PATHS)
+    format: str | None = option(None, "Format of the sources.", choices=FORMATS.names, usual="by their names")
     source_name: str | None = option(
         None, "Name of the source; document ids become NAME/ID.", unit="NAME", pattern=r"[^/\s]+",
         wanted="allowed: no slash, no white space",
@@ -64,10 +35,46 @@ class Reading(Options):
         None, "Load one of N parts, each on its own machine: by page id, or line, modulo N.", unit="I/N",
         pattern=r"[0-9]{1,4}/[0-9]{1,4}", wanted=_PARTS,
     )  # fmt: skip
+    given: Mapping[str, Any] = field(default_factory=dict)  # options of formats; each format takes its own
 
     def check_together(self) -> None:
         """The number of a part is one of the parts."""
         Part.parse(self.part)
+
+    @classmethod
+    def all_names(cls) -> frozenset[str]:
+        """The names of all options, those of every format among them."""
+        return cls.names() | FORMATS.option_names()
+
+    @classmethod
+    def of(cls, **given: Any) -> Reading:
+        """The reading that flat options ask for; None leaves an option to its default.
+
+        One run may read several formats, so an option that does not apply to a source has no effect on it. Raises
+        `SettingsError` for a value outside its range.
+        """
+        given = {name: value for name, value in given.items() if value is not None}
+        own, of_formats = sort_out(given, cls.names(), FORMATS.option_names())
+        declared = FORMATS.declared()
+        for name, value in of_formats.items():
+            declared[name][0][1].check(value)
+        return cls(**own, given=of_formats)
+
+    def format_named(self, name: str) -> Format:
+        """A format with the options that it is to be read with."""
+        return FORMATS.make(name, self.given)
+
+    def flat(self) -> dict[str, Any]:
+        """The values of all options."""
+        usual = {name: owners[0][1].default for name, owners in FORMATS.declared().items()}
+        return {option.name: getattr(self, option.name) for option in self.declared()} | usual | dict(self.given)
+
+    def remembered(self) -> dict[str, Any]:
+        """What a store remembers of how a source was read, so as to tell whether it was read in the same way."""
+        values, usual = self.flat(), Reading().flat()
+        others = sorted(FORMATS.option_names() - set(_REMEMBERED))
+        known = {name: values[name] for name in _REMEMBERED}
+        return known | {name: values[name] for name in others if values[name] != usual[name]}
 
 
 class Part(NamedTuple):

@@ -7,31 +7,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TypeVar
 
+from esdedup.columns.records import Skips
 from esdedup.errors import SourceError, UsageError
 from esdedup.files import whole_file
-from esdedup.formats.compression.encoders import write_members
-from esdedup.formats.compression.opener import COMPRESSIONS, Opened, readable
-from esdedup.formats.csv_records import CsvRecords
-from esdedup.formats.decisions import Decisions, Mark
-from esdedup.formats.discover import Source, split_name
-from esdedup.formats.line_records import JsonLines, PlainLines, RecordFormat, TabLines, rewrite_records
-from esdedup.formats.mediawiki.cleaned import CleanedPages
-from esdedup.formats.parquet_rows import rewrite_parquet
-from esdedup.formats.reading_options import Reading
+from esdedup.formats.compression.opener import Opened, readable
+from esdedup.formats.compression.protocol import COMPRESSIONS
+from esdedup.formats.decisions import Decisions, Verdict
+from esdedup.formats.locations import Source
+from esdedup.formats.protocol import FORMATS, Format, Walk
 from esdedup.text.splitting import Splitting
 
-__all__ = ["Mark", "Rewritten", "check_rewritable", "output_path", "rewrite_source"]
-
 T = TypeVar("T")
-
-_STDIN = {
-    "wikipedia": "stdin.jsonl", "tsv": "stdin.tsv", "csv": "stdin.csv", "jsonl": "stdin.jsonl",
-    "parquet": "stdin.parquet", "text": "stdin.txt", "lines": "stdin.txt",
-}  # fmt: skip
-_BOM = b"\xef\xbb\xbf"
 
 _log = logging.getLogger("esdedup")
 
@@ -49,14 +38,14 @@ class Rewritten:
     sentences_dropped: int  # taken out of documents that stay
 
 
-def check_rewritable(source: Source, reading: Reading, folder: Path, *, annotate: bool) -> None:
+def check_rewritable(source: Source, folder: Path, *, annotate: bool) -> None:
     """Raise `UsageError` if the source cannot be written to `folder` as asked."""
     label = "standard input" if source.path is None else readable(source.path)
-    if source.format == "wikipedia" and reading.revisions == "all":
-        raise UsageError(f"{label}: a page is written once, with its latest text; use --revisions latest")
-    if annotate and source.format in ("text", "lines"):
+    source.format.check_rewritable(label)
+    if annotate and not source.format.annotates:
+        *able, last = (each.name for each in FORMATS if each.annotates)
         raise UsageError(
-            f"{label}: plain text has no room for annotations; only jsonl, csv, tsv, parquet and wikipedia have "
+            f"{label}: {source.format.name} has no room for annotations; only {', '.join(able)} and {last} have "
             "(--format); or leave --annotate out"
         )
     path = output_path(source, folder)
@@ -66,37 +55,38 @@ def check_rewritable(source: Source, reading: Reading, folder: Path, *, annotate
 
 def output_path(source: Source, folder: Path) -> Path:
     """Where `rewrite_source` writes."""
-    path = source.path
-    if path is None:
-        return folder / _STDIN[source.format]
+    if source.path is None:
+        return folder / source.format.stdin_name
     if source.base is not None:
-        return folder / path.relative_to(source.base)
-    return folder / (_jsonl_name(path.name) if source.format == "wikipedia" else path.name)
+        return folder / source.path.relative_to(source.base)
+    return folder / source.format.output_name(source.path.name)
 
 
 def rewrite_source(
     source: Source,
-    reading: Reading,
     splitting: Splitting,
-    marks: Iterable[tuple[int, Sequence[Mark]]],
+    verdicts: Iterable[tuple[int, Sequence[Verdict]]],
     folder: Path,
     *,
     annotate: bool,
+    limit: int | None = None,
     keep_going: bool = False,
     threads: int = 1,
 ) -> Rewritten:
-    """Write `source` to `folder` without the sentences (or records) whose marks do not keep them.
+    """Write `source` to `folder` without the sentences (or records) whose verdicts do not keep them.
 
-    `marks` are in rising order of place and are read as they are needed. What has no such mark is written byte
-    for byte as it stands (wiki dumps: as cleaned pages). With `annotate` all is kept, and each record carries its
-    marks. The file appears when it is whole; with `keep_going`, also what stands before damage. `UsageError` where
-    the source cannot be written so, `SourceError` for damage, `EsdedupError` where the marks do not fit the source.
+    `verdicts` come in rising order of place and are read as they are needed. A record without one that drops something
+    is written byte for byte as it stands (wiki dumps: as cleaned pages, at most `limit` of them). With `annotate` all
+    is kept, and each record carries its verdicts. The file appears when it is whole; with `keep_going`, also what
+    stands before damage. Raises `UsageError` where the source cannot be written so, `SourceError` for damage,
+    `EsdedupError` where the verdicts do not fit the source.
     """
-    check_rewritable(source, reading, folder, annotate=annotate)
+    check_rewritable(source, folder, annotate=annotate)
     path = output_path(source, folder)
     with closing(Opened(source.path, threads)) as opened:
-        decisions = Decisions(marks, splitting, opened.label)
-        writing = _Writing(source, reading, opened, decisions, annotate, keep_going)
+        decisions = Decisions(verdicts, splitting, opened.label)
+        walk = Walk(opened.label, source.document, Skips(), limit)
+        writing = _Writing(source.format, opened, walk, decisions, annotate, keep_going)
         members = writing.members()
         first = next(members, None)
         if first is None:
@@ -104,8 +94,9 @@ def rewrite_source(
             path.unlink(missing_ok=True)  # of an earlier run, and no longer true
         else:
             path.parent.mkdir(parents=True, exist_ok=True)
+            compression = COMPRESSIONS["plain"]() if source.path is None else opened.compression
             with whole_file(path) as part:
-                write_members(part, _compression(source, opened), chain([first], members))
+                compression.write(part, chain([first], members))
                 writing.finish()
     return Rewritten(path, decisions.documents, decisions.documents_dropped, decisions.sentences_dropped)
 
@@ -114,74 +105,37 @@ class _Writing:
     """The members of a source as they are to be written: those that stay, as bytes in pieces."""
 
     def __init__(
-        self,
-        source: Source,
-        reading: Reading,
-        opened: Opened,
-        decisions: Decisions,
-        annotate: bool,
-        keep_going: bool,
+        self, form: Format, opened: Opened, walk: Walk, decisions: Decisions, annotate: bool, keep_going: bool
     ) -> None:
         self._damaged = False
-        self._format = source.format
-        self._reading = reading
+        self._format = form
         self._opened = opened
+        self._walk = walk
         self._decisions = decisions
         self._annotate = annotate
         self._keep_going = keep_going
-        self._pages = CleanedPages(reading, opened.label, decisions, annotate)
 
     def members(self) -> Iterator[tuple[str | None, Iterator[bytes]]]:
         """Names and bytes; with `keep_going`, they end where damage begins."""
         return self._until_damage(self._members())
 
     def finish(self) -> None:
-        """All has been read; where that was without damage, no mark may be left."""
+        """All has been read; where that was without damage, no verdict may be left."""
         if not self._damaged:
             self._decisions.finish()
 
     def _members(self) -> Iterator[tuple[str | None, Iterator[bytes]]]:
-        for name, pieces in self._opened.members():
-            rewritten = self._rewritten(pieces)
+        for member in self._opened.members():
+            rewritten = self._format.rewrite(member, self._walk, self._decisions, self._annotate)
             if rewritten is None:
                 continue
             whole = self._until_damage(rewritten)
             head = next(whole, b"")
             if self._damaged and not head:
                 return
-            yield self._member_name(name), chain([head], whole)
+            yield member.name and self._format.output_name(member.name), chain([head], whole)
             if self._damaged:
                 return
-
-    def _rewritten(self, pieces: Iterator[bytes]) -> Iterator[bytes] | None:
-        label, reading, decisions = self._opened.label, self._reading, self._decisions
-        form: RecordFormat
-        match self._format:
-            case "wikipedia":
-                return self._pages.lines(pieces)
-            case "parquet":
-                return self._parquet(pieces)
-            case "text":
-                return _text(pieces, decisions)
-            case "lines":
-                form = PlainLines()
-            case "jsonl":
-                form = JsonLines(reading)
-            case "tsv":
-                form = TabLines(reading, label, self._annotate)
-            case "csv":
-                form = CsvRecords(reading, label, self._annotate)
-        return rewrite_records(form, pieces, decisions, self._annotate)
-
-    def _parquet(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
-        with self._opened.seekable(pieces) as file:
-            yield from rewrite_parquet(file, self._opened.label, self._reading, self._decisions, self._annotate)
-
-    def _member_name(self, name: str | None) -> str | None:
-        if name is None or self._format != "wikipedia":
-            return name
-        path = PurePosixPath(name)
-        return str(path.with_name(_jsonl_name(path.name)))
 
     def _until_damage(self, things: Iterator[T]) -> Iterator[T]:
         try:
@@ -191,28 +145,3 @@ class _Writing:
                 raise
             self._damaged = True
             _log.error("%s", error)
-
-
-def _text(pieces: Iterator[bytes], decisions: Decisions) -> Iterator[bytes] | None:
-    """A text file as it stands, or without its sentences that are dropped; `None` if none is left."""
-    decisions.place += 1
-    drops = decisions.drops(decisions.place)
-    if not drops:
-        decisions.stay()
-        return pieces
-    data = b"".join(pieces)
-    text = data.removeprefix(_BOM)
-    left = decisions.left(text.decode(errors="replace"), drops)
-    return None if left is None else iter((data[: len(data) - len(text)], left.encode()))
-
-
-def _jsonl_name(name: str) -> str:
-    """The name of a dump with the ending of JSON lines, before that of its compression."""
-    ending = PurePosixPath(name).suffix
-    return f"{split_name(name)[0]}.jsonl{ending if ending.lower() in COMPRESSIONS else ''}"
-
-
-def _compression(source: Source, opened: Opened) -> str:
-    if source.path is None:
-        return "plain"
-    return "lzma" if source.path.suffix.lower() == ".lzma" else opened.compression

@@ -13,7 +13,7 @@ from typing import Any
 from esdedup.analysis.kind_names import KINDS
 from esdedup.errors import StoreSourcesError, UsageError
 from esdedup.files import compact_json, whole_file
-from esdedup.formats.discover import Source
+from esdedup.formats.locations import Source
 from esdedup.formats.rewrite import Rewritten, check_rewritable, output_path, rewrite_source
 from esdedup.jobs.indexing import damages, source_marks
 from esdedup.jobs.steps import (
@@ -80,7 +80,7 @@ def dedupe(
     for source in found:
         if source.path is None:
             raise UsageError("standard input cannot be read twice, as dedupe must; save it and name the file")
-        check_rewritable(source, settings.reading, folder, annotate=annotate)
+        check_rewritable(source, folder, annotate=annotate)
         _check_place(source, folder)
     make_folder(folder)
     marks = source_marks(found, settings.reading)
@@ -102,7 +102,6 @@ def dedupe(
                 if not written.has(mark.path):
                     done = rewrite_source(
                         source,
-                        settings.reading,
                         opened.signing.splitting,
                         verdicts.marks(numbers[mark.name, mark.path]),
                         folder,

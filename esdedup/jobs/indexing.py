@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, nullcontext
 from copy import deepcopy
-from dataclasses import asdict
 from types import TracebackType
 
 import numpy as np
@@ -19,9 +17,10 @@ import pyarrow as pa
 from esdedup.columns.ahead import read_ahead
 from esdedup.columns.records import Skips
 from esdedup.errors import SourceError
-from esdedup.formats.discover import Source
+from esdedup.formats.locations import Source
+from esdedup.formats.protocol import FORMATS
 from esdedup.formats.reading_options import Part, Reading
-from esdedup.formats.stream import DocumentStream, open_documents
+from esdedup.formats.stream import DocumentStream
 from esdedup.jobs.assemble import Assembler, Rows
 from esdedup.jobs.news import News, NewsReader
 from esdedup.jobs.prepare import Prepared, Recipe
@@ -38,15 +37,14 @@ _FLUSH_BYTES = 96 * 2**20
 _FLUSH_ROWS = 122_880
 """What a columnar store likes best: a row group of DuckDB. Parts of row groups are all rewritten some day."""
 
-_NUMBER = re.compile("[0-9]{1,18}")
-
 
 def source_marks(sources: Sequence[Source], reading: Reading) -> list[SourceMark]:
     """What the store remembers of each source: enough to tell whether it is the same one again."""
     # the text files of a folder share its name and are one source to the reader
     qualified = len({source.name for source in sources}) > 1 or reading.source_name is not None
-    history = reading.revisions == "all"
-    how = {name: value for name, value in asdict(reading).items() if name not in ("source_name", "part")}
+    # of all sources that are read together, also those of a format without revisions
+    history = any(reading.format_named(name).keeps_history for name in FORMATS.names)
+    how = reading.remembered()
     marks = []
     for source in sources:
         if source.path is None:
@@ -168,7 +166,8 @@ class _Loader:
     def _read(self, next_number: int, skips: Skips, writer: _Writer) -> Assembler:
         assembler = Assembler(self._mark, self._recipe({}), next_number, self._part.parts)
         try:
-            with open_documents(self._source, self._reading, skips, threads=self._resources.processes) as stream:
+            threads = self._resources.processes
+            with DocumentStream(self._source, skips, limit=self._reading.limit, threads=threads) as stream:
                 self._take_in(stream, assembler, skips, writer)
         except SourceError as error:  # it cannot even be opened
             skips.add("damaged_source", str(error))
@@ -211,24 +210,18 @@ class _Loader:
             return
         for batch in batches:
             # each file in a folder of texts has the one place 1: the next file is the next part's
-            turns = batch["place"].to_numpy() + self._mark.number
-            if self._source.format == "wikipedia":
-                keys = batch["id"].to_pylist()
-                # not every dump is made by MediaWiki: an id need be no number
-                turns = np.array(
-                    [int(key) if _NUMBER.fullmatch(key) else turn for key, turn in zip(keys, turns, strict=True)]
-                )
+            turns = np.asarray(self._source.format.part_numbers(batch, batch["place"].to_numpy() + self._mark.number))
             kept = batch.filter(pa.array(turns % self._part.parts == self._part.number % self._part.parts))
             if kept.num_rows:
                 yield kept
 
     def _recipe(self, namespaces: dict[int, str]) -> Recipe:
-        markup = self._source.format == "wikipedia"
+        form = self._source.format
         return Recipe(
             self._store.signing,
-            self._reading.wikitext if markup else None,
+            form.markup,
             tuple(sorted(namespaces.items())),
-            markup and self._reading.revisions == "all",
+            form.keeps_history,
         )
 
 

@@ -6,7 +6,6 @@ import json
 import math
 import tempfile
 from contextlib import ExitStack
-from dataclasses import fields
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -157,7 +156,7 @@ def _as_source(stack: ExitStack, found: Sample, options: dict[str, Any]) -> tupl
         for number, text in enumerate(found.texts.to_pylist()):
             lines.write(json.dumps({"id": str(number), "text": text}) + "\n")
     signing = {name: getattr(found.signing, name) for name in _SHINGLES}
-    rest = {name: value for name, value in options.items() if name not in {item.name for item in fields(Reading)}}
+    rest = {name: value for name, value in options.items() if name not in Reading.all_names()}
     columns = {"format": "jsonl", "id_column": "id", "text_column": "text"}
     return [str(path)], {**rest, **columns, **signing, "unit": "record", "min_chars": 0, "max_chars": 10_000_000}
 

@@ -41,9 +41,9 @@ class Settings:
             given["memory"] = parse_memory(given["memory"])
         frozen, free, reading, resources = sort_out(given, *cls.groups())
         freeze(None, frozen)
-        return cls(frozen, free, Scanning.of(**free), Reading(**reading), Resources(**resources))
+        return cls(frozen, free, Scanning.of(**free), Reading.of(**reading), Resources(**resources))
 
     @staticmethod
     def groups() -> tuple[frozenset[str], frozenset[str], frozenset[str], frozenset[str]]:
         """The names of all options, by group: of signing, scanning, reading and resources."""
-        return Signing.all_names(), Scanning.all_names(), Reading.names(), Resources.names()
+        return Signing.all_names(), Scanning.all_names(), Reading.all_names(), Resources.names()

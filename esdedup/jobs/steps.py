@@ -14,7 +14,7 @@ from esdedup._version import __version__
 from esdedup.columns.records import Skips
 from esdedup.errors import EsdedupError, SourceError, StoreError, StoreSourcesError, UsageError
 from esdedup.files import whole_file
-from esdedup.formats.discover import Source, discover
+from esdedup.formats.locations import Source, discover
 from esdedup.formats.reading_options import Reading
 from esdedup.jobs.ignoring import ignored_texts
 from esdedup.jobs.indexing import damages, index_sources

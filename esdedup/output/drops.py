@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from esdedup.columns.database import Database, private_database
-from esdedup.formats.rewrite import Mark
+from esdedup.formats.decisions import Verdict
 from esdedup.store.store import Store
 
 _ORDERS = {"first": "(0, document, position)", "longest": "(-length, document, position)"}
@@ -49,7 +49,7 @@ class Verdicts:
                     "jaccard": None if least is None else round(least, 6),
                 }
 
-    def marks(self, source: int) -> Iterator[tuple[int, list[Mark]]]:
+    def marks(self, source: int) -> Iterator[tuple[int, list[Verdict]]]:
         """The clustered sentences of one source, by place in it."""
         batches = self._db.batches(
             "SELECT place, position, cluster, NOT dropped AS keep FROM verdicts WHERE mark = ? "
@@ -58,7 +58,7 @@ class Verdicts:
         )
         rows = (row for batch in batches for row in zip(*(column.to_pylist() for column in batch.columns), strict=True))
         for place, held in groupby(rows, itemgetter(0)):
-            yield place, [Mark(position, f"{cluster:016x}", keep) for _, position, cluster, keep in held]
+            yield place, [Verdict(position, f"{cluster:016x}", keep) for _, position, cluster, keep in held]
 
 
 @contextmanager

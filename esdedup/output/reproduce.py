@@ -6,7 +6,6 @@ import ast
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import PurePath
@@ -95,7 +94,7 @@ def _named(way: Sequence[SourceMark]) -> list[str]:
     """The sources of one command, and the flags that say how they are read."""
     paths = list(dict.fromkeys(_argument(mark) for mark in way))
     told = paths if len(paths) <= _NAMED else [*paths[:_NAMED], "…"]
-    flags = _flags(_by_flag(_reading(way[0])), _by_flag(asdict(Reading())), _flag_names(Reading.names()))
+    flags = _flags(_by_flag(_reading(way[0])), _by_flag(Reading().flat()), _flag_names(Reading.all_names()))
     given = way[0].qualified and len({mark.name for mark in way}) == 1
     return [*told, *flags, *(["--source-name", way[0].name] if given else [])]
 

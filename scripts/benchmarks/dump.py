@@ -53,7 +53,7 @@ def _decompress(path: Path) -> int:
     """Read a source to its end; its bytes, uncompressed."""
     opened = Opened(path, available_cores())
     try:
-        return sum(len(piece) for _, pieces in opened.members() for piece in pieces)
+        return sum(len(piece) for member in opened.members() for piece in member.pieces)
     finally:
         opened.close()
 

@@ -15,9 +15,10 @@ import zstandard
 from py7zr.io import BytesIOFactory
 
 from esdedup.columns.records import Skips
-from esdedup.formats.discover import discover
+from esdedup.formats.decisions import Verdict
+from esdedup.formats.locations import discover
 from esdedup.formats.reading_options import Reading
-from esdedup.formats.rewrite import Mark, Rewritten, rewrite_source
+from esdedup.formats.rewrite import Rewritten, rewrite_source
 from esdedup.matching.signing import Signing
 
 from ..sources.helpers import PACK, pack_7z, rows_of
@@ -28,11 +29,11 @@ Drops = Mapping[int, Sequence[int]]
 """Positions to drop by place."""
 
 
-def marks(drops: Drops, keeps: Drops | None = None) -> list[tuple[int, list[Mark]]]:
-    places: dict[int, list[Mark]] = {}
+def marks(drops: Drops, keeps: Drops | None = None) -> list[tuple[int, list[Verdict]]]:
+    places: dict[int, list[Verdict]] = {}
     for keep, positions in ((False, drops), (True, keeps or {})):
         for place, found in positions.items():
-            places.setdefault(place, []).extend(Mark(position, CLUSTER, keep) for position in found)
+            places.setdefault(place, []).extend(Verdict(position, CLUSTER, keep) for position in found)
     return [(place, sorted(places[place])) for place in sorted(places)]
 
 
@@ -48,16 +49,16 @@ def rewrite(
     threads: int = 1,
     **options: Any,
 ) -> Rewritten:
-    reading = Reading(**options)
+    reading = Reading.of(**options)
     (source,) = discover([str(path)], reading)
     stream = iter(marks(drops or {}, keeps))
     return rewrite_source(
         source,
-        reading,
         Signing.of(unit=unit),
         stream,
         folder,
         annotate=annotate,
+        limit=reading.limit,
         keep_going=keep_going,
         threads=threads,
     )
@@ -104,6 +105,6 @@ def members(path: Path) -> dict[str, bytes]:
 
 def texts(path: Path, **options: Any) -> list[str]:
     """The texts of the documents that stand in a file."""
-    reading = Reading(**options)
+    reading = Reading.of(**options)
     (source,) = discover([str(path)], reading)
     return [row["text"] for row in rows_of(source, reading, Skips())]

@@ -13,10 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from esdedup.errors import EsdedupError, SourceError, UsageError
-from esdedup.formats import line_blocks as lines
-from esdedup.formats import raw_lines
-from esdedup.formats.compression import decoders
-from esdedup.formats.discover import discover
+from esdedup.formats import line_format as lines
+from esdedup.formats.compression import streams
+from esdedup.formats.locations import discover
 from esdedup.formats.reading_options import Reading
 from esdedup.formats.rewrite import rewrite_source
 from esdedup.matching.signing import Signing
@@ -115,7 +114,7 @@ def test_sentences_are_taken_out_of_texts(tmp_path: Path, kind: str, monkeypatch
         assert (done.documents_dropped, done.sentences_dropped) == (0, 1)
         expected = expected.replace(record, changed)
     for piece in (2**18, 3):
-        monkeypatch.setattr(decoders, "PIECE", piece)
+        monkeypatch.setattr(streams, "PIECE", piece)
         done = rewrite(path, tmp_path, {place: [1] for place in records}, unit="sentence", format=kind)
         assert done.path.read_bytes() == expected
     # a document of which nothing is left is left out
@@ -233,8 +232,8 @@ def test_folder_of_texts(tmp_path: Path) -> None:
         path = tmp_path / "texts" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         packed(path, name.encode())
-    for found in discover([str(tmp_path / "texts")], Reading()):
-        rewrite_source(found, Reading(), Signing().splitting, [], tmp_path / "out", annotate=False)
+    for found in discover([str(tmp_path / "texts")], Reading.of()):
+        rewrite_source(found, Signing().splitting, [], tmp_path / "out", annotate=False)
     assert left_over(tmp_path / "out") == ["a.txt", "b/a.txt", "b/c/d.txt.gz"]
     assert unpacked(tmp_path / "out" / "b" / "c" / "d.txt.gz") == b"b/c/d.txt.gz"
 
@@ -264,7 +263,6 @@ def test_equal_bytes_again(tmp_path: Path, ending: str) -> None:
 
 def test_giant_lines_pass_through(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lines, "MAX_LINE", 2**20)
-    monkeypatch.setattr(raw_lines, "MAX_LINE", 2**20)
     giant = b"x" * 5_000_000 + b"\n"
     data = b"one\n" + giant + b"three\n" + giant + giant[:-1]
     done = rewrite(source(tmp_path, "txt", data), tmp_path, {3: [0]}, format="lines")
@@ -279,7 +277,7 @@ def test_giant_lines_pass_through(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_what_cannot_be_done(tmp_path: Path) -> None:
     for kind, options in (("txt", {}), ("txt", {"format": "lines"})):
         path = source(tmp_path, kind, b"One.")
-        with pytest.raises(UsageError, match="jsonl, csv") as caught:
+        with pytest.raises(UsageError, match="csv, jsonl") as caught:
             rewrite(path, tmp_path / "out", annotate=True, **options)  # type: ignore[arg-type]
         assert "\n" not in str(caught.value)
     with pytest.raises(UsageError, match="another folder"):
@@ -350,14 +348,13 @@ def test_reading_again_gives_what_was_kept(
     kind, written = found
     folder = tmp_path_factory.mktemp("again")
     path = source(folder, kind, written)
-    reading = Reading(format=kind, header=False if kind == "csv" else None)
+    header = False if kind == "csv" else None
+    reading = Reading.of(format=kind, header=header)
     rows = rows_of(discover([str(path)], reading)[0], reading)
     drops = {row["place"]: [0] for row in rows if data.draw(st.booleans())}
     keeps = {row["place"]: [0] for row in rows if data.draw(st.booleans())}
-    done = rewrite(path, folder, drops, keeps, format=kind, header=reading.header)
-    assert texts(done.path, format=kind, header=reading.header) == [
-        row["text"] for row in rows if row["place"] not in drops
-    ]
+    done = rewrite(path, folder, drops, keeps, format=kind, header=header)
+    assert texts(done.path, format=kind, header=header) == [row["text"] for row in rows if row["place"] not in drops]
     assert done.documents_dropped == len(drops)
-    done = rewrite(path, folder, keeps=keeps, format=kind, header=reading.header)
+    done = rewrite(path, folder, keeps=keeps, format=kind, header=header)
     assert done.path.read_bytes() == written

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from esdedup.errors import SourceError
-from esdedup.formats import parquet_rows
+from esdedup.formats import parquet_table
 
 from ..sources.helpers import pack_7z
 from .helpers import CLUSTER, ENDINGS, members, packed, rewrite, texts, unpacked
@@ -159,8 +159,8 @@ def test_archive_and_empty_tables(tmp_path: Path) -> None:
 
 
 def test_large_row_groups_are_written_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parquet_rows, "_GROUP_BYTES", 2**18)
-    monkeypatch.setattr(parquet_rows, "_ROWS_AT_ONCE", 100)
+    monkeypatch.setattr(parquet_table, "_GROUP_BYTES", 2**18)
+    monkeypatch.setattr(parquet_table, "_ROWS_AT_ONCE", 100)
     (tmp_path / "in").mkdir()
     path = tmp_path / "in" / "t.parquet"
     long = ["word " * 100 + str(number) for number in range(3000)]

@@ -12,9 +12,9 @@ import pytest
 
 import esdedup
 from esdedup.columns.records import DOCUMENTS, Skips
-from esdedup.formats.discover import discover
+from esdedup.formats.locations import discover
 from esdedup.formats.reading_options import Reading
-from esdedup.formats.stream import open_documents
+from esdedup.formats.stream import DocumentStream
 from esdedup.jobs.assemble import Assembler
 from esdedup.jobs.news import NewsReader
 from esdedup.jobs.prepare import Recipe, prepare
@@ -37,10 +37,10 @@ def stored(path: Path) -> list[Sentence]:
 
 def expected(dumped: Path, min_chars: int, max_chars: int) -> tuple[list[Sentence], int]:
     """The sentences of the one page of a dump, and how many it has of any length."""
-    [source] = discover([str(dumped)], Reading(revisions="all"))
+    [source] = discover([str(dumped)], Reading.of(revisions="all"))
     first: dict[str, int] = {}
     last: dict[str, int] = {}
-    with open_documents(source, Reading(revisions="all"), Skips()) as stream:
+    with DocumentStream(source, Skips()) as stream:
         for batch in stream:
             cleaner = FastCleaner(Names(stream.namespaces))
             for text, revision in zip(batch["text"].to_pylist(), batch["revision"].to_pylist(), strict=True):

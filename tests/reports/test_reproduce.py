@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -20,7 +19,7 @@ USUAL: dict[str, Any] = {**Signing().described(), **Scanning().described()}
 
 
 def mark(path: str, name: str, *, qualified: bool = False, **reading: Any) -> SourceMark:
-    how = {name: value for name, value in asdict(Reading(**reading)).items() if name not in ("source_name", "part")}
+    how = Reading.of(**reading).remembered()
     return SourceMark(name, path, f"12 bytes, changed at 1700000000123456789, read with {how}", qualified)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,8 @@ from hypothesis import strategies as st
 
 from esdedup.columns.records import PLACES_KEPT, Skips
 from esdedup.errors import EsdedupError, UsageError
-from esdedup.formats.delimited import read_csv, read_tsv
-from esdedup.formats.jsonl import read_jsonl
-from esdedup.formats.line_blocks import LineBlocks
-from esdedup.formats.mediawiki.dump import WikipediaReader
+from esdedup.formats.compression.opener import Member
+from esdedup.formats.protocol import Walk
 from esdedup.formats.reading_options import Reading
 from tests.robustness.fuzzing import Change, changed, changes, with_seeds
 from tests.sources.helpers import PACK, export, pack_7z, page, read, revision
@@ -69,17 +67,17 @@ OPTIONS = st.fixed_dictionaries(
         "text_column": COLUMN,
     }
 )
-READERS: dict[str, Callable[[LineBlocks, Reading, Skips], Iterator[pa.RecordBatch]]] = {
-    "tsv": lambda blocks, reading, skips: read_tsv(blocks, "a.tsv", reading, skips),
-    "csv": lambda blocks, reading, skips: read_csv(blocks, "a.csv", reading, skips),
-    "jsonl": read_jsonl,
-}
+
+
+def batches_of(kind: str, data: Iterator[bytes], skips: Skips, **options: Any) -> Iterator[pa.RecordBatch]:
+    form = Reading.of(**options).format_named(kind)
+    return form.read(Member(None, data), Walk(f"a.{kind}", "a", skips))
 
 
 def read_table(kind: str, data: bytes, size: int, options: dict[str, Any]) -> tuple[Any, ...]:
     skips = Skips()
     try:
-        batches = READERS[kind](LineBlocks(pieces(data, size), skips), Reading(**options), skips)
+        batches = batches_of(kind, pieces(data, size), skips, **options)
     except UsageError as error:
         return (str(error),)
     return *rows_of(batches), skips
@@ -88,7 +86,7 @@ def read_table(kind: str, data: bytes, size: int, options: dict[str, Any]) -> tu
 @with_seeds(".tsv", 1, {}, "tsv")
 @with_seeds(".csv", 2, {}, "csv")
 @with_seeds(".jsonl", 3, {}, "jsonl")
-@given(TABLE, st.integers(1, 9), OPTIONS, st.sampled_from(list(READERS)))
+@given(TABLE, st.integers(1, 9), OPTIONS, st.sampled_from(["tsv", "csv", "jsonl"]))
 @settings(max_examples=400)
 def test_any_table_reads_the_same_however_it_is_cut(data: bytes, size: int, options: dict[str, Any], kind: str) -> None:
     found = read_table(kind, data, len(data) + 1, options)
@@ -115,7 +113,7 @@ TAGS = [*_TAGS.split(), b"<?a b?>", b"<!DOCTYPE a>", b' key="--1"', b"\0", b"\xf
 def test_any_dump_is_read_up_to_its_damage(data: bytes, made: list[Change], size: int, revisions: str) -> None:
     skips = Skips()
     cut = pieces(changed(data, made), size)
-    rows, _ = rows_of(iter(WikipediaReader(cut, "a.xml", Reading(revisions=revisions), None, skips, {})))
+    rows, _ = rows_of(batches_of("wikipedia", cut, skips, revisions=revisions))
     assert len(rows) <= 100
     assert all(len(places) <= PLACES_KEPT for places in skips.places.values())
 

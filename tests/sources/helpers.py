@@ -17,9 +17,9 @@ import pytest
 import zstandard
 
 from esdedup.columns.records import DOCUMENTS, Skips
-from esdedup.formats.discover import Source, discover
+from esdedup.formats.locations import Source, discover
 from esdedup.formats.reading_options import Reading
-from esdedup.formats.stream import open_documents
+from esdedup.formats.stream import DocumentStream
 
 PACK: dict[str, Callable[[bytes], bytes]] = {
     "": lambda data: data,
@@ -40,7 +40,7 @@ def pack_7z(path: Path, members: dict[str, bytes]) -> Path:
 
 def rows_of(source: Source, reading: Reading, skips: Skips | None = None, threads: int = 1) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
-    with open_documents(source, reading, skips or Skips(), threads=threads) as stream:
+    with DocumentStream(source, skips or Skips(), limit=reading.limit, threads=threads) as stream:
         for batch in stream:
             assert batch.schema.equals(DOCUMENTS)
             batch.validate(full=True)
@@ -49,7 +49,7 @@ def rows_of(source: Source, reading: Reading, skips: Skips | None = None, thread
 
 
 def read(path: Path | str, skips: Skips | None = None, threads: int = 1, **options: Any) -> list[dict[str, Any]]:
-    reading = Reading(**options)
+    reading = Reading.of(**options)
     (source,) = discover([str(path)], reading)
     return rows_of(source, reading, skips, threads)
 
@@ -58,10 +58,10 @@ def partial(
     path: Path | str, error: type[Exception], skips: Skips | None = None, threads: int = 1, **options: Any
 ) -> tuple[list[dict[str, Any]], str]:
     """The rows before the damage, and the message."""
-    reading = Reading(**options)
+    reading = Reading.of(**options)
     (source,) = discover([str(path)], reading)
     rows: list[dict[str, Any]] = []
-    stream = open_documents(source, reading, skips or Skips(), threads=threads)
+    stream = DocumentStream(source, skips or Skips(), limit=reading.limit, threads=threads)
     with stream, pytest.raises(error) as caught:
         for batch in stream:
             rows += batch.to_pylist()

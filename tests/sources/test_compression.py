@@ -13,9 +13,9 @@ import zstandard
 
 from esdedup.columns.records import Skips
 from esdedup.errors import SourceError
-from esdedup.formats.discover import Source, discover
+from esdedup.formats.locations import Source, discover
 from esdedup.formats.reading_options import Reading
-from esdedup.formats.stream import open_documents
+from esdedup.formats.stream import DocumentStream
 
 from .helpers import PACK, export, feed_stdin, ids, pack_7z, page, partial, read, revision, rows_of
 
@@ -57,9 +57,9 @@ def test_position_reaches_the_size(tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"table.tsv{ending}"
     path.write_bytes(PACK[ending](lines()))
     for threads in (1, 2):
-        reading = Reading()
+        reading = Reading.of()
         (source,) = discover([str(path)], reading)
-        with open_documents(source, reading, Skips(), threads=threads) as stream:
+        with DocumentStream(source, Skips(), threads=threads) as stream:
             positions = [stream.position for _ in stream]
             assert positions == sorted(positions)
             assert stream.position == source.size == path.stat().st_size
@@ -187,9 +187,9 @@ def test_standard_input_refuses_an_archive(tmp_path: Path, monkeypatch: pytest.M
 def test_real_standard_input() -> None:
     code = (
         "import sys\nfrom esdedup.columns.records import Skips\nfrom esdedup.formats.reading_options import Reading\n"
-        "from esdedup.formats.discover import discover\nfrom esdedup.formats.stream import open_documents\n"
-        "reading = Reading(format='wikipedia')\n"
-        "with open_documents(discover(['-'], reading)[0], reading, Skips()) as stream:\n"
+        "from esdedup.formats.locations import discover\nfrom esdedup.formats.stream import DocumentStream\n"
+        "reading = Reading.of(format='wikipedia')\n"
+        "with DocumentStream(discover(['-'], reading)[0], Skips()) as stream:\n"
         "    sys.stdout.write(str(sum(batch.num_rows for batch in stream)))\n"
     )
     data = lzma.compress(export(page(1, "One", revision(1, "a")), page(2, "Two", revision(2, "b"))))
@@ -204,6 +204,6 @@ def test_compression_without_its_ending(tmp_path: Path) -> None:
 
 
 def test_missing_file(tmp_path: Path) -> None:
-    source = Source("x", tmp_path / "x.tsv", "tsv", 0, None)
+    source = Source("x", tmp_path / "x.tsv", Reading.of().format_named("tsv"), 0, None)
     with pytest.raises(SourceError, match="cannot be opened"):
-        rows_of(source, Reading())
+        rows_of(source, Reading.of())

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from esdedup.errors import SourceError, UsageError
-from esdedup.formats.discover import discover
+from esdedup.formats.locations import discover
 from esdedup.formats.reading_options import Reading
 
 from .helpers import ids, rows_of
@@ -36,8 +36,8 @@ def touch(folder: Path, *names: str) -> None:
 )
 def test_name_and_format(tmp_path: Path, name: str, stem: str, source_format: str) -> None:
     touch(tmp_path, name)
-    (source,) = discover([str(tmp_path / name)], Reading())
-    assert (source.name, source.format) == (stem, source_format)
+    (source,) = discover([str(tmp_path / name)], Reading.of())
+    assert (source.name, source.format.name) == (stem, source_format)
     assert source.size == (tmp_path / name).stat().st_size
     assert source.base is None
 
@@ -45,25 +45,25 @@ def test_name_and_format(tmp_path: Path, name: str, stem: str, source_format: st
 def test_format_wins_over_the_name(tmp_path: Path) -> None:
     touch(tmp_path, "a.txt", "b.train", "plain")
     for name, stem in (("a.txt", "a"), ("b.train", "b"), ("plain", "plain")):
-        (source,) = discover([str(tmp_path / name)], Reading(format="lines"))
-        assert (source.name, source.format) == (stem, "lines")
+        (source,) = discover([str(tmp_path / name)], Reading.of(format="lines"))
+        assert (source.name, source.format.name) == (stem, "lines")
 
 
 def test_unknown_format(tmp_path: Path) -> None:
     touch(tmp_path, "a.dat", "b.gz", "folder/c.dat")
     for argument in (tmp_path / "a.dat", tmp_path / "b.gz", tmp_path / "folder", "-", f"{tmp_path}/*.dat"):
         with pytest.raises(UsageError, match="--format"):
-            discover([str(argument)], Reading())
+            discover([str(argument)], Reading.of())
 
 
 def test_what_is_missing(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     for argument in ("none.xml", "empty", "*.xml", "empty/**/*.tsv"):
         with pytest.raises(SourceError) as caught:
-            discover([str(tmp_path / argument)], Reading())
+            discover([str(tmp_path / argument)], Reading.of())
         assert "\n" not in str(caught.value)
     with pytest.raises(UsageError):
-        discover([], Reading())
+        discover([], Reading.of())
 
 
 def test_folder(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -78,7 +78,7 @@ def test_folder(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
         "d/.hidden/x.xml",
         "d/.x.xml",
     )
-    sources = discover([str(tmp_path / "d")], Reading())
+    sources = discover([str(tmp_path / "d")], Reading.of())
     assert [source.name for source in sources] == ["a", "b", "c", "z", "\u00e9"]
     assert caplog.messages == [f"{tmp_path / 'd'}: 1 files of an unknown format are left out"]
 
@@ -86,56 +86,56 @@ def test_folder(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
 def test_texts_of_a_folder_are_one_source(tmp_path: Path) -> None:
     touch(tmp_path, "books/b.txt", "books/sub/a.txt", "books/c.txt.gz", "books/t.tsv")
     (tmp_path / "books/c.txt.gz").unlink()
-    sources = discover([str(tmp_path / "books")], Reading())
+    sources = discover([str(tmp_path / "books")], Reading.of())
     assert [source.name for source in sources] == ["books", "books", "t"]
     texts = sources[:2]
-    assert [ids(rows_of(source, Reading())) for source in texts] == [["b.txt"], ["sub/a.txt"]]
+    assert [ids(rows_of(source, Reading.of())) for source in texts] == [["b.txt"], ["sub/a.txt"]]
     (tmp_path / "books/t.tsv").unlink()
-    renamed = discover([str(tmp_path / "books")], Reading(source_name="x"))
+    renamed = discover([str(tmp_path / "books")], Reading.of(source_name="x"))
     assert {source.name for source in renamed} == {"x"}
 
 
 def test_texts_one_by_one_or_by_pattern(tmp_path: Path) -> None:
     touch(tmp_path, "books/a.txt", "books/b.txt")
     folder = tmp_path / "books"
-    by_pattern = discover([f"{folder}/*.txt"], Reading())
-    by_name = discover([str(folder / "a.txt"), str(folder / "b.txt")], Reading())
+    by_pattern = discover([f"{folder}/*.txt"], Reading.of())
+    by_name = discover([str(folder / "a.txt"), str(folder / "b.txt")], Reading.of())
     assert by_pattern == by_name
     assert {source.name for source in by_name} == {"books"}
-    assert [ids(rows_of(source, Reading())) for source in by_name] == [["a.txt"], ["b.txt"]]
-    (single,) = discover([str(folder / "a.txt")], Reading())
-    assert (single.name, ids(rows_of(single, Reading()))) == ("a", ["a.txt"])
+    assert [ids(rows_of(source, Reading.of())) for source in by_name] == [["a.txt"], ["b.txt"]]
+    (single,) = discover([str(folder / "a.txt")], Reading.of())
+    assert (single.name, ids(rows_of(single, Reading.of()))) == ("a", ["a.txt"])
 
 
 def test_patterns(tmp_path: Path) -> None:
     touch(tmp_path, "b.xml", "a.xml", "sub/c.xml", "[x].xml")
-    named = [source.name for source in discover([f"{tmp_path}/?.xml"], Reading())]
+    named = [source.name for source in discover([f"{tmp_path}/?.xml"], Reading.of())]
     assert named == ["a", "b"]
-    everything = [source.name for source in discover([f"{tmp_path}/**/*.xml"], Reading())]
+    everything = [source.name for source in discover([f"{tmp_path}/**/*.xml"], Reading.of())]
     assert everything == ["[x]", "a", "b", "c"]
     # a file whose name looks like a pattern
-    assert discover([f"{tmp_path}/[x].xml"], Reading())[0].name == "[x]"
+    assert discover([f"{tmp_path}/[x].xml"], Reading.of())[0].name == "[x]"
 
 
 def test_equal_names(tmp_path: Path) -> None:
     touch(tmp_path, "a/x.xml", "b/x.xml.gz", "a/t/1.txt", "b/t/1.txt")
     for pair in (("a/x.xml", "b/x.xml.gz"), ("a/t", "b/t")):
         with pytest.raises(UsageError, match="distinct names"):
-            discover([str(tmp_path / path) for path in pair], Reading())
+            discover([str(tmp_path / path) for path in pair], Reading.of())
     # the same file twice is one source
     path = str(tmp_path / "a/x.xml")
-    assert len(discover([path, path, f"{tmp_path}/a/*.xml"], Reading())) == 1
+    assert len(discover([path, path, f"{tmp_path}/a/*.xml"], Reading.of())) == 1
 
 
 def test_source_name(tmp_path: Path) -> None:
     touch(tmp_path, "a.xml", "b.xml")
-    reading = Reading(source_name="wiki")
+    reading = Reading.of(source_name="wiki")
     assert discover([str(tmp_path / "a.xml")], reading)[0].name == "wiki"
-    assert discover(["-"], Reading(source_name="wiki", format="tsv"))[0].name == "wiki"
+    assert discover(["-"], Reading.of(source_name="wiki", format="tsv"))[0].name == "wiki"
     with pytest.raises(UsageError, match="source-name"):
         discover([str(tmp_path)], reading)
 
 
 def test_standard_input() -> None:
-    (source,) = discover(["-"], Reading(format="jsonl"))
-    assert (source.name, source.path, source.format, source.size) == ("stdin", None, "jsonl", 0)
+    (source,) = discover(["-"], Reading.of(format="jsonl"))
+    assert (source.name, source.path, source.format.name, source.size) == ("stdin", None, "jsonl", 0)

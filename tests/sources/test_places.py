@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from esdedup.formats import batches
-from esdedup.formats import line_blocks as lines
+from esdedup.formats import line_format as lines
 
 from .helpers import export, pack_7z, page, read, revision
 

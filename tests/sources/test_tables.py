@@ -10,11 +10,11 @@ import pytest
 
 from esdedup.columns.records import Skips
 from esdedup.errors import SourceError, UsageError
-from esdedup.formats import line_blocks as lines
+from esdedup.formats import line_format as lines
 from esdedup.formats import plain
-from esdedup.formats.discover import discover
+from esdedup.formats.locations import discover
 from esdedup.formats.reading_options import Reading
-from esdedup.formats.stream import open_documents
+from esdedup.formats.stream import DocumentStream
 
 from .helpers import PACK, feed_stdin, ids, partial, read
 
@@ -252,8 +252,9 @@ def test_batches_are_bounded_and_limited(tmp_path: Path, source_format: str) -> 
             "lines": lambda n, text: text + "\n",
         }[source_format]
         path = write(tmp_path, "t.x", "".join(make(n, text) for n, text in numbered))
-    reading = Reading(format=source_format, header=False if source_format == "csv" else None)
-    with open_documents(discover([str(path)], reading)[0], reading, Skips()) as stream:
+    header = False if source_format == "csv" else None
+    reading = Reading.of(format=source_format, header=header)
+    with DocumentStream(discover([str(path)], reading)[0], Skips()) as stream:
         batches = list(stream)
     assert [text for batch in batches for text in batch.column("text").to_pylist()] == texts
     for batch in batches:
@@ -261,4 +262,4 @@ def test_batches_are_bounded_and_limited(tmp_path: Path, source_format: str) -> 
         assert batch.num_rows <= 4096
         assert size <= 2**21 or batch.num_rows == 1
     for limit in (0, 1, 5000):
-        assert len(read(path, format=source_format, header=reading.header, limit=limit)) == limit
+        assert len(read(path, format=source_format, header=header, limit=limit)) == limit

@@ -11,9 +11,9 @@ import pytest
 
 from esdedup.columns.records import Skips
 from esdedup.errors import SourceError
-from esdedup.formats.discover import discover
+from esdedup.formats.locations import discover
 from esdedup.formats.reading_options import Reading
-from esdedup.formats.stream import open_documents
+from esdedup.formats.stream import DocumentStream
 
 from .helpers import export, ids, page, partial, read, revision
 
@@ -136,9 +136,9 @@ def test_lists_are_no_redirects(tmp_path: Path, text: str) -> None:
 
 
 def test_namespaces_are_known_with_the_first_batch(tmp_path: Path) -> None:
-    reading = Reading()
+    reading = Reading.of()
     (source,) = discover([str(write(tmp_path, export(page(1, "One", revision(1, "a")))))], reading)
-    with open_documents(source, reading, Skips()) as stream:
+    with DocumentStream(source, Skips()) as stream:
         next(iter(stream))
         assert stream.namespaces == {0: "", 1: "Talk", 10: "Vorlage"}
 
@@ -217,14 +217,14 @@ CHILD = """
 import sys
 from esdedup.columns.records import Skips
 from esdedup.formats.reading_options import Reading
-from esdedup.formats.discover import discover
-from esdedup.formats.stream import open_documents
+from esdedup.formats.locations import discover
+from esdedup.formats.stream import DocumentStream
 from tests.memory import peak_mib
 
 def peak(path, **options):
-    reading = Reading(**options)
+    reading = Reading.of(**options)
     rows = 0
-    with open_documents(discover([path], reading)[0], reading, Skips()) as stream:
+    with DocumentStream(discover([path], reading)[0], Skips()) as stream:
         for batch in stream:
             rows += batch.num_rows
     return rows, peak_mib()

@@ -1,0 +1,1 @@
+"""How are compressed sources unpacked and packed?"""

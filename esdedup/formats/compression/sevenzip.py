@@ -3,80 +3,93 @@
 from __future__ import annotations
 
 import io
+import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import py7zr
 from py7zr.exceptions import UnsupportedCompressionMethodError
+from py7zr.helpers import ArchiveTimestamp
 from py7zr.io import Py7zIO, WriterFactory
 
 from esdedup.columns.ahead import Ahead
 from esdedup.errors import SourceError
+from esdedup.formats.compression.protocol import PIECE, Compression, Members, Raw
+from esdedup.formats.compression.streams import gathered
 
-_PIECE = 2**18
 _INPUT = 2**14
+_FILTERS = [{"id": py7zr.FILTER_LZMA2, "preset": 6}]
 
 _Item = str | bytes
 
 
-class SevenZip:
-    """The archive's files in their order; decompression runs in a thread, a few pieces ahead."""
+class SevenZip(Compression):
+    """The files of a .7z archive."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._file = _ShortReads(path)
-        self._ahead: Ahead[_Item] = Ahead(self._extract)
+    name = "7z"
+    endings = (".7z",)
+    magic = b"7z\xbc\xaf\x27\x1c"
 
-    @property
-    def position(self) -> int:
-        """The furthest byte of the archive read so far."""
-        return self._file.furthest
-
-    def members(self) -> Iterator[tuple[str, Iterator[bytes]]]:
-        """Each file's name, and its bytes in pieces: to be read before the next file is asked for."""
-        items = iter(self._ahead)
+    def members(self, raw: Raw, threads: int, closing: ExitStack) -> Members:
+        """The files in their order; always unpacked in a thread, a few pieces ahead."""
+        del threads
+        if raw.path is None:
+            raise SourceError("standard input: a .7z archive cannot be read as a stream; save it and name the file")
+        file = closing.enter_context(_ShortReads(raw.path, raw))
+        ahead = Ahead[_Item](lambda put: _extract(file, put))
+        closing.callback(ahead.close)
+        items = iter(ahead)
         name = next(items, None)
         while isinstance(name, str):
             following: list[str] = []
             yield name, _until_name(items, following)
             name = following[0] if following else None
 
-    def close(self) -> None:
-        """Stop the thread and close the archive."""
-        self._ahead.close()
-        self._file.close()
-
-    def _extract(self, put: Callable[[_Item], None]) -> None:
-        try:
-            with py7zr.SevenZipFile(self._file) as archive:
-                if archive.needs_password():
-                    raise SourceError(f"{self._path}: the archive is encrypted; decrypt it first")
-                self._file.short = True
-                archive.extractall(factory=_Members(put))
-        except UnsupportedCompressionMethodError as error:
-            raise SourceError(f"{self._path}: uses a compression method that cannot be read; pack it again") from error
-        except SourceError:
-            raise
-        except Exception as error:  # every method of compression has errors of its own
-            cause = str(error) or type(error).__name__
-            raise OSError(cause) from error
+    def write(self, path: Path, members: Members) -> None:
+        """An archive. The library wants each member as a file, so one after another lies on disk beside it."""
+        with py7zr.SevenZipFile(path, "w", filters=_FILTERS) as archive:
+            for name, pieces in members:
+                with tempfile.TemporaryFile(dir=path.parent) as member:
+                    for piece in gathered(pieces):
+                        member.write(piece)
+                    member.seek(0)
+                    archive.writef(member, name)
+                # the format wants a time: the beginning of all, so that equal members make equal archives
+                archive.header.files_info.files[-1]["lastwritetime"] = ArchiveTimestamp.from_datetime(0)
 
 
 class _ShortReads(io.FileIO):
     """A file that hands out little at a time, because the archive reader expands all it gets at once."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, raw: Raw) -> None:
         super().__init__(path, "rb")
         self.short = False
-        self.furthest = 0
+        self._raw = raw
 
     def read(self, size: int | None = -1, /) -> bytes:
         if self.short and size is not None and not 0 <= size <= _INPUT:
             size = _INPUT
         data = super().read(-1 if size is None else size) or b""
         if self.short:
-            self.furthest = max(self.furthest, self.tell())
+            self._raw.position = max(self._raw.position, self.tell())
         return data
+
+
+def _extract(file: _ShortReads, put: Callable[[_Item], None]) -> None:
+    """Put each file's name and what it holds."""
+    try:
+        with py7zr.SevenZipFile(file) as archive:
+            if archive.needs_password():
+                raise SourceError(f"{file.name}: the archive is encrypted; decrypt it first")
+            file.short = True
+            archive.extractall(factory=_Members(put))
+    except UnsupportedCompressionMethodError as error:
+        raise SourceError(f"{file.name}: uses a compression method that cannot be read; pack it again") from error
+    except SourceError:
+        raise
+    except Exception as error:  # every method of compression has errors of its own
+        raise OSError(str(error) or type(error).__name__) from error
 
 
 class _Members(WriterFactory):
@@ -99,8 +112,8 @@ class _Member(Py7zIO):
 
     def write(self, s: bytes | bytearray) -> int:
         view = memoryview(s)
-        for start in range(0, len(view), _PIECE):
-            self._put(bytes(view[start : start + _PIECE]))
+        for start in range(0, len(view), PIECE):
+            self._put(bytes(view[start : start + PIECE]))
         self._size += len(s)
         return len(s)
 

@@ -1,0 +1,1 @@
+"""How are wiki dumps read, and written as cleaned pages?"""

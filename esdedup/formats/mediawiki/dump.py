@@ -2,58 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 import pyarrow as pa
 from lxml import etree
 
-from esdedup.columns.records import Skips
 from esdedup.formats.batches import Row, collect
 from esdedup.formats.mediawiki.namespaces import Titles, is_redirect
 from esdedup.formats.mediawiki.xmlfeed import drop_content, elements, local_name
-from esdedup.formats.reading_options import Reading
+from esdedup.formats.protocol import Walk
 
 _WIKITEXT = "wikitext"
 _HEAD = 512  # bytes
 
 
-class WikipediaReader:
-    """Reads one export. `namespaces` is filled from its site information before the first batch.
+def read_pages(
+    pieces: Iterator[bytes], walk: Walk, *, namespaces: Iterable[int], every_revision: bool, contributors: bool
+) -> Iterator[pa.RecordBatch]:
+    """The pages of one export that are in `namespaces`.
 
-    With revisions `latest` a row is a page's last revision in time (in file order among equal times); with
-    `all` every revision is a row, in the order of the file. At most `limit` pages; `documents` counts them,
-    `pages` also those that are skipped.
+    `walk.namespaces` is filled from its site information before the first batch.
+
+    A row is a page's last revision in time (in file order among equal times), or `every_revision` in the order of the
+    file, with its contributor if asked for. A page is one document and one raw record.
     """
+    return collect(_Pages(walk, frozenset(namespaces), every_revision, contributors).rows(pieces))
 
-    def __init__(
-        self,
-        pieces: Iterator[bytes],
-        label: str,
-        reading: Reading,
-        limit: int | None,
-        skips: Skips,
-        namespaces: dict[int, str],
-    ) -> None:
-        self._pieces = pieces
-        self._label = label
-        self._limit = limit
-        self._wanted = frozenset(reading.namespaces)
-        self._all = reading.revisions == "all"
-        self._contributors = reading.contributors
-        self._skips = skips
-        self._namespaces = namespaces
-        self._titles = Titles(namespaces)
-        self.documents = 0
-        self.pages = 0
 
-    def __iter__(self) -> Iterator[pa.RecordBatch]:
-        return collect(self._rows())
+class _Pages:
+    """Rows from the elements of an export."""
 
-    def _rows(self) -> Iterator[Row]:
-        if self._limit == 0:
+    def __init__(self, walk: Walk, wanted: frozenset[int], every_revision: bool, contributors: bool) -> None:
+        self._wanted = wanted
+        self._all = every_revision
+        self._contributors = contributors
+        self._walk = walk
+        self._before = walk.records
+        self._titles = Titles(walk.namespaces)
+
+    def rows(self, pieces: Iterator[bytes]) -> Iterator[Row]:
+        """A row a page, or a revision."""
+        walk = self._walk
+        if walk.limit == 0:
             return
         page = _Page()
-        for element in elements(self._pieces, self._label):
+        for element in elements(pieces, walk.label):
             name = local_name(element)
             if name == "revision":
                 if not page.known:
@@ -70,12 +64,13 @@ class WikipediaReader:
                 if row := self._end(page):
                     page.rows += 1
                     yield row
-                self.documents += page.rows > 0
-                self.pages += 1
+                walk.records += 1
+                if walk.limit is not None:
+                    walk.limit -= page.rows > 0
                 page = _Page()
                 drop_content(element)
                 _drop_before(element, None)
-                if self.documents == self._limit:
+                if walk.limit == 0:
                     return
             elif name == "siteinfo":
                 self._read_siteinfo(element)
@@ -85,28 +80,20 @@ class WikipediaReader:
 
     def _read_siteinfo(self, element: etree._Element) -> None:
         for namespace in element.iter("{*}namespace"):
-            key = _integer(namespace.get("key"))
+            key = _integer(namespace.get("key") or "")
             if key is not None:
-                self._namespaces[key] = namespace.text or ""
-        self._titles = Titles(self._namespaces)
+                self._walk.namespaces[key] = namespace.text or ""
+        self._titles = Titles(self._walk.namespaces)
 
     def _begin(self, page: _Page, children: Iterator[etree._Element]) -> None:
         """Take in what a page says about itself, and decide whether it is wanted."""
+        found = {local_name(child): child for child in children}
         page.known = True
-        namespace: int | None = None
-        for child in children:
-            name = local_name(child)
-            if name == "title":
-                page.title = child.text or ""
-            elif name == "id":
-                page.id = (child.text or "").strip()
-            elif name == "ns":
-                namespace = _integer(child.text)
-            elif name == "redirect":
-                page.redirect = True
+        page.title, page.id = _text(found, "title"), _text(found, "id").strip()
+        namespace = _integer(_text(found, "ns"))
         if namespace is None:
             namespace = self._titles.namespace(page.title)
-        if page.redirect and not self._all:
+        if "redirect" in found and not self._all:
             page.skipped = "redirect"
         elif namespace not in self._wanted:
             page.skipped = "namespace"
@@ -118,11 +105,8 @@ class WikipediaReader:
         page.revisions += 1
         if self._all:
             return self._row(page, element)
-        timestamp = ""
-        for child in element:
-            if local_name(child) == "timestamp":
-                timestamp = (child.text or "").strip()
-                break
+        stamps = (child.text or "" for child in element if local_name(child) == "timestamp")
+        timestamp = next(stamps, "").strip()
         if page.best is None or timestamp >= page.latest:
             superseded, page.best, page.latest = page.best, element, timestamp
             if superseded is not None:
@@ -131,32 +115,23 @@ class WikipediaReader:
 
     def _end(self, page: _Page) -> Row | None:
         if page.skipped is not None:
-            self._skips.add(page.skipped, page.title)
+            self._walk.skips.add(page.skipped, page.title)
         elif not page.revisions:
-            self._skips.add("no_text", page.title)
+            self._walk.skips.add("no_text", page.title)
         elif page.best is not None:
             return self._row(page, page.best)
         return None
 
     def _row(self, page: _Page, element: etree._Element) -> Row | None:
-        revision: int | None = None
-        timestamp: str | None = None
-        contributor: str | None = None
-        model = _WIKITEXT
+        found = {local_name(child): child for child in element}
+        revision = _integer(_text(found, "id"))
+        timestamp = _text(found, "timestamp").strip() or None
+        contributor = _contributor(found["contributor"]) if self._contributors and "contributor" in found else None
+        model = _text(found, "model").strip() or _WIKITEXT
         text = b""
-        for child in element:
-            name = local_name(child)
-            if name == "text":
-                # as bytes, which is how it is held: no string is made of it on the way
-                text = etree.tostring(child, method="text", encoding="utf-8", with_tail=False)
-            elif name == "timestamp":
-                timestamp = (child.text or "").strip() or None
-            elif name == "id":
-                revision = _integer(child.text)
-            elif name == "contributor" and self._contributors:
-                contributor = _contributor(child)
-            elif name == "model":
-                model = (child.text or "").strip() or _WIKITEXT
+        if "text" in found:
+            # as bytes, which is how it is held: no string is made of it on the way
+            text = etree.tostring(found["text"], method="text", encoding="utf-8", with_tail=False)
         begin = _beginning(text)
         if model != _WIKITEXT:
             reason = "not_wikitext"
@@ -165,26 +140,23 @@ class WikipediaReader:
         elif is_redirect(begin):
             reason = "redirect"
         else:
-            return page.id, page.title, text, revision, timestamp, contributor, self.pages + 1
-        self._skips.add(reason, f"{page.title} (revision {revision})" if self._all else page.title)
+            return page.id, page.title, text, revision, timestamp, contributor, self._walk.records - self._before + 1
+        self._walk.skips.add(reason, f"{page.title} (revision {revision})" if self._all else page.title)
         return None
 
 
+@dataclass(slots=True)
 class _Page:
     """What is known about the page being read."""
 
-    __slots__ = ("best", "id", "known", "latest", "redirect", "revisions", "rows", "skipped", "title")
-
-    def __init__(self) -> None:
-        self.known = False
-        self.title = ""
-        self.id = ""
-        self.redirect = False
-        self.skipped: str | None = None
-        self.revisions = 0
-        self.rows = 0
-        self.best: etree._Element | None = None
-        self.latest = ""
+    known: bool = False
+    title: str = ""
+    id: str = ""
+    skipped: str | None = None
+    revisions: int = 0
+    rows: int = 0
+    best: etree._Element | None = None
+    latest: str = ""
 
 
 def _drop_before(element: etree._Element, kept: etree._Element | None, only: str | None = None) -> None:
@@ -209,12 +181,14 @@ def _beginning(text: bytes) -> str:
 
 def _contributor(element: etree._Element) -> str | None:
     """The name of a person with an account, or the address of one without; None where it is hidden."""
-    for child in element:
-        if local_name(child) in ("username", "ip"):
-            return (child.text or "").strip() or None
-    return None
+    names = ((child.text or "").strip() for child in element if local_name(child) in ("username", "ip"))
+    return next(names, None) or None
 
 
-def _integer(text: str | None) -> int | None:
-    text = (text or "").strip()
+def _text(children: Mapping[str, etree._Element], name: str) -> str:
+    return (children[name].text or "") if name in children else ""
+
+
+def _integer(text: str) -> int | None:
+    text = text.strip()
     return int(text) if len(text) < 19 and text.removeprefix("-").isdecimal() else None

@@ -1,30 +1,23 @@
-"""From what a user names (files, folders, patterns, `-`) to sources with a name and a format."""
+"""Where sources lie: from what a user names (files, folders, patterns, `-`) to sources with a name and a format."""
 
 from __future__ import annotations
 
 import glob
 import logging
 import os
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from esdedup.errors import SourceError, UsageError
-from esdedup.formats.compression.opener import COMPRESSIONS, readable
-from esdedup.formats.reading_options import FORMATS, Reading
+from esdedup.formats.compression.opener import readable
+from esdedup.formats.protocol import FORMATS, Format, split_name
+from esdedup.formats.reading_options import Reading
 
 STDIN = "-"
 
-_ENDINGS = {
-    ".xml": "wikipedia", ".tsv": "tsv", ".tab": "tsv", ".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl",
-    ".parquet": "parquet", ".pq": "parquet", ".txt": "text", ".text": "text",
-}  # fmt: skip
-_DUMP_PART = re.compile(r"\.xml-(p\d+p\d+)$", re.IGNORECASE)
-"""Large wikis come in parts: `pages-articles1.xml-p1p41242.bz2`."""
-
-_GIVE_FORMAT = f"give --format ({', '.join(FORMATS)})"
+_GIVE_FORMAT = f"give --format ({', '.join(FORMATS.names)})"
 
 _log = logging.getLogger("esdedup")
 
@@ -33,11 +26,18 @@ _log = logging.getLogger("esdedup")
 class Source:
     """One file (or standard input) to read documents from."""
 
-    name: str  # the file's stem, or as told
+    name: str  # the file's stem, or as asked for
     path: Path | None  # None: standard input
-    format: str
+    format: Format
     size: int  # bytes on disk, 0 if unknown
-    base: Path | None  # of a folder of texts: the folder that document ids are relative to
+    base: Path | None  # where a folder is one source: the folder that document ids are relative to
+
+    @property
+    def document(self) -> str:
+        """The id of the document, where the whole source is one."""
+        if self.path is None:
+            return self.name
+        return readable((self.path.relative_to(self.base) if self.base else PurePath(self.path.name)).as_posix())
 
 
 def discover(arguments: Sequence[str], reading: Reading) -> list[Source]:
@@ -70,7 +70,7 @@ def _expand(argument: str, reading: Reading) -> Iterator[Source]:
     if argument == STDIN:
         if reading.format is None:
             raise UsageError(f"standard input has no name to tell its format; {_GIVE_FORMAT}")
-        yield Source("stdin", None, reading.format, 0, None)
+        yield Source("stdin", None, reading.format_named(reading.format), 0, None)
         return
     if not argument:
         raise UsageError("a source has an empty name; give files, folders, patterns or -")
@@ -115,7 +115,7 @@ def _from_folder(folder: Path, reading: Reading) -> Iterator[Source]:
     if not files:
         raise SourceError(f"{folder}: the folder holds no files; check the path")
     for source in _known(sorted(files, key=os.fsencode), str(folder), reading):
-        yield replace(source, base=folder, name=_folder_name(folder)) if source.format == "text" else source
+        yield replace(source, base=folder, name=_folder_name(folder)) if source.format.folder_is_one else source
 
 
 def _refuse(error: OSError) -> None:
@@ -132,45 +132,32 @@ def _known(files: list[Path], named: str, reading: Reading) -> Iterator[Source]:
 
 
 def _source(path: Path, reading: Reading) -> Source | None:
-    stem, ending, inner = split_name(path.name)
-    source_format = reading.format or ending
-    if source_format is None:
+    stem, named, _ = split_name(path.name)
+    chosen = reading.format or named
+    if chosen is None:
         return None
-    name = stem if inner or not reading.format else Path(stem).stem
+    name = Path(stem).stem if reading.format and named is None else stem
     try:
         size = path.stat().st_size if path.is_file() else 0
     except OSError as error:
         raise SourceError(f"{path}: cannot be read: {error.strerror}") from error
-    return Source(readable(name or path.name), path, source_format, size, None)
-
-
-def split_name(name: str) -> tuple[str, str | None, bool]:
-    """A file name's stem and format, and whether an ending was taken for the format."""
-    root, dot, ending = name.rpartition(".")
-    if root and f"{dot}{ending}".lower() in COMPRESSIONS:
-        name = root
-    if match := _DUMP_PART.search(name):
-        return f"{name[: match.start()]}-{match[1]}", "wikipedia", True
-    root, dot, ending = name.rpartition(".")
-    known = _ENDINGS.get(f"{dot}{ending}".lower()) if root else None
-    return (root, known, True) if known else (name, None, False)
+    return Source(readable(name or path.name), path, reading.format_named(chosen), size, None)
 
 
 def _share_folder_names(sources: list[Source]) -> list[Source]:
     """Texts named one by one, also by a pattern: those of one folder are one source."""
-    single = Counter(
-        source.path.parent
+    texts = Counter(map(_own_folder, sources))
+    return [
+        replace(source, name=_folder_name(folder), base=folder)
+        if (folder := _own_folder(source)) and texts[folder] > 1
+        else source
         for source in sources
-        if source.format == "text" and source.path is not None and source.base is None
-    )
-    shared: list[Source] = []
-    for source in sources:
-        if source.path is not None and source.base is None and source.format == "text":
-            parent = source.path.parent
-            if single[parent] > 1:
-                source = replace(source, name=_folder_name(parent), base=parent)
-        shared.append(source)
-    return shared
+    ]
+
+
+def _own_folder(source: Source) -> Path | None:
+    """The folder of a text that was not found in a folder that was named."""
+    return source.path.parent if source.path and source.base is None and source.format.folder_is_one else None
 
 
 def _folder_name(folder: Path) -> str:

@@ -1,0 +1,80 @@
+"""bzip2, on one core or on many."""
+
+from __future__ import annotations
+
+import bz2
+import logging
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack
+from typing import Any, BinaryIO
+
+import rapidgzip
+
+from esdedup.formats.compression.protocol import PIECE, Members, Raw
+from esdedup.formats.compression.streams import Stream, after_padding, streams
+
+# A block is checked only after its last byte came out. This much is held back, the largest block and room for the runs
+# that noise expands into, so that a damaged block is not handed on as text.
+_BLOCK = 1_500_000
+
+_log = logging.getLogger("esdedup")
+
+
+class Bzip2(Stream):
+    """The streams of a .bz2 file."""
+
+    name = "bzip2"
+    endings = (".bz2",)
+    magic = b"BZh"
+
+    def decode(self, raw: Raw) -> Iterator[bytes]:
+        """All streams as one, on one core."""
+        return streams(raw, bz2.BZ2Decompressor, self.magic, hold=_BLOCK)
+
+    def encoder(self, file: BinaryIO) -> AbstractContextManager[Any]:
+        """One stream."""
+        return bz2.BZ2File(file, "wb")
+
+    def members(self, raw: Raw, threads: int, closing: ExitStack) -> Members:
+        """The only member, read on many cores where it is a file."""
+        # the parallel reader opens the file again by its name and seeks in it; with one thread it is no faster than
+        # the standard one and hands on damaged blocks
+        if threads > 1 and raw.path is not None and raw.path.is_file():
+            yield None, self._in_parallel(raw, str(raw.path), threads)
+        else:
+            yield from super().members(raw, threads, closing)
+
+    def _in_parallel(self, raw: Raw, path: str, threads: int) -> Iterator[bytes]:
+        """All streams as one; `raw` is the same file, at its beginning.
+
+        The parallel reader gives up some whole blocks before the damage and passes over a last stream cut in its
+        first bytes; both are left to the one-core reader, from the point that was delivered.
+        """
+        reader = rapidgzip.IndexedBzip2FileRaw(path, threads)
+        delivered = 0
+        try:
+            buffer = bytearray(PIECE)
+            while count := reader.readinto(buffer):
+                delivered += count
+                raw.position = reader.bz2reader.tell_compressed() // 8
+                yield bytes(memoryview(buffer)[:count])
+            end = (reader.bz2reader.tell_compressed() + 7) // 8
+        except (RuntimeError, ValueError, IndexError, OSError):
+            end = -1
+        finally:
+            reader.close()
+        if end >= 0 and delivered:
+            raw.seek(end)
+            rest = after_padding(raw, b"")
+            if not self.magic.startswith(rest[:3]):
+                _log.warning("%s: bytes after the end of the bzip2 data are ignored", path)
+            elif rest:
+                raise EOFError("the last stream is cut short")
+            return
+        raw.seek(0)
+        skipped = 0
+        for piece in self.decode(raw):
+            fresh = piece[max(0, delivered - skipped) :]
+            skipped += len(piece) - len(fresh)
+            if fresh:
+                yield fresh

@@ -1,0 +1,244 @@
+"""Compressions of one stream of bytes after another, by libraries that decode piece by piece.
+
+At most `PIECE` bytes come out at a time, whatever the ratio. Several streams in one file are read as one.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import logging
+import lzma
+import zlib
+from abc import abstractmethod
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from pathlib import Path
+from typing import Any, BinaryIO, ClassVar, TypeAlias
+
+import zstandard
+
+from esdedup.columns.ahead import read_ahead
+from esdedup.formats.compression.protocol import PIECE, Compression, Members, Raw
+
+_GZIP_LEVEL = 6
+_ZSTD_BLOCK = 2**12
+_MAX_WINDOW = 2**31
+
+_log = logging.getLogger("esdedup")
+
+
+class _Inflate:
+    """zlib with the interface of the bz2 and lzma decoders."""
+
+    def __init__(self) -> None:
+        self._zlib = zlib.decompressobj(wbits=31)
+
+    @property
+    def eof(self) -> bool:
+        return self._zlib.eof
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._zlib.unconsumed_tail
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._zlib.unused_data
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        return self._zlib.decompress(data or self._zlib.unconsumed_tail, max_length)
+
+
+class _Frame:
+    """One zstd frame. The library cannot bound its output, so it is fed in small bites."""
+
+    needs_input = True
+
+    def __init__(self) -> None:
+        self._frame = zstandard.ZstdDecompressor(max_window_size=_MAX_WINDOW).decompressobj()
+        self._rest = b""
+
+    @property
+    def eof(self) -> bool:
+        return self._frame.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._frame.unused_data + self._rest
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        del max_length
+        pending = self._rest + data
+        self._rest = pending[_ZSTD_BLOCK:]
+        self.needs_input = not self._rest
+        return self._frame.decompress(pending[:_ZSTD_BLOCK])
+
+
+_Decoder: TypeAlias = bz2.BZ2Decompressor | lzma.LZMADecompressor | _Inflate | _Frame
+
+
+class Stream(Compression):
+    """Compresses one run of bytes."""
+
+    @abstractmethod
+    def decode(self, raw: Raw) -> Iterator[bytes]:
+        """Plain bytes in pieces."""
+
+    @abstractmethod
+    def encoder(self, file: BinaryIO) -> AbstractContextManager[Any]:
+        """A file to write plain bytes to, which writes them compressed to `file`."""
+
+    def members(self, raw: Raw, threads: int, closing: ExitStack) -> Members:
+        """The only one."""
+        pieces = self.decode(raw)
+        yield None, closing.enter_context(read_ahead(pieces)) if threads > 1 else pieces
+
+    def write(self, path: Path, members: Members) -> None:
+        """All members as one."""
+        with path.open("wb") as file, self.encoder(file) as encoder:
+            for _, pieces in members:
+                for piece in gathered(pieces):
+                    encoder.write(piece)
+
+
+class Plain(Stream):
+    """Not compressed."""
+
+    name = "plain"
+    magic = b""
+
+    def as_it_lies(self, raw: Raw) -> Path | None:
+        """The source itself, if it is a file."""
+        return raw.path if raw.path is not None and raw.path.is_file() else None
+
+    def decode(self, raw: Raw) -> Iterator[bytes]:
+        """Bytes as they stand."""
+        while data := raw.read(PIECE):
+            yield data
+
+    def members(self, raw: Raw, threads: int, closing: ExitStack) -> Members:
+        """One, read when it is asked for: there is nothing to do ahead."""
+        del threads, closing
+        yield None, self.decode(raw)
+
+    def encoder(self, file: BinaryIO) -> AbstractContextManager[Any]:
+        """The file itself, which whoever opened it closes."""
+        return nullcontext(file)
+
+
+class Gzip(Stream):
+    """The members of a .gz file."""
+
+    name = "gzip"
+    endings = (".gz",)
+    magic = b"\x1f\x8b\x08"
+    errors = (*Compression.errors, zlib.error)
+
+    def decode(self, raw: Raw) -> Iterator[bytes]:
+        """All members as one."""
+        return streams(raw, _Inflate, b"\x1f\x8b")
+
+    def encoder(self, file: BinaryIO) -> AbstractContextManager[Any]:
+        """One member without name or time."""
+        return gzip.GzipFile(filename="", mode="wb", compresslevel=_GZIP_LEVEL, fileobj=file, mtime=0)
+
+
+class Xz(Stream):
+    """The streams of an .xz file."""
+
+    name = "xz"
+    endings = (".xz",)
+    magic = b"\xfd7zXZ\0"
+    errors = (*Compression.errors, lzma.LZMAError)
+    container: ClassVar[int] = lzma.FORMAT_XZ
+
+    def decode(self, raw: Raw) -> Iterator[bytes]:
+        """All streams as one, or one of the legacy form."""
+        return streams(raw, lambda: lzma.LZMADecompressor(lzma.FORMAT_AUTO), Xz.magic)
+
+    def encoder(self, file: BinaryIO) -> AbstractContextManager[Any]:
+        """One stream."""
+        return lzma.LZMAFile(file, "wb", format=self.container)
+
+
+class Lzma(Xz):
+    """The legacy form of xz, which has no magic bytes."""
+
+    name = "lzma"
+    endings = (".lzma",)
+    container = lzma.FORMAT_ALONE
+
+    def marks(self, head: bytes, *, stream: bool) -> bool:
+        """By default properties, a dictionary size and a plausible length: not enough where a name could tell."""
+        length = int.from_bytes(head[5:13], "little")
+        return stream and len(head) >= 13 and head[:3] == b"\x5d\0\0" and (length == 2**64 - 1 or length < 2**40)
+
+
+class Zstandard(Stream):
+    """The frames of a .zst file, skippable ones among them."""
+
+    name = "zstd"
+    endings = (".zst",)
+    magic = b"\x28\xb5\x2f\xfd"
+    errors = (*Compression.errors, zstandard.ZstdError)
+
+    def decode(self, raw: Raw) -> Iterator[bytes]:
+        """All frames as one."""
+        return streams(raw, _Frame, self.magic, *(bytes([0x50 + i, 0x2A, 0x4D, 0x18]) for i in range(16)))
+
+    def encoder(self, file: BinaryIO) -> AbstractContextManager[Any]:
+        """One frame with a checksum."""
+        return zstandard.ZstdCompressor(write_checksum=True).stream_writer(file)
+
+
+def streams(raw: Raw, make: Callable[[], _Decoder], *marks: bytes, hold: int = 0) -> Iterator[bytes]:
+    """Decode stream after stream, each of which begins with one of `marks`; keep `hold` bytes back."""
+    held: deque[bytes] = deque()
+    size = 0
+    data = raw.read()
+    while data:
+        decoder = make()
+        while not decoder.eof:
+            if decoder.needs_input and not data and not (data := raw.read()):
+                yield from held
+                raise EOFError("the compressed data is cut short")
+            piece = decoder.decompress(data, PIECE)
+            data = b""
+            if not piece:
+                continue
+            held.append(piece)
+            size += len(piece)
+            while held and size - len(held[0]) >= hold:
+                size -= len(held[0])
+                yield held.popleft()
+        yield from held
+        held.clear()
+        size = 0
+        data = after_padding(raw, decoder.unused_data)
+        if data and not any(data.startswith(mark) or mark.startswith(data) for mark in marks):
+            _log.warning("%s: bytes after the end of the compressed data are ignored", raw.file.name)
+            return
+
+
+def gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """The same bytes in pieces that are worth a call."""
+    held: list[bytes] = []
+    size = 0
+    for piece in pieces:
+        held.append(piece)
+        size += len(piece)
+        if size >= PIECE:
+            yield b"".join(held)
+            held.clear()
+            size = 0
+    yield b"".join(held)
+
+
+def after_padding(raw: Raw, data: bytes) -> bytes:
+    """What follows, without the zero bytes that may stand between and after streams."""
+    while not (data := data.lstrip(b"\0")):
+        if not (data := raw.read()):
+            return b""
+    return data if len(data) >= 8 else data + raw.read(8)

@@ -1,0 +1,222 @@
+"""Formats that have lines: blocks of whole lines to read documents from, and single lines to rewrite."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from esdedup.errors import SourceError
+from esdedup.formats.protocol import Format, Walk
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from esdedup.columns.records import Skips
+    from esdedup.formats.compression.opener import Member
+    from esdedup.formats.decisions import Decisions
+
+BLOCK = 2**20
+MAX_LINE = 2**26
+"""A line (or a field) longer than this is skipped and counted: memory must not grow with the file."""
+
+BOM = b"\xef\xbb\xbf"
+
+Block = tuple[int, bytes]
+"""Whole lines, and the number of the first."""
+
+
+class Records:
+    """The records of one member as they stand: runs of bytes that are rewritten one by one."""
+
+    def records(self, pieces: Iterator[bytes], decisions: Decisions) -> Iterator[tuple[int, bytes]]:
+        """Everything that stands in the member, with places; 0 for what is no record."""
+        return numbered_lines(pieces, decisions)
+
+    @abstractmethod
+    def text(self, data: bytes) -> str | None:
+        """The text of a record as its reader gives it; None where it has none."""
+
+    @abstractmethod
+    def with_text(self, data: bytes, text: str) -> bytes:
+        """The record with another text."""
+
+    def annotated(self, data: bytes, note: Any) -> bytes | None:
+        """The record with an annotation; None if it is none that can carry one."""
+
+
+class LineFormat(Format):
+    """A format of records that begin on lines of their own."""
+
+    @abstractmethod
+    def documents(self, blocks: LineBlocks, walk: Walk) -> Iterator[pa.RecordBatch]:
+        """The documents of one member."""
+
+    @abstractmethod
+    def records(self, label: str, annotate: bool) -> Records:
+        """What rewrites the records of one member."""
+
+    def read(self, member: Member, walk: Walk) -> Iterator[pa.RecordBatch]:
+        """See `Format`; raw records are lines."""
+        blocks = LineBlocks(member.pieces, walk.skips)
+        yield from walk.up_to_limit(self.documents(blocks, walk))
+        walk.records += blocks.lines
+
+    def rewrite(self, member: Member, walk: Walk, decisions: Decisions, annotate: bool) -> Iterator[bytes]:
+        """See `Format`: records that stay, changed ones in new form, and all that is no record."""
+        return rewrite_records(self.records(walk.label, annotate), member.pieces, decisions, annotate)
+
+
+def rewrite_records(records: Records, pieces: Iterator[bytes], decisions: Decisions, annotate: bool) -> Iterator[bytes]:
+    """One member again, record by record: see `Format.rewrite`."""
+    for place, data in records.records(pieces, decisions):
+        if not place or data.isspace():
+            yield data
+        elif annotate:
+            noted = records.annotated(data, decisions.note(place))
+            yield data if noted is None else noted
+        elif drops := decisions.drops(place):
+            left = decisions.left(records.text(data) if decisions.needs_text else None, drops)
+            if left is not None:
+                yield records.with_text(data, left)
+        else:
+            decisions.stay()
+            yield data
+
+
+class LineBlocks:
+    """Iterates once over blocks of whole lines; line ends stay as they are. `lines` counts the lines so far.
+
+    A byte order mark and lines that are far too long are left out, and the latter counted in `skips`. Without `skips`
+    they come too, in pieces with the number 0. The last line of damaged input is dropped if it is cut; the whole lines
+    before it are yielded first.
+    """
+
+    def __init__(self, pieces: Iterator[bytes], skips: Skips | None) -> None:
+        self.lines = 0
+        self._pieces = pieces
+        self._skips = skips
+        # a line is found to be too long soon after it has passed the limit, depending on how it is cut: what is written
+        # again has room for every line that was read
+        self._longest = 2 * MAX_LINE if skips is None else MAX_LINE
+        self._ready: list[bytes] = []
+
+    def __iter__(self) -> Iterator[Block]:
+        return (block for block in self._all() if block[0] or self._skips is None)
+
+    def _all(self) -> Iterator[Block]:
+        ready_size = 0
+        tail: list[bytes] = []
+        tail_size = 0
+        too_long = False
+        head = self._head()
+        try:
+            if head.startswith(BOM):
+                yield 0, BOM
+            for piece in chain([head.removeprefix(BOM)], self._pieces):
+                if too_long:
+                    cut = piece.find(b"\n") + 1
+                    yield 0, piece[: cut or None]
+                    if not cut:
+                        continue
+                    too_long = False
+                    piece = piece[cut:]
+                cut = piece.rfind(b"\n") + 1
+                if cut:
+                    self._ready += [*tail, piece[:cut]]
+                    ready_size += tail_size + cut
+                    piece = piece[cut:]
+                    tail, tail_size = [], 0
+                    if ready_size >= BLOCK:
+                        yield self._take()
+                        ready_size = 0
+                if piece:
+                    tail.append(piece)
+                    tail_size += len(piece)
+                if tail_size > self._longest:
+                    if self._ready:
+                        yield self._take()
+                        ready_size = 0
+                    self.lines += 1
+                    if self._skips is not None:
+                        self._skips.add("too_long_field", f"line {self.lines}")
+                    yield from ((0, part) for part in tail)
+                    tail, tail_size, too_long = [], 0, True
+        except SourceError:
+            if self._ready:
+                yield self._take()
+            raise
+        self._ready += tail
+        if self._ready:
+            yield self._take()
+
+    def _head(self) -> bytes:
+        """As many pieces as can hold a byte order mark."""
+        head = b""
+        for piece in self._pieces:
+            head += piece
+            if len(head) >= len(BOM):
+                break
+        return head
+
+    def _take(self) -> Block:
+        block = b"".join(self._ready)
+        self._ready.clear()
+        first = self.lines + 1
+        self.lines += block.count(b"\n") + (not block.endswith(b"\n"))
+        return first, block
+
+
+def decode_lines(number: int, block: bytes, skips: Skips) -> tuple[range | list[int], list[str]]:
+    """A block's lines as text without their ends, and their numbers; invalid UTF-8 is counted."""
+    if b"\r" in block:
+        block = block.replace(b"\r\n", b"\n").removesuffix(b"\r")
+    text = decoded(block.removesuffix(b"\n"))
+    if text is not None:
+        lines = text.split("\n")
+        return range(number, number + len(lines)), lines
+    each = [(at, decoded(line)) for at, line in enumerate(block.removesuffix(b"\n").split(b"\n"), number)]
+    for at, line in each:
+        if line is None:
+            skips.add("bad_utf8", f"line {at}")
+    return [at for at, line in each if line is not None], [line for _, line in each if line is not None]
+
+
+def numbered_lines(pieces: Iterator[bytes], decisions: Decisions) -> Iterator[tuple[int, bytes]]:
+    """Each line with its end, and its place in the source; `decisions.place` counts up.
+
+    What no reader takes for a line has place 0. A line that is cut by damage is left out; `SourceError` then follows
+    the whole lines before it.
+    """
+    before, blocks = decisions.place, LineBlocks(pieces, None)
+    for first, block in blocks:
+        if first:
+            yield from enumerate(split_lines(block), before + first)
+        else:
+            yield 0, block
+    decisions.place = before + blocks.lines
+
+
+def split_lines(block: bytes) -> list[bytes]:
+    """Lines with their ends, by line feed alone: a carriage return inside a field is no line end."""
+    if b"\r" not in block:
+        return block.splitlines(keepends=True)
+    lines = [line + b"\n" for line in block.split(b"\n")]
+    last = lines.pop().removesuffix(b"\n")
+    return [*lines, last] if last else lines
+
+
+def body_and_end(line: bytes) -> tuple[bytes, bytes]:
+    """A line without its end, and the end; what a reader does not take for text is the end."""
+    body = line.removesuffix(b"\n")
+    body = body.removesuffix(b"\r")
+    return body, line[len(body) :]
+
+
+def decoded(line: bytes) -> str | None:
+    """A line as text; None if it is not UTF-8."""
+    try:
+        return line.decode()
+    except UnicodeDecodeError:
+        return None

@@ -1,0 +1,100 @@
+"""Wiki dumps: MediaWiki XML exports, schemas 0.3 to 0.11."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from esdedup.errors import UsageError
+from esdedup.formats.protocol import Format, Walk, split_name
+from esdedup.options import option
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from esdedup.formats.compression.opener import Member
+    from esdedup.formats.decisions import Decisions
+
+_PART = re.compile(r"\.xml-(p\d+p\d+)$", re.IGNORECASE)
+"""Large wikis come in parts: `pages-articles1.xml-p1p41242.bz2`."""
+
+_NUMBER = re.compile("[0-9]{1,18}")
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise UsageError(f"--namespaces {text}: allowed: numbers separated by commas, as in 0,14") from None
+
+
+@dataclass(frozen=True)
+class Wikipedia(Format):
+    """A page is a document. Redirects and pages that are not wikitext are skipped; what is written is JSON Lines."""
+
+    name = "wikipedia"
+    summary = "MediaWiki XML dumps"
+    family = "wiki dumps"
+    endings = (".xml",)
+    stdin_name = "stdin.jsonl"
+
+    contributors: bool = option(True, "Keep who wrote what.")
+    namespaces: tuple[int, ...] = option(
+        (0,), "Namespaces of a wiki to read.", unit="N,N…", wanted="allowed: integers, as in (0, 14)", parse=_numbers,
+        usual="0",
+    )  # fmt: skip
+    revisions: str = option(
+        "latest", "Revisions of a page to read. With all, each sentence is kept once a page, with its first and last "
+        "revision.", choices=("latest", "all"),
+    )  # fmt: skip
+    wikitext: str = option("fast", "How wiki markup is removed.", choices=("fast", "reference"))
+
+    def read(self, member: Member, walk: Walk) -> Iterator[pa.RecordBatch]:
+        """See `Format`; raw records are pages."""
+        from esdedup.formats.mediawiki.dump import read_pages
+
+        return read_pages(
+            member.pieces, walk,
+            namespaces=self.namespaces, every_revision=self.keeps_history, contributors=self.contributors,
+        )  # fmt: skip
+
+    def rewrite(self, member: Member, walk: Walk, decisions: Decisions, annotate: bool) -> Iterator[bytes]:
+        """See `Format`: cleaned pages as JSON lines. Pages that are skipped are left out."""
+        from esdedup.formats.mediawiki.cleaned import cleaned_pages
+
+        return cleaned_pages(self.read(member, walk), self.wikitext, walk, decisions, annotate)
+
+    def check_rewritable(self, label: str) -> None:
+        """Not with all revisions."""
+        if self.keeps_history:
+            raise UsageError(f"{label}: a page is written once, with its latest text; use --revisions latest")
+
+    @classmethod
+    def stem(cls, name: str) -> str | None:
+        """The part of a dump belongs to its name."""
+        match = _PART.search(name)
+        return f"{name[: match.start()]}-{match[1]}" if match else super().stem(name)
+
+    def output_name(self, name: str) -> str:
+        """A name for JSON lines."""
+        path = PurePosixPath(name)
+        stem, _, packed = split_name(path.name)
+        return str(path.with_name(f"{stem}.jsonl{packed}"))
+
+    @property
+    def markup(self) -> str | None:
+        """Wikitext."""
+        return self.wikitext
+
+    @property
+    def keeps_history(self) -> bool:
+        """With all revisions."""
+        return self.revisions == "all"
+
+    def part_numbers(self, batch: pa.RecordBatch, numbers: Sequence[int]) -> Sequence[int]:
+        """Page ids: not every dump is made by MediaWiki, so an id need not be a number."""
+        keys = batch["id"].to_pylist()
+        return [int(key) if _NUMBER.fullmatch(key) else number for key, number in zip(keys, numbers, strict=True)]

@@ -1,0 +1,297 @@
+"""An open Parquet table: a bounded number of rows at a time as documents, or again without some of them."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, BinaryIO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from esdedup.columns.records import DOCUMENTS
+from esdedup.errors import SourceError, UsageError
+from esdedup.files import compact_json
+from esdedup.formats.batches import MAX_BYTES, MAX_ROWS, cut
+from esdedup.formats.decisions import Decisions
+from esdedup.formats.fields import TableFormat, one_text
+from esdedup.formats.line_format import decoded
+from esdedup.formats.protocol import NOTE, Walk
+
+_BUFFER = 2**20
+_ROWS_AT_ONCE = 4096
+_BYTES_AT_ONCE = 2**22
+_GROUP_BYTES = 2**26
+"""A row group that is larger in memory is written as several."""
+
+_ARROW = b"ARROW:schema"
+_VERSIONS = ("1.0", "2.4", "2.6")
+
+
+class ParquetTable(AbstractContextManager["ParquetTable"]):
+    """One file of `rows` rows. Damage raises `SourceError` after the rows before it."""
+
+    def __init__(self, file: BinaryIO, form: TableFormat, label: str) -> None:
+        self._label = label
+        with self._damage():
+            self._file = pq.ParquetFile(file, buffer_size=_BUFFER, pre_buffer=False)
+            self.rows: int = self._file.metadata.num_rows
+            names = _leaves(self._file.schema_arrow)
+        chosen = one_text(form.named(names, label), label)
+        self._id = None if chosen.id is None else names[chosen.id]
+        self._title = None if chosen.title is None else names[chosen.title]
+        self._text = names[chosen.text]
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def documents(self, walk: Walk) -> Iterator[pa.RecordBatch]:
+        """The documents of all rows; of the columns only those that are needed are read."""
+        wanted = [name for name in (self._id, self._title, self._text) if name is not None]
+        first = 1
+        with self._damage():
+            for group in range(self._file.metadata.num_row_groups):
+                rows = self._rows_of_text(group)
+                for batch in self._file.iter_batches(rows, row_groups=[group], columns=wanted):
+                    documents = self._documents(batch, first, walk)
+                    first += batch.num_rows
+                    walk.share = min(first / max(self.rows, 1), 1.0)
+                    yield from cut(documents)
+
+    def rewritten(self, decisions: Decisions, annotate: bool) -> Iterator[bytes]:
+        """The table as the bytes of a file, without what is dropped. Rows before damage make a whole table."""
+        sink = _Sink()
+        writer = _writer(sink, self._file, self._schema(annotate))
+        damage: SourceError | None = None
+        try:
+            for batches in self._row_groups(decisions, annotate):
+                rows = pa.Table.from_batches(batches)
+                writer.write_table(rows, row_group_size=rows.num_rows)
+                yield sink.take()
+        except SourceError as error:
+            damage = error
+        writer.close()
+        yield sink.take()
+        if damage:
+            raise damage
+
+    @contextmanager
+    def _damage(self) -> Iterator[None]:
+        """What a damaged file makes the library raise becomes `SourceError`."""
+        try:
+            yield
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # the last for names in its footer
+            cause = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise SourceError(
+                f"{self._label}: cannot be read as Parquet: {cause}; fetch or make the file again"
+            ) from error
+
+    def _batches(self, group: int) -> Iterator[pa.RecordBatch]:
+        about = self._file.metadata.row_group(group)
+        widest = max(1, about.total_byte_size // max(1, about.num_rows))
+        rows = max(1, min(_ROWS_AT_ONCE, _BYTES_AT_ONCE // widest))
+        with self._damage():
+            yield from self._file.iter_batches(rows, row_groups=[group])
+
+    def _rows_of_text(self, group: int) -> int:
+        """Rows of a group that make about one batch of text, by the sizes the file's footer gives."""
+        # the footer of a damaged file ends the process when it is asked for what does not fit together; reading
+        # a row raises instead
+        next(self._file.iter_batches(1, row_groups=[group], columns=[self._text]), None)
+        part = self._file.metadata.row_group(group)
+        paths = [self._file.schema.column(index).path for index in range(part.num_columns)]
+        if self._text not in paths or not part.num_rows:
+            return MAX_ROWS
+        width: int = part.column(paths.index(self._text)).total_uncompressed_size // part.num_rows
+        return max(1, min(MAX_ROWS, MAX_BYTES // max(1, width)))
+
+    def _documents(self, batch: pa.RecordBatch, first: int, walk: Walk) -> pa.RecordBatch:
+        rows = batch.num_rows
+        nothing, bad = pa.nulls(rows, pa.large_string()), pa.array(np.zeros(rows, np.bool_))
+        places = pa.array(np.arange(first, first + rows))
+        id_, title = places.cast(pa.large_string()), nothing
+        text, bad = self._strings(batch, self._text, bad)
+        if self._id is not None:
+            id_, bad = self._strings(batch, self._id, bad)
+        if self._title is not None:
+            title, bad = self._strings(batch, self._title, bad)
+        no_text = pc.equal(pc.binary_length(pc.utf8_trim_whitespace(pc.fill_null(text, ""))), 0)
+        no_id = pc.equal(pc.binary_length(pc.fill_null(id_, "")), 0)
+        kept = pa.array(np.ones(rows, np.bool_))
+        for reason, mask in (("bad_utf8", bad), ("no_text", no_text), ("no_id", no_id)):
+            for row in pc.indices_nonzero(pc.and_(kept, mask)).to_pylist():
+                walk.skips.add(reason, f"row {first + row}")
+            kept = pc.and_(kept, pc.invert(mask))
+        arrays = [
+            id_.cast(pa.string()), title.cast(pa.string()), text, nothing.cast(pa.int64()), nothing.cast(pa.string()),
+            nothing.cast(pa.string()), places,
+        ]  # fmt: skip
+        return pa.RecordBatch.from_arrays(arrays, schema=DOCUMENTS).filter(kept)
+
+    def _strings(self, batch: pa.RecordBatch, path: str, bad: pa.Array) -> tuple[pa.Array, pa.Array]:
+        """A column as strings, and which rows are `bad` or have no UTF-8 in it (there it is null)."""
+        array = _column_at(batch, path)
+        try:
+            array = array.cast(pa.large_string())
+            array.validate(full=True)
+        except pa.ArrowInvalid:
+            array = array.cast(pa.large_binary())
+            values = [None if value is None else decoded(value) for value in array.to_pylist()]
+            text = pa.array(values, pa.large_string())
+            return text, pc.or_(bad, pc.and_not(text.is_null(), array.is_null()))
+        except pa.ArrowNotImplementedError as error:
+            raise UsageError(f"{self._label}: column {path!r} holds {array.type}, not text") from error
+        return array, bad
+
+    def _schema(self, annotate: bool) -> pa.Schema:
+        schema = self._file.schema_arrow
+        if not annotate:
+            return schema
+        known = schema.get_field_index(NOTE)
+        return (schema if known < 0 else schema.remove(known)).append(pa.field(NOTE, pa.string()))
+
+    def _row_groups(self, decisions: Decisions, annotate: bool) -> Iterator[list[pa.RecordBatch]]:
+        """What stays of each row group, in parts of bounded size."""
+        for group in range(self._file.metadata.num_row_groups):
+            held: list[pa.RecordBatch] = []
+            size = 0
+            for batch in self._batches(group):
+                kept = _noted(batch, decisions) if annotate else self._kept(batch, decisions)
+                decisions.place += batch.num_rows
+                if kept.num_rows:
+                    held.append(kept)
+                    size += kept.nbytes
+                if size > _GROUP_BYTES:
+                    yield held
+                    held, size = [], 0
+            if held:
+                yield held
+
+    def _kept(self, batch: pa.RecordBatch, decisions: Decisions) -> pa.RecordBatch:
+        first = decisions.place + 1
+        stays = np.ones(batch.num_rows, np.bool_)
+        texts: dict[int, str] = {}
+        unmarked = batch.num_rows
+        while (place := decisions.next_place) < first + batch.num_rows:
+            row = place - first
+            unmarked -= 1
+            if drops := decisions.drops(place):
+                left = decisions.left(self._text_of(batch, row) if decisions.needs_text else None, drops)
+                if left is None:
+                    stays[row] = False
+                else:
+                    texts[row] = left
+            else:
+                decisions.stay()
+        decisions.stay(unmarked)
+        if texts:
+            batch = _with_texts(batch, self._text, texts)
+        return batch if stays.all() else batch.filter(pa.array(stays))
+
+    def _text_of(self, batch: pa.RecordBatch, row: int) -> str | None:
+        text: str | None = _column_at(batch.slice(row, 1), self._text).cast(pa.large_string())[0].as_py()
+        return text
+
+
+def _leaves(schema: Any) -> list[str]:
+    """Column names, nested ones as dotted paths."""
+    names: list[str] = []
+
+    def visit(prefix: str, fields: Any) -> None:
+        for field in fields:
+            path = f"{prefix}{field.name}"
+            if pa.types.is_struct(field.type):
+                visit(f"{path}.", field.type)
+            else:
+                names.append(path)
+
+    visit("", schema)
+    return names
+
+
+def _path(batch: pa.RecordBatch, path: str) -> list[str]:
+    """A column's name, or where it is nested, those on the way to it."""
+    return [path] if path in batch.schema.names else path.split(".")
+
+
+def _column_at(batch: pa.RecordBatch, path: str) -> pa.Array:
+    """A column by its name, or where it is nested, by its dotted path; of a dictionary, its values."""
+    head, *rest = _path(batch, path)
+    array = batch.column(head)
+    for name in rest:
+        array = pc.struct_field(array, name)
+    return array.cast(array.type.value_type) if pa.types.is_dictionary(array.type) else array
+
+
+def _noted(batch: pa.RecordBatch, decisions: Decisions) -> pa.RecordBatch:
+    first = decisions.place + 1
+    notes = [compact_json(decisions.note(first + row)) for row in range(batch.num_rows)]
+    if NOTE in batch.schema.names:
+        batch = batch.drop_columns([NOTE])
+    return batch.append_column(pa.field(NOTE, pa.string()), pa.array(notes, pa.string()))
+
+
+class _Sink(io.RawIOBase):
+    """Takes what the Parquet library writes, until it is fetched."""
+
+    def __init__(self) -> None:
+        self._held: list[bytes] = []
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: object, /) -> int:
+        piece = bytes(memoryview(data))  # type: ignore[arg-type]
+        self._held.append(piece)
+        return len(piece)
+
+    def take(self) -> bytes:
+        data = b"".join(self._held)
+        self._held.clear()
+        return data
+
+
+def _writer(sink: _Sink, table: pq.ParquetFile, schema: pa.Schema) -> pq.ParquetWriter:
+    """A writer with the habits of the file that was read."""
+    metadata = table.metadata
+    codecs: dict[str, str] = {}
+    if metadata.num_row_groups:
+        group = metadata.row_group(0)
+        for index in range(group.num_columns):
+            column = group.column(index)
+            codecs[column.path_in_schema] = column.compression.replace("UNCOMPRESSED", "NONE")
+    told = metadata.metadata or {}
+    arrow = _ARROW in told
+    writer = pq.ParquetWriter(
+        sink,
+        schema,
+        version=metadata.format_version if metadata.format_version in _VERSIONS else _VERSIONS[-1],
+        compression=codecs or "NONE",
+        use_compliant_nested_type=False,  # inner names stay what they are, compliant or not
+        store_schema=arrow,
+    )
+    if told and not arrow:
+        writer.add_key_value_metadata(told)  # else they come with the schema
+    return writer
+
+
+def _with_texts(batch: pa.RecordBatch, path: str, texts: Mapping[int, str]) -> pa.RecordBatch:
+    head, *rest = _path(batch, path)
+    at = batch.schema.names.index(head)
+    return batch.set_column(at, batch.schema.field(at), _replaced(batch.column(at), rest, texts))
+
+
+def _replaced(array: pa.Array, path: list[str], texts: Mapping[int, str]) -> pa.Array:
+    """The array with other texts in some rows: in itself, or in the field of its structs that `path` names."""
+    if path:
+        fields = list(array.type)
+        children = [array.field(index) for index in range(len(fields))]
+        at = array.type.get_field_index(path[0])
+        children[at] = _replaced(children[at], path[1:], texts)
+        return pa.StructArray.from_arrays(children, fields=fields, mask=array.is_null())
+    order = np.arange(len(array))
+    order[list(texts)] = np.arange(len(array), len(array) + len(texts))
+    return pa.concat_arrays([array, pa.array(list(texts.values()), array.type)]).take(pa.array(order))
