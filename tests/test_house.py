@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 import zipfile
@@ -13,6 +14,11 @@ from pathlib import Path
 import pytest
 
 import esdedup
+from esdedup.clustering.linkages import LINKAGES
+from esdedup.formats.protocol import FORMATS
+from esdedup.matching.protocol import MATCHERS
+from esdedup.matching.signers.protocol import SIGNERS
+from esdedup.matching.verify.protocol import VERIFIERS
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "esdedup"
@@ -82,6 +88,72 @@ def test_no_two_files_have_one_name() -> None:
     """But for the implementations of a protocol."""
     names = Counter(path.name for path in MODULES)
     assert {name for name, count in names.items() if count > 1} <= {"__init__.py"} | PROTOCOLS
+
+
+CHOICES = (MATCHERS, VERIFIERS, LINKAGES, SIGNERS, FORMATS)
+CHOSEN = {"name", "matcher", "verifier", "linkage", "signer", "format", *(registry.option for registry in CHOICES)}
+"""What holds a choice, or its name."""
+
+TYPES = {each.__name__ for registry in CHOICES for each in registry}
+
+
+def held(node: ast.expr) -> str:
+    """The name of the variable, attribute, key or parameter that an expression reads."""
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(value=str(name))):
+            return name
+        case ast.Call(func=ast.Attribute(attr="get"), args=[ast.Constant(value=str(name)), *_]):
+            return name
+    return ""
+
+
+def test_nothing_branches_on_the_name_of_a_choice() -> None:
+    names = {name for registry in CHOICES for name in registry.names}
+    found = []
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Compare) and held(node.left) in CHOSEN:
+                values = {
+                    each.value for side in node.comparators for each in ast.walk(side) if isinstance(each, ast.Constant)
+                }
+                found += [f"{named(path)}:{node.lineno}: {value}" for value in values & names]
+            if isinstance(node, ast.Match) and held(node.subject) in CHOSEN:
+                found.append(f"{named(path)}:{node.lineno}: match")
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
+                found += [
+                    f"{named(path)}:{node.lineno}: isinstance" for each in ast.walk(node.args[1]) if held(each) in TYPES
+                ]
+    assert not found
+
+
+def test_every_choice_sets_what_its_protocol_leaves_open() -> None:
+    """A flag that only one implementation sets would be a branch on its name."""
+    for registry in CHOICES:
+        for each in registry:
+            for base in each.__mro__:
+                for name, kind in vars(base).get("__annotations__", {}).items():
+                    if str(kind).startswith("ClassVar"):
+                        assert hasattr(each, name), f"{each.__name__} does not say {name}"
+
+
+def test_pages_for_strangers_are_short() -> None:
+    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 150
+    text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+    assert len(text.split()) <= 2500
+    headings = [line for line in text.splitlines() if line.startswith("## ")]
+    assert headings
+    assert all(line.endswith("?") for line in headings), headings
+
+
+def test_links_in_pages_lead_somewhere() -> None:
+    for page in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")):
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text("utf-8")):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_rooms_say_what_question_they_answer() -> None:
+    empty = [named(path) for path in MODULES if path.name == "__init__.py" and not path.read_text("utf-8").strip()]
+    assert not empty
 
 
 def test_public_names_are_sorted_and_there() -> None:

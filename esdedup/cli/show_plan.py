@@ -42,12 +42,12 @@ def _schemes(answer: Plan) -> str:
 
 
 def _recommended(answer: Plan, recall: float) -> str:
-    name = answer["recommended"]
-    if name == "exact":
+    recommended = answer["recommended"]
+    if recommended == "exact":
         reached = any((row["recall"] or 0) >= recall for row in answer["schemes"])
         why = f"cheaper here than {answer['cheapest']}" if reached else f"no scheme finds {recall:g}"
         return f"Recommended: --exact, which compares all with all ({why})"
-    tokens, _, rest = name.partition("x")
+    tokens, _, rest = recommended.partition("x")
     rows, _, pool = rest.partition("/")
     options = f"--hashes {pool} --draw {rows} --draws {tokens}" if pool else f"--bands {tokens} --rows {rows}"
     why = f"the cheapest that finds {recall:g}" if answer["reached"] else f"none finds {recall:g}; this finds most"

@@ -1,0 +1,1 @@
+"""What hangs together? Verified pairs into clusters."""

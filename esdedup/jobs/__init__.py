@@ -1,0 +1,1 @@
+"""What does a verb do? Loading, scanning, updating, asking, rewriting; workers, progress, memory."""

@@ -62,15 +62,14 @@ def dedupe(
     The same command finishes a killed job, and writes no file twice. Counts of documents and sentences written and
     dropped, and the `files`.
     """
-    if options.get("linkage") not in (None, "star"):
-        raise UsageError("linkage is single; dedupe needs star, so that what it drops was compared with what it keeps")
-    if options.get("verify") not in (None, "exact"):
-        raise UsageError(
-            f"verify is {options['verify']}; dedupe needs exact, so that what it drops was compared with what it keeps"
-        )
     if options.get("limit") is not None:
         raise UsageError("limit: dedupe writes whole sources; leave it out")
     settings = settings_of(options)
+    asked, why = settings.scanning, "so that what it drops was compared with what it keeps"
+    if "linkage" in settings.free and asked.linkage.chains:
+        raise UsageError(f"linkage is {asked.linkage.name}; dedupe needs star, {why}")
+    if asked.verifier.least(asked.jaccard) < asked.jaccard:
+        raise UsageError(f"verify is {asked.verifier.name}; dedupe needs exact, {why}")
     for kind in kinds or ():
         check_choice("kinds", kind, KINDS)
     scanning = settings.scanning.replaced({"linkage": "star", "keep": keep, "kinds": kinds is not None})

@@ -298,7 +298,7 @@ def described(store: Store, missing: Sequence[str] = ()) -> dict[str, Any]:
             {"name": mark.name, "path": mark.path, "documents": mark.documents, "skipped": asdict(mark.skips)}
             for mark in marks
         ],
-        "verified": scanned.get("scanning", {}).get("verify", "none") != "none",
+        "verified": bool(scanned) and Scanning.from_described(scanned["scanning"]).verifier.compares,
         "counts": store.corpus.counts() | scanned.get("counts", {}),
         "cluster_sizes": {str(size): count for size, count in store.results.sizes().items()},
         "kinds": store.results.kinds() if scanned else {},

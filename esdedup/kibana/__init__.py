@@ -1,0 +1,1 @@
+"""What does Kibana show of a store? Its saved objects."""

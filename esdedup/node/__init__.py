@@ -1,0 +1,1 @@
+"""How does a real Elasticsearch run on one machine, from Python packages alone?"""

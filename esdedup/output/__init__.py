@@ -1,0 +1,1 @@
+"""What is written, and how does it look? Result files, tables, reports, plots."""

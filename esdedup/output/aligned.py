@@ -131,7 +131,7 @@ def _chosen(said: dict[str, list[dict[str, Any]]], face: str, rows: int) -> list
 
 
 def _row(pieces: list[Piece], members: Sequence[dict[str, Any]], shown: int) -> Row:
-    told = [{name: value for name, value in member.items() if name != "text"} for member in members[:shown]]
+    told = [{key: value for key, value in member.items() if key != "text"} for member in members[:shown]]
     return {"pieces": pieces, "copies": len(members), "members": told, "more": len(members) - len(told)}
 
 

@@ -1,0 +1,1 @@
+"""What do other published systems do? Candidates by agreement, by random projection, by queries."""

@@ -1,0 +1,1 @@
+"""What is compared? Texts into sentences, words and shingles."""

@@ -1,0 +1,1 @@
+"""How do people look at a store? A page for browsers, and its API."""

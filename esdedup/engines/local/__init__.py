@@ -1,0 +1,1 @@
+"""How does a scan run on one machine? DuckDB, compiled kernels, threads."""

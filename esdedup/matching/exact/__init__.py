@@ -1,0 +1,1 @@
+"""Which pairs are there at all? The join of all texts with all."""

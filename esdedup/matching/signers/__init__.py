@@ -1,0 +1,1 @@
+"""How do similar texts get equal tokens?"""

@@ -52,4 +52,9 @@ class Signer(Choice):
         return replace(self, **given)
 
 
-SIGNERS: Registry[Signer] = Registry("signer", {"minhash": "esdedup.matching.signers.minhash:MinHash"})
+SIGNERS: Registry[Signer] = Registry(
+    "signer",
+    {
+        "minhash": "esdedup.matching.signers.minhash:MinHash",
+    },
+)

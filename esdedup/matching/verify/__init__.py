@@ -1,0 +1,1 @@
+"""What makes a pair of a candidate?"""

@@ -1,0 +1,1 @@
+"""Which signatures agree on most of their values? (Ahmed 2022)"""

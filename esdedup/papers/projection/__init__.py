@@ -1,0 +1,1 @@
+"""Whose sentence vectors point the same way? (Meng and Zheng 2018)"""

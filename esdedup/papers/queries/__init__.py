@@ -1,0 +1,1 @@
+"""Which records hold most of the terms of another? (Pal 2014)"""

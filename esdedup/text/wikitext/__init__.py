@@ -1,0 +1,1 @@
+"""What would a reader see of a page? Two paths through wiki markup."""
