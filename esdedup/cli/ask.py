@@ -7,31 +7,34 @@ from typing import Any
 
 import rich_click as click
 
+import esdedup
 from esdedup.analysis.kind_names import KINDS
 from esdedup.api.results import Result
+from esdedup.cli.declared import default_of
 from esdedup.cli.defaults import Command
 from esdedup.cli.shared_options import json_option, store_option, talk_options
 
 _LIMIT = click.option(
-    "--limit", type=click.IntRange(min=0), default=20, show_default=True, metavar="N", help="At most N rows."
+    "--limit", type=click.IntRange(min=0), default=20, show_default=True, metavar="N", help="Most rows to print."
 )
 
 
 @click.command(cls=Command)
 @click.argument("text")
 @store_option
-@click.option("--jaccard", type=float, metavar="S", help="What counts as a match.  [default: as at the last scan]")
+@click.option(
+    "--jaccard", type=float, metavar="S", help="Lowest Jaccard similarity of a match.  [default: that of the last scan]"
+)
 @_LIMIT
 @json_option
 @talk_options
 def similar(text: str, as_json: bool, quiet: bool, **options: Any) -> None:
-    """List stored sentences that are like TEXT: those that share a token with it.
+    """List stored sentences that are similar to TEXT: those that share a token with it.
 
     \b
     Example:
       esdedup similar "The quick brown fox jumps over the lazy dog." --store found/store.duckdb
     """
-    import esdedup
     from esdedup.cli.show import similar_text
 
     rows = esdedup.similar(text, **options)
@@ -45,13 +48,12 @@ def similar(text: str, as_json: bool, quiet: bool, **options: Any) -> None:
 @json_option
 @talk_options
 def suggest(prefix: str, as_json: bool, quiet: bool, **options: Any) -> None:
-    """List stored sentences that begin with PREFIX, in small or capital letters.
+    """List stored sentences that begin with PREFIX, ignoring case.
 
     \b
     Example:
       esdedup suggest "the population was" --store found/store.duckdb
     """
-    import esdedup
     from esdedup.cli.show import suggest_text
 
     rows = esdedup.suggest(prefix, **options)
@@ -65,13 +67,12 @@ def suggest(prefix: str, as_json: bool, quiet: bool, **options: Any) -> None:
 @json_option
 @talk_options
 def explain(a: str, b: str, store: str, as_json: bool, quiet: bool) -> None:
-    """Say why two sentences did or did not match.
+    """Explain why two sentences did or did not match.
 
     \b
     Example:
       esdedup explain 12:3 4071:0 --store found/store.duckdb
     """
-    import esdedup
     from esdedup.cli.show import explain_text
     from esdedup.files import compact_json
 
@@ -84,24 +85,26 @@ def explain(a: str, b: str, store: str, as_json: bool, quiet: bool) -> None:
 @click.option(
     "--min-size",
     type=click.IntRange(min=1),
-    default=2,
+    default=default_of(esdedup.clusters, "min_size"),
     show_default=True,
     metavar="N",
-    help="Sentences in the cluster.",
+    help="Fewest sentences of a cluster.",
 )
 @click.option("--kind", type=click.Choice(KINDS), help="Only clusters of this kind.")
 @click.option("--document", metavar="ID", help="Only clusters with a sentence of this document.")
-@click.option("--text", metavar="WORDS", help="Only clusters in whose texts all these words stand.")
+@click.option("--text", metavar="WORDS", help="Only clusters whose texts hold all these words.")
 @click.option(
     "--sort",
     type=click.Choice(["size", "jaccard", "confidence", "contradiction", "copies"]),
-    default="size",
+    default=default_of(esdedup.clusters, "sort"),
     show_default=True,
-    help="Largest first, weakest edge, surest kind, surest contradiction, or most copies from page to page.",
+    help="By size, weakest pair, confidence of the kind, confidence of a contradiction, or number of copies.",
 )
-@click.option("--since", metavar="RUN", help="Only what is new, grown or gone since the results in the folder RUN.")
+@click.option(
+    "--since", metavar="RUN", help="Only what is new, grown or gone since the run whose results are in this folder."
+)
 @_LIMIT
-@click.option("--after", metavar="CLUSTER", help="Go on behind the cluster with this id.")
+@click.option("--after", metavar="CLUSTER", help="Continue after the cluster with this id.")
 @json_option
 @talk_options
 def clusters(store: str, as_json: bool, quiet: bool, **filters: Any) -> None:
@@ -111,7 +114,6 @@ def clusters(store: str, as_json: bool, quiet: bool, **filters: Any) -> None:
     Example:
       esdedup clusters --store found/store.duckdb --text "agricultural land" --min-size 3
     """
-    import esdedup
     from esdedup.cli.show import cluster_text
     from esdedup.files import compact_json
 
@@ -124,7 +126,7 @@ def clusters(store: str, as_json: bool, quiet: bool, **filters: Any) -> None:
 @click.option(
     "--by",
     type=click.Choice(["documents", "sources"]),
-    default="documents",
+    default=default_of(esdedup.overlap, "by"),
     show_default=True,
     help="What is compared.",
 )
@@ -133,13 +135,12 @@ def clusters(store: str, as_json: bool, quiet: bool, **filters: Any) -> None:
 @json_option
 @talk_options
 def overlap(as_json: bool, quiet: bool, **options: Any) -> None:
-    """List pairs of documents, or of sources, that say the same: how many sentences of one stand in the other.
+    """List pairs of documents, or of sources, by how many sentences of one stand in the other.
 
     \b
     Example:
       esdedup overlap --store found/store.duckdb --by sources
     """
-    import esdedup
     from esdedup.cli.show import overlap_text
 
     found = esdedup.overlap(**options)

@@ -7,8 +7,9 @@ from typing import Any
 
 import rich_click as click
 
+import esdedup
 from esdedup.analysis.kind_names import KINDS
-from esdedup.cli.declared import resource_options, scan_options, signing_options, source_options
+from esdedup.cli.declared import default_of, resource_options, scan_options, signing_options, source_options
 from esdedup.cli.defaults import Command
 from esdedup.cli.shared_options import (
     ADDRESSES,
@@ -34,14 +35,20 @@ def _listed(context: click.Context, parameter: click.Parameter, value: str | Non
 @click.option(
     "--store", metavar="ADDRESS", help=f"{ADDRESSES}; its results become stars.  [default: OUTDIR/store.duckdb]"
 )
-@click.option("--keep", type=click.Choice(KEEPS), default="first", show_default=True, help="Which of a cluster stays.")
+@click.option(
+    "--keep",
+    type=click.Choice(KEEPS),
+    default=default_of(esdedup.dedupe, "keep"),
+    show_default=True,
+    help="Which text of a cluster is kept.",
+)
 @click.option(
     "--kinds",
     metavar="KIND,…",
     callback=_listed,
-    help=f"Only clusters of these kinds: {', '.join(KINDS)}.  [default: all]",
+    help=f"Only drop from clusters of these kinds: {', '.join(KINDS)}.  [default: all]",
 )
-@click.option("--annotate", is_flag=True, help="Keep all; write beside each record what would become of it.")
+@click.option("--annotate", is_flag=True, help="Keep everything, and write beside each record what would become of it.")
 @fresh_option
 @json_option
 @source_options
@@ -62,7 +69,6 @@ def dedupe(sources: tuple[str, ...], as_json: bool, **options: Any) -> None:
       esdedup dedupe corpus.jsonl.zst -o clean --unit record
       esdedup dedupe train.tsv test.tsv -o clean --across sources
     """
-    import esdedup
     from esdedup.cli.show import deduped_text
 
     done = esdedup.dedupe(*sources, **options)

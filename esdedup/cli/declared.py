@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, TypeVar
@@ -33,6 +34,11 @@ def bundle(*options: Decorator) -> Callable[[F], F]:
         return command
 
     return decorate
+
+
+def default_of(verb: Callable[..., Any], parameter: str) -> Any:
+    """The default of a parameter of a Python verb: it stands in its signature alone."""
+    return inspect.signature(verb).parameters[parameter].default
 
 
 def one_option(option: Option, panel: str, default: str | None = None) -> Decorator:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @click.command(cls=Command)
 @click.option("--articles", type=int, default=200, show_default=True, metavar="N", help="Articles of the wiki.")
-@click.option("--demo-seed", type=int, default=1, show_default=True, metavar="S", help="Another number, another wiki.")
+@click.option("--demo-seed", type=int, default=1, show_default=True, metavar="S", help="Seed of the generator.")
 @click.option(
     "--out",
     metavar="DIR",
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 def demo(
     articles: int, demo_seed: int, out: Path, only_generate: bool, output: str | None, as_json: bool, **options: Any
 ) -> None:
-    """Make a wiki with planted clusters of every kind, run everything on it, say what was found.
+    """Make a wiki with planted clusters of every kind, run on it, and report what was found.
 
     With --only-generate the wiki is only written, of any size; what was planted goes beside it, to a file that
     ends in .truth.jsonl (to DIR, when the wiki goes to standard output).

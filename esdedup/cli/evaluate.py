@@ -19,14 +19,17 @@ from esdedup.cli.work import show
     "--golden",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="The right clusters: one a line, ids parted by white space, as in clusters.txt.",
+    help="The right clusters: one a line, ids separated by white space, as in clusters.txt.",
 )
 @click.option(
     "--truth",
     metavar="exact|FILE",
-    help="The right pairs: all there are, or two ids a line and, if known, their Jaccard, parted by tabs.",
+    help="The right pairs: exact for all there are, or a file of two ids a line and, if known, their Jaccard, "
+    "separated by tabs.",
 )
-@click.option("--jaccard", type=float, metavar="S", help="Least similarity with exact.  [default: as at the scan]")
+@click.option(
+    "--jaccard", type=float, metavar="S", help="Lowest similarity of a pair with exact.  [default: that of the scan]"
+)
 @json_option
 @resource_options
 @talk_options

@@ -14,7 +14,7 @@ _DEFAULT = "http://127.0.0.1:5601"
 
 @click.group()
 def kibana() -> None:
-    """A dashboard in Kibana about a store on a server: clusters, kinds, articles, contradictions."""
+    """Show a store on a server in Kibana: clusters, kinds, articles, contradictions."""
 
 
 @kibana.command("import")
@@ -29,7 +29,7 @@ def kibana() -> None:
 @json_option
 @talk_options
 def import_(store: str, kibana: str | None, out: Path | None, as_json: bool, quiet: bool) -> None:
-    """Put the dashboard of a store into Kibana, in place of what an earlier import put there.
+    """Import the dashboard of a store into Kibana, replacing an earlier import.
 
     Data views, two searches and a dashboard, all named after the store's prefix. The store itself is not asked.
     Credentials come from the same variables as for the store: ES_API_KEY, or ES_USERNAME and ES_PASSWORD.

@@ -7,6 +7,8 @@ from typing import Any
 
 import rich_click as click
 
+import esdedup
+from esdedup.cli.declared import default_of
 from esdedup.cli.defaults import Command
 from esdedup.cli.shared_options import json_option, store_option, talk_options
 
@@ -22,14 +24,16 @@ _DOCUMENT = click.option("--document", metavar="ID", help="Only clusters with a 
 
 @click.command(cls=Command)
 @store_option
-@click.option("--since", metavar="DATE", help="Only where a page that says so was edited since then.")
+@click.option("--since", metavar="DATE", help="Only contradictions with a page that was edited since this date.")
 @_DOCUMENT
-@click.option("--review", type=click.Choice(["wikitext", "markdown"]), help="Print a list for a talk page.")
+@click.option(
+    "--review", type=click.Choice(["wikitext", "markdown"]), help="Print a list for a talk page in this markup."
+)
 @_LIMIT
 @json_option
 @talk_options
 def drift(review: str | None, as_json: bool, quiet: bool, **options: Any) -> None:
-    """List contradictions: sentences that say the same of one subject, with another fact; the surest first.
+    """List contradictions: sentences about one subject that state different facts, surest first.
 
     Nothing is ever edited: after each dump, --since names what a person may look at. A sentence is as old as the
     last edit of its page, or with --revisions all as the edit that brought it.
@@ -38,7 +42,6 @@ def drift(review: str | None, as_json: bool, quiet: bool, **options: Any) -> Non
     Example:
       esdedup drift --store found/store.duckdb --since 2026-11-01 --review wikitext
     """
-    import esdedup
     from esdedup.cli.show_meaning import drift_text
     from esdedup.files import compact_json
     from esdedup.output import reviews
@@ -58,18 +61,23 @@ def drift(review: str | None, as_json: bool, quiet: bool, **options: Any) -> Non
 @click.command(cls=Command)
 @store_option
 @click.option(
-    "--min-subjects", type=click.IntRange(min=2), default=3, show_default=True, metavar="N", help="Distinct texts."
+    "--min-subjects",
+    type=click.IntRange(min=2),
+    default=default_of(esdedup.templates, "min_subjects"),
+    show_default=True,
+    metavar="N",
+    help="Fewest distinct texts of a template.",
 )
 @_DOCUMENT
 @click.option("--out", metavar="DIR", type=click.Path(path_type=Path), help="Write each table to DIR.")
 @click.option(
-    "--table", type=click.Choice(["csv", "parquet"]), default="csv", show_default=True, help="Form of the tables."
+    "--table", type=click.Choice(["csv", "parquet"]), default="csv", show_default=True, help="Format of the tables."
 )
 @_LIMIT
 @json_option
 @talk_options
 def templates(out: Path | None, table: str, as_json: bool, quiet: bool, **options: Any) -> None:
-    """List templates: the frame of each cluster, and what fills its slots as a table.
+    """List templates: the frame of each cluster, and a table of what fills its slots.
 
     Cells stand as they do in the sentences: let a spreadsheet import them as text, for one may begin like a formula.
 
@@ -77,7 +85,6 @@ def templates(out: Path | None, table: str, as_json: bool, quiet: bool, **option
     Example:
       esdedup templates --store found/store.duckdb --out tables
     """
-    import esdedup
     from esdedup.cli.show_meaning import template_text
     from esdedup.files import compact_json
     from esdedup.output.template_tables import write_tables
@@ -101,7 +108,7 @@ def templates(out: Path | None, table: str, as_json: bool, quiet: bool, **option
 @json_option
 @talk_options
 def lineage(graphml: Path | None, as_json: bool, quiet: bool, **options: Any) -> None:
-    """Say who said it first: each cluster that was copied from page to page, as a tree.
+    """Show who said it first: a tree for each cluster that was copied from page to page.
 
     Each sentence stands under the most similar one that stood somewhere before it. Index dumps with full history
     (--revisions all) for the times of edits; others know the last edit of each page only.
@@ -110,7 +117,6 @@ def lineage(graphml: Path | None, as_json: bool, quiet: bool, **options: Any) ->
     Example:
       esdedup lineage --store found/store.duckdb --graphml copies.graphml
     """
-    import esdedup
     from esdedup.cli.show_meaning import lineage_text
     from esdedup.files import compact_json
     from esdedup.output.graphml import write_graphml
@@ -130,13 +136,12 @@ def lineage(graphml: Path | None, as_json: bool, quiet: bool, **options: Any) ->
 @click.argument("table", type=click.Path(path_type=Path))
 @talk_options
 def fill(frame: str, table: Path, quiet: bool) -> None:
-    """Write the sentences of FRAME and TABLE: a CSV file whose columns are called as the slots in braces.
+    """Write the sentences of FRAME and TABLE, a CSV file whose columns are named like the slots.
 
     \b
     Example:
       esdedup fill "In {year} {name} had {number} people." towns.csv
     """
-    import esdedup
 
     for sentence in esdedup.fill(frame, table):
         click.echo(sentence)

@@ -36,7 +36,7 @@ _DATA = click.option(
 
 @click.group()
 def node() -> None:
-    """A local Elasticsearch from Python packages alone: pip install 'esdedup[node]'.
+    """Run a local Elasticsearch from Python packages alone: pip install 'esdedup[node]'.
 
     Neither Java nor Docker is needed. The node serves this machine only, 127.0.0.1, and has NO SECURITY: no
     passwords and no encryption; every user of this machine can read and change what it stores. It has the core of
@@ -49,19 +49,31 @@ def node() -> None:
 @node.command()
 @_DATA
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=9200, show_default=True, metavar="N", help="0: any free one."
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=9200,
+    show_default=True,
+    metavar="N",
+    help="HTTP port; 0 for any free one.",
 )
-@click.option("--heap", default="1GiB", show_default=True, metavar="SIZE", help="Java's memory, of 256MiB or more.")
 @click.option(
-    "--wait", type=click.FloatRange(0), default=120, show_default=True, metavar="SECONDS", help="Until it is healthy."
+    "--heap", default="1GiB", show_default=True, metavar="SIZE", help="Memory of the Java machine, at least 256MiB."
 )
-@click.option("--name", default="node-1", show_default=True, metavar="NAME", help="Of the node, in a cluster.")
+@click.option(
+    "--wait",
+    type=click.FloatRange(0),
+    default=120,
+    show_default=True,
+    metavar="SECONDS",
+    help="Seconds to wait until it is healthy.",
+)
+@click.option("--name", default="node-1", show_default=True, metavar="NAME", help="Name of the node in a cluster.")
 @click.option(
     "--transport-port",
     type=click.IntRange(0, 65535),
     default=0,
     metavar="N",
-    help="For the other nodes of a cluster.  [default: any free one]",
+    help="Port for the other nodes of a cluster.  [default: any free one]",
 )
 @click.option(
     "--join",
@@ -97,7 +109,7 @@ def start(data: Path | None, heap: str, as_json: bool, quiet: bool, **options: A
 @json_option
 @talk_options
 def status(data: Path | None, as_json: bool, quiet: bool) -> None:
-    """Say whether a node runs in a data folder, where, and how it is."""
+    """Show whether a node runs in a data folder, where, and its health."""
     from esdedup.node import control
 
     state = control.status(data)
@@ -109,7 +121,7 @@ def status(data: Path | None, as_json: bool, quiet: bool) -> None:
 @json_option
 @talk_options
 def stop(data: Path | None, as_json: bool, quiet: bool) -> None:
-    """Stop the node of a data folder; what it stores stays."""
+    """Stop the node of a data folder; its data stay."""
     from esdedup.node import control
 
     done = control.stop(data)

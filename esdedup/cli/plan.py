@@ -7,7 +7,8 @@ from typing import Any
 
 import rich_click as click
 
-from esdedup.cli.declared import resource_options, signing_options, source_options
+import esdedup
+from esdedup.cli.declared import default_of, jaccard_option, resource_options, signing_options, source_options
 from esdedup.cli.defaults import Command
 from esdedup.cli.shared_options import ADDRESSES, defaults_options, json_option, talk_options
 from esdedup.cli.work import show
@@ -16,13 +17,34 @@ from esdedup.cli.work import show
 @click.command(cls=Command)
 @click.argument("sources", nargs=-1, metavar="[SOURCE…]")
 @click.option("--store", metavar="ADDRESS", envvar="ESDEDUP_STORE", help=f"A store to sample: {ADDRESSES}.")
-@click.option("--jaccard", type=float, metavar="S", help="Least similarity of a pair.  [default: 0.8]")
-@click.option("--tokens", type=int, default=10, show_default=True, metavar="N", help="Most tokens of a sentence.")
-@click.option("--schemes", metavar="LIST", help="Only these: BANDSxROWS or DRAWSxDRAW/HASHES, parted by commas.")
-@click.option("--recall", type=float, default=0.99, show_default=True, metavar="S", help="What is to be found.")
-@click.option("--sample", type=int, default=50_000, show_default=True, metavar="N", help="Sentences to try it on.")
-@click.option("--sentences", type=int, metavar="N", help="Forecast time, memory and disk for so many.")
-@click.option("--out", metavar="DIR", type=click.Path(path_type=Path), help="Write s-curve.png to DIR.")
+@jaccard_option
+@click.option(
+    "--tokens",
+    type=int,
+    default=default_of(esdedup.plan, "tokens"),
+    show_default=True,
+    metavar="N",
+    help="Most tokens of a sentence.",
+)
+@click.option("--schemes", metavar="LIST", help="Only try these: BANDSxROWS or DRAWSxDRAW/HASHES, separated by commas.")
+@click.option(
+    "--recall",
+    type=float,
+    default=default_of(esdedup.plan, "recall"),
+    show_default=True,
+    metavar="S",
+    help="Share of the pairs that is to be found.",
+)
+@click.option(
+    "--sample",
+    type=int,
+    default=default_of(esdedup.plan, "sample"),
+    show_default=True,
+    metavar="N",
+    help="Most sentences of the sample.",
+)
+@click.option("--sentences", type=int, metavar="N", help="Forecast time, memory and disk for N sentences.")
+@click.option("--out", metavar="DIR", type=click.Path(path_type=Path), help="Folder for a plot, s-curve.png.")
 @json_option
 @source_options
 @signing_options
@@ -36,7 +58,6 @@ def plan(sources: tuple[str, ...], as_json: bool, **options: Any) -> None:
     Example:
       esdedup plan dump.xml.bz2 --jaccard 0.7 --sentences 136000000
     """
-    import esdedup
     from esdedup.cli.show_plan import plan_text
 
     answer = esdedup.plan(*sources, **options)

@@ -13,13 +13,26 @@ from esdedup.errors import UsageError
 
 @click.command(cls=Command)
 @store_option
-@click.option("--host", default="127.0.0.1", show_default=True, metavar="NAME", help="Address to listen at.")
+@click.option("--host", default="127.0.0.1", show_default=True, metavar="NAME", help="Address to listen on.")
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=8765, show_default=True, metavar="N", help="0: any free one."
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8765,
+    show_default=True,
+    metavar="N",
+    help="Port; 0 for any free one.",
 )
-@click.option("--allow-host", "names", multiple=True, metavar="NAME", help="Another name by which it may be asked for.")
-@click.option("--article-url", metavar="URL", help="Where articles can be read, with {title} or {id}.")
-@click.option("--memory", default="256MiB", show_default=True, metavar="SIZE", help="Of the embedded store's database.")
+@click.option(
+    "--allow-host", "names", multiple=True, metavar="NAME", help="Another host name to answer to; repeatable."
+)
+@click.option("--article-url", metavar="URL", help="Address of an article, with {title} or {id} in it.")
+@click.option(
+    "--memory",
+    default="256MiB",
+    show_default=True,
+    metavar="SIZE",
+    help="Memory for the database of a store in a file.",
+)
 @talk_options
 def serve(
     store: str, host: str, port: int, names: tuple[str, ...], article_url: str | None, memory: str, quiet: bool

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import rich_click as click
 
-from esdedup.cli.declared import bundle
+import esdedup
+from esdedup.cli.declared import bundle, default_of
 from esdedup.cli.defaults import presets, use_config, use_preset
 
 _OUTPUT, _GENERAL, _STORE = "Output", "General", "Store"
@@ -48,8 +49,8 @@ fresh_option = click.option(
 )
 
 generations_option = click.option(
-    "--keep-generations", type=int, default=0, metavar="N", panel=_STORE,
-    help="With --fresh, on a server: keep N older generations.  [default: 0]",
+    "--keep-generations", type=int, default=default_of(esdedup.run, "keep_generations"), metavar="N", panel=_STORE,
+    show_default=True, help="With --fresh, on a server: keep N older generations.",
 )  # fmt: skip
 
 ADDRESSES = "PATH.duckdb, http(s)://HOST:PORT/PREFIX or cloud:/PREFIX"
@@ -60,10 +61,14 @@ store_option = click.option(
 )  # fmt: skip
 
 table_option = click.option(
-    "--table", type=click.Choice(["jsonl", "parquet"]), default="jsonl", panel=_OUTPUT,
-    help="Format of pairs and clusters.  [default: jsonl]",
+    "--table", type=click.Choice(["jsonl", "parquet"]), default=default_of(esdedup.run, "table"), panel=_OUTPUT,
+    show_default=True, help="Format of pairs and clusters.",
 )  # fmt: skip
 report_option = click.option(
-    "--report/--no-report", default=True, panel=_OUTPUT, help="Write report.html.  [default: report]"
+    "--report/--no-report",
+    default=default_of(esdedup.run, "report"),
+    panel=_OUTPUT,
+    show_default=True,
+    help="Write report.html.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, panel=_OUTPUT, help="Print the answer as JSON.")

@@ -18,7 +18,7 @@ from esdedup.errors import EsdedupError, UsageError
 @json_option
 @talk_options
 def status(store: str, as_json: bool, quiet: bool) -> None:
-    """Say what a store holds: counts, settings, sources, last scan, unfinished work, disk."""
+    """Show what a store holds: counts, settings, sources, last scan, unfinished work, disk use."""
     import esdedup
     from esdedup.cli.show import counts_text, printable
     from esdedup.files import compact_json
@@ -51,7 +51,7 @@ def status(store: str, as_json: bool, quiet: bool) -> None:
 @resource_options
 @talk_options
 def remove(documents: tuple[str, ...], as_json: bool, **options: Any) -> None:
-    """Delete documents and all that hangs on them, and bring pairs and clusters up to date.
+    """Delete documents with their sentences, and bring pairs and clusters up to date.
 
     IDs are those of documents, as results show them; with - they come from standard input, one a line. Ids that no
     document has are named at the end, with exit code 1.
@@ -76,7 +76,7 @@ def remove(documents: tuple[str, ...], as_json: bool, **options: Any) -> None:
 
 @click.command(cls=Command)
 @store_option
-@click.option("--yes", is_flag=True, help="Really delete.")
+@click.option("--yes", is_flag=True, help="Confirm the deletion.")
 @talk_options
 def drop(store: str, yes: bool, quiet: bool) -> None:
     """Delete what esdedup made in a store, and nothing else."""

@@ -7,8 +7,10 @@ from typing import Any
 
 import rich_click as click
 
+import esdedup
 from esdedup.api.results import Result
 from esdedup.cli.declared import (
+    default_of,
     kinds_option,
     part_option,
     resource_options,
@@ -53,16 +55,15 @@ _OUT = click.option(
 @defaults_options
 @talk_options
 def run(sources: tuple[str, ...], out: Path, as_json: bool, **options: Any) -> None:
-    """Index SOURCEs, find near-duplicates, write them to DIR.
+    """Index SOURCEs, find near-duplicates, and write the results to DIR.
 
     A source is a file, a folder, a glob or - for standard input: MediaWiki dumps, TSV, CSV, JSON Lines, Parquet,
-    text; compressed or not. The same job again only writes its files again.
+    text; compressed or not. The same job again only rewrites its files.
 
     \b
     Example:
       esdedup run enwiki-latest-pages-articles.xml.bz2 --out found
     """
-    import esdedup
     from esdedup.cli.show import summary_text
 
     summary = esdedup.run(*sources, out=out, **options)
@@ -91,7 +92,6 @@ def index(sources: tuple[str, ...], as_json: bool, **options: Any) -> None:
     Example:
       esdedup index articles.jsonl.zst --store news.duckdb
     """
-    import esdedup
     from esdedup.cli.show import counts_text
 
     done = esdedup.index(*sources, **options)
@@ -117,7 +117,6 @@ def scan(as_json: bool, **options: Any) -> None:
     Example:
       esdedup scan --store news.duckdb --jaccard 0.9 --out found
     """
-    import esdedup
     from esdedup.cli.show import summary_text
 
     summary = esdedup.scan(**options)
@@ -129,7 +128,12 @@ def scan(as_json: bool, **options: Any) -> None:
 @store_option
 @click.option("--out", metavar="DIR", type=click.Path(path_type=Path), help="Also write the files to DIR.")
 @click.option(
-    "--matches", type=click.IntRange(min=0), default=20, show_default=True, metavar="N", help="Show N of the matches."
+    "--matches",
+    type=click.IntRange(min=0),
+    default=default_of(esdedup.add, "matches"),
+    show_default=True,
+    metavar="N",
+    help="Most matches to print.",
 )
 @table_option
 @report_option
@@ -142,7 +146,7 @@ def scan(as_json: bool, **options: Any) -> None:
 @defaults_options
 @talk_options
 def add(sources: tuple[str, ...], as_json: bool, **options: Any) -> None:
-    """Index new or changed documents, bring pairs and clusters up to date, say what the new ones match.
+    """Index new or changed documents, bring pairs and clusters up to date, and list what matches.
 
     Nothing is scanned that has not changed. Options of the scan are those of the last one.
 
@@ -150,7 +154,6 @@ def add(sources: tuple[str, ...], as_json: bool, **options: Any) -> None:
     Example:
       esdedup add enwiki-december.xml.bz2 --store found/store.duckdb
     """
-    import esdedup
     from esdedup.cli.show import added_text
 
     summary = esdedup.add(*sources, **options)
