@@ -133,8 +133,11 @@ def test_an_output_that_is_full_is_no_traceback(undisturbed: Path) -> None:
 
 # what is imported late would not be found by somebody who may not read the interpreter's folder
 AS_NOBODY = f"""
-import contextlib, io, json, os, sys
-import esdedup.cli.ask, esdedup.cli.show, esdedup.cli.upkeep, esdedup.cli.work, esdedup.jobs.verbs
+import contextlib, importlib, io, json, os, pkgutil, sys
+import esdedup
+for module in pkgutil.walk_packages(esdedup.__path__, "esdedup."):
+    if not module.name.endswith(("__main__", ".node.server", ".wikitext.worker")):
+        importlib.import_module(module.name)
 import lxml.etree, matplotlib.backends.backend_agg, matplotlib.figure, pwd, pyarrow.parquet
 from esdedup.cli import main
 

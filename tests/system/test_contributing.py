@@ -67,7 +67,8 @@ def test_a_signer_is_one_file_and_a_line(copy: Path, tmp_path: Path) -> None:
     rows = [f"{n}\t{text.format(n // 2, '.' * (n % 2))}\n" for n in range(40)]
     (tmp_path / "a.tsv").write_text("".join(rows))
     run = ("-m", "esdedup", "run", "a.tsv", "--out", "out", "--signer", "simhash", "--parts", "16", "--json")
-    assert '"pairs":20,' in (told := python(copy, *run, cwd=tmp_path))
+    told = python(copy, *run, cwd=tmp_path)
+    assert '"pairs":20,' in told
     settings = json.loads(told)["settings"]
     assert (settings["signer"], settings["parts"]) == ("simhash", 16)
     assert "--parts" in python(copy, "-m", "esdedup", "run", "--help")
