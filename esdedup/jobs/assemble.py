@@ -13,9 +13,9 @@ import pyarrow as pa
 
 from esdedup.columns.arrays import Flags, Numbers
 from esdedup.columns.hashing import Hashes
-from esdedup.jobs.news import News
-from esdedup.jobs.prepare import Prepared, Recipe
-from esdedup.store.ledger import SourceMark
+from esdedup.jobs.prepare import BatchPlan, Prepared
+from esdedup.jobs.revision_deltas import RevisionDelta
+from esdedup.store.ledger import SourceCheckpoint
 from esdedup.store.schemas import DOCUMENT_ROWS, SEEN, sentence_rows
 
 _FOLD = 0x9E3779B97F4A7C15
@@ -106,37 +106,37 @@ class _Boundary(NamedTuple):
     documents: int
     sentences: int
     seen: int
-    mark: SourceMark
+    checkpoint: SourceCheckpoint
 
 
 class Assembler:
     """Collects the rows of one source; `take` hands them over for the store. Documents are numbered in steps."""
 
-    def __init__(self, mark: SourceMark, recipe: Recipe, first_number: int, step: int = 1) -> None:
-        self._mark = mark
-        self._recipe = recipe
-        self._schema = sentence_rows(recipe.signing.tokens)
+    def __init__(self, checkpoint: SourceCheckpoint, plan: BatchPlan, first_number: int, step: int = 1) -> None:
+        self._checkpoint = checkpoint
+        self._plan = plan
+        self._schema = sentence_rows(plan.signing.tokens)
         self._next = first_number
         self._step = step
         self._page: _Page | None = None
         self._documents: list[pa.RecordBatch] = []
         self._sentences: list[pa.RecordBatch] = []
         self._seen: list[pa.RecordBatch] = []
-        self._boundaries = [_Boundary(0, 0, 0, deepcopy(mark))]
+        self._boundaries = [_Boundary(0, 0, 0, deepcopy(checkpoint))]
         self.pending_bytes = self.pending_rows = 0
         self.sentences = 0
 
-    def add(self, batch: pa.RecordBatch, news: News, prepared: Prepared) -> None:
-        """Take in one batch, its news, and what was made of these, in reading order."""
+    def add(self, batch: pa.RecordBatch, delta: RevisionDelta, prepared: Prepared) -> None:
+        """Take in one batch, its revision delta, and what was made of it, in reading order."""
         self.pending_bytes += prepared.texts.nbytes + prepared.tokens.nbytes
         self.pending_rows += len(prepared.texts)
         self.sentences += len(prepared.texts)
-        if self._recipe.merge_revisions:
-            self._add_revisions(batch, news, prepared)
+        if self._plan.merge_revisions:
+            self._add_revisions(batch, delta, prepared)
         else:
-            self._add_documents(batch, news, prepared)
+            self._add_documents(batch, delta, prepared)
         self._boundaries.append(
-            _Boundary(_rows(self._documents), _rows(self._sentences), _rows(self._seen), deepcopy(self._mark))
+            _Boundary(_rows(self._documents), _rows(self._sentences), _rows(self._seen), deepcopy(self._checkpoint))
         )
 
     def finish(self) -> None:
@@ -150,11 +150,11 @@ class Assembler:
         """The number that the next document gets."""
         return self._next
 
-    def take(self, row_group: int | None = None) -> tuple[SourceMark, Rows]:
-        """Rows gathered and not yet taken: documents, sentences, last seen; and the mark that counts them as read.
+    def take(self, row_group: int | None = None) -> tuple[SourceCheckpoint, Rows]:
+        """Rows gathered and not yet taken: documents, sentences, last seen; and the checkpoint that counts them.
 
         With `row_group` so many sentences, or a multiple, and what of the rest is told of whole batches: sentences
-        may run ahead of their documents, whose mark then knows nothing of them.
+        may run ahead of their documents, whose checkpoint then knows nothing of them.
         """
         rows = (
             pa.Table.from_batches(self._documents, DOCUMENT_ROWS),
@@ -162,7 +162,7 @@ class Assembler:
             pa.Table.from_batches(self._seen, SEEN),
         )
         if row_group is None:
-            end = _Boundary(rows[0].num_rows, rows[1].num_rows, rows[2].num_rows, self._mark)
+            end = _Boundary(rows[0].num_rows, rows[1].num_rows, rows[2].num_rows, self._checkpoint)
             sentences = end.sentences
         else:
             sentences = self.pending_rows // row_group * row_group
@@ -173,27 +173,27 @@ class Assembler:
         self._documents, self._sentences, self._seen = (table.to_batches() for table in rest)
         self.pending_bytes, self.pending_rows = rest[1].nbytes, rest[1].num_rows
         later = [boundary for boundary in self._boundaries if boundary.sentences > sentences]
-        self._boundaries = [_Boundary(0, 0, 0, deepcopy(end.mark))] + [
-            _Boundary(told.documents - cuts[0], told.sentences - cuts[1], told.seen - cuts[2], told.mark)
+        self._boundaries = [_Boundary(0, 0, 0, deepcopy(end.checkpoint))] + [
+            _Boundary(told.documents - cuts[0], told.sentences - cuts[1], told.seen - cuts[2], told.checkpoint)
             for told in later
         ]
-        return end.mark, (taken[0], taken[1], taken[2])
+        return end.checkpoint, (taken[0], taken[1], taken[2])
 
     # -- documents with one text ----------------------------------------------------------------------------
 
-    def _add_documents(self, batch: pa.RecordBatch, news: News, prepared: Prepared) -> None:
+    def _add_documents(self, batch: pa.RecordBatch, delta: RevisionDelta, prepared: Prepared) -> None:
         for row, reason in prepared.unparsable:
             self._skip_unparsable(batch, row, reason)
         rows = batch.num_rows
         numbers = self._next + self._step * np.arange(rows)
         self._next += self._step * rows
-        self._mark.documents += rows
+        self._checkpoint.documents += rows
         units = np.bincount(prepared.text, minlength=rows)
         starts = np.cumsum(units) - units
         positions = np.arange(len(prepared.text)) - starts[prepared.text]
         self._documents.append(
             self._document_rows(
-                numbers, batch["id"], batch["title"], news.contents, units.astype(np.int32), batch["place"]
+                numbers, batch["id"], batch["title"], delta.contents, units.astype(np.int32), batch["place"]
             )
         )
         self._count(int(prepared.short.sum()), int((~prepared.kept & ~prepared.short).sum()))
@@ -205,7 +205,7 @@ class Assembler:
     def _document_rows(
         self, numbers: Numbers, keys: pa.Array, titles: pa.Array, contents: Hashes, units: Numbers, places: pa.Array
     ) -> pa.RecordBatch:
-        source = np.full(len(numbers), self._mark.number, np.int32)
+        source = np.full(len(numbers), self._checkpoint.number, np.int32)
         columns = [numbers, source, keys, titles, contents, units, places]
         arrays = [
             column if isinstance(column, pa.Array) else pa.array(column, kind)
@@ -222,7 +222,7 @@ class Assembler:
         """
         mask = pa.array(chosen)
         tokens = pa.FixedSizeListArray.from_arrays(
-            pa.array(prepared.tokens[chosen].reshape(-1)), self._recipe.signing.tokens
+            pa.array(prepared.tokens[chosen].reshape(-1)), self._plan.signing.tokens
         )
         arrays = [
             pa.array(documents, pa.int32()),
@@ -237,16 +237,16 @@ class Assembler:
 
     def _skip_unparsable(self, batch: pa.RecordBatch, row: int, reason: str) -> None:
         page = batch["title"][row].as_py() or batch["id"][row].as_py()
-        self._mark.skips.add("unparsable_page", f"{page}: {reason}")
+        self._checkpoint.skips.add("unparsable_page", f"{page}: {reason}")
 
     def _count(self, short: int, long: int) -> None:
         for reason, count in (("too_short", short), ("too_long", long)):
             if count:
-                self._mark.skips.add(reason, count=count)
+                self._checkpoint.skips.add(reason, count=count)
 
     # -- pages with many revisions --------------------------------------------------------------------------
 
-    def _add_revisions(self, batch: pa.RecordBatch, news: News, prepared: Prepared) -> None:
+    def _add_revisions(self, batch: pa.RecordBatch, delta: RevisionDelta, prepared: Prepared) -> None:
         keys = batch["id"].to_pylist()
         revisions, timestamps, contributors = (batch[name].to_pylist() for name in _TOLD_OF_REVISIONS)
         kept_before = np.concatenate(([0], np.cumsum(prepared.kept)))
@@ -264,19 +264,19 @@ class Assembler:
                 self._next += self._step
             shift = len(page.revisions) - begin  # from a batch row to the ordinal of a revision of the page
             page.begin(revisions[begin:end], timestamps[begin:end], contributors[begin:end])
-            for content in news.contents[begin:end]:
+            for content in delta.contents[begin:end]:
                 page.content = (page.content * _FOLD + int(content)) % 2**64
-            texts = np.searchsorted(news.row, [begin, end])
+            texts = np.searchsorted(delta.row, [begin, end])
             for text, reason in prepared.unparsable:
                 if texts[0] <= text < texts[1]:
-                    page.unparsable[int(news.number[text])] = reason
-            self._see(page, batch, news, slice(*np.searchsorted(news.seen_row, [begin, end])), shift)
-            self._meet(page, news, prepared, texts, shift, kept_before)
+                    page.unparsable[int(delta.number[text])] = reason
+            self._see(page, batch, delta, slice(*np.searchsorted(delta.seen_row, [begin, end])), shift)
+            self._meet(page, delta, prepared, texts, shift, kept_before)
             begin = end
 
-    def _see(self, page: _Page, batch: pa.RecordBatch, news: News, part: slice, shift: int) -> None:
+    def _see(self, page: _Page, batch: pa.RecordBatch, delta: RevisionDelta, part: slice, shift: int) -> None:
         """The revisions that follow have the blocks that `part` of what was seen names."""
-        blocks, rows = news.seen[part], news.seen_row[part]
+        blocks, rows = delta.seen[part], delta.seen_row[part]
         page.see(blocks, rows + shift)
         if page.unparsable:
             for block, row in zip(blocks.tolist(), rows.tolist(), strict=True):
@@ -284,9 +284,9 @@ class Assembler:
                     self._skip_unparsable(batch, row, page.unparsable[block])
 
     def _meet(
-        self, page: _Page, news: News, prepared: Prepared, texts: Numbers, shift: int, kept_before: Numbers
+        self, page: _Page, delta: RevisionDelta, prepared: Prepared, texts: Numbers, shift: int, kept_before: Numbers
     ) -> None:
-        """The units of the news between two `texts` belong to `page`: note the new ones, and where each stands."""
+        """The units of the delta between two `texts` belong to `page`: note the new ones, and where each stands."""
         first, last = np.searchsorted(prepared.text, texts)
         hashes = prepared.hash[first:last]
         at = np.searchsorted(page.hashes, hashes)
@@ -299,8 +299,8 @@ class Assembler:
         positions[new] = np.arange(len(page.first), len(page.first) + new.sum())
         again = slice(*np.searchsorted(prepared.again_text, texts))
         page.places += [positions, positions[prepared.again_unit[again] - first]]
-        page.within += [news.number[prepared.text[first:last]], news.number[prepared.again_text[again]]]
-        page.first = np.concatenate([page.first, news.row[prepared.text[first:last][new]] + shift])
+        page.within += [delta.number[prepared.text[first:last]], delta.number[prepared.again_text[again]]]
+        page.first = np.concatenate([page.first, delta.row[prepared.text[first:last][new]] + shift])
         merged = np.concatenate([page.hashes, hashes[new]])
         order = np.argsort(merged, kind="stable")
         page.positions = np.concatenate([page.positions, positions[new]])[order]
@@ -317,7 +317,7 @@ class Assembler:
             self._append_sentences(numbers, stored, prepared, chosen, page.told_of(page.first[stored]))
 
     def _end_page(self, page: _Page) -> None:
-        self._mark.documents += 1
+        self._checkpoint.documents += 1
         self._count(page.short, page.long)
         self._documents.append(
             self._document_rows(

@@ -15,7 +15,7 @@ from esdedup.errors import StoreSourcesError, UsageError
 from esdedup.files import compact_json, whole_file
 from esdedup.formats.locations import Source
 from esdedup.formats.rewrite import Rewritten, check_rewritable, output_path, rewrite_source
-from esdedup.jobs.indexing import damages, source_marks
+from esdedup.jobs.indexing import damages, source_checkpoints
 from esdedup.jobs.steps import (
     Address,
     check_choice,
@@ -82,40 +82,40 @@ def dedupe(
         check_rewritable(source, folder, annotate=annotate)
         _check_place(source, folder)
     make_folder(folder)
-    marks = source_marks(found, settings.reading)
-    job = job_name(marks, settings) if fresh else None
+    checkpoints = source_checkpoints(found, settings.reading)
+    job = job_name(checkpoints, settings) if fresh else None
     seconds: dict[str, float] = {}
     with open_for(store or folder / _STORE, settings, fresh=job) as opened:
-        refuse_other_sources(opened, marks)
+        refuse_other_sources(opened, checkpoints)
         opened.ledger.begin_job("dedupe")
         _refuse_history(opened)
         clock = time.perf_counter()
-        read_into(opened, found, marks, settings, keep_going=keep_going, quiet=quiet)
+        read_into(opened, found, checkpoints, settings, keep_going=keep_going, quiet=quiet)
         seconds["index"] = time.perf_counter() - clock
         seconds |= scan_if_needed(opened, settings.scanning, settings.resources, quiet=quiet)
         clock = time.perf_counter()
-        numbers = {(mark.name, mark.path): mark.number for mark in opened.ledger.sources()}
+        numbers = {(checkpoint.name, checkpoint.path): checkpoint.number for checkpoint in opened.ledger.sources()}
         written = _Written(folder / _DONE, json.dumps([opened.ledger.state(), asdict(scanning), annotate, kinds]))
         with decided(opened, keep, scanning.across, kinds) as verdicts:
-            for source, mark in zip(found, marks, strict=True):
-                if not written.has(mark.path):
+            for source, checkpoint in zip(found, checkpoints, strict=True):
+                if not written.has(checkpoint.path):
                     done = rewrite_source(
                         source,
                         opened.signing.splitting,
-                        verdicts.marks(numbers[mark.name, mark.path]),
+                        verdicts.by_place(numbers[checkpoint.name, checkpoint.path]),
                         folder,
                         annotate=annotate,
                         keep_going=keep_going,
                         threads=settings.resources.processes,
                     )
-                    written.add(mark.path, done)
+                    written.add(checkpoint.path, done)
             _write_drops(verdicts, folder / _DROPS)
             reasons = verdicts.counts()
         counts = opened.corpus.counts()
         opened.ledger.end_job()
         publish(opened, fresh=fresh)
     seconds["write"] = time.perf_counter() - clock
-    return {**written.finish(), "dropped": reasons, "counts": counts, "damaged": missing + damages(marks)} | {
+    return {**written.finish(), "dropped": reasons, "counts": counts, "damaged": missing + damages(checkpoints)} | {
         "seconds": {stage: round(value, 3) for stage, value in seconds.items()}
     }
 

@@ -22,13 +22,13 @@ from esdedup.formats.protocol import FORMATS
 from esdedup.formats.reading_options import Part, Reading
 from esdedup.formats.stream import DocumentStream
 from esdedup.jobs.assemble import Assembler, Rows
-from esdedup.jobs.news import News, NewsReader
-from esdedup.jobs.prepare import Prepared, Recipe
+from esdedup.jobs.prepare import BatchPlan, Prepared
 from esdedup.jobs.progress_bar import Bar
+from esdedup.jobs.revision_deltas import DeltaReader, RevisionDelta
 from esdedup.jobs.workers import Workers
 from esdedup.resources import Resources
 from esdedup.store.corpus import ALL
-from esdedup.store.ledger import STANDARD_INPUT, SourceMark
+from esdedup.store.ledger import STANDARD_INPUT, SourceCheckpoint
 from esdedup.store.store import Store
 
 log = logging.getLogger("esdedup")
@@ -38,14 +38,14 @@ _FLUSH_ROWS = 122_880
 """What a columnar store likes best: a row group of DuckDB. Parts of row groups are all rewritten some day."""
 
 
-def source_marks(sources: Sequence[Source], reading: Reading) -> list[SourceMark]:
+def source_checkpoints(sources: Sequence[Source], reading: Reading) -> list[SourceCheckpoint]:
     """What the store remembers of each source: enough to tell whether it is the same one again."""
     # the text files of a folder share its name and are one source to the reader
     qualified = len({source.name for source in sources}) > 1 or reading.source_name is not None
     # of all sources that are read together, also those of a format without revisions
     history = any(reading.format_named(name).keeps_history for name in FORMATS.names)
     how = reading.remembered()
-    marks = []
+    checkpoints = []
     for source in sources:
         if source.path is None:
             path, state = STANDARD_INPUT, "a stream"
@@ -54,36 +54,38 @@ def source_marks(sources: Sequence[Source], reading: Reading) -> list[SourceMark
             # a name that is no UTF-8 is kept as it can be shown
             path = os.fsencode(source.path.resolve()).decode("utf-8", "backslashreplace")
             state = f"{stat.st_size} bytes, changed at {stat.st_mtime_ns}"
-        marks.append(SourceMark(source.name, path, f"{state}, read with {how}", qualified, history))
-    return marks
+        checkpoints.append(SourceCheckpoint(source.name, path, f"{state}, read with {how}", qualified, history))
+    return checkpoints
 
 
 def index_sources(
     store: Store,
     sources: Sequence[Source],
-    marks: Sequence[SourceMark],
+    checkpoints: Sequence[SourceCheckpoint],
     reading: Reading,
     resources: Resources,
     *,
     keep_going: bool,
     quiet: bool,
 ) -> dict[str, int]:
-    """Read what `marks` say is unread of `sources` into `store` and commit it.
+    """Read what `checkpoints` say is unread of `sources` into `store` and commit it.
 
     Of a damaged source, what stood before the damage is stored. Then `SourceError`, and the reading stays
-    unfinished; with `keep_going` the next source is read, and the damage stands in the mark. Returns the counts
+    unfinished; with `keep_going` the next source is read, and the damage stands in the checkpoint. Returns the counts
     of `Corpus.commit`.
     """
-    next_number = store.corpus.begin(list(marks), Part.parse(reading.part))
+    next_number = store.corpus.begin(list(checkpoints), Part.parse(reading.part))
     with ExitStack() as stack:
         bar = stack.enter_context(Bar("index", sum(source.size for source in sources), "B", not quiet))
         workers = Workers(resources.processes)
         stack.callback(workers.close)
         before = 0
-        for source, mark in zip(sources, marks, strict=True):
-            if not mark.finished:
-                next_number = _Loader(store, source, mark, reading, resources, workers, bar, before).load(next_number)
-            for damage in damages([mark]):
+        for source, checkpoint in zip(sources, checkpoints, strict=True):
+            if not checkpoint.finished:
+                next_number = _Loader(store, source, checkpoint, reading, resources, workers, bar, before).load(
+                    next_number
+                )
+            for damage in damages([checkpoint]):
                 if not keep_going:
                     raise SourceError(f"{damage}; --keep-going goes on with what stands before")
                 log.error("%s", damage)
@@ -92,9 +94,9 @@ def index_sources(
     return store.corpus.commit()
 
 
-def damages(marks: Sequence[SourceMark]) -> list[str]:
+def damages(checkpoints: Sequence[SourceCheckpoint]) -> list[str]:
     """What is wrong with the sources that could not be read to their end, or of which a server has not taken all."""
-    places = [mark.skips.places for mark in marks]
+    places = [checkpoint.skips.places for checkpoint in checkpoints]
     return [place for one in places for place in one.get("damaged_source", []) + one.get("refused", [])[:1]]
 
 
@@ -106,10 +108,10 @@ class _Writer:
         self._thread = ThreadPoolExecutor(1)
         self._writing: Future[None] | None = None
 
-    def write(self, mark: SourceMark, rows: Rows) -> None:
-        """Begin to write `rows` and the mark as it is now, once the batch before is written."""
+    def write(self, checkpoint: SourceCheckpoint, rows: Rows) -> None:
+        """Begin to write `rows` and the checkpoint as it is now, once the batch before is written."""
         self.finish()
-        self._writing = self._thread.submit(self._store.corpus.append, deepcopy(mark), *rows)
+        self._writing = self._thread.submit(self._store.corpus.append, deepcopy(checkpoint), *rows)
 
     def finish(self) -> None:
         """Wait for what is being written; its errors are raised here."""
@@ -127,7 +129,7 @@ class _Writer:
         self._thread.shutdown()
 
 
-_Read = tuple[pa.RecordBatch, Recipe, int]
+_Read = tuple[pa.RecordBatch, BatchPlan, int]
 """A batch, what is to be made of it, and where in the source it ends."""
 
 
@@ -135,12 +137,12 @@ class _Loader:
     """Loads one source."""
 
     def __init__(
-        self, store: Store, source: Source, mark: SourceMark, reading: Reading, resources: Resources,
+        self, store: Store, source: Source, checkpoint: SourceCheckpoint, reading: Reading, resources: Resources,
         workers: Workers, bar: Bar, bytes_before: int,
     ) -> None:  # fmt: skip
         self._store = store
         self._source = source
-        self._mark = mark
+        self._checkpoint = checkpoint
         self._reading = reading
         self._resources = resources
         self._workers = workers
@@ -149,22 +151,22 @@ class _Loader:
         self._part = Part.parse(reading.part)
 
     def load(self, next_number: int) -> int:
-        """Read the source to its end, or to its damage, which the mark then names; the next document number."""
+        """Read the source to its end, or to its damage, which the checkpoint then names; the next document number."""
         skips = Skips()
         with _Writer(self._store) as writer:
             assembler = self._read(next_number, skips, writer)
             assembler.finish()
-            mark, rows = assembler.take()
+            checkpoint, rows = assembler.take()
             # what the reading skipped is counted anew by every reading, so it joins the rest at the end; each of
             # several parts has seen it all, so only the first one tells of more than damage
-            mark.skips.include(skips if self._part.number == 1 else _damage(skips))
-            mark.finished = True
-            writer.write(mark, rows)
+            checkpoint.skips.include(skips if self._part.number == 1 else _damage(skips))
+            checkpoint.finished = True
+            writer.write(checkpoint, rows)
             writer.finish()
         return assembler.next_number
 
     def _read(self, next_number: int, skips: Skips, writer: _Writer) -> Assembler:
-        assembler = Assembler(self._mark, self._recipe({}), next_number, self._part.parts)
+        assembler = Assembler(self._checkpoint, self._plan({}), next_number, self._part.parts)
         try:
             threads = self._resources.processes
             with DocumentStream(self._source, skips, limit=self._reading.limit, threads=threads) as stream:
@@ -175,22 +177,22 @@ class _Loader:
 
     def _take_in(self, stream: DocumentStream, assembler: Assembler, skips: Skips, writer: _Writer) -> None:
         """Prepare the batches of the stream in the workers, and hand them on in order, up to the end or to damage."""
-        waiting: deque[tuple[pa.RecordBatch, News, int, Future[Prepared]]] = deque()
-        reader = NewsReader()
+        waiting: deque[tuple[pa.RecordBatch, RevisionDelta, int, Future[Prepared]]] = deque()
+        reader = DeltaReader()
         # standard input may keep a thread waiting that nobody could call back
         ahead = self._workers.count > 1 and self._source.path is not None
         with read_ahead(self._batches(stream)) if ahead else nullcontext(self._batches(stream)) as batches:
             read = _next(batches, skips)
             while read is not None or waiting:
                 if read is not None:
-                    batch, recipe, position = read
-                    news = reader.read(batch, recipe)
+                    batch, plan, position = read
+                    delta = reader.read(batch, plan)
                     told = batch.drop_columns(["text"])
-                    waiting.append((told, news, position, self._workers.submit(news)))
+                    waiting.append((told, delta, position, self._workers.submit(delta)))
                     read = _next(batches, skips)
                 while waiting and (read is None or len(waiting) > 4 * self._workers.count):
-                    told, news, position, future = waiting.popleft()
-                    assembler.add(told, news, self._workers.result(future))
+                    told, delta, position, future = waiting.popleft()
+                    assembler.add(told, delta, self._workers.result(future))
                     self._bar.reach(self._bytes_before + position, f"{assembler.sentences:,} sentences")
                     if assembler.pending_rows >= _FLUSH_ROWS:
                         writer.write(*assembler.take(_FLUSH_ROWS))
@@ -200,8 +202,8 @@ class _Loader:
     def _batches(self, stream: DocumentStream) -> Iterator[_Read]:
         """What is left to read of the stream."""
         ours = self._of_part(iter(stream))
-        for batch in _without_first(ours, self._mark.documents, self._recipe({}).merge_revisions):
-            yield batch, self._recipe(stream.namespaces), stream.position
+        for batch in _without_first(ours, self._checkpoint.documents, self._plan({}).merge_revisions):
+            yield batch, self._plan(stream.namespaces), stream.position
 
     def _of_part(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The rows of this part: by the id of the page, else by the record's place in the source."""
@@ -210,14 +212,16 @@ class _Loader:
             return
         for batch in batches:
             # each file in a folder of texts has the one place 1: the next file is the next part's
-            turns = np.asarray(self._source.format.part_numbers(batch, batch["place"].to_numpy() + self._mark.number))
+            turns = np.asarray(
+                self._source.format.part_numbers(batch, batch["place"].to_numpy() + self._checkpoint.number)
+            )
             kept = batch.filter(pa.array(turns % self._part.parts == self._part.number % self._part.parts))
             if kept.num_rows:
                 yield kept
 
-    def _recipe(self, namespaces: dict[int, str]) -> Recipe:
+    def _plan(self, namespaces: dict[int, str]) -> BatchPlan:
         form = self._source.format
-        return Recipe(
+        return BatchPlan(
             self._store.signing,
             form.markup,
             tuple(sorted(namespaces.items())),

@@ -29,7 +29,7 @@ _NONE = (np.empty(0, np.int64), np.empty(0, np.int64))
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class BatchPlan:
     """How the documents of one source become signed sentences."""
 
     signing: Signing
@@ -71,17 +71,17 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def prepare(column: pa.LargeStringArray, page: Numbers, recipe: Recipe) -> Prepared:
+def prepare(column: pa.LargeStringArray, page: Numbers, plan: BatchPlan) -> Prepared:
     """Turn texts into signed units; `page` is equal for texts of one page, and rising."""
-    documents, unparsable = _plain_texts(column, recipe)
-    units = segment(documents, recipe.signing.unit, recipe.signing.lang)
+    documents, unparsable = _plain_texts(column, plan)
+    units = segment(documents, plan.signing.unit, plan.signing.lang)
     hashes = content_hashes(*text_buffers(units.texts))
     firsts, again_unit, again_text = np.arange(len(hashes)), *_NONE
-    if recipe.merge_revisions:
+    if plan.merge_revisions:
         firsts, again_unit, again_text = _merge(page[units.document], hashes, units.document)
-    signer = _signer(recipe.signing)
+    signer = _signer(plan.signing)
     length = units.length[firsts]
-    fitting = (length >= recipe.signing.min_chars) & (length <= recipe.signing.max_chars)
+    fitting = (length >= plan.signing.min_chars) & (length <= plan.signing.max_chars)
     texts = units.texts.take(pa.array(firsts[fitting]))
     shingled = signer.shingled(texts)
     worded = np.diff(shingled.offsets) > 0
@@ -94,7 +94,7 @@ def prepare(column: pa.LargeStringArray, page: Numbers, recipe: Recipe) -> Prepa
         units.document[firsts],
         hashes[firsts],
         fitting,
-        ~fitting & (length <= recipe.signing.max_chars),
+        ~fitting & (length <= plan.signing.max_chars),
         texts,
         signer.tokens(shingled),
         again_unit,
@@ -103,11 +103,11 @@ def prepare(column: pa.LargeStringArray, page: Numbers, recipe: Recipe) -> Prepa
     )
 
 
-def _plain_texts(column: pa.LargeStringArray, recipe: Recipe) -> tuple[list[str], list[tuple[int, str]]]:
-    if recipe.wikitext is None:
+def _plain_texts(column: pa.LargeStringArray, plan: BatchPlan) -> tuple[list[str], list[tuple[int, str]]]:
+    if plan.wikitext is None:
         return column.to_pylist(), []
-    fast = recipe.wikitext == "fast"
-    cleaner = fast_cleaner(recipe.namespaces) if fast else _reference(recipe.namespaces, threading.get_ident())
+    fast = plan.wikitext == "fast"
+    cleaner = fast_cleaner(plan.namespaces) if fast else _reference(plan.namespaces, threading.get_ident())
     texts, unparsable = plain_texts(column, cleaner)
     return [text or "" for text in texts], unparsable
 

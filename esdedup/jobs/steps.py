@@ -28,7 +28,7 @@ from esdedup.output.histogram import draw_cluster_sizes
 from esdedup.output.report_page import report_page
 from esdedup.output.result_files import export_results
 from esdedup.resources import Resources
-from esdedup.store.ledger import STANDARD_INPUT, ReadingMark, SourceMark
+from esdedup.store.ledger import STANDARD_INPUT, ReadingCheckpoint, SourceCheckpoint
 from esdedup.store.registry import kind_of, open_store
 from esdedup.store.store import Store
 
@@ -69,10 +69,18 @@ def open_for(store: Address, settings: Settings, *, fresh: str | None = None, mu
     )
 
 
-def job_name(marks: Sequence[SourceMark], settings: Settings) -> str:
+def job_name(checkpoints: Sequence[SourceCheckpoint], settings: Settings) -> str:
     """What makes two commands with `--fresh` the same job: sources as they are, and how they are read and signed."""
     in_parts = settings.reading.part is not None
-    named = [[mark.name, mark.path, mark.timeless if in_parts else mark.fingerprint, mark.qualified] for mark in marks]
+    named = [
+        [
+            checkpoint.name,
+            checkpoint.path,
+            checkpoint.timeless if in_parts else checkpoint.fingerprint,
+            checkpoint.qualified,
+        ]
+        for checkpoint in checkpoints
+    ]
     return json.dumps([named, settings.frozen], sort_keys=True)
 
 
@@ -100,7 +108,13 @@ def make_folder(folder: Path) -> None:
 
 
 def read_into(
-    store: Store, sources: list[Source], marks: list[SourceMark], settings: Settings, *, keep_going: bool, quiet: bool
+    store: Store,
+    sources: list[Source],
+    checkpoints: list[SourceCheckpoint],
+    settings: Settings,
+    *,
+    keep_going: bool,
+    quiet: bool,
 ) -> dict[str, int]:
     """Read sources into a store; counts of documents repeated, unchanged and replaced.
 
@@ -110,23 +124,32 @@ def read_into(
     known = store.ledger.sources()
     begun = store.ledger.unfinished_reading()
     if begun is not None:
-        pending = [mark for mark in known if mark.number in begun.sources and (not mark.finished or damages([mark]))]
-        if any(all(mark.path != old.path or mark.name != old.name for mark in marks) for old in pending):
+        pending = [
+            checkpoint
+            for checkpoint in known
+            if checkpoint.number in begun.sources and (not checkpoint.finished or damages([checkpoint]))
+        ]
+        if any(
+            all(checkpoint.path != old.path or checkpoint.name != old.name for checkpoint in checkpoints)
+            for old in pending
+        ):
             raise StoreSourcesError(
                 f"{store.address}: reading {pending[0].path} is not finished; index it again to finish it, "
                 "with --keep-going if it is damaged, or begin again with --fresh"
             )
     last = store.ledger.last_reading()
-    if last is not None and not any(mark.path == STANDARD_INPUT for mark in marks):
-        read = [mark for mark in known if mark.number in last.sources]
-        if len(read) == len(marks) and all(any(mark.same_as(old) for old in read) for mark in marks):
-            for mark in marks:
-                mark.skips = next(old for old in read if mark.same_as(old)).skips
-            if damages(marks) and not keep_going:
-                raise SourceError(f"{damages(marks)[0]}; --keep-going goes on with what stands before")
+    if last is not None and not any(checkpoint.path == STANDARD_INPUT for checkpoint in checkpoints):
+        read = [checkpoint for checkpoint in known if checkpoint.number in last.sources]
+        if len(read) == len(checkpoints) and all(
+            any(checkpoint.same_as(old) for old in read) for checkpoint in checkpoints
+        ):
+            for checkpoint in checkpoints:
+                checkpoint.skips = next(old for old in read if checkpoint.same_as(old)).skips
+            if damages(checkpoints) and not keep_going:
+                raise SourceError(f"{damages(checkpoints)[0]}; --keep-going goes on with what stands before")
             return {"new": 0, "replaced": 0, "unchanged": sum(old.documents for old in read), "repeated": 0}
     return index_sources(
-        store, sources, marks, settings.reading, settings.resources, keep_going=keep_going, quiet=quiet
+        store, sources, checkpoints, settings.reading, settings.resources, keep_going=keep_going, quiet=quiet
     )
 
 
@@ -183,12 +206,12 @@ def publish(store: Store, *, fresh: bool, keep: int = 0) -> None:
         forget_scans(store.address)
 
 
-def refuse_other_sources(store: Store, marks: Sequence[SourceMark]) -> bool:
+def refuse_other_sources(store: Store, checkpoints: Sequence[SourceCheckpoint]) -> bool:
     """Whether the store holds just these sources as they are; `StoreSourcesError` where it holds others."""
     known = store.ledger.sources()
-    same = len(known) == len(marks) and all(one.same_as(two) for one, two in zip(known, marks, strict=True))
+    same = len(known) == len(checkpoints) and all(one.same_as(two) for one, two in zip(known, checkpoints, strict=True))
     if known and not same:
-        names = ", ".join(mark.path for mark in known[:3]) + (" …" if len(known) > 3 else "")
+        names = ", ".join(checkpoint.path for checkpoint in known[:3]) + (" …" if len(known) > 3 else "")
         raise StoreSourcesError(
             f"{store.address}: holds a run over {names} as it was then; add to it with esdedup add, "
             "or begin again with --fresh"
@@ -220,7 +243,7 @@ def check_generations(keep: int, store: Address) -> None:
         raise UsageError("keep-generations is for stores on a server; a file holds one")
 
 
-def still_to_come(reading: ReadingMark) -> str:
+def still_to_come(reading: ReadingCheckpoint) -> str:
     """The parts that have not come to their end, as a person would name them in commands."""
     rest = len(reading.missing) - _NAMED
     return " ".join(f"--part {part}" for part in reading.missing[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")
@@ -284,8 +307,8 @@ def described(store: Store, missing: Sequence[str] = ()) -> dict[str, Any]:
     `missing` are sources that were passed over.
     """
     scanned = store.results.last_scan() or {}
-    marks = store.ledger.sources()
-    skipped = skipped_by_reason(marks)
+    checkpoints = store.ledger.sources()
+    skipped = skipped_by_reason(checkpoints)
     skipped |= scanned.get("passed_over", {})
     if scanned.get("hot_tokens"):
         skipped["hot_token"] = scanned["hot_tokens"]
@@ -295,22 +318,27 @@ def described(store: Store, missing: Sequence[str] = ()) -> dict[str, Any]:
         "version": __version__,
         "settings": {**store.signing.described(), **scanned.get("scanning", {})},
         "sources": [
-            {"name": mark.name, "path": mark.path, "documents": mark.documents, "skipped": asdict(mark.skips)}
-            for mark in marks
+            {
+                "name": checkpoint.name,
+                "path": checkpoint.path,
+                "documents": checkpoint.documents,
+                "skipped": asdict(checkpoint.skips),
+            }
+            for checkpoint in checkpoints
         ],
         "verified": bool(scanned) and Scanning.from_described(scanned["scanning"]).verifier.compares,
         "counts": store.corpus.counts() | scanned.get("counts", {}),
         "cluster_sizes": {str(size): count for size, count in store.results.sizes().items()},
         "kinds": store.results.kinds() if scanned else {},
         "skipped": dict(sorted(skipped.items())),
-        "damaged": [*missing, *damages(marks)],
+        "damaged": [*missing, *damages(checkpoints)],
         "far_reaching_clusters": scanned.get("far_reaching_clusters", 0),
     }
 
 
-def skipped_by_reason(marks: Sequence[SourceMark]) -> dict[str, int]:
+def skipped_by_reason(checkpoints: Sequence[SourceCheckpoint]) -> dict[str, int]:
     """What was left out of all sources together, by reason."""
     total = Skips()
-    for mark in marks:
-        total.include(mark.skips)
+    for checkpoint in checkpoints:
+        total.include(checkpoint.skips)
     return dict(sorted(total.counts.items()))

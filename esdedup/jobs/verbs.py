@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from esdedup.jobs.indexing import damages, source_marks
+from esdedup.jobs.indexing import damages, source_checkpoints
 from esdedup.jobs.memory import MemoryWatch
 from esdedup.jobs.scanning import scan_store
 from esdedup.jobs.scratch import forget_scans
@@ -71,14 +71,14 @@ def run(
     check_generations(keep_generations, store)
     make_folder(folder)
     found, missing = find_sources(sources, settings.reading, keep_going)
-    marks = source_marks(found, settings.reading)
-    job = job_name(marks, settings) if fresh else None
+    checkpoints = source_checkpoints(found, settings.reading)
+    job = job_name(checkpoints, settings) if fresh else None
     with MemoryWatch() as memory, open_for(store, settings, fresh=job) as opened:
-        same = refuse_other_sources(opened, marks)
+        same = refuse_other_sources(opened, checkpoints)
         opened.ledger.begin_job("run")
         clock, seconds = time.perf_counter(), {}
-        read_into(opened, found, marks, settings, keep_going=keep_going, quiet=quiet)
-        if not same or any(mark.path == STANDARD_INPUT for mark in marks):
+        read_into(opened, found, checkpoints, settings, keep_going=keep_going, quiet=quiet)
+        if not same or any(checkpoint.path == STANDARD_INPUT for checkpoint in checkpoints):
             seconds["index"] = time.perf_counter() - clock
         seconds |= scan_if_needed(opened, settings.scanning, settings.resources, quiet=quiet)
         summary = export(opened, folder, table, seconds, memory, missing, report=report)
@@ -105,13 +105,13 @@ def index(
     settings = settings_of(options, parts=True)
     check_generations(keep_generations, store)
     found, missing = find_sources(sources, settings.reading, keep_going)
-    marks = source_marks(found, settings.reading)
-    with open_for(store, settings, fresh=job_name(marks, settings) if fresh else None) as opened:
-        merged = read_into(opened, found, marks, settings, keep_going=keep_going, quiet=quiet)
+    checkpoints = source_checkpoints(found, settings.reading)
+    with open_for(store, settings, fresh=job_name(checkpoints, settings) if fresh else None) as opened:
+        merged = read_into(opened, found, checkpoints, settings, keep_going=keep_going, quiet=quiet)
         done = {
             "counts": opened.corpus.counts() | merged,
             "skipped": skipped_by_reason(opened.ledger.sources()),
-            "damaged": missing + damages(marks),
+            "damaged": missing + damages(checkpoints),
         }
         if opened.ledger.unfinished_reading() is None:  # other parts may still be missing
             publish(opened, fresh=fresh, keep=keep_generations)
@@ -165,18 +165,18 @@ def add(
     if out is not None:
         make_folder(Path(out))
     found, missing = find_sources(sources, settings.reading, keep_going)
-    marks = source_marks(found, settings.reading)
+    checkpoints = source_checkpoints(found, settings.reading)
     with MemoryWatch() as memory, open_for(store, settings) as opened:
         check_adding(opened, settings)
         next_scanning(opened, settings)  # what is wrong with it is said before anything is read
         clock = time.perf_counter()
-        merged = read_into(opened, found, marks, settings, keep_going=keep_going, quiet=quiet)
+        merged = read_into(opened, found, checkpoints, settings, keep_going=keep_going, quiet=quiet)
         opened.ledger.begin_job("add")
         seconds = {"index": time.perf_counter() - clock}
         seconds |= bring_up_to_date(opened, settings, quiet=quiet)
         last = opened.ledger.last_reading()
         matched, shown = opened.results.new_matches(last.first, matches) if last is not None else (0, [])
-        summary = _finish(opened, out, table, seconds, memory, missing + damages(marks), report)
+        summary = _finish(opened, out, table, seconds, memory, missing + damages(checkpoints), report)
         opened.ledger.end_job()
         return {**summary, "added": {**merged, "matched": matched}, "matches": shown}
 
@@ -209,8 +209,13 @@ def status(*, store: Address) -> dict[str, Any]:
             "settings": opened.signing.described(),
             "counts": opened.corpus.counts(),
             "sources": [
-                {"name": mark.name, "path": mark.path, "documents": mark.documents, "finished": mark.finished}
-                for mark in opened.ledger.sources()
+                {
+                    "name": checkpoint.name,
+                    "path": checkpoint.path,
+                    "documents": checkpoint.documents,
+                    "finished": checkpoint.finished,
+                }
+                for checkpoint in opened.ledger.sources()
             ],
             "skipped": skipped_by_reason(opened.ledger.sources()),
             "unfinished": _unfinished_job(opened),
@@ -245,8 +250,11 @@ def _unfinished_job(store: Store) -> str | None:
         return "a new generation is being made; run the same command with --fresh again"
     begun = store.ledger.unfinished_reading()
     if begun is not None:
-        marks = [mark for mark in store.ledger.sources() if mark.number in begun.sources]
-        pending = next((mark for mark in marks if not mark.finished or damages([mark])), marks[-1])
+        checkpoints = [checkpoint for checkpoint in store.ledger.sources() if checkpoint.number in begun.sources]
+        pending = next(
+            (checkpoint for checkpoint in checkpoints if not checkpoint.finished or damages([checkpoint])),
+            checkpoints[-1],
+        )
         what = f"still to come: {still_to_come(begun)}" if begun.missing else "run the same command again"
         return f"reading {pending.path}: {pending.documents:,} documents so far; {what}"
     verb = store.ledger.unfinished_job()

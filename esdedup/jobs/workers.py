@@ -15,8 +15,8 @@ from typing import Any
 import psutil
 
 from esdedup.errors import EsdedupError
-from esdedup.jobs.news import News
 from esdedup.jobs.prepare import Prepared, get_ready, prepare
+from esdedup.jobs.revision_deltas import RevisionDelta
 
 _WORTH_WORKERS = 24 * 2**20
 """Bytes of documents after which worker processes, about a second in starting, are worth it."""
@@ -41,14 +41,14 @@ class Workers:
         self._lost = False
         self._work: int | None = None  # the end of the pipe from which the processes take their work
 
-    def submit(self, news: News) -> Future[Prepared]:
+    def submit(self, delta: RevisionDelta) -> Future[Prepared]:
         """Have a batch prepared; `EsdedupError` once a worker is lost."""
-        work = (news.texts, news.page, news.recipe)
+        work = (delta.texts, delta.page, delta.plan)
         if self.count == 1:
             done: Future[Prepared] = Future()
             done.set_result(prepare(*work))
             return done
-        self._begun += news.texts.nbytes
+        self._begun += delta.texts.nbytes
         if self._processes is None and self._begun > _WORTH_WORKERS:
             self._processes = _processes(self.count)
             if sys.platform != "win32":

@@ -20,7 +20,7 @@ from esdedup.store.store import Store
 _ORDERS = {"first": "(0, document, position)", "longest": "(-length, document, position)"}
 _GROUPS = {"any": "NULL", "documents": "document", "sources": "source"}
 _TABLES = """
-CREATE TABLE members (hash UBIGINT, cluster UBIGINT, kind VARCHAR, source INTEGER, mark INTEGER, document INTEGER,
+CREATE TABLE members (hash UBIGINT, cluster UBIGINT, kind VARCHAR, source INTEGER, file INTEGER, document INTEGER,
     place BIGINT, position INTEGER, id VARCHAR, length INTEGER);
 CREATE TABLE pairs (a UBIGINT, b UBIGINT, jaccard DOUBLE);
 """
@@ -49,12 +49,12 @@ class Verdicts:
                     "jaccard": None if least is None else round(least, 6),
                 }
 
-    def marks(self, source: int) -> Iterator[tuple[int, list[Verdict]]]:
-        """The clustered sentences of one source, by place in it."""
+    def by_place(self, file: int) -> Iterator[tuple[int, list[Verdict]]]:
+        """The clustered sentences of one file, by place in it."""
         batches = self._db.batches(
-            "SELECT place, position, cluster, NOT dropped AS keep FROM verdicts WHERE mark = ? "
+            "SELECT place, position, cluster, NOT dropped AS keep FROM verdicts WHERE file = ? "
             "ORDER BY place, position",
-            [source],
+            [file],
         )
         rows = (row for batch in batches for row in zip(*(column.to_pylist() for column in batch.columns), strict=True))
         for place, held in groupby(rows, itemgetter(0)):
@@ -63,7 +63,7 @@ class Verdicts:
 
 @contextmanager
 def decided(store: Store, keep: str, across: str, kinds: Sequence[str] | None = None) -> Iterator[Verdicts]:
-    """Judge all clusters that are not ignored. `keep`: `first` as read, `longest`, or `none` of each cluster.
+    """Decide on all clusters that are not ignored. `keep`: `first` as read, `longest`, or `none` of each cluster.
 
     With `kinds`, clusters of other kinds stay whole. With `across`, sentences of the same document (or source) as the
     kept one stay.

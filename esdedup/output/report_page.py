@@ -26,7 +26,7 @@ from esdedup.output.reproduce import commands, defaults, state
 from esdedup.output.sizes import classes, sizes_of_kinds
 from esdedup.output.skips import in_words
 from esdedup.store.cluster_queries import ClusterQuery
-from esdedup.store.ledger import STANDARD_INPUT, SourceMark
+from esdedup.store.ledger import STANDARD_INPUT, SourceCheckpoint
 from esdedup.store.store import Store
 
 _CLUSTERS = 10
@@ -85,13 +85,13 @@ def report_page(store: Store, told: Mapping[str, Any]) -> str:
 
     Of clusters only the first ones in each order are asked for.
     """
-    marks, sizes, kinds = store.ledger.sources(), store.results.sizes(), told["kinds"]
+    checkpoints, sizes, kinds = store.ledger.sources(), store.results.sizes(), told["kinds"]
     look = Markup(style())
     values = {
         "told": told,
         "style": look,
         "style_hash": base64.b64encode(hashlib.sha256(look.encode()).digest()).decode(),
-        "title": _title(marks),
+        "title": _title(checkpoints),
         "verified": _verified(told["settings"]),
         "counts_told": [(name, told["counts"].get(name), meaning) for name, meaning in _MEANINGS.items()],
         "kinds": [(kind, kinds.get(kind, 0), _OF_KINDS[kind]) for kind in KINDS] if kinds else [],
@@ -103,19 +103,22 @@ def report_page(store: Store, told: Mapping[str, Any]) -> str:
         "contradictory": list(_contradictory(store)) if kinds else [],
         "largest": list(_largest(store)),
         "templates": list(_templates(store)) if "template" in kinds else [],
-        "skipped": _skipped(marks, told["skipped"]),
+        "skipped": _skipped(checkpoints, told["skipped"]),
         "settings": _settings(told["settings"]),
-        "commands": commands(marks, told["settings"], store.address),
-        "sources": [(mark, state(mark)) for mark in marks[:_SOURCES]],
-        "more_sources": max(0, len(marks) - _SOURCES),
+        "commands": commands(checkpoints, told["settings"], store.address),
+        "sources": [(checkpoint, state(checkpoint)) for checkpoint in checkpoints[:_SOURCES]],
+        "more_sources": max(0, len(checkpoints) - _SOURCES),
     }
     return environment().get_template("report.html").render(values)
 
 
-def _title(marks: Sequence[SourceMark]) -> str:
+def _title(checkpoints: Sequence[SourceCheckpoint]) -> str:
     """The sources by their names, of many the first."""
     names = list(
-        dict.fromkeys("standard input" if mark.path == STANDARD_INPUT else PurePath(mark.path).name for mark in marks)
+        dict.fromkeys(
+            "standard input" if checkpoint.path == STANDARD_INPUT else PurePath(checkpoint.path).name
+            for checkpoint in checkpoints
+        )
     )
     more = len(names) - _IN_TITLE
     return ", ".join(names[:_IN_TITLE]) + (f" and {more:,} more" if more > 0 else "")
@@ -213,11 +216,11 @@ def _lines(table: Table) -> Iterator[tuple[dict[str, Any], list[str | None]]]:
         yield sentence, [column.cells[place] for column in table.columns[:_COLUMNS]]
 
 
-def _skipped(marks: Sequence[SourceMark], skipped: Mapping[str, int]) -> list[dict[str, Any]]:
+def _skipped(checkpoints: Sequence[SourceCheckpoint], skipped: Mapping[str, int]) -> list[dict[str, Any]]:
     """What was left out, most first: the reason, words for it, how often, and some places."""
     rows = []
     for reason, count in sorted(skipped.items(), key=lambda item: (-item[1], item[0])):
-        places = [place for mark in marks for place in mark.skips.places.get(reason, [])]
+        places = [place for checkpoint in checkpoints for place in checkpoint.skips.places.get(reason, [])]
         rows.append({"reason": reason, "words": in_words(reason), "count": count, "places": places[:_PLACES]})
     return rows
 

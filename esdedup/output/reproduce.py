@@ -15,7 +15,7 @@ from urllib.parse import urlsplit, urlunsplit
 from esdedup.formats.reading_options import Reading
 from esdedup.matching.protocol import MATCHERS, Scanning
 from esdedup.matching.signing import Signing
-from esdedup.store.ledger import SourceMark
+from esdedup.store.ledger import SourceCheckpoint
 from esdedup.store.registry import kind_of
 
 _NAMED = 50
@@ -30,13 +30,13 @@ _OTHERWISE = {"same-first-word": "any-first-word", "reciprocal": "one-sided"}
 """Flags whose opposite has a name of its own."""
 
 
-def commands(marks: Sequence[SourceMark], settings: Mapping[str, Any], address: str) -> list[str]:
+def commands(checkpoints: Sequence[SourceCheckpoint], settings: Mapping[str, Any], address: str) -> list[str]:
     """Shell commands that read the sources of a store, scan it as `settings` say (by their command-line names), and
     write the report.
 
     Only what differs from the defaults is told. Where sources were read in different ways, each way has its command.
     """
-    ways = [list(some) for _, some in groupby(marks, _way)]
+    ways = [list(some) for _, some in groupby(checkpoints, _way)]
     signing = _flags(settings, Signing().described(), _flag_names(Signing.all_names()))
     scanning, store, out = _scanning_flags(settings), ["--store", _place(address)], ["--out", _OUT]
     if len(ways) == 1:
@@ -62,9 +62,9 @@ def defaults(settings: Mapping[str, Any]) -> dict[str, Any]:
     return Signing().described() | _usual_scanning(settings)
 
 
-def state(mark: SourceMark) -> str:
+def state(checkpoint: SourceCheckpoint) -> str:
     """The state of a source when it was read: its size and time, or what it was."""
-    told = mark.fingerprint.partition(", read with ")[0]
+    told = checkpoint.fingerprint.partition(", read with ")[0]
     known = re.fullmatch(r"([0-9]+) bytes, changed at ([0-9]+)", told)
     if known is None or len(known[2]) > 20:  # no year that calendars know
         return told
@@ -72,38 +72,44 @@ def state(mark: SourceMark) -> str:
     return f"{int(known[1]):,} bytes, changed at {moment:%Y-%m-%dT%H:%M:%SZ}"
 
 
-def _reading(mark: SourceMark) -> dict[str, Any]:
+def _reading(checkpoint: SourceCheckpoint) -> dict[str, Any]:
     """How a source was read, as its fingerprint tells."""
-    told = mark.fingerprint.partition(", read with ")[2]
+    told = checkpoint.fingerprint.partition(", read with ")[2]
     try:
         return dict(ast.literal_eval(told))
     except (ValueError, SyntaxError, TypeError):
         return {}
 
 
-def _way(mark: SourceMark) -> tuple[dict[str, Any], bool, str | None]:
+def _way(checkpoint: SourceCheckpoint) -> tuple[dict[str, Any], bool, str | None]:
     """What sources have in common that one command can read: ids are either qualified, all by the names of files or
     all by one name, or those of one source."""
-    if not mark.qualified:
-        return _reading(mark), False, _argument(mark)
-    of_its_path = PurePath(mark.path).name.startswith(mark.name) or mark.name in PurePath(mark.path).parts
-    return _reading(mark), True, None if of_its_path else mark.name
+    if not checkpoint.qualified:
+        return _reading(checkpoint), False, _argument(checkpoint)
+    of_its_path = (
+        PurePath(checkpoint.path).name.startswith(checkpoint.name) or checkpoint.name in PurePath(checkpoint.path).parts
+    )
+    return _reading(checkpoint), True, None if of_its_path else checkpoint.name
 
 
-def _named(way: Sequence[SourceMark]) -> list[str]:
+def _named(way: Sequence[SourceCheckpoint]) -> list[str]:
     """The sources of one command, and the flags that say how they are read."""
-    paths = list(dict.fromkeys(_argument(mark) for mark in way))
+    paths = list(dict.fromkeys(_argument(checkpoint) for checkpoint in way))
     told = paths if len(paths) <= _NAMED else [*paths[:_NAMED], "…"]
     flags = _flags(_by_flag(_reading(way[0])), _by_flag(Reading().flat()), _flag_names(Reading.all_names()))
-    given = way[0].qualified and len({mark.name for mark in way}) == 1
+    given = way[0].qualified and len({checkpoint.name for checkpoint in way}) == 1
     return [*told, *flags, *(["--source-name", way[0].name] if given else [])]
 
 
-def _argument(mark: SourceMark) -> str:
+def _argument(checkpoint: SourceCheckpoint) -> str:
     """The path of a source, or of the folder of texts that it is called after."""
-    path = PurePath(mark.path)
-    folders = [] if path.name.startswith(mark.name) else [folder for folder in path.parents if folder.name == mark.name]
-    return str(folders[0]) if folders else mark.path
+    path = PurePath(checkpoint.path)
+    folders = (
+        []
+        if path.name.startswith(checkpoint.name)
+        else [folder for folder in path.parents if folder.name == checkpoint.name]
+    )
+    return str(folders[0]) if folders else checkpoint.path
 
 
 def _scanning_flags(settings: Mapping[str, Any]) -> list[str]:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from esdedup.columns.database import Database
 from esdedup.formats.reading_options import Part
 from esdedup.matching.signing import Signing
-from esdedup.store.ledger import SourceMark
+from esdedup.store.ledger import SourceCheckpoint
 from esdedup.store.ranking_joins import rank_by_joins
 
 Signatures: TypeAlias = pa.Table | pa.RecordBatchReader
@@ -45,16 +45,16 @@ class Corpus(ABC):
     # -- loading --------------------------------------------------------------------------------------------
 
     @abstractmethod
-    def begin(self, marks: list[SourceMark], part: Part = ALL) -> int:
-        """Start (or go on with) reading `marks`: fills in their numbers and progress; the next document number.
+    def begin(self, checkpoints: list[SourceCheckpoint], part: Part = ALL) -> int:
+        """Start (or go on with) reading `checkpoints`: fills in their numbers and progress; the next document number.
 
         Of several machines that read them together, each names its part, and counts its numbers in steps of how
         many parts there are.
         """
 
     @abstractmethod
-    def append(self, mark: SourceMark, documents: pa.Table, sentences: pa.Table, seen: pa.Table) -> None:
-        """Add rows (`DOCUMENT_ROWS`, `sentence_rows`, `SEEN`) and the mark's progress, all or nothing."""
+    def append(self, checkpoint: SourceCheckpoint, documents: pa.Table, sentences: pa.Table, seen: pa.Table) -> None:
+        """Add rows (`DOCUMENT_ROWS`, `sentence_rows`, `SEEN`) and the checkpoint's progress, all or nothing."""
 
     def give_up(self) -> None:  # noqa: B027  (a file has nothing to wait for)
         """Fail soon in whatever another thread is doing here, rather than wait: the caller goes."""

@@ -24,7 +24,7 @@ def is_much(changed: int, of: int) -> bool:
 
 
 @dataclass(slots=True)
-class SourceMark:
+class SourceCheckpoint:
     """One source in a store: what it is, and how far it has been read."""
 
     name: str
@@ -37,11 +37,11 @@ class SourceMark:
     finished: bool = False
     skips: Skips = field(default_factory=Skips)
 
-    def same_as(self, other: SourceMark) -> bool:
+    def same_as(self, other: SourceCheckpoint) -> bool:
         """Whether both name the same file in the same state, read the same way."""
         return (self.name, self.path, self.fingerprint) == (other.name, other.path, other.fingerprint)
 
-    def enter(self, known: list[SourceMark]) -> SourceMark | None:
+    def enter(self, known: list[SourceCheckpoint]) -> SourceCheckpoint | None:
         """Take the number of the same source among those that are `known`, which is returned, or the next one.
 
         A source that is known keeps the form of its ids, whatever it is named together with.
@@ -53,7 +53,7 @@ class SourceMark:
             known.append(self)
         return before
 
-    def goes_on(self, read: SourceMark | None) -> bool:
+    def goes_on(self, read: SourceCheckpoint | None) -> bool:
         """Whether reading goes on where `read` came to, whose progress is then taken over."""
         goes_on = read is not None and read.same_as(self) and self.path != STANDARD_INPUT
         if read is not None and goes_on:
@@ -66,22 +66,22 @@ class SourceMark:
         return re.sub(r", changed at [0-9]+", "", self.fingerprint)
 
 
-def mark_of(told: dict[str, Any]) -> SourceMark:
-    """A mark as `dataclasses.asdict` told it."""
-    return SourceMark(**{**told, "skips": Skips(**told["skips"])})
+def checkpoint_of(told: dict[str, Any]) -> SourceCheckpoint:
+    """A checkpoint from what `dataclasses.asdict` made of it."""
+    return SourceCheckpoint(**{**told, "skips": Skips(**told["skips"])})
 
 
-def note_repeated(marks: Sequence[SourceMark], repeated: Iterable[tuple[Any, ...]]) -> None:
+def note_repeated(checkpoints: Sequence[SourceCheckpoint], repeated: Iterable[tuple[Any, ...]]) -> None:
     """Note ids that stand in a source more than once: the source's number, how many ids, and the first of them."""
     for source, count, places in repeated:
-        skips = next(mark for mark in marks if mark.number == source).skips
+        skips = next(checkpoint for checkpoint in checkpoints if checkpoint.number == source).skips
         skips.add("repeated_id", count=count)
         for place in places:
             skips.add("repeated_id", place, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class ReadingMark:
+class ReadingCheckpoint:
     """A reading of sources: their numbers, and that of the first document that it may have brought.
 
     Of a reading by several machines, also the parts that are still to come to their end, as `--part` names them.
@@ -104,7 +104,7 @@ class Ledger(ABC):
         """Say these values from now on; None forgets a key."""
 
     @abstractmethod
-    def sources(self) -> list[SourceMark]:
+    def sources(self) -> list[SourceCheckpoint]:
         """Every source ever read into the store, in that order."""
 
     # -- jobs and readings ----------------------------------------------------------------------------------
@@ -124,17 +124,17 @@ class Ledger(ABC):
         job = self.get("running")
         return None if job is None else str(job["verb"])
 
-    def unfinished_reading(self) -> ReadingMark | None:
+    def unfinished_reading(self) -> ReadingCheckpoint | None:
         """The reading that has begun and is not committed."""
         return self._reading("started")
 
-    def last_reading(self) -> ReadingMark | None:
+    def last_reading(self) -> ReadingCheckpoint | None:
         """The reading that was committed last, if nothing was begun or removed since."""
         return self._reading("read")
 
-    def _reading(self, key: str) -> ReadingMark | None:
+    def _reading(self, key: str) -> ReadingCheckpoint | None:
         told = self.get(key)
-        return None if told is None else ReadingMark(told["sources"], told["first"])
+        return None if told is None else ReadingCheckpoint(told["sources"], told["first"])
 
     # -- scans ----------------------------------------------------------------------------------------------
 

@@ -217,7 +217,7 @@ class Results:
         """Every sentence of a text that has pairs or copies, unless its cluster is ignored, of `MEMBERSHIPS`."""
         batches = self.db.batches(
             f"""
-            SELECT s.hash, c.cluster, k.kind, h.group_id AS source, d.source AS mark, s.document, d.place, s.position,
+            SELECT s.hash, c.cluster, k.kind, h.group_id AS source, d.source AS file, s.document, d.place, s.position,
                 {sentence_id(self._unit)} AS id, length(s.text)::INTEGER AS length
             FROM sentences s JOIN ({_SHOWN_TEXTS}) c USING (hash)
             JOIN named n ON n.number = s.document JOIN documents d ON d.number = s.document

@@ -111,7 +111,7 @@ MEMBERSHIPS: pa.Schema = pa.schema(
         ("cluster", pa.uint64()),  # null for a text that has pairs, all of whose partners are in other stars
         ("kind", pa.string()),  # of the cluster
         ("source", pa.int32()),  # number: sources of one name share one
-        ("mark", pa.int32()),  # number of the source's mark: one file
+        ("file", pa.int32()),  # number of its checkpoint in the ledger
         ("document", pa.int32()),
         ("place", pa.int64()),
         ("position", pa.int32()),

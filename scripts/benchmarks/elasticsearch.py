@@ -26,7 +26,7 @@ from esdedup.store.elasticsearch.indices import CORPUS, Indices
 from esdedup.store.elasticsearch.reading import PAGE
 from esdedup.store.elasticsearch.rows import SIGNATURE, sentence_actions
 from esdedup.store.elasticsearch.store import ServerStore
-from esdedup.store.ledger import SourceMark
+from esdedup.store.ledger import SourceCheckpoint
 from esdedup.store.schemas import SEEN
 from scripts.benchmarks.bench import Bench, seconds
 from scripts.benchmarks.corpora import articles_of_sentences, dump
@@ -42,7 +42,7 @@ BATCH = 122_880  # rows, as a reading hands them over
 WIKIPEDIA = 135_800_000
 MEMORY = 2**30
 
-_MARK = SourceMark("bench", "bench", "", qualified=False, number=0)
+_MARK = SourceCheckpoint("bench", "bench", "", qualified=False, number=0)
 
 
 def measure(bench: Bench) -> list[Row]:

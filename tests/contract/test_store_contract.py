@@ -23,7 +23,7 @@ from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import Signing
 from esdedup.store.cluster_queries import ClusterQuery
 from esdedup.store.corpus import SentenceQuery
-from esdedup.store.ledger import SourceMark
+from esdedup.store.ledger import SourceCheckpoint
 from esdedup.store.registry import KINDS, StoreAddress, address_of, drop_store
 from esdedup.store.schemas import DOCUMENT_ROWS, PAIRS, SEEN, SENTENCES, sentence_rows
 from esdedup.store.store import Store
@@ -74,11 +74,13 @@ def column(texts: Sequence[str]) -> pa.Table:
     return pa.table({"hash": pa.array(sorted(set(hashes(texts))), pa.uint64())})
 
 
-def mark(name: str = "news", version: str = "1", path: str = "news.tsv") -> SourceMark:
-    return SourceMark(name, path, f"{version} bytes, changed at 5, read with {{}}", qualified=False)
+def mark(name: str = "news", version: str = "1", path: str = "news.tsv") -> SourceCheckpoint:
+    return SourceCheckpoint(name, path, f"{version} bytes, changed at 5, read with {{}}", qualified=False)
 
 
-def rows(signing: Signing, source: SourceMark, first: int, documents: Sequence[Document]) -> tuple[pa.Table, pa.Table]:
+def rows(
+    signing: Signing, source: SourceCheckpoint, first: int, documents: Sequence[Document]
+) -> tuple[pa.Table, pa.Table]:
     """Documents and sentences as a reader appends them."""
     of_documents, of_sentences = [], []
     signer = TextSigner(signing)
@@ -93,7 +95,7 @@ def rows(signing: Signing, source: SourceMark, first: int, documents: Sequence[D
     return table_of_rows(of_documents, DOCUMENT_ROWS), table_of_rows(of_sentences, sentence_rows(signing.tokens))
 
 
-def read(store: Store, documents: Sequence[Document], source: SourceMark | None = None) -> dict[str, int]:
+def read(store: Store, documents: Sequence[Document], source: SourceCheckpoint | None = None) -> dict[str, int]:
     """Read documents of one source and commit them."""
     source = source or mark()
     first = store.corpus.begin([source])

@@ -20,7 +20,7 @@ import pytest
 
 import esdedup
 from esdedup.errors import SourceError, StoreSourcesError
-from esdedup.jobs.prepare import Recipe, prepare
+from esdedup.jobs.prepare import BatchPlan, prepare
 from esdedup.matching.signing import Signing
 from esdedup.store.elasticsearch.reading import Wanted
 from tests.corpus import corpus, sentence
@@ -281,7 +281,7 @@ def test_standard_input_is_read_anew(tmp_path: Path) -> None:
 
 def test_preparing_is_the_same_for_any_cut() -> None:
     texts = [" ".join(corpus(seed, 12)) for seed in range(6)]
-    recipe = Recipe(Signing.of(min_chars=0), None)
+    recipe = BatchPlan(Signing.of(min_chars=0), None)
     column = pa.array(texts, pa.large_string())
     pages = np.arange(6)
     whole = prepare(column, pages, recipe)

@@ -16,10 +16,10 @@ from esdedup.formats.locations import discover
 from esdedup.formats.reading_options import Reading
 from esdedup.formats.stream import DocumentStream
 from esdedup.jobs.assemble import Assembler
-from esdedup.jobs.news import NewsReader
-from esdedup.jobs.prepare import Recipe, prepare
+from esdedup.jobs.prepare import BatchPlan, prepare
+from esdedup.jobs.revision_deltas import DeltaReader
 from esdedup.matching.signing import Signing
-from esdedup.store.ledger import SourceMark
+from esdedup.store.ledger import SourceCheckpoint
 from esdedup.text.segment import segment
 from esdedup.text.wikitext.fast import FastCleaner
 from esdedup.text.wikitext.rules import Names
@@ -109,9 +109,9 @@ def test_what_cannot_be_cut_is_read_by_revision(tmp_path: Path, options: dict[st
 
 
 def test_every_revision_that_cannot_be_read_is_counted() -> None:
-    recipe = Recipe(Signing.of(min_chars=0), "reference", merge_revisions=True)
-    mark = SourceMark("wiki", "wiki.xml", "", False)
-    assembler, reader = Assembler(mark, recipe, 0), NewsReader()
+    recipe = BatchPlan(Signing.of(min_chars=0), "reference", merge_revisions=True)
+    mark = SourceCheckpoint("wiki", "wiki.xml", "", False)
+    assembler, reader = Assembler(mark, recipe, 0), DeltaReader()
     for texts in (["bad", "One.", "bad"], ["bad", "Two."]):
         rows = [{"id": "1", "title": "A", "text": text, "place": 1} for text in texts]
         batch = pa.RecordBatch.from_pylist(rows, DOCUMENTS)

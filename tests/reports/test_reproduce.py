@@ -13,14 +13,14 @@ from esdedup.jobs.settings import Settings
 from esdedup.matching.protocol import Scanning
 from esdedup.matching.signing import Signing
 from esdedup.output.reproduce import commands, defaults, state
-from esdedup.store.ledger import SourceMark
+from esdedup.store.ledger import SourceCheckpoint
 
 USUAL: dict[str, Any] = {**Signing().described(), **Scanning().described()}
 
 
-def mark(path: str, name: str, *, qualified: bool = False, **reading: Any) -> SourceMark:
+def mark(path: str, name: str, *, qualified: bool = False, **reading: Any) -> SourceCheckpoint:
     how = Reading.of(**reading).remembered()
-    return SourceMark(name, path, f"12 bytes, changed at 1700000000123456789, read with {how}", qualified)
+    return SourceCheckpoint(name, path, f"12 bytes, changed at 1700000000123456789, read with {how}", qualified)
 
 
 def words(command: str) -> list[str]:
@@ -95,6 +95,6 @@ def test_settings_are_told_apart_from_what_is_usual() -> None:
 
 def test_the_state_of_a_source_is_told_as_people_read_it() -> None:
     assert state(mark("/d/a.tsv", "a")) == "12 bytes, changed at 2023-11-14T22:13:20Z"
-    assert state(SourceMark("stdin", "-", "a stream, read with {}", False)) == "a stream"
+    assert state(SourceCheckpoint("stdin", "-", "a stream, read with {}", False)) == "a stream"
     strange = f"12 bytes, changed at {10**25}"
-    assert state(SourceMark("a", "a", f"{strange}, read with {{", False)) == strange
+    assert state(SourceCheckpoint("a", "a", f"{strange}, read with {{", False)) == strange

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from esdedup.errors import UsageError
-from esdedup.jobs.prepare import Recipe, prepare
+from esdedup.jobs.prepare import BatchPlan, prepare
 from esdedup.jobs.settings import Settings
 from esdedup.matching.signing import Signing, freeze
 from esdedup.text.wikitext.fast import FastCleaner
@@ -67,7 +67,7 @@ TEXT = st.lists(st.text(max_size=8) | STRETCH).map("".join)
 @settings(max_examples=120)
 def test_any_text_becomes_units_that_fit_together(texts: list[str], signing: Signing, markup: str | None) -> None:
     column = pa.array([text.encode("utf-8", "replace").decode() for text in texts], pa.large_string())
-    prepared = prepare(column, np.arange(len(texts)), Recipe(signing, markup))
+    prepared = prepare(column, np.arange(len(texts)), BatchPlan(signing, markup))
     kept = int(prepared.kept.sum())
     assert len(prepared.text) == len(prepared.hash) == len(prepared.kept)
     assert prepared.tokens.shape == (kept, signing.tokens)

@@ -21,7 +21,7 @@ class Cut(NamedTuple):
     range's first posting of its text."""
 
     ranges: Numbers
-    news: npt.NDArray[np.bool_]
+    firsts: npt.NDArray[np.bool_]
 
 
 class Cutter:
@@ -37,11 +37,11 @@ class Cutter:
     def cut(self, tokens: Numbers, numbers: Numbers, costs: Numbers) -> Cut:
         """The ranges of whole groups: rows of one token stand together and are never split over calls."""
         ranges = np.empty(len(tokens), np.int64)
-        news = np.empty(len(tokens), np.bool_)
+        firsts = np.empty(len(tokens), np.bool_)
         self._range, self._cost = _cut(
-            tokens, numbers, costs, self._seen, self._budget, self._range, self._cost, ranges, news
+            tokens, numbers, costs, self._seen, self._budget, self._range, self._cost, ranges, firsts
         )
-        return Cut(ranges, news)
+        return Cut(ranges, firsts)
 
 
 @compiled
@@ -54,7 +54,7 @@ def _cut(
     current: int,
     cost: int,
     ranges: Numbers,
-    news: npt.NDArray[np.bool_],
+    firsts: npt.NDArray[np.bool_],
 ) -> tuple[int, int]:
     begin = 0
     while begin < len(tokens):
@@ -69,8 +69,8 @@ def _cut(
             cost = 0
         for index in range(begin, end):
             ranges[index] = current
-            news[index] = seen[numbers[index]] != current
-            if news[index]:
+            firsts[index] = seen[numbers[index]] != current
+            if firsts[index]:
                 seen[numbers[index]] = current
                 cost += costs[index]
         begin = end

@@ -248,7 +248,7 @@ class LocalEngine(Engine):
         for tokens, numbers, costs in whole_groups(ordered):
             cut = cutter.cut(tokens, numbers, costs)
             ranges = int(cut.ranges[-1]) + 1
-            rows = {"range": cut.ranges, "token": tokens, "number": numbers.astype(np.int32), "fresh": cut.news}
+            rows = {"range": cut.ranges, "token": tokens, "number": numbers.astype(np.int32), "fresh": cut.firsts}
             self.db.insert("postings", pa.table(rows))
         self.db.execute("DROP TABLE components")
         self._bring_held(context)

@@ -185,7 +185,7 @@ class ProjectionScan(LocalScan):
             met += len(a)
             ranges = int(cut.ranges[-1]) + 1
             self._db.insert("compared", pa.table({"range": cut.ranges[::2], "a": a, "b": b}))
-            self._db.insert("members", pa.table({"range": cut.ranges[cut.news], "number": ends[cut.news]}))
+            self._db.insert("members", pa.table({"range": cut.ranges[cut.firsts], "number": ends[cut.firsts]}))
         self._db.execute(
             f"""
             CREATE OR REPLACE TABLE active AS

@@ -76,10 +76,10 @@ def commit_reading(db: Database, ledger: FileLedger, first: int, *, remember: bo
     )
     db.execute("DELETE FROM seen")
     if repeated:
-        marks = ledger.sources()
-        note_repeated(marks, repeated)
+        checkpoints = ledger.sources()
+        note_repeated(checkpoints, repeated)
         for source, *_ in repeated:
-            ledger.save(marks[source])
+            ledger.save(checkpoints[source])
     if counts["unchanged"]:
         db.execute(
             f"UPDATE sentences SET {_taken_from('n')} FROM (SELECT s.* REPLACE (o.old AS document) FROM sentences s "

@@ -15,7 +15,7 @@ from esdedup.store.corpus import ALL, DUMPS, PAGES, Corpus, SentenceQuery, Signa
 from esdedup.store.duckdb.changes import commit_reading, register_functions, remove_documents, sort_lookups
 from esdedup.store.duckdb.ledger import FileLedger
 from esdedup.store.duckdb.sentence_lookup import SentenceLookup
-from esdedup.store.ledger import SourceMark, is_much
+from esdedup.store.ledger import SourceCheckpoint, is_much
 from esdedup.store.naming import SOURCE_GROUPS
 from esdedup.store.origins import moment
 
@@ -33,15 +33,15 @@ class FileCorpus(Corpus):
 
     # -- loading --------------------------------------------------------------------------------------------
 
-    def begin(self, marks: list[SourceMark], part: Part = ALL) -> int:
+    def begin(self, checkpoints: list[SourceCheckpoint], part: Part = ALL) -> int:
         assert part == ALL, "a store in a file has one writer"
         with self._db.transaction():
             started, stored = self._ledger.unfinished_reading(), self._ledger.sources()
-            for mark in marks:
-                known = mark.enter(stored)
-                if known is not None and started is not None and not mark.goes_on(known):
+            for checkpoint in checkpoints:
+                known = checkpoint.enter(stored)
+                if known is not None and started is not None and not checkpoint.goes_on(known):
                     self._forget_reading(known.number, started.first)
-                self._ledger.save(mark)
+                self._ledger.save(checkpoint)
             # what a killed reading wrote of a page that it had not read to its end
             next_number = self._db.count("SELECT max(number) + 1 FROM documents")
             for table in ("sentences", "seen"):
@@ -49,7 +49,7 @@ class FileCorpus(Corpus):
             # documents from this number on belong to the reading that begins now
             first = next_number if started is None else started.first
             before = [] if started is None else started.sources
-            numbers = sorted({*before, *(mark.number for mark in marks)})
+            numbers = sorted({*before, *(checkpoint.number for checkpoint in checkpoints)})
             self._ledger.tell(started={"sources": numbers, "first": first}, read=None)
         return next_number
 
@@ -60,13 +60,13 @@ class FileCorpus(Corpus):
             self._db.execute(f"DELETE FROM {table} WHERE document IN ({theirs})", [source, first])
         self._db.execute("DELETE FROM documents WHERE source = ? AND number >= ?", [source, first])
 
-    def append(self, mark: SourceMark, documents: pa.Table, sentences: pa.Table, seen: pa.Table) -> None:
+    def append(self, checkpoint: SourceCheckpoint, documents: pa.Table, sentences: pa.Table, seen: pa.Table) -> None:
         with self._db.transaction():
             once = documents.append_column("occurrence", pa.array(np.ones(documents.num_rows, np.int32)))
             for table, rows in {"documents": once, "sentences": sentences, "seen": seen}.items():
                 if rows.num_rows:
                     self._db.insert(table, rows)
-            self._ledger.save(mark)
+            self._ledger.save(checkpoint)
 
     def commit(self) -> dict[str, int]:
         reading = self._ledger.unfinished_reading()

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from esdedup.columns.database import Database
-from esdedup.store.ledger import Ledger, SourceMark, mark_of
+from esdedup.store.ledger import Ledger, SourceCheckpoint, checkpoint_of
 
 
 class DamagedError(Exception):
@@ -40,10 +40,18 @@ class FileLedger(Ledger):
             else:
                 self._db.execute("INSERT OR REPLACE INTO about VALUES (?, ?)", [key, json.dumps(value)])
 
-    def sources(self) -> list[SourceMark]:
-        return [mark_of(json.loads(told)) for (told,) in self._db.rows("SELECT told FROM sources ORDER BY number")]
+    def sources(self) -> list[SourceCheckpoint]:
+        return [
+            checkpoint_of(json.loads(told)) for (told,) in self._db.rows("SELECT told FROM sources ORDER BY number")
+        ]
 
-    def save(self, mark: SourceMark) -> None:
-        """Put the mark in the place of what was told of its source before."""
-        told = [mark.number, mark.name, mark.qualified, mark.history, json.dumps(asdict(mark))]
+    def save(self, checkpoint: SourceCheckpoint) -> None:
+        """Put the checkpoint in the place of what was saved for its source before."""
+        told = [
+            checkpoint.number,
+            checkpoint.name,
+            checkpoint.qualified,
+            checkpoint.history,
+            json.dumps(asdict(checkpoint)),
+        ]
         self._db.execute("INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?, ?)", told)

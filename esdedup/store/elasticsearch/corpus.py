@@ -34,7 +34,7 @@ from esdedup.store.elasticsearch.rows import (
     unique_hashes,
 )
 from esdedup.store.elasticsearch.searches import SentenceLookup
-from esdedup.store.ledger import SourceMark, is_much
+from esdedup.store.ledger import SourceCheckpoint, is_much
 
 log = logging.getLogger("esdedup")
 
@@ -59,11 +59,11 @@ class ServerCorpus(Corpus):
 
     # -- loading --------------------------------------------------------------------------------------------
 
-    def begin(self, marks: list[SourceMark], part: Part = ALL) -> int:
+    def begin(self, checkpoints: list[SourceCheckpoint], part: Part = ALL) -> int:
         names = self._open.names
-        first, next_number, anew = self._ledger.begin(marks, part)
+        first, next_number, anew = self._ledger.begin(checkpoints, part)
         self._open.indices.refresh(names["sentences"], names["documents"])
-        # what a killed reading wrote behind its last mark, or of a source that has changed since
+        # what a killed reading wrote behind its last checkpoint, or of a source that has changed since
         self._forget(range(next_number, self._ledger.reach, part.parts))
         own = range(first + part.number - 1, next_number, part.parts)
         for number in anew:
@@ -85,10 +85,10 @@ class ServerCorpus(Corpus):
                 found = np.union1d(found, integers(hits, field))
         return found.tolist()
 
-    def append(self, mark: SourceMark, documents: pa.Table, sentences: pa.Table, seen: pa.Table) -> None:
+    def append(self, checkpoint: SourceCheckpoint, documents: pa.Table, sentences: pa.Table, seen: pa.Table) -> None:
         if self._loader is None:
             raise StoreError(f"{self._open.address}: no reading has begun")
-        self._loader.append(mark, documents, sentences, seen)
+        self._loader.append(checkpoint, documents, sentences, seen)
 
     def give_up(self) -> None:
         self._open.connection.give_up()
@@ -247,15 +247,15 @@ class ServerCorpus(Corpus):
 
     def _sources(self) -> Iterator[pa.RecordBatch]:
         """Rows (group_id, id, title, sentences) of all sources that have sentences."""
-        marks = self._ledger.sources()
-        group_ids = source_groups(marks)
+        checkpoints = self._ledger.sources()
+        group_ids = source_groups(checkpoints)
         held = {
-            mark.number: self._open.reader.count(
-                self._open.names["sentences"], {"term": {"source_number": mark.number}}
+            checkpoint.number: self._open.reader.count(
+                self._open.names["sentences"], {"term": {"source_number": checkpoint.number}}
             )
-            for mark in marks
+            for checkpoint in checkpoints
         }
-        names = {int(group_ids[mark.number]): mark.name for mark in marks}
+        names = {int(group_ids[checkpoint.number]): checkpoint.name for checkpoint in checkpoints}
         totals = {
             group_id: sum(count for number, count in held.items() if group_ids[number] == group_id)
             for group_id in names
@@ -291,11 +291,13 @@ class ServerCorpus(Corpus):
         return table_of_rows(sorted(found), PAGES)
 
 
-def source_groups(marks: Sequence[SourceMark]) -> Numbers:
+def source_groups(checkpoints: Sequence[SourceCheckpoint]) -> Numbers:
     """For each source's number, the smallest number of a source of the same name: files of one folder are one group."""
-    group_ids = np.zeros(1 + max((mark.number for mark in marks), default=0), np.int64)
-    for mark in marks:
-        group_ids[mark.number] = min(
-            other.number for other in marks if (other.name, other.qualified) == (mark.name, mark.qualified)
+    group_ids = np.zeros(1 + max((checkpoint.number for checkpoint in checkpoints), default=0), np.int64)
+    for checkpoint in checkpoints:
+        group_ids[checkpoint.number] = min(
+            other.number
+            for other in checkpoints
+            if (other.name, other.qualified) == (checkpoint.name, checkpoint.qualified)
         )
     return group_ids

@@ -23,7 +23,7 @@ from esdedup.store.elasticsearch.indices import CORPUS, RESULTS, WORKING, Indice
 from esdedup.store.elasticsearch.journal import Journal
 from esdedup.store.elasticsearch.reading import Reader
 from esdedup.store.elasticsearch.state import State
-from esdedup.store.ledger import SourceMark
+from esdedup.store.ledger import SourceCheckpoint
 from esdedup.store.schemas import check_readable, check_same, create_tables
 
 _SOURCES: pa.Schema = pa.schema(
@@ -66,7 +66,7 @@ class OpenGeneration:
         return Journal(self.connection, self.state, self.names)
 
     @contextmanager
-    def private(self, marks: Sequence[SourceMark] = ()) -> Iterator[Database]:
+    def private(self, checkpoints: Sequence[SourceCheckpoint] = ()) -> Iterator[Database]:
         """A database with a store's tables and these sources, for one piece of work; it spills into the system's
         temporary folder."""
         with (
@@ -74,7 +74,10 @@ class OpenGeneration:
             Database(memory=self._memory, threads=self._threads, spill=Path(spill)) as db,
         ):
             create_tables(db, self.signing.tokens)
-            rows = [(mark.number, mark.name, mark.qualified, mark.history) for mark in marks]
+            rows = [
+                (checkpoint.number, checkpoint.name, checkpoint.qualified, checkpoint.history)
+                for checkpoint in checkpoints
+            ]
             db.insert("sources", table_of_rows(rows, _SOURCES))
             yield db
 

@@ -15,7 +15,7 @@ from esdedup.columns.records import PLACES_KEPT, Skips
 from esdedup.errors import StoreLockedError, StoreSourcesError
 from esdedup.formats.reading_options import Part
 from esdedup.store.elasticsearch.state import Guarded, State
-from esdedup.store.ledger import Ledger, ReadingMark, SourceMark, mark_of, note_repeated
+from esdedup.store.ledger import Ledger, ReadingCheckpoint, SourceCheckpoint, checkpoint_of, note_repeated
 
 
 class ServerLedger(Ledger):
@@ -27,7 +27,7 @@ class ServerLedger(Ledger):
         self._part = Part(1, 1)
         self._own: Guarded | None = None  # what is written of this part
         self._read: dict[str, dict[str, Any]] = {}  # what this part has read, by number of the source, as it is told
-        self._given: list[SourceMark] = []
+        self._given: list[SourceCheckpoint] = []
         self._refused: dict[int, Skips] = {}
         self._next = 0
         self.reach = 0
@@ -40,26 +40,26 @@ class ServerLedger(Ledger):
         """As `Ledger.tell`; `StoreLockedError` if another writer came between."""
         self._state.tell(**values)
 
-    def sources(self) -> list[SourceMark]:
-        marks = [mark_of(told) for told in self._state.get("sources") or []]
+    def sources(self) -> list[SourceCheckpoint]:
+        checkpoints = [checkpoint_of(told) for told in self._state.get("sources") or []]
         started = self._state.get("started")
         if started is not None:
             pieces = self._pieces()
-            for mark in marks:
-                if mark.number in started["sources"]:
-                    key = str(mark.number)
-                    told = [mark_of(piece["marks"][key]) for piece in pieces if key in piece["marks"]]
-                    mark.documents = sum(one.documents for one in told)
-                    mark.finished = len(told) == started["parts"] and all(one.finished for one in told)
-                    mark.skips = _all_skips(told)
-        return marks
+            for checkpoint in checkpoints:
+                if checkpoint.number in started["sources"]:
+                    key = str(checkpoint.number)
+                    told = [checkpoint_of(piece["checkpoints"][key]) for piece in pieces if key in piece["checkpoints"]]
+                    checkpoint.documents = sum(one.documents for one in told)
+                    checkpoint.finished = len(told) == started["parts"] and all(one.finished for one in told)
+                    checkpoint.skips = _all_skips(told)
+        return checkpoints
 
-    def unfinished_reading(self) -> ReadingMark | None:
+    def unfinished_reading(self) -> ReadingCheckpoint | None:
         told = self._state.get("started")
         if told is None:
             return None
         missing = [f"{number}/{told['parts']}" for number in _missing(told)] if told["parts"] > 1 else []
-        return ReadingMark(told["sources"], told["first"], missing)
+        return ReadingCheckpoint(told["sources"], told["first"], missing)
 
     @property
     def in_parts(self) -> bool:
@@ -67,22 +67,22 @@ class ServerLedger(Ledger):
         started = self._state.get("started")
         return started is not None and started["parts"] > 1
 
-    def begin(self, marks: Sequence[SourceMark], part: Part) -> tuple[int, int, list[int]]:
-        """Start (or go on with) reading `marks`, whose numbers and progress are filled in.
+    def begin(self, checkpoints: Sequence[SourceCheckpoint], part: Part) -> tuple[int, int, list[int]]:
+        """Start (or go on with) reading `checkpoints`, whose numbers and progress are filled in.
 
         The first document number of the reading, the next one of this part, and the sources that this part has begun
         to read and must read anew. Who reads this part at the same time is told so when he next notes his progress.
         """
         while True:
             try:
-                return self._begin(marks, part)
+                return self._begin(checkpoints, part)
             except StoreLockedError:
                 # another part came between: what it began is gone on with
                 if part.parts == 1 or self._state.get("started") is None:
                     raise
 
-    def _begin(self, marks: Sequence[SourceMark], part: Part) -> tuple[int, int, list[int]]:
-        started, stored = self._state.get("started"), [mark_of(told) for told in self._state.get("sources") or []]
+    def _begin(self, checkpoints: Sequence[SourceCheckpoint], part: Part) -> tuple[int, int, list[int]]:
+        started, stored = self._state.get("started"), [checkpoint_of(told) for told in self._state.get("sources") or []]
         begun: dict[str, Any] = started or {
             "sources": [],
             "first": self._state.get("next") or 0,
@@ -97,37 +97,42 @@ class ServerLedger(Ledger):
             )
         self._part = part
         piece = self._piece(part.number, begun["turn"])
-        before = {} if piece is None else {int(number): mark_of(told) for number, told in piece["marks"].items()}
+        before = (
+            {} if piece is None else {int(number): checkpoint_of(told) for number, told in piece["checkpoints"].items()}
+        )
         anew = []
-        for mark in marks:
-            known = mark.enter(stored)
+        for checkpoint in checkpoints:
+            known = checkpoint.enter(stored)
             if known is None:
                 continue
-            if part.parts > 1 and known.number in begun["sources"] and known.timeless != mark.timeless:
+            if part.parts > 1 and known.number in begun["sources"] and known.timeless != checkpoint.timeless:
                 raise StoreSourcesError(
-                    f"{self._address}: {mark.path} is not what other parts read, or is read with other options; name "
-                    "the same source with the same options, or begin again with --fresh"
+                    f"{self._address}: {checkpoint.path} is not what other parts read, or is read with other options; "
+                    "name the same source with the same options, or begin again with --fresh"
                 )
-            read = before.get(mark.number)
-            if read is not None and not mark.goes_on(read):
-                anew.append(mark.number)
-            stored[stored.index(known)] = mark
+            read = before.get(checkpoint.number)
+            if read is not None and not checkpoint.goes_on(read):
+                anew.append(checkpoint.number)
+            stored[stored.index(known)] = checkpoint
         self._next = begun["first"] + part.number - 1 if piece is None else piece["next"]
         self.reach = self._next if piece is None else piece["reach"]
-        # a snapshot: the reader of a source moves its mark before what was read is written
-        self._read = {str(number): _told(mark) for number, mark in (before | {m.number: m for m in marks}).items()}
-        numbers = sorted({*begun["sources"], *(mark.number for mark in marks)})
+        # a snapshot: the reader of a source moves its checkpoint before what was read is written
+        self._read = {
+            str(number): _told(checkpoint)
+            for number, checkpoint in (before | {m.number: m for m in checkpoints}).items()
+        }
+        numbers = sorted({*begun["sources"], *(checkpoint.number for checkpoint in checkpoints)})
         # parts that ended before have not read a source that is new; nor has this one what it reads anew
         ended = begun["ended"] if numbers == begun["sources"] else []
-        if not all(mark.finished for mark in marks):
+        if not all(checkpoint.finished for checkpoint in checkpoints):
             ended = [number for number in ended if number != part.number]
         told = {**begun, "sources": numbers, "ended": ended}
-        sources = [_told(mark) for mark in stored]
+        sources = [_told(checkpoint) for checkpoint in stored]
         if started != told or self._state.get("sources") != sources:
             self._state.tell(sources=sources, started=told, read=None)
         # who reads need not know what was refused: it does not keep him from going on
-        self._refused = {mark.number: _without_refused(mark) for mark in marks}
-        self._given = list(marks)
+        self._refused = {checkpoint.number: _without_refused(checkpoint) for checkpoint in checkpoints}
+        self._given = list(checkpoints)
         self._own = self._state.guarded(_name(part.number))
         self._note()
         return told["first"], self._next, anew
@@ -138,10 +143,10 @@ class ServerLedger(Ledger):
             self.reach = reach
             self._note()
 
-    def advance(self, mark: SourceMark, next_number: int, refused: Skips) -> None:
+    def advance(self, checkpoint: SourceCheckpoint, next_number: int, refused: Skips) -> None:
         """Note how far a source has been read by this part, and what more of it the server has refused."""
-        self._refused[mark.number].include(refused)
-        self._read[str(mark.number)] = _told(mark, self._refused[mark.number])
+        self._refused[checkpoint.number].include(refused)
+        self._read[str(checkpoint.number)] = _told(checkpoint, self._refused[checkpoint.number])
         self._next = max(self._next, next_number)
         self._note()
 
@@ -149,7 +154,7 @@ class ServerLedger(Ledger):
         """Write this part's progress."""
         assert self._own is not None
         turn = self._state.get("started")["turn"]
-        self._own.replace({"turn": turn, "next": self._next, "reach": self.reach, "marks": self._read})
+        self._own.replace({"turn": turn, "next": self._next, "reach": self.reach, "checkpoints": self._read})
 
     def check(self) -> None:
         """`StoreLockedError` if another command has begun to read the same part."""
@@ -157,9 +162,9 @@ class ServerLedger(Ledger):
         self._own.check()
 
     def tell_refused(self) -> None:
-        """Add to the marks that were given to `begin` what the server has refused of them."""
-        for mark in self._given:
-            mark.skips.include(self._refused.pop(mark.number, Skips()))
+        """Add to the checkpoints that were given to `begin` what the server has refused of them."""
+        for checkpoint in self._given:
+            checkpoint.skips.include(self._refused.pop(checkpoint.number, Skips()))
 
     def missing_parts(self) -> list[int]:
         """Note that this part has come to its end; those that have not. The one that finds none ends the reading."""
@@ -176,10 +181,10 @@ class ServerLedger(Ledger):
     def ended(self, repeated: Sequence[tuple[Any, ...]]) -> dict[str, Any]:
         """Values of the state once the reading is committed; `repeated` are ids that a source has more than once."""
         started = self._state.get("started")
-        marks = self.sources()
-        note_repeated(marks, repeated)
+        checkpoints = self.sources()
+        note_repeated(checkpoints, repeated)
         return {
-            "sources": [_told(mark) for mark in marks],
+            "sources": [_told(checkpoint) for checkpoint in checkpoints],
             "next": max([started["first"], *(piece["next"] for piece in self._pieces())]),
             "turn": started["turn"],
             "started": None,
@@ -210,27 +215,27 @@ def _in_parts(parts: int) -> str:
     return f"by --part I/{parts}" if parts > 1 else "without --part"
 
 
-def _all_skips(marks: Sequence[SourceMark]) -> Skips:
+def _all_skips(checkpoints: Sequence[SourceCheckpoint]) -> Skips:
     """What was left out of one source by all its parts together; its damage, which all have met, is told once."""
     skips, damage = Skips(), []
-    for mark in marks:
-        skips.include(mark.skips)
-        damage += mark.skips.places.get("damaged_source", [])
+    for checkpoint in checkpoints:
+        skips.include(checkpoint.skips)
+        damage += checkpoint.skips.places.get("damaged_source", [])
     if damage:
         places = list(dict.fromkeys(damage))
         skips.counts["damaged_source"], skips.places["damaged_source"] = len(places), places[:PLACES_KEPT]
     return skips
 
 
-def _without_refused(mark: SourceMark) -> Skips:
-    """Take what was refused out of a mark."""
+def _without_refused(checkpoint: SourceCheckpoint) -> Skips:
+    """Take what was refused out of a checkpoint."""
     taken = Skips()
-    if count := mark.skips.counts.pop("refused", 0):
-        taken.counts["refused"], taken.places["refused"] = count, mark.skips.places.pop("refused")
+    if count := checkpoint.skips.counts.pop("refused", 0):
+        taken.counts["refused"], taken.places["refused"] = count, checkpoint.skips.places.pop("refused")
     return taken
 
 
-def _told(mark: SourceMark, refused: Skips | None = None) -> dict[str, Any]:
-    skips = deepcopy(mark.skips)
+def _told(checkpoint: SourceCheckpoint, refused: Skips | None = None) -> dict[str, Any]:
+    skips = deepcopy(checkpoint.skips)
     skips.include(refused or Skips())
-    return {**asdict(mark), "skips": asdict(skips)}
+    return {**asdict(checkpoint), "skips": asdict(skips)}

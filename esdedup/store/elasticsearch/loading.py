@@ -17,7 +17,7 @@ from esdedup.store.elasticsearch.bulk import Bulk
 from esdedup.store.elasticsearch.generations import OpenGeneration
 from esdedup.store.elasticsearch.ledger import ServerLedger
 from esdedup.store.elasticsearch.rows import POSITION_BITS, document_actions, sentence_actions
-from esdedup.store.ledger import SourceMark
+from esdedup.store.ledger import SourceCheckpoint
 from esdedup.store.schemas import DATES, SEEN
 
 
@@ -32,7 +32,7 @@ class Loader:
         self._sentences: pa.Table | None = None
         self._seen = SEEN.empty_table()
 
-    def append(self, mark: SourceMark, documents: pa.Table, sentences: pa.Table, seen: pa.Table) -> None:
+    def append(self, checkpoint: SourceCheckpoint, documents: pa.Table, sentences: pa.Table, seen: pa.Table) -> None:
         """Write documents and their sentences, then how far the source has been read.
 
         Sentences may come before their document, which ends only with the last revision of its page: they wait.
@@ -48,8 +48,8 @@ class Loader:
         self._ledger.announce(next_number)
         refused: list[bytes] = []
         for kind, actions in (
-            ("sentences", sentence_actions(mark, self._open.signing.unit, documents, rows)),
-            ("documents", document_actions(mark, documents)),
+            ("sentences", sentence_actions(checkpoint, self._open.signing.unit, documents, rows)),
+            ("documents", document_actions(checkpoint, documents)),
         ):
             with Bulk(self._open.connection, self._names[kind], lenient=True, check=self._ledger.check) as bulk:
                 bulk.add(actions)
@@ -59,8 +59,8 @@ class Loader:
         if refused:
             path = _keep(refused, self._open.connection.address.prefix)
             why = orjson.loads(refused[0])["reason"]
-            skips.add("refused", f"{mark.path}: refused by the server, now in {path}: {why}", len(refused))
-        self._ledger.advance(mark, next_number, skips)
+            skips.add("refused", f"{checkpoint.path}: refused by the server, now in {path}: {why}", len(refused))
+        self._ledger.advance(checkpoint, next_number, skips)
 
 
 def _keep(refused: list[bytes], prefix: str) -> Path:

@@ -15,7 +15,7 @@ from esdedup.matching.groups import token_matrix
 from esdedup.matching.signers.minhash_kernels import COLUMN_BITS
 from esdedup.store.elasticsearch.bulk import Action, put
 from esdedup.store.elasticsearch.reading import Hits, Wanted, hashes, integers, signed
-from esdedup.store.ledger import SourceMark
+from esdedup.store.ledger import SourceCheckpoint
 from esdedup.store.schemas import DATES, PAIRS, SENTENCES, START_CHARS
 
 HASH_MASK = 2**64 - 1
@@ -31,27 +31,27 @@ NAMED = Wanted(source=tuple(SENTENCES.names))
 """What a row of `SENTENCES` is made of."""
 
 
-def shown_id(mark: SourceMark, key: str) -> str:
+def shown_id(checkpoint: SourceCheckpoint, key: str) -> str:
     """A document's id as results show it."""
-    return f"{mark.name}/{key}" if mark.qualified else key
+    return f"{checkpoint.name}/{key}" if checkpoint.qualified else key
 
 
-def document_actions(mark: SourceMark, documents: pa.Table) -> Iterator[Action]:
+def document_actions(checkpoint: SourceCheckpoint, documents: pa.Table) -> Iterator[Action]:
     """Documents (`DOCUMENT_ROWS`) of one source as bulk actions."""
     for row in documents.to_pylist():
-        yield put(str(row["number"]), orjson.dumps(document(mark, row)))
+        yield put(str(row["number"]), orjson.dumps(document(checkpoint, row)))
 
 
-def document(mark: SourceMark, row: dict[str, Any]) -> dict[str, Any]:
+def document(checkpoint: SourceCheckpoint, row: dict[str, Any]) -> dict[str, Any]:
     """One document of the index `documents`."""
     return {
         "number": row["number"],
         "source_number": row["source"],
-        "source": mark.name,
-        "qualified": mark.qualified,
+        "source": checkpoint.name,
+        "qualified": checkpoint.qualified,
         "key": row["key"],
         "occurrence": 1,
-        "id": shown_id(mark, row["key"]),
+        "id": shown_id(checkpoint, row["key"]),
         "title": row["title"],
         "content": one_signed(row["content"]),
         "sentences": row["sentences"],
@@ -59,7 +59,9 @@ def document(mark: SourceMark, row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def sentence_actions(mark: SourceMark, unit: str, documents: pa.Table, sentences: pa.Table) -> Iterator[Action]:
+def sentence_actions(
+    checkpoint: SourceCheckpoint, unit: str, documents: pa.Table, sentences: pa.Table
+) -> Iterator[Action]:
     """Sentences (`sentence_rows`) of these documents as bulk actions."""
     if not sentences.num_rows:
         return
@@ -68,7 +70,7 @@ def sentence_actions(mark: SourceMark, unit: str, documents: pa.Table, sentences
     owner = sentences["document"].to_numpy()
     at = order[np.searchsorted(numbers, owner, sorter=order)].tolist()
     keys, titles, places = (documents[name].to_pylist() for name in ("key", "title", "place"))
-    names = [shown_id(mark, key) for key in keys]
+    names = [shown_id(checkpoint, key) for key in keys]
     positions = sentences["position"].to_pylist()
     ids = (owner.astype(np.int64) << POSITION_BITS | sentences["position"].to_numpy()).tolist()
     tokens = token_matrix(sentences["tokens"], sentences.schema.field("tokens").type.list_size).tolist()
@@ -89,7 +91,7 @@ def sentence_actions(mark: SourceMark, unit: str, documents: pa.Table, sentences
         name = names[place]
         fields = {
             "id": name if record else f"{name}:{position}",
-            "source": mark.name,
+            "source": checkpoint.name,
             "document": name,
             "title": titles[place],
             "position": position,
@@ -100,7 +102,7 @@ def sentence_actions(mark: SourceMark, unit: str, documents: pa.Table, sentences
             "hash": hash_,
             "number": number,
             "document_number": owned,
-            "source_number": mark.number,
+            "source_number": checkpoint.number,
             "place": places[place],
         }
         yield b'{"index":{"_id":"%d"}}' % number, dumps(fields)

@@ -9,12 +9,12 @@ import pyarrow as pa
 
 from esdedup.columns.arrays import Numbers, text_buffers, text_column
 from esdedup.columns.hashing import Hashes, content_hashes
-from esdedup.jobs.prepare import Recipe, fast_cleaner
+from esdedup.jobs.prepare import BatchPlan, fast_cleaner
 from esdedup.text.wikitext.blocks import Blocks, PageBlocks, WholeTexts
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class RevisionDelta:
     """The new texts of a batch, and which texts its rows consist of.
 
     A document is one text. A page's revisions consist of blocks, numbered within the page: `texts` are those that the
@@ -23,7 +23,7 @@ class News:
     """
 
     contents: Hashes  # of each row: its text and title as read, and the way it was read
-    recipe: Recipe  # for what is left to do to the texts
+    plan: BatchPlan  # for what is left to do to the texts
     texts: pa.LargeStringArray
     page: Numbers
     row: Numbers
@@ -32,33 +32,35 @@ class News:
     seen_row: Numbers
 
 
-class NewsReader:
+class DeltaReader:
     """Reads batches in their order. Of what it has read it knows the blocks of the last page."""
 
     def __init__(self) -> None:
         self._key: str | None = None
         self._page: PageBlocks | WholeTexts = WholeTexts()
 
-    def read(self, batch: pa.RecordBatch, recipe: Recipe) -> News:
-        """The news of the next batch (schema `DOCUMENTS`)."""
-        contents = _contents(batch, recipe)
+    def read(self, batch: pa.RecordBatch, plan: BatchPlan) -> RevisionDelta:
+        """The revision delta of the next batch (schema `DOCUMENTS`)."""
+        contents = _contents(batch, plan)
         rows = np.arange(batch.num_rows)
-        if not recipe.merge_revisions:
-            return News(contents, recipe, batch["text"], rows, rows, np.zeros_like(rows), np.zeros_like(rows), rows)
+        if not plan.merge_revisions:
+            return RevisionDelta(
+                contents, plan, batch["text"], rows, rows, np.zeros_like(rows), np.zeros_like(rows), rows
+            )
         # a record is a whole revision, and the reference path reads nothing less
-        cut = recipe.wikitext == "fast" and recipe.signing.unit == "sentence"
+        cut = plan.wikitext == "fast" and plan.signing.unit == "sentence"
         keys = batch["id"].to_pylist()
         begins = [row for row in range(len(keys)) if row == 0 or keys[row] != keys[row - 1]]
         found: list[Blocks] = []
         for begin, end in zip(begins, [*begins[1:], len(keys)], strict=True):
             if keys[begin] != self._key:
                 self._key = keys[begin]
-                self._page = PageBlocks(fast_cleaner(recipe.namespaces)) if cut else WholeTexts()
+                self._page = PageBlocks(fast_cleaner(plan.namespaces)) if cut else WholeTexts()
             found.append(self._page.read(batch["text"].slice(begin, end - begin)))
         row = np.concatenate([blocks.row + begin for blocks, begin in zip(found, begins, strict=True)])
-        return News(
+        return RevisionDelta(
             contents,
-            replace(recipe, wikitext=None) if cut else recipe,
+            replace(plan, wikitext=None) if cut else plan,
             pa.concat_arrays([blocks.texts for blocks in found]),
             np.searchsorted(begins, row, side="right"),
             row,
@@ -68,9 +70,9 @@ class NewsReader:
         )
 
 
-def _contents(batch: pa.RecordBatch, recipe: Recipe) -> Hashes:
+def _contents(batch: pa.RecordBatch, plan: BatchPlan) -> Hashes:
     titles = batch["title"].fill_null("").cast(pa.large_string())
-    way = content_hashes(*text_buffers(text_column([recipe.wikitext or ""])))[0]
+    way = content_hashes(*text_buffers(text_column([plan.wikitext or ""])))[0]
     # an odd factor, so that a title does not cancel out with an equal text
     named = content_hashes(*text_buffers(titles)) * np.uint64(0x9E3779B97F4A7C15)
     return np.asarray(content_hashes(*text_buffers(batch["text"])) ^ named ^ way)
