@@ -44,11 +44,13 @@ def classify_clusters(members: pa.Table) -> pa.Table:
     frames = []
     for place, centre in enumerate(centres.tolist()):
         texts = range(*bounds[place : place + 2].tolist())[:_FRAMED]
-        told_of = titles[texts.start : texts.stop]
+        titles_of = titles[texts.start : texts.stop]
         spans = slot_spans(words, texts, centre, alignment, range(*slots[place : place + 2]))
-        frames.append(frame_of(words, centre, spans, told_of).text())
-    told: list[Any] = [[getattr(RULES[rule], name) for rule in decided] for name in ("kind", "confidence", "reason")]
-    columns = [cluster[first], *told, frames]
+        frames.append(frame_of(words, centre, spans, titles_of).text())
+    verdicts: list[Any] = [
+        [getattr(RULES[rule], name) for rule in decided] for name in ("kind", "confidence", "reason")
+    ]
+    columns = [cluster[first], *verdicts, frames]
     return pa.table(columns, schema=pa.schema([("id", pa.uint64()), *MEANINGS]))
 
 

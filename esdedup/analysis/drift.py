@@ -54,8 +54,8 @@ def contradictions(cluster: dict[str, Any]) -> list[dict[str, Any]]:
         said.setdefault(member["text"], []).append(member)
     members = [said[text] for text in texts]
     groups = _of_one_subject(frame, members) if cluster["kind"] == "template" else [range(len(texts))]
-    told = frame.text()
-    return [row | {"frame": told} for places in groups for row in _among(cluster, frame, members, places)]
+    text = frame.text()
+    return [row | {"frame": text} for places in groups for row in _among(cluster, frame, members, places)]
 
 
 def confidences(cluster: dict[str, Any]) -> list[float]:
@@ -76,10 +76,10 @@ def _among(
             differing[slot.name] = (slot, values, groups)
     dated = any(slot.type == DATE for slot, _, _ in differing.values())
     for slot, values, groups in differing.values():
-        told = [(_told(values, group, sentences), group) for group in groups]
-        told.sort(key=lambda pair: (-pair[0]["count"], pair[0]["value"]))
-        rows = [row for row, _ in told]
-        pages = [{_page(one) for place in group for one in sentences[place]} for _, group in told[:2]]
+        valued = [(_value(values, group, sentences), group) for group in groups]
+        valued.sort(key=lambda pair: (-pair[0]["count"], pair[0]["value"]))
+        rows = [row for row, _ in valued]
+        pages = [{_page(one) for place in group for one in sentences[place]} for _, group in valued[:2]]
         first, second = (read_value(row["value"], slot.before, slot.behind) for row in rows[:2])
         times = [row["last"] or "" for row in rows]
         yield {
@@ -108,9 +108,9 @@ def _of_one_subject(frame: Frame, members: Sequence[Sequence[dict[str, Any]]]) -
         named = tuple(" ".join(slot.fillers[place].casefold().split()) for slot in subjects)
         places.setdefault(named, []).append(place)
     for named, some in places.items():
-        told = [slot.fillers[place].strip().casefold() for slot in others for place in some]
+        fillers = [slot.fillers[place].strip().casefold() for slot in others for place in some]
         where = [_page(members[place][-1]).casefold() for _ in others for place in some]
-        in_title = sum(bool(text) and text in title for text, title in zip(told, where, strict=True))
+        in_title = sum(bool(text) and text in title for text, title in zip(fillers, where, strict=True))
         if any(named) and len(some) > 1 and 2 * in_title < len(some):
             yield some
 
@@ -143,7 +143,7 @@ def _by_value(values: Mapping[int, Value], counts: Mapping[int, int]) -> list[li
     return list(groups.values())
 
 
-def _told(
+def _value(
     values: Mapping[int, Value], places: Sequence[int], sentences: Mapping[int, Sequence[dict[str, Any]]]
 ) -> dict[str, Any]:
     """One value, in its commonest form, and who tells it."""

@@ -17,12 +17,12 @@ def descended(tree: dict[str, Any]) -> dict[str, Any]:
     known = {member["id"] for member in tree["members"]}
     for member in tree["members"]:
         below.setdefault(member["parent"] if member["parent"] in known else None, []).append(member)
-    told: dict[str, dict[str, Any]] = {}
+    by_id: dict[str, dict[str, Any]] = {}
     left = [(member, 0, 0) for member in below.get(None, [])]
     while left:
         member, depth, errors = left.pop()
         jaccard = None if member["jaccard"] is None else round(member["jaccard"], 6)
         more = {"jaccard": jaccard, "editor": editor_kind(member["contributor"]), "depth": depth, "errors": errors}
-        told[member["id"]] = member | more
+        by_id[member["id"]] = member | more
         left += [(child, depth + 1, errors + (child["edits"] or 0)) for child in below.get(member["id"], [])]
-    return tree | {"members": [told[member["id"]] for member in tree["members"]]}
+    return tree | {"members": [by_id[member["id"]] for member in tree["members"]]}

@@ -100,5 +100,5 @@ def _has_imprint(words: Words, high: Numbers) -> Flags:
     last = len(words.begin)
     comma, year, stop = (at_most(high - back, last) for back in (3, 2, 1))
     size = words.end[year] - words.begin[year]
-    told = (words.form[year] == NUMBER) & (size == _YEAR_DIGITS)
-    return np.asarray((words.sign[comma] == ord(",")) & told & (words.sign[stop] == ord(".")))
+    yearly = (words.form[year] == NUMBER) & (size == _YEAR_DIGITS)
+    return np.asarray((words.sign[comma] == ord(",")) & yearly & (words.sign[stop] == ord(".")))

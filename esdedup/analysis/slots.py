@@ -175,8 +175,8 @@ def _is_subject(fillers: Sequence[str], titles: Sequence[str]) -> bool:
     """Whether most fillers share a word of three letters or more with their title."""
     shared = 0
     for filler, title in zip(fillers, titles, strict=True):
-        told = title.casefold()
-        shared += any(len(word) >= 3 and word[: max(3, len(word) * 2 // 3)] in told for word in _folded_words(filler))
+        folded = title.casefold()
+        shared += any(len(word) >= 3 and word[: max(3, len(word) * 2 // 3)] in folded for word in _folded_words(filler))
     return 2 * shared > len(fillers)
 
 

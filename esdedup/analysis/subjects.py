@@ -61,9 +61,9 @@ def subjects(words: Words, clusters: Offsets, centres: Numbers, alignment: Align
     return np.column_stack([*(some / (texts - 1) for some in sums[:3]), sums[3] / texts])
 
 
-def _share(told: Hashes, one: Numbers, two: Numbers) -> Flags:
+def _share(hashes: Hashes, one: Numbers, two: Numbers) -> Flags:
     """Which of the k places of text `one[i]` are those of text `two[i]`; shape (n, k, k)."""
-    return np.asarray((told[one][:, :, None] == told[two][:, None, :]) & (told[one] != 0)[:, :, None])
+    return np.asarray((hashes[one][:, :, None] == hashes[two][:, None, :]) & (hashes[one] != 0)[:, :, None])
 
 
 def _meet(places: Places, one: Numbers, two: Numbers) -> Flags:
@@ -94,14 +94,14 @@ def _find_titles(
     """Mark texts in whose slots a word of their title stands that the rival's has not; how alike both titles are."""
     for text in range(len(rival)):
         shared = total = 0
-        for told in range(title_offsets[rival[text]], title_offsets[rival[text] + 1]):
-            total += title_form[told] != SIGN
-        for told in range(title_offsets[text], title_offsets[text + 1]):
-            if title_form[told] == SIGN:
+        for part in range(title_offsets[rival[text]], title_offsets[rival[text] + 1]):
+            total += title_form[part] != SIGN
+        for part in range(title_offsets[text], title_offsets[text + 1]):
+            if title_form[part] == SIGN:
                 continue
             known = False
             for place in range(title_offsets[rival[text]], title_offsets[rival[text] + 1]):
-                known = known or title_hash[place] == title_hash[told]
+                known = known or title_hash[place] == title_hash[part]
             shared += known
             total += not known
             if known or in_slot[text]:
@@ -109,9 +109,9 @@ def _find_titles(
             for word in range(offsets[text], offsets[text + 1]):
                 if not slotted[word] or form[word] == SIGN:
                     continue
-                a, a_end, b, b_end = begin[word], end[word], title_begin[told], title_end[told]
+                a, a_end, b, b_end = begin[word], end[word], title_begin[part], title_end[part]
                 if a_end - a > b_end - b:
-                    found = _related(title_data, b, b_end, data, a, a_end, title_form[told] == NUMBER)
+                    found = _related(title_data, b, b_end, data, a, a_end, title_form[part] == NUMBER)
                 else:
                     found = _related(data, a, a_end, title_data, b, b_end, form[word] == NUMBER)
                 if found:

@@ -42,12 +42,12 @@ def table_of(cluster: dict[str, Any]) -> Table:
     frame, texts = framed(cluster)
     place = {text: at for at, text in enumerate(texts)}
     rows = [place[member["text"]] for member in cluster["members"]]
-    told, columns = frame.text(), [_column(slot) for slot in frame.slots]
+    wording, columns = frame.text(), [_column(slot) for slot in frame.slots]
     shown = [{slot.name: slot.fillers[at].strip() for slot in frame.slots} for at in range(len(texts))]
-    fits = [write(told, cells) == text for cells, text in zip(shown, texts, strict=True)]
+    fits = [write(wording, cells) == text for cells, text in zip(shown, texts, strict=True)]
     return Table(
         cluster["id"],
-        told,
+        wording,
         tuple({name: member[name] for name in ("id", "document", "title")} for member in cluster["members"]),
         tuple(
             column._replace(
@@ -62,16 +62,16 @@ def table_of(cluster: dict[str, Any]) -> Table:
 
 def _column(slot: Slot) -> Column:
     values = [slot.value(place) for place in range(len(slot.fillers))]
-    told = [value for value in values if value.text]
+    filled = [value for value in values if value.text]
     cells = tuple(value.text or None for value in values)
-    numbers = [value for value in told if value.readings]
+    numbers = [value for value in filled if value.readings]
     units = {value.unit for value in numbers}
-    if len(numbers) >= _MOSTLY * len(told) and len(units) == 1 and told:
+    if len(numbers) >= _MOSTLY * len(filled) and len(units) == 1 and filled:
         # a point that parts decimals in one row does so in all
         decimal = any(len(value.readings) == 1 and value.readings[0][1] < 1 for value in numbers)
         return Column(slot.name, slot.type, units.pop(), cells, tuple(_number(value, decimal) for value in values))
-    full = [value for value in told if all(value.date)]
-    if slot.type == DATE and told and len(full) >= _MOSTLY * len(told):
+    full = [value for value in filled if all(value.date)]
+    if slot.type == DATE and filled and len(full) >= _MOSTLY * len(filled):
         days = tuple("{:04}-{:02}-{:02}".format(*value.date) if all(value.date) else None for value in values)
         return Column(slot.name, slot.type, None, cells, days)
     return Column(slot.name, slot.type, None, cells, None)

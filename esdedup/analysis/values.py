@@ -168,7 +168,7 @@ def _folded(text: str) -> str:
 
 
 def _read_date(text: str, before: str, behind: str) -> tuple[int | None, int | None, int | None] | None:
-    """Year, month and day as far as they are told; None where it is no date."""
+    """Year, month and day as far as they are given; None where it is no date."""
     iso = _ISO.fullmatch(text.strip())
     if iso:
         return _if_real(int(iso[1]), int(iso[2]), int(iso[3]))

@@ -74,7 +74,7 @@ class Result:
             if value is not MISSING:
                 yield name, value
 
-    def _told(self) -> list[tuple[str, str]]:
+    def _summary(self) -> list[tuple[str, str]]:
         """Name and value of what is shown, a mapping of numbers as one row each."""
         rows: list[tuple[str, str]] = []
         for name, value in self._items():
@@ -87,10 +87,10 @@ class Result:
         return rows
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{name}: {value}' for name, value in self._told())})"
+        return f"{type(self).__name__}({', '.join(f'{name}: {value}' for name, value in self._summary())})"
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in self._told())
+        rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in self._summary())
         return f"<table>{rows}</table>"
 
 

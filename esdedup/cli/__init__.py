@@ -140,9 +140,9 @@ def _was_interrupted(error: BaseException | None) -> bool:
     """Whether Ctrl-C is behind it: DuckDB turns one that comes during a query, or while it reads from Python,
     into an error of its own."""
     while error is not None:
-        told = isinstance(error, RuntimeError) and "interrupted" in str(error).lower()
-        told = told or (_is_of_duckdb(error) and "KeyboardInterrupt" in str(error))
-        if told or isinstance(error, KeyboardInterrupt) or type(error).__name__ == "InterruptException":
+        interrupted = isinstance(error, RuntimeError) and "interrupted" in str(error).lower()
+        interrupted = interrupted or (_is_of_duckdb(error) and "KeyboardInterrupt" in str(error))
+        if interrupted or isinstance(error, KeyboardInterrupt) or type(error).__name__ == "InterruptException":
             return True
         error = error.__cause__ or error.__context__
     return False

@@ -97,7 +97,7 @@ def templates(out: Path | None, table: str, as_json: bool, quiet: bool, **option
             click.echo(f"wrote {path}")
         return
     for template in found:
-        click.echo(compact_json(_told(template)) if as_json else template_text(template))
+        click.echo(compact_json(_as_dict(template)) if as_json else template_text(template))
 
 
 @click.command(cls=Command)
@@ -147,7 +147,7 @@ def fill(frame: str, table: Path, quiet: bool) -> None:
         click.echo(sentence)
 
 
-def _told(template: Any) -> dict[str, Any]:
+def _as_dict(template: Any) -> dict[str, Any]:
     """A table as JSON: its slots as objects."""
-    told: dict[str, Any] = template._asdict()
-    return {**told, "columns": [column._asdict() for column in template.columns]}
+    fields: dict[str, Any] = template._asdict()
+    return {**fields, "columns": [column._asdict() for column in template.columns]}

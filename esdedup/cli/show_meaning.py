@@ -30,8 +30,8 @@ def drift_text(rows: Sequence[Contradiction]) -> str:
             first = value["sentences"][0]
             more = f" and {value['count'] - 1:,} more" if value["count"] > 1 else ""
             when = f", {first['timestamp']}" if first["timestamp"] else ""
-            told = f" ({', '.join(notes)})" if notes else ""
-            lines.append(f"      {shortened(value['value'], 60)}{told}  {where(first)}{when}{more}")
+            described = f" ({', '.join(notes)})" if notes else ""
+            lines.append(f"      {shortened(value['value'], 60)}{described}  {where(first)}{when}{more}")
         if len(row["values"]) > _VALUES:
             lines.append(f"      … {len(row['values']) - _VALUES:,} more values")
     return "\n".join(lines)
@@ -85,10 +85,10 @@ def lineage_text(found: Lineage) -> str:
 def _appearance(member: dict[str, Any]) -> str:
     where = member["id"] + (f" [{member['title']}]" if member["title"] else "")
     who = f"{member['contributor'] or 'unknown'} ({member['editor']})"
-    told = f"{printable(member['timestamp'])}  {printable(where)}, {printable(who)}"
+    described = f"{printable(member['timestamp'])}  {printable(where)}, {printable(who)}"
     if member["parent"] is None:
-        return told
+        return described
     edits = member["edits"]
     apart = {None: "not compared", 0: "the same words", 1: "1 word apart"}.get(edits, f"{edits} words apart")
     what = "copied" if member["copied"] else "kept" if edits == 0 else "edited"
-    return f"{told}, {what}, {apart}"
+    return f"{described}, {what}, {apart}"

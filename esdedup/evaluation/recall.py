@@ -10,7 +10,7 @@ STEPS = 20
 """Classes of similarity between 0 and 1."""
 
 _EQUAL = 5e-7
-"""Jaccard is told with six decimals."""
+"""Jaccard is written with six decimals."""
 
 
 def score_pairs(db: Database) -> dict[str, Any]:

@@ -263,8 +263,8 @@ def _writer(sink: _Sink, table: pq.ParquetFile, schema: pa.Schema) -> pq.Parquet
         for index in range(group.num_columns):
             column = group.column(index)
             codecs[column.path_in_schema] = column.compression.replace("UNCOMPRESSED", "NONE")
-    told = metadata.metadata or {}
-    arrow = _ARROW in told
+    custom = metadata.metadata or {}
+    arrow = _ARROW in custom
     writer = pq.ParquetWriter(
         sink,
         schema,
@@ -273,8 +273,8 @@ def _writer(sink: _Sink, table: pq.ParquetFile, schema: pa.Schema) -> pq.Parquet
         use_compliant_nested_type=False,  # inner names stay what they are, compliant or not
         store_schema=arrow,
     )
-    if told and not arrow:
-        writer.add_key_value_metadata(told)  # else they come with the schema
+    if custom and not arrow:
+        writer.add_key_value_metadata(custom)  # else they come with the schema
     return writer
 
 

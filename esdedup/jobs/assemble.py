@@ -53,7 +53,7 @@ class _Page:
     def begin(
         self, revisions: Sequence[int | None], timestamps: Sequence[str | None], who: Sequence[str | None]
     ) -> None:
-        """Take in what is told of the revisions that follow; those of no time have that of the one before."""
+        """Take in the columns of the revisions that follow; those of no time have that of the one before."""
         self.revisions += revisions
         self.timestamps += timestamps
         self.contributors += who
@@ -87,7 +87,7 @@ class _Page:
             np.maximum.at(last, places, rank[self.late[within]])
         return order[first], order[last]
 
-    def told_of(self, ordinals: Numbers) -> list[pa.Array]:
+    def revision_columns(self, ordinals: Numbers) -> list[pa.Array]:
         """Revisions, timestamps and contributors of revisions by their ordinals."""
         return [
             pa.array([self.revisions[ordinal] for ordinal in ordinals], pa.int64()),
@@ -153,7 +153,7 @@ class Assembler:
     def take(self, row_group: int | None = None) -> tuple[SourceCheckpoint, Rows]:
         """Rows gathered and not yet taken: documents, sentences, last seen; and the checkpoint that counts them.
 
-        With `row_group` so many sentences, or a multiple, and what of the rest is told of whole batches: sentences
+        With `row_group` so many sentences, or a multiple, and what of the rest belongs to whole batches: sentences
         may run ahead of their documents, whose checkpoint then knows nothing of them.
         """
         rows = (
@@ -174,8 +174,13 @@ class Assembler:
         self.pending_bytes, self.pending_rows = rest[1].nbytes, rest[1].num_rows
         later = [boundary for boundary in self._boundaries if boundary.sentences > sentences]
         self._boundaries = [_Boundary(0, 0, 0, deepcopy(end.checkpoint))] + [
-            _Boundary(told.documents - cuts[0], told.sentences - cuts[1], told.seen - cuts[2], told.checkpoint)
-            for told in later
+            _Boundary(
+                batch_end.documents - cuts[0],
+                batch_end.sentences - cuts[1],
+                batch_end.seen - cuts[2],
+                batch_end.checkpoint,
+            )
+            for batch_end in later
         ]
         return end.checkpoint, (taken[0], taken[1], taken[2])
 
@@ -314,7 +319,7 @@ class Assembler:
         if len(stored):
             page.kept.append(stored)
             numbers = np.full(len(stored), page.number)
-            self._append_sentences(numbers, stored, prepared, chosen, page.told_of(page.first[stored]))
+            self._append_sentences(numbers, stored, prepared, chosen, page.revision_columns(page.first[stored]))
 
     def _end_page(self, page: _Page) -> None:
         self._checkpoint.documents += 1
@@ -331,13 +336,13 @@ class Assembler:
         )
         kept = np.concatenate(page.kept) if page.kept else np.empty(0, np.int64)
         first, last = page.ends()
-        # the others are told of right already
-        told = kept[(first[kept] != page.first[kept]) | (last[kept] != page.first[kept])]
+        # the dates of the others are right already
+        misdated = kept[(first[kept] != page.first[kept]) | (last[kept] != page.first[kept])]
         rows = [
-            pa.array(np.full(len(told), page.number, np.int32)),
-            pa.array(told, pa.int32()),
-            *page.told_of(first[told]),
-            *page.told_of(last[told]),
+            pa.array(np.full(len(misdated), page.number, np.int32)),
+            pa.array(misdated, pa.int32()),
+            *page.revision_columns(first[misdated]),
+            *page.revision_columns(last[misdated]),
         ]
         self._seen.append(pa.record_batch(rows, SEEN))
 

@@ -148,26 +148,26 @@ class _Written:
 
     def __init__(self, path: Path, job: str) -> None:
         self._path = path
-        self._told: dict[str, Any] = {"job": job, "files": {}}
+        self._saved: dict[str, Any] = {"job": job, "files": {}}
         if path.exists():
             with suppress(ValueError):  # torn by a power cut: then all is written again
-                told = json.loads(path.read_text("utf-8"))
-                if told["job"] == job:
-                    self._told = told
+                saved = json.loads(path.read_text("utf-8"))
+                if saved["job"] == job:
+                    self._saved = saved
 
     def has(self, source: str) -> bool:
-        known = self._told["files"].get(source)
+        known = self._saved["files"].get(source)
         return known is not None and Path(known["path"]).exists()
 
     def add(self, source: str, done: Rewritten) -> None:
-        self._told["files"][source] = {**asdict(done), "path": str(done.path)}
+        self._saved["files"][source] = {**asdict(done), "path": str(done.path)}
         with whole_file(self._path) as part:
-            part.write_text(json.dumps(self._told), "utf-8")
+            part.write_text(json.dumps(self._saved), "utf-8")
 
     def finish(self) -> dict[str, Any]:
         """Sums over all files, and their names; the job is done."""
         self._path.unlink(missing_ok=True)
-        files = list(self._told["files"].values())
+        files = list(self._saved["files"].values())
         sums = {
             name: sum(file[name] for file in files) for name in ("documents", "documents_dropped", "sentences_dropped")
         }

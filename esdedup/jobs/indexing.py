@@ -187,12 +187,12 @@ class _Loader:
                 if read is not None:
                     batch, plan, position = read
                     delta = reader.read(batch, plan)
-                    told = batch.drop_columns(["text"])
-                    waiting.append((told, delta, position, self._workers.submit(delta)))
+                    columns = batch.drop_columns(["text"])
+                    waiting.append((columns, delta, position, self._workers.submit(delta)))
                     read = _next(batches, skips)
                 while waiting and (read is None or len(waiting) > 4 * self._workers.count):
-                    told, delta, position, future = waiting.popleft()
-                    assembler.add(told, delta, self._workers.result(future))
+                    columns, delta, position, future = waiting.popleft()
+                    assembler.add(columns, delta, self._workers.result(future))
                     self._bar.reach(self._bytes_before + position, f"{assembler.sentences:,} sentences")
                     if assembler.pending_rows >= _FLUSH_ROWS:
                         writer.write(*assembler.take(_FLUSH_ROWS))

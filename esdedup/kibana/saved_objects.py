@@ -91,10 +91,14 @@ class _Import:
                     continue
                 if meta.status in _BUSY and pauses.wait(PATIENCE):
                     continue
-                told = _parsed(raw)
-                if meta.status == 200 and told.get("success") is True and isinstance(told.get("successCount"), int):
-                    return told
-                self._fail(_problem(meta.status, meta.headers, told))
+                payload = _parsed(raw)
+                if (
+                    meta.status == 200
+                    and payload.get("success") is True
+                    and isinstance(payload.get("successCount"), int)
+                ):
+                    return payload
+                self._fail(_problem(meta.status, meta.headers, payload))
         finally:
             self._node.close()
 
@@ -113,12 +117,12 @@ class _Import:
         raise KibanaError(f"{self._address}: {what}")
 
 
-def _problem(status: int, headers: Mapping[str, str], told: Mapping[str, Any]) -> str:
+def _problem(status: int, headers: Mapping[str, str], payload: Mapping[str, Any]) -> str:
     """Why an answer is no success, and what to do."""
-    reason = _refusals(told) or _line(told.get("message") or "it does not say why")
+    reason = _refusals(payload) or _line(payload.get("message") or "it does not say why")
     if "more recent version" in reason:
         return f"Kibana is too old: {reason}; the dashboard is for {OLDEST} and newer"
-    if status == 200 and told.get("success") is False:
+    if status == 200 and payload.get("success") is False:
         return f"not imported: {reason}; Kibana's log may say more"
     if headers.get("x-elastic-product") == "Elasticsearch":
         return "that is Elasticsearch; name Kibana's own address with --kibana, as in http://127.0.0.1:5601"
@@ -128,7 +132,7 @@ def _problem(status: int, headers: Mapping[str, str], told: Mapping[str, Any]) -
         return f"not allowed (403): {reason}; use credentials that may write saved objects in this space"
     if status in _BUSY:
         return f"still busy or starting ({status}); run the same command again later"
-    if "statusCode" in told and status != 404:
+    if "statusCode" in payload and status != 404:
         return f"Kibana refuses it ({status}): {reason}; mend that and run the same command again"
     return (
         f"the answer ({status}) is not that of Kibana's import; is --kibana all that stands before /app in a browser?"
@@ -138,31 +142,31 @@ def _problem(status: int, headers: Mapping[str, str], told: Mapping[str, Any]) -
 def _parsed(raw: bytes) -> dict[str, Any]:
     """An answer that is a JSON object, else an empty one."""
     try:
-        told = orjson.loads(raw)
+        payload = orjson.loads(raw)
     except orjson.JSONDecodeError:
         return {}
-    return told if isinstance(told, dict) else {}
+    return payload if isinstance(payload, dict) else {}
 
 
-def _refusals(told: Mapping[str, Any]) -> str:
+def _refusals(payload: Mapping[str, Any]) -> str:
     """The objects that were refused and why, as far as a line goes."""
-    errors = told.get("errors")
+    errors = payload.get("errors")
     return _line(
         ", ".join(_refusal(one) for one in errors if isinstance(one, dict)) if isinstance(errors, list) else ""
     )
 
 
-def _refusal(told: Mapping[str, Any]) -> str:
-    error = told.get("error")
+def _refusal(payload: Mapping[str, Any]) -> str:
+    error = payload.get("error")
     why = error if isinstance(error, dict) else {}
     missing = why.get("references")
     named = [f"{one.get('type')} {one.get('id')}" for one in missing if isinstance(one, dict)] if missing else []
     reason = " ".join([str(why.get("message") or why.get("type") or "refused"), *named])
-    return f"{told.get('type')} {told.get('id')} ({reason})"
+    return f"{payload.get('type')} {payload.get('id')} ({reason})"
 
 
-def _line(told: Any) -> str:
-    line = " ".join(str(told).split())
+def _line(payload: Any) -> str:
+    line = " ".join(str(payload).split())
     return line if len(line) <= 300 else line[:300] + "…"
 
 

@@ -112,8 +112,8 @@ def last_line(folder: Path) -> tuple[str, Path]:
     """What the server printed last, leaving out stack traces, and where it stands."""
     console = folder / "logs" / "console.log"
     lines = [line.strip() for line in console.read_text("utf-8", "replace").splitlines()]
-    told = [line for line in lines if line and not line.startswith(("at ", "..."))]
-    return (told[-1] if told else "it printed nothing"), console
+    printed = [line for line in lines if line and not line.startswith(("at ", "..."))]
+    return (printed[-1] if printed else "it printed nothing"), console
 
 
 def size(folder: Path) -> int:

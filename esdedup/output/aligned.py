@@ -1,4 +1,4 @@
-"""A cluster laid out for reading: its texts under each other, with what differs told apart from what is the same.
+"""A cluster laid out for reading: its texts under each other, with what differs set apart from what is the same.
 
 The shapes are plain dictionaries and lists, so that a page, a template or JSON can carry them.
 """
@@ -131,14 +131,14 @@ def _chosen(said: dict[str, list[dict[str, Any]]], face: str, rows: int) -> list
 
 
 def _row(pieces: list[Piece], members: Sequence[dict[str, Any]], shown: int) -> Row:
-    told = [{key: value for key, value in member.items() if key != "text"} for member in members[:shown]]
-    return {"pieces": pieces, "copies": len(members), "members": told, "more": len(members) - len(told)}
+    listed = [{key: value for key, value in member.items() if key != "text"} for member in members[:shown]]
+    return {"pieces": pieces, "copies": len(members), "members": listed, "more": len(members) - len(listed)}
 
 
 def _pieces(laid: Laid, copies: Sequence[int]) -> Iterator[list[Piece]]:
     """The pieces of each row."""
     usual = [_usual([filler.strip() for filler in slot.fillers], copies) for slot in laid.frame.slots]
-    # where nothing stands in a slot, it is told on the side of the white space on which others have it
+    # where nothing stands in a slot, it is shown on the side of the white space on which others have it
     led = [any(filler[:1].isspace() for filler in slot.fillers if filler.strip()) for slot in laid.frame.slots]
     starts = laid.words.texts.tolist()
     for row in range(len(copies)):

@@ -79,7 +79,7 @@ def written(figure: Figure, form: str) -> bytes:
     if form == "png":
         figure.savefig(out, format="png", dpi=120)
     else:
-        # ids would be drawn at random, and the time would be told
+        # ids would be drawn at random, and the time would be written
         with _ALONE, rc_context({"svg.hashsalt": "esdedup", "svg.fonttype": "none"}):
             figure.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     return out.getvalue()

@@ -31,20 +31,20 @@ def write_graphml(trees: Sequence[dict[str, Any]], path: Path) -> None:
                     names: dict[str, str] = {}
                     for member in tree["members"]:
                         names[member["id"]] = f"n{next(number)}"
-                        told = member | {"sentence": member["id"], "cluster": tree["cluster"]}
-                        out.write(_with_data("node", {"id": names[member["id"]]}, told, _NODES))
+                        values = member | {"sentence": member["id"], "cluster": tree["cluster"]}
+                        out.write(_with_data("node", {"id": names[member["id"]]}, values, _NODES))
                     for member in tree["members"]:
                         if member["parent"] in names:
                             ends = {"source": names[member["parent"]], "target": names[member["id"]]}
                             out.write(_with_data("edge", ends, member, _EDGES))
 
 
-def _with_data(tag: str, attributes: dict[str, str], told: dict[str, Any], fields: dict[str, str]) -> etree._Element:
+def _with_data(tag: str, attributes: dict[str, str], values: dict[str, Any], fields: dict[str, str]) -> etree._Element:
     element = etree.Element(tag, attributes)
     for name in fields:
-        if told[name] is not None:
+        if values[name] is not None:
             data = etree.SubElement(element, "data", key=name)
-            data.text = _clean(str(told[name]).lower() if isinstance(told[name], bool) else str(told[name]))
+            data.text = _clean(str(values[name]).lower() if isinstance(values[name], bool) else str(values[name]))
     return element
 
 

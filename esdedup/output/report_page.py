@@ -68,7 +68,7 @@ _OF_KINDS = {
     "template": "the same frame, filled with the facts of different subjects",
     "identical": "copies of one text",
     "copyediting": "the same in slightly other words",
-    "drift": "another fact told of the same subject",
+    "drift": "another fact stated about the same subject",
     "references": "citations and lists of the same works",
     "other": "alike, but not for one of these reasons",
 }
@@ -80,20 +80,20 @@ _VERIFIED = {
 }
 
 
-def report_page(store: Store, told: Mapping[str, Any]) -> str:
-    """The page on the results of a store's last scan, of which `told` is what summary.json tells.
+def report_page(store: Store, summary: Mapping[str, Any]) -> str:
+    """The page on the results of a store's last scan, of which `summary` is what summary.json says.
 
     Of clusters only the first ones in each order are asked for.
     """
-    checkpoints, sizes, kinds = store.ledger.sources(), store.results.sizes(), told["kinds"]
+    checkpoints, sizes, kinds = store.ledger.sources(), store.results.sizes(), summary["kinds"]
     look = Markup(style())
     values = {
-        "told": told,
+        "summary": summary,
         "style": look,
         "style_hash": base64.b64encode(hashlib.sha256(look.encode()).digest()).decode(),
         "title": _title(checkpoints),
-        "verified": _verified(told["settings"]),
-        "counts_told": [(name, told["counts"].get(name), meaning) for name, meaning in _MEANINGS.items()],
+        "verified": _verified(summary["settings"]),
+        "counts_told": [(name, summary["counts"].get(name), meaning) for name, meaning in _MEANINGS.items()],
         "kinds": [(kind, kinds.get(kind, 0), _OF_KINDS[kind]) for kind in KINDS] if kinds else [],
         "kinds_plot": _pictures(draw_kinds, sizes_of_kinds(store)) if kinds else None,
         "sizes": _size_rows(sizes),
@@ -103,9 +103,9 @@ def report_page(store: Store, told: Mapping[str, Any]) -> str:
         "contradictory": list(_contradictory(store)) if kinds else [],
         "largest": list(_largest(store)),
         "templates": list(_templates(store)) if "template" in kinds else [],
-        "skipped": _skipped(checkpoints, told["skipped"]),
-        "settings": _settings(told["settings"]),
-        "commands": commands(checkpoints, told["settings"], store.address),
+        "skipped": _skipped(checkpoints, summary["skipped"]),
+        "settings": _settings(summary["settings"]),
+        "commands": commands(checkpoints, summary["settings"], store.address),
         "sources": [(checkpoint, state(checkpoint)) for checkpoint in checkpoints[:_SOURCES]],
         "more_sources": max(0, len(checkpoints) - _SOURCES),
     }
@@ -148,7 +148,7 @@ def _size_rows(sizes: Mapping[int, int]) -> list[tuple[str, int, int]]:
 
 
 def _headed(cluster: Mapping[str, Any], **more: Any) -> dict[str, Any]:
-    """What is told of a cluster, without its members."""
+    """What the page says about a cluster, without its members."""
     face = next(member["text"] for member in cluster["members"] if member["id"] == cluster["representative"])
     return {name: value for name, value in cluster.items() if name != "members"} | {"face": face} | more
 
@@ -169,19 +169,19 @@ def _contradictory(store: Store) -> Iterator[dict[str, Any]]:
 
 def _conflict(row: Mapping[str, Any]) -> dict[str, Any]:
     """A contradiction: of each of the first values who says so, and since when."""
-    told = []
+    values = []
     for place, value in enumerate(row["values"][:_VALUES]):
         pages = list(dict.fromkeys(one["title"] or one["document"] for one in value["sentences"]))
         notes = [name for name in ("majority", "newest") if row[name] == place]
-        told.append(value | {"pages": pages[:_PAGES], "more": len(pages) > _PAGES, "notes": notes})
+        values.append(value | {"pages": pages[:_PAGES], "more": len(pages) > _PAGES, "notes": notes})
     apart = row["difference"]
     return {
         "name": row["slot"],
         "confidence": row["confidence"],
         "difference": None if apart is None else f"{abs(apart):,.6g}",
-        "told": told,
-        "dated": any(value["first"] for value in told),
-        "more": len(row["values"]) - len(told),
+        "facts": values,
+        "dated": any(value["first"] for value in values),
+        "more": len(row["values"]) - len(values),
     }
 
 
@@ -231,11 +231,11 @@ def _settings(settings: Mapping[str, Any]) -> list[tuple[str, str, str | None]]:
     rows = []
     for name, value in settings.items():
         another = value != usual.get(name, value) or name == "ignore"
-        rows.append((name, _told(value), _told(usual.get(name)) if another else None))
+        rows.append((name, _shown(value), _shown(usual.get(name)) if another else None))
     return rows
 
 
-def _told(value: Any) -> str:
+def _shown(value: Any) -> str:
     """A setting as people read it."""
     if isinstance(value, list | tuple):
         return f"{len(value):,} texts"

@@ -34,18 +34,18 @@ def commands(checkpoints: Sequence[SourceCheckpoint], settings: Mapping[str, Any
     """Shell commands that read the sources of a store, scan it as `settings` say (by their command-line names), and
     write the report.
 
-    Only what differs from the defaults is told. Where sources were read in different ways, each way has its command.
+    Only what differs from the defaults is named. Where sources were read in different ways, each way has its command.
     """
     ways = [list(some) for _, some in groupby(checkpoints, _way)]
     signing = _flags(settings, Signing().described(), _flag_names(Signing.all_names()))
     scanning, store, out = _scanning_flags(settings), ["--store", _place(address)], ["--out", _OUT]
     if len(ways) == 1:
         named = store if kind_of(address).shared else []  # in a file it is in the folder by itself
-        told = [["run", *_named(ways[0]), *signing, *scanning, *named, *out]]
+        steps = [["run", *_named(ways[0]), *signing, *scanning, *named, *out]]
     else:
-        told = [["index", *_named(way), *(signing if way is ways[0] else []), *store] for way in ways]
-        told.append(["scan", *scanning, *store, *out])
-    return [_command(["esdedup", *words]) for words in [*told, ["report", *store, *out]]]
+        steps = [["index", *_named(way), *(signing if way is ways[0] else []), *store] for way in ways]
+        steps.append(["scan", *scanning, *store, *out])
+    return [_command(["esdedup", *words]) for words in [*steps, ["report", *store, *out]]]
 
 
 def _place(address: str) -> str:
@@ -64,19 +64,19 @@ def defaults(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def state(checkpoint: SourceCheckpoint) -> str:
     """The state of a source when it was read: its size and time, or what it was."""
-    told = checkpoint.fingerprint.partition(", read with ")[0]
-    known = re.fullmatch(r"([0-9]+) bytes, changed at ([0-9]+)", told)
+    stated = checkpoint.fingerprint.partition(", read with ")[0]
+    known = re.fullmatch(r"([0-9]+) bytes, changed at ([0-9]+)", stated)
     if known is None or len(known[2]) > 20:  # no year that calendars know
-        return told
+        return stated
     moment = datetime.fromtimestamp(int(known[2]) // 10**9, UTC)
     return f"{int(known[1]):,} bytes, changed at {moment:%Y-%m-%dT%H:%M:%SZ}"
 
 
 def _reading(checkpoint: SourceCheckpoint) -> dict[str, Any]:
     """How a source was read, as its fingerprint tells."""
-    told = checkpoint.fingerprint.partition(", read with ")[2]
+    reading = checkpoint.fingerprint.partition(", read with ")[2]
     try:
-        return dict(ast.literal_eval(told))
+        return dict(ast.literal_eval(reading))
     except (ValueError, SyntaxError, TypeError):
         return {}
 
@@ -95,10 +95,10 @@ def _way(checkpoint: SourceCheckpoint) -> tuple[dict[str, Any], bool, str | None
 def _named(way: Sequence[SourceCheckpoint]) -> list[str]:
     """The sources of one command, and the flags that say how they are read."""
     paths = list(dict.fromkeys(_argument(checkpoint) for checkpoint in way))
-    told = paths if len(paths) <= _NAMED else [*paths[:_NAMED], "…"]
+    named = paths if len(paths) <= _NAMED else [*paths[:_NAMED], "…"]
     flags = _flags(_by_flag(_reading(way[0])), _by_flag(Reading().flat()), _flag_names(Reading.all_names()))
     given = way[0].qualified and len({checkpoint.name for checkpoint in way}) == 1
-    return [*told, *flags, *(["--source-name", way[0].name] if given else [])]
+    return [*named, *flags, *(["--source-name", way[0].name] if given else [])]
 
 
 def _argument(checkpoint: SourceCheckpoint) -> str:

@@ -48,12 +48,12 @@ def _listed(
     for row in rows:
         lines.append(f"{item.format(quoted(row['frame']))} ({row['slot']}, confidence {row['confidence']:.2f})")
         for place, value in enumerate(row["values"]):
-            told = below.format(quoted(value["value"])) + _told(row, place)
-            lines.append(f"{told}: {_who(value, linked, quoted)}")
+            line = below.format(quoted(value["value"])) + _described(row, place)
+            lines.append(f"{line}: {_who(value, linked, quoted)}")
     return "\n".join(lines) + "\n"
 
 
-def _told(row: dict[str, Any], place: int) -> str:
+def _described(row: dict[str, Any], place: int) -> str:
     notes = [name for name, at in (("most say so", row["majority"]), ("the newest", row["newest"])) if at == place]
     return f" ({', '.join(notes)})" if notes else ""
 

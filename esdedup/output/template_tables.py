@@ -34,9 +34,9 @@ def write_tables(tables: Iterable[Table], folder: Path, form: str) -> list[Path]
                 else:
                     _write_csv(columns, part_of_table)
             slots = [{"name": slot.name, "type": slot.type, "unit": slot.unit} for slot in table.columns]
-            told = {"cluster": table.cluster, "frame": table.frame, "slots": slots, "rows": len(table.fits)}
-            told |= {"fit": sum(table.fits), "file": path.name}
-            lines.write(json.dumps(told, ensure_ascii=False) + "\n")
+            row = {"cluster": table.cluster, "frame": table.frame, "slots": slots, "rows": len(table.fits)}
+            row |= {"fit": sum(table.fits), "file": path.name}
+            lines.write(json.dumps(row, ensure_ascii=False) + "\n")
             written.append(path)
     return [listing, *written]
 

@@ -1,4 +1,4 @@
-"""What a store asks of whoever says what clusters mean, and what it is told."""
+"""What a store gives to a classifier of clusters, and what it gets back."""
 
 from __future__ import annotations
 

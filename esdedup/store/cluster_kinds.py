@@ -47,8 +47,8 @@ def insert_clusters(
     contradicting = table.filter(pc.is_in(table["kind"], pa.array(CONTRADICTING))).select(["id"])
     for found in _contradictions(shown, contradicting, classifier):
         db.create("found", found, temporary=True)
-        told = ", ".join(f"{name} = f.{name}" for name in CONTRADICTIONS.names)
-        db.execute(f"UPDATE clusters SET {told} FROM found f WHERE clusters.id = f.id; DROP TABLE found")
+        updates = ", ".join(f"{name} = f.{name}" for name in CONTRADICTIONS.names)
+        db.execute(f"UPDATE clusters SET {updates} FROM found f WHERE clusters.id = f.id; DROP TABLE found")
     trace(db, table.select(["id"]), corpus)
 
 
@@ -78,10 +78,10 @@ def _with_kinds(db: Database, clusters: Clusters, classifier: Classifier) -> pa.
         QUALIFY t.hash = u.representative OR row_number() OVER (PARTITION BY t.cluster ORDER BY t.hash) < {MOST_TEXTS}
         """
     )
-    told = [pa.schema([("id", pa.uint64()), *MEANINGS]).empty_table()]
+    found = [pa.schema([("id", pa.uint64()), *MEANINGS]).empty_table()]
     for (page,) in db.rows("SELECT DISTINCT page FROM looked_at ORDER BY page"):
-        told.append(classifier.kinds(db.table(_MEMBERS_OF_PAGE, [page]).cast(MEMBERS)))
-    db.create("classified", pa.concat_tables(told), temporary=True)
+        found.append(classifier.kinds(db.table(_MEMBERS_OF_PAGE, [page]).cast(MEMBERS)))
+    db.create("classified", pa.concat_tables(found), temporary=True)
     alike = [f"coalesce(j.{name}, ?) AS {name}" for name in MEANINGS.names]
     rows = db.table(
         f"SELECT u.*, {', '.join(alike)} FROM unclassified u LEFT JOIN classified j USING (id) ORDER BY id",

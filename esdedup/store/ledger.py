@@ -66,9 +66,9 @@ class SourceCheckpoint:
         return re.sub(r", changed at [0-9]+", "", self.fingerprint)
 
 
-def checkpoint_of(told: dict[str, Any]) -> SourceCheckpoint:
+def checkpoint_of(payload: dict[str, Any]) -> SourceCheckpoint:
     """A checkpoint from what `dataclasses.asdict` made of it."""
-    return SourceCheckpoint(**{**told, "skips": Skips(**told["skips"])})
+    return SourceCheckpoint(**{**payload, "skips": Skips(**payload["skips"])})
 
 
 def note_repeated(checkpoints: Sequence[SourceCheckpoint], repeated: Iterable[tuple[Any, ...]]) -> None:
@@ -93,11 +93,11 @@ class ReadingCheckpoint:
 
 
 class Ledger(ABC):
-    """Values by key, and the sources. A value is JSON; what changes together is told together."""
+    """Values by key, and the sources. A value is JSON; what changes together is written together."""
 
     @abstractmethod
     def get(self, key: str) -> Any:
-        """What is told of `key`; None without anything."""
+        """The value of `key`; None without anything."""
 
     @abstractmethod
     def tell(self, **values: Any) -> None:
@@ -133,8 +133,8 @@ class Ledger(ABC):
         return self._reading("read")
 
     def _reading(self, key: str) -> ReadingCheckpoint | None:
-        told = self.get(key)
-        return None if told is None else ReadingCheckpoint(told["sources"], told["first"])
+        payload = self.get(key)
+        return None if payload is None else ReadingCheckpoint(payload["sources"], payload["first"])
 
     # -- scans ----------------------------------------------------------------------------------------------
 
@@ -143,7 +143,7 @@ class Ledger(ABC):
         return str(self.get("state"))
 
     def last_scanning(self) -> dict[str, Any] | None:
-        """The options of the last scan, as told with its results."""
+        """The options of the last scan, as saved with its results."""
         scan = self.get("scan")
         return None if scan is None else dict(scan["summary"]["scanning"])
 
@@ -153,9 +153,9 @@ class Ledger(ABC):
         return scan is not None and not scan.get("overtaken")
 
     def changed(self, *, overtaken: bool) -> dict[str, Any]:
-        """What is to be told of a change of documents, and whether it makes the next scan a whole one."""
-        told: dict[str, Any] = {"state": uuid.uuid4().hex}
+        """What is to be saved about a change of documents, and whether it makes the next scan a whole one."""
+        payload: dict[str, Any] = {"state": uuid.uuid4().hex}
         scan = self.get("scan")
         if scan is not None and overtaken:
-            told["scan"] = {**scan, "overtaken": True}
-        return told
+            payload["scan"] = {**scan, "overtaken": True}
+        return payload

@@ -143,18 +143,18 @@ class Results:
         }
 
     def last_scan(self) -> dict[str, Any] | None:
-        """What was told of the last scan, and its counts of pairs and clusters; None without one.
+        """What was saved of the last scan, and its counts of pairs and clusters; None without one.
 
         `current` says whether nothing has changed since.
         """
         scan = self._ledger.get("scan")
         if scan is None:
             return None
-        told, now = scan["summary"], self.counts()
+        saved, now = scan["summary"], self.counts()
         far, ignored = now.pop("far"), now.pop("ignored")
         return {
-            **told,
-            "counts": {**told["counts"], **now},
+            **saved,
+            "counts": {**saved["counts"], **now},
             "far_reaching_clusters": far,
             "ignored_clusters": ignored,
             "current": not scan.get("overtaken") and not self._corpus.changes(),

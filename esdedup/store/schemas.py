@@ -43,7 +43,7 @@ _DATES = [
     ("last_contributor", pa.string()),
 ]
 DATES = [name for name, _ in _DATES]
-"""What is told of the revisions that have a sentence."""
+"""What is known about the revisions that have a sentence."""
 
 SEEN: pa.Schema = pa.schema([("document", pa.int32()), ("position", pa.int32()), *_DATES])
 """What of a sentence is known only where its page ends."""

@@ -39,9 +39,9 @@ def topic_words(column: pa.LargeStringArray, lang: str, *, stemmed: bool) -> Top
     coded = pa.array(found, pa.large_string()).dictionary_encode()
     del found
     spelled = coded.dictionary
-    told = pc.and_not(pc.match_substring_regex(spelled, r"\p{L}"), pc.match_substring_regex(spelled, r"\p{N}"))
+    lettered = pc.and_not(pc.match_substring_regex(spelled, r"\p{L}"), pc.match_substring_regex(spelled, r"\p{N}"))
     stops = pc.is_in(pc.replace_substring(spelled, "’", "'"), pa.array(sorted(stop_words(lang)), pa.large_string()))
-    kept = pc.and_not(told, stops).to_numpy(zero_copy_only=False).astype(np.bool_)
+    kept = pc.and_not(lettered, stops).to_numpy(zero_copy_only=False).astype(np.bool_)
     stem_hashes = _hashes(text_column(stems(spelled.to_pylist(), lang)))
     hashes = stem_hashes if stemmed else _hashes(spelled)
     codes = coded.indices.to_numpy(zero_copy_only=False)

@@ -44,7 +44,7 @@ def create_app(
         openapi_url=f"{_API}/openapi.json",
         docs_url=None,  # these pages would come from elsewhere
         redoc_url=None,
-        # only told: it is the guard that asks for it
+        # only stated: it is the guard that asks for it
         dependencies=[] if token is None else [Depends(HTTPBearer(auto_error=False))],
     )
     for view in VIEWS:
@@ -121,12 +121,12 @@ def _telling(pages: Pages) -> Tell:
 
 def _add_errors(app: FastAPI, tell: Tell) -> None:
     def add(kind: type[Exception], status: int, line: Callable[[Any], str] = str) -> None:
-        async def told(request: Request, error: Exception) -> Response:
+        async def respond(request: Request, error: Exception) -> Response:
             code = getattr(error, "status_code", status)
             headers = {"Retry-After": "1"} if code == 503 else getattr(error, "headers", None)
             return tell(request.scope, code, line(error), headers)
 
-        app.add_exception_handler(kind, told)
+        app.add_exception_handler(kind, respond)
 
     add(UnknownError, 404, lambda error: str(error.args[0]))
     add(HTTPException, 404, lambda error: str(error.detail))

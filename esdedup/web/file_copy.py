@@ -91,11 +91,11 @@ def fingerprint(store: Path) -> Fingerprint:
     """What changes with every change of the store's files."""
     found: list[tuple[int, int, int] | None] = []
     for path in (store, log_beside(store)):
-        told = None
+        stamp = None
         with suppress(OSError):
             stat = path.stat()
-            told = (stat.st_ino, stat.st_size, stat.st_mtime_ns)
-        found.append(told)
+            stamp = (stat.st_ino, stat.st_size, stat.st_mtime_ns)
+        found.append(stamp)
     return tuple(found)
 
 

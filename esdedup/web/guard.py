@@ -70,11 +70,11 @@ class Guard:
 
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                told = MutableHeaders(scope=message)
+                answered = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
-                    told[name] = value
+                    answered[name] = value
                 if not scope["path"].startswith(OPEN):
-                    told["Cache-Control"] = "no-store"
+                    answered["Cache-Control"] = "no-store"
             await send(message)
 
         refusal = self._refusal(scope, headers)
@@ -139,10 +139,10 @@ def _asked(scope: Scope) -> str:
 
 def _entrance(wanted: str, *, wrong: bool = False) -> str:
     """The entrance, from where the way leads on to what was wanted."""
-    told = {"wrong": "1"} if wrong else {}
+    query = {"wrong": "1"} if wrong else {}
     if wanted != "/" and _HERE.fullmatch(wanted):
-        told["next"] = wanted
-    return ENTRANCE + (f"?{urlencode(told)}" if told else "")
+        query["next"] = wanted
+    return ENTRANCE + (f"?{urlencode(query)}" if query else "")
 
 
 class TooLargeError(HTTPException):

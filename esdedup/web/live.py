@@ -189,7 +189,7 @@ class Live:
             return store.generation, store.ledger.state(), store.results.last_scan(), store.ledger.unfinished_reading()
 
     def _keep_up(self) -> None:
-        told = ""
+        reported = ""
         while not self._ended.wait(self._interval):
             try:
                 seen = self._look()
@@ -199,13 +199,13 @@ class Live:
             except StoreLockedError:
                 continue  # it is being written: later
             except Exception as error:  # whatever it is, later it may be gone
-                if str(error) != told and not self._ended.is_set():
+                if str(error) != reported and not self._ended.is_set():
                     log.warning("%s; what was there before is shown", error)
-                told = str(error)
+                reported = str(error)
                 continue
             if self._ended.is_set():
                 new.retire()
                 return
-            told = ""
+            reported = ""
             self._seen, old, self._edition = seen, self._edition, new
             old.retire()

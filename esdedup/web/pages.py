@@ -74,21 +74,21 @@ class Pages:
 
 def _slotted(frame: str, most: int = 10_000) -> list[tuple[str, bool]]:
     """The beginning of a frame in pieces, each with whether it is the name of a slot."""
-    told: list[tuple[str, bool]] = []
+    parts: list[tuple[str, bool]] = []
     for piece in frame_pieces(frame):
         text = piece if isinstance(piece, str) else piece[0]
         if len(text) > most:
-            return [*told, (f"{text[:most]}…", False)]
-        told.append((text, not isinstance(piece, str)))
+            return [*parts, (f"{text[:most]}…", False)]
+        parts.append((text, not isinstance(piece, str)))
         most -= len(text)
-    return told
+    return parts
 
 
 def _again(request: Request, changes: dict[str, Any]) -> str:
     """The address of this page with other parameters; None takes one out."""
     asked = {**request.query_params, **changes}
-    told = urlencode({name: value for name, value in asked.items() if value not in (None, "")})
-    return quote(request.scope["path"]) + (f"?{told}" if told else "")
+    query = urlencode({name: value for name, value in asked.items() if value not in (None, "")})
+    return quote(request.scope["path"]) + (f"?{query}" if query else "")
 
 
 def _filled(article_url: str | None, place: dict[str, Any]) -> str | None:

@@ -138,15 +138,15 @@ class RequestQueue:
 def in_thread(work: Callable[[], T]) -> asyncio.Future[T]:
     """What `work` gives, which is done in a thread that the end of the process need not wait for."""
     loop = asyncio.get_running_loop()
-    told: asyncio.Future[T] = loop.create_future()
+    future: asyncio.Future[T] = loop.create_future()
 
     def tell(answer: Any, error: BaseException | None) -> None:
-        if told.cancelled():
+        if future.cancelled():
             return
         if error is None:
-            told.set_result(answer)
+            future.set_result(answer)
         else:
-            told.set_exception(error)
+            future.set_exception(error)
 
     def run() -> None:
         answer, failed = None, None  # type: Any, BaseException | None
@@ -158,7 +158,7 @@ def in_thread(work: Callable[[], T]) -> asyncio.Future[T]:
             loop.call_soon_threadsafe(tell, answer, failed)
 
     Thread(target=run, daemon=True).start()
-    return told
+    return future
 
 
 def _end(turns: asyncio.Semaphore, working: asyncio.Future[T]) -> None:

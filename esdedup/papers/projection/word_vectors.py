@@ -102,8 +102,8 @@ class VectorsFile:
         _, *numbers = head.partition(b"\n")[0].split() or [b""]
         if len(numbers) == self.length:
             return not all(_NUMERALS[np.frombuffer(number, np.uint8)].all() or number.isalpha() for number in numbers)
-        told = head.partition(b" ")[2][: 4 * self.length]
-        return not _NUMERALS[np.frombuffer(told.partition(b"\n")[0], np.uint8)].all() or told.startswith(b"\n")
+        body = head.partition(b" ")[2][: 4 * self.length]
+        return not _NUMERALS[np.frombuffer(body.partition(b"\n")[0], np.uint8)].all() or body.startswith(b"\n")
 
     def _what(self, status: int, number: int) -> str:
         if status == _UNEVEN:

@@ -42,16 +42,17 @@ class FileLedger(Ledger):
 
     def sources(self) -> list[SourceCheckpoint]:
         return [
-            checkpoint_of(json.loads(told)) for (told,) in self._db.rows("SELECT told FROM sources ORDER BY number")
+            checkpoint_of(json.loads(payload))
+            for (payload,) in self._db.rows("SELECT told FROM sources ORDER BY number")
         ]
 
     def save(self, checkpoint: SourceCheckpoint) -> None:
         """Put the checkpoint in the place of what was saved for its source before."""
-        told = [
+        payload = [
             checkpoint.number,
             checkpoint.name,
             checkpoint.qualified,
             checkpoint.history,
             json.dumps(asdict(checkpoint)),
         ]
-        self._db.execute("INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?, ?)", told)
+        self._db.execute("INSERT OR REPLACE INTO sources VALUES (?, ?, ?, ?, ?)", payload)

@@ -138,8 +138,8 @@ class SentenceLookup:
     def _names(self, documents: Numbers) -> dict[int, tuple[str, str, str | None]]:
         """Source, id and title of each document, as the view `named` has them."""
         if not self._keep or not self._sources:
-            told = self._db.rows("SELECT number, name, qualified FROM sources")
-            self._sources = {number: (name, f"{name}/" if qualified else "") for number, name, qualified in told}
+            rows = self._db.rows("SELECT number, name, qualified FROM sources")
+            self._sources = {number: (name, f"{name}/" if qualified else "") for number, name, qualified in rows}
         names = {}
         for number, source, key, occurrence, title in self._db.rows(
             "SELECT number, source, key, occurrence, title FROM documents "

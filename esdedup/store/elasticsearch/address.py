@@ -62,33 +62,33 @@ def client_options(address: ServerAddress, environment: Mapping[str, str] = os.e
 
     Raises `UsageError` where variables contradict each other.
     """
-    told = {name: environment.get(f"ES_{name}") or None for name in _VARIABLES}
+    given = {name: environment.get(f"ES_{name}") or None for name in _VARIABLES}
     options: dict[str, Any] = {}
     if address.server is not None:
         options["hosts"] = [address.server]
-    elif told["CLOUD_ID"]:
-        options["cloud_id"] = told["CLOUD_ID"]
+    elif given["CLOUD_ID"]:
+        options["cloud_id"] = given["CLOUD_ID"]
     else:
         raise UsageError("--store cloud:/PREFIX needs ES_CLOUD_ID")
-    if told["API_KEY"] and told["PASSWORD"]:
+    if given["API_KEY"] and given["PASSWORD"]:
         raise UsageError("ES_API_KEY and ES_PASSWORD are both set; unset one")
-    if bool(told["USERNAME"]) != bool(told["PASSWORD"]):
+    if bool(given["USERNAME"]) != bool(given["PASSWORD"]):
         raise UsageError("ES_USERNAME and ES_PASSWORD go together: set both or none")
-    if told["API_KEY"]:
-        if not re.fullmatch("[!-~]+", told["API_KEY"]):
+    if given["API_KEY"]:
+        if not re.fullmatch("[!-~]+", given["API_KEY"]):
             raise UsageError("ES_API_KEY is no API key: it has letters and digits, and neither spaces nor line ends")
-        options["api_key"] = told["API_KEY"]
-    if told["PASSWORD"]:
+        options["api_key"] = given["API_KEY"]
+    if given["PASSWORD"]:
         # encoded here, as the client takes ASCII only
-        options["basic_auth"] = base64.b64encode(os.fsencode(f"{told['USERNAME']}:{told['PASSWORD']}")).decode()
+        options["basic_auth"] = base64.b64encode(os.fsencode(f"{given['USERNAME']}:{given['PASSWORD']}")).decode()
     if str(address).startswith("http://"):
         return options
-    if told["CA_CERTS"]:
-        options["ca_certs"] = _checked_certificates(told["CA_CERTS"])
-    if told["CA_FINGERPRINT"]:
-        if not re.fullmatch("([0-9a-fA-F]{2}:?){31}[0-9a-fA-F]{2}", told["CA_FINGERPRINT"]):
+    if given["CA_CERTS"]:
+        options["ca_certs"] = _checked_certificates(given["CA_CERTS"])
+    if given["CA_FINGERPRINT"]:
+        if not re.fullmatch("([0-9a-fA-F]{2}:?){31}[0-9a-fA-F]{2}", given["CA_FINGERPRINT"]):
             raise UsageError("ES_CA_FINGERPRINT is no SHA-256 fingerprint: that has 64 hexadecimal digits")
-        options["ssl_assert_fingerprint"] = told["CA_FINGERPRINT"]
+        options["ssl_assert_fingerprint"] = given["CA_FINGERPRINT"]
     return options
 
 

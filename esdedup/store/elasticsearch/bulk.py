@@ -70,8 +70,8 @@ class Bulk:
         while self._sent:
             self.refused += self._sent.popleft().result()
         if self.refused and not self._lenient:
-            told = self.refused[0].decode()[:300]
-            raise StoreError(f"{self._connection.address}: the server refuses what it must take: {told}")
+            reason = self.refused[0].decode()[:300]
+            raise StoreError(f"{self._connection.address}: the server refuses what it must take: {reason}")
 
     def _submit(self) -> None:
         if not self._waiting:
@@ -85,7 +85,7 @@ class Bulk:
         """Send one body, and again what was turned away for now; what was refused for good, with its reason."""
         refused = []
         as_they_are: Any = {"actions": actions, "expand_action_callback": lambda action: action}  # JSON already
-        for _, told in streaming_bulk(
+        for _, answer in streaming_bulk(
             self._client,
             **as_they_are,
             chunk_size=len(actions),
@@ -96,7 +96,7 @@ class Bulk:
             require_alias=True,
             filter_path="errors,items.*.status,items.*.error.type,items.*.error.reason",
         ):
-            [item] = told.values()
+            [item] = answer.values()
             if item["status"] in PASSING:
                 raise StoreError(
                     f"{self._connection.address}: the server still turns documents away ({reason_of(item)}); "

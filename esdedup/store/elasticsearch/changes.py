@@ -217,8 +217,8 @@ class Changes:
             old = noted.get(text)
             existed = text in known if old is None else old["existed"]
             renamed = renamed and (old is None or old["renamed"])
-            told = {"hash": text, "existed": existed, "renamed": renamed, "tokens": tokens}
-            self._journal.put("touched", [(str(text), told)])
+            document = {"hash": text, "existed": existed, "renamed": renamed, "tokens": tokens}
+            self._journal.put("touched", [(str(text), document)])
         return len(texts)
 
     def _touch_dated(self, sentences: list[int]) -> int:
@@ -229,8 +229,8 @@ class Changes:
         dated = self._dated(np.array(sorted(texts), np.int64))
         for text in sorted(dated):
             tokens = in_columns(np.array([texts[text]], np.int64))[0].tolist()
-            told = {"hash": text, "existed": True, "renamed": False, "tokens": tokens}
-            self._journal.put("touched", [(str(text), told)])
+            document = {"hash": text, "existed": True, "renamed": False, "tokens": tokens}
+            self._journal.put("touched", [(str(text), document)])
         return len(dated)
 
     def _dated(self, texts: Numbers) -> set[int]:

@@ -65,13 +65,13 @@ class HelperClient(Elasticsearch):
                 middle = len(lines) // one // 2 * one
                 halves = [self._bulk(path, half, parameters) for half in (lines[:middle], lines[middle:])]
                 return {"items": [item for half in halves for item in half["items"]]}
-            told = {"type": "too_long", "reason": f"too long for the server: {sum(map(len, lines)) + one:,} bytes"}
-            answer = {"errors": True, "items": [{"index": {"status": error.status_code, "error": told}}]}
+            detail = {"type": "too_long", "reason": f"too long for the server: {sum(map(len, lines)) + one:,} bytes"}
+            answer = {"errors": True, "items": [{"index": {"status": error.status_code, "error": detail}}]}
         if answer["errors"]:
             for item, document in zip(answer["items"], lines[one - 1 :: one], strict=True):
-                [told] = item.values()
-                self._raise_if_useless(told)
-                told["document"] = document
+                [detail] = item.values()
+                self._raise_if_useless(detail)
+                detail["document"] = document
         return answer
 
     def _raise_if_useless(self, item: dict[str, Any]) -> None:
@@ -79,5 +79,7 @@ class HelperClient(Elasticsearch):
         status = item["status"]
         if is_block(item) or status in (401, 403) or (status == 404 and "error" in item):
             reason = reason_of(item)
-            told = gone(reason) if is_gone(item) else f"the server refuses to write ({reason})"
-            raise StoreError(f"{self._connection.address}: {BLOCKED.format(reason=reason) if is_block(item) else told}")
+            detail = gone(reason) if is_gone(item) else f"the server refuses to write ({reason})"
+            raise StoreError(
+                f"{self._connection.address}: {BLOCKED.format(reason=reason) if is_block(item) else detail}"
+            )

@@ -74,7 +74,7 @@ class Pauses:
 
 
 def retries() -> dict[str, Any]:
-    """What `streaming_bulk` is told of retries: as many as `PATIENCE` allows, each pause twice as long as the last."""
+    """The retry options for `streaming_bulk`: as many as `PATIENCE` allows, each pause twice as long as the last."""
     count, waited, pause = 0, 0.0, FIRST_PAUSE
     while waited + pause <= PATIENCE:
         count, waited, pause = count + 1, waited + pause, min(2 * pause, LONGEST_PAUSE)

@@ -112,7 +112,7 @@ class ServerCorpus(Corpus):
             changes = Changes(db, self._open, journal)
             read, touched = changes.commit(reading.first, by_place=self._ledger.in_parts, remember=remember)
         self._open.indices.restore(self._open.generation)  # before the end, after which nobody would
-        journal.commit(**self._ledger.ended(read.repeated), **self._told(touched, remember))
+        journal.commit(**self._ledger.ended(read.repeated), **self._updates(touched, remember))
         self._loader = None
         return read.counts
 
@@ -122,10 +122,10 @@ class ServerCorpus(Corpus):
             changes = Changes(db, self._open, journal)
             removed, unknown, touched = changes.remove(ids, remember=remember)
         if removed:
-            journal.commit(read=None, **self._told(touched, remember))
+            journal.commit(read=None, **self._updates(touched, remember))
         return removed, unknown
 
-    def _told(self, touched: int, remember: bool) -> dict[str, Any]:
+    def _updates(self, touched: int, remember: bool) -> dict[str, Any]:
         """What the ledger says of a change of documents."""
         scan = self._ledger.get("scan")
         texts = 0 if scan is None else scan["summary"]["counts"]["distinct_sentences"]

@@ -58,14 +58,18 @@ class Indices:
         """Every generation of an index that esdedup made, the oldest first."""
         return sorted(
             match[2]
-            for index, told in self._all().items()
-            if (match := self._names.fullmatch(index)) and match[1] == kind and "esdedup" in _meta(told)
+            for index, description in self._all().items()
+            if (match := self._names.fullmatch(index)) and match[1] == kind and "esdedup" in _meta(description)
         )
 
     def live(self, kind: str) -> str | None:
         """The generation that the alias of a kind stands for; `NotAStoreError` where it is something of others."""
         alias = self.alias(kind)
-        found = [index for index, told in self._all().items() if index == alias or alias in told.get("aliases", {})]
+        found = [
+            index
+            for index, description in self._all().items()
+            if index == alias or alias in description.get("aliases", {})
+        ]
         ours = [match[2] for match in map(self._names.fullmatch, found) if match is not None and match[1] == kind]
         if len(ours) != len(found) or len(found) > 1:
             raise NotAStoreError(
@@ -87,7 +91,7 @@ class Indices:
         """Ask the server again what there is: somebody else has changed it."""
         self._known = None
 
-    def _told(self, index: str) -> dict[str, Any]:
+    def _description(self, index: str) -> dict[str, Any]:
         if index not in self._all():
             raise StoreError(f"{self._connection.address}: {gone(f'no such index [{index}]')}")
         return dict(self._all()[index])
@@ -116,8 +120,8 @@ class Indices:
                 ) from error
             except BadRequestError as error:
                 if error.message != "resource_already_exists_exception":  # else only the answer was lost
-                    told = reason_of(error.body)
-                    raise StoreError(f"{self._connection.address}: cannot make {index}: {told}") from error
+                    reason = reason_of(error.body)
+                    raise StoreError(f"{self._connection.address}: cannot make {index}: {reason}") from error
         self._known = None
         return generation
 
@@ -126,18 +130,18 @@ class Indices:
         return dict(json.loads(mapping_text(f"{kind}.json")))
 
     def meta(self, index: str) -> dict[str, Any]:
-        """What esdedup told of an index when it made it."""
-        return dict(_meta(self._told(index))["esdedup"])
+        """What esdedup wrote into an index's `_meta` when it made it."""
+        return dict(_meta(self._description(index))["esdedup"])
 
     def tell(self, index: str, meta: Mapping[str, Any]) -> None:
-        """Replace what is told of an index."""
+        """Replace what esdedup wrote into an index's `_meta`."""
         self._connection.ask("PUT", f"/{index}/_mapping", {"_meta": {"esdedup": meta}})
         self._known = None
 
     def check_mapping(self, kind: str, generation: str) -> None:
         """`StoreError` where somebody has changed the fields of an index."""
         index = self.name(kind, generation)
-        there, ours = self._told(index)["mappings"].get("properties", {}), self.mapping(kind)["properties"]
+        there, ours = self._description(index)["mappings"].get("properties", {}), self.mapping(kind)["properties"]
         changed = sorted(name for name in there.keys() | ours.keys() if not _same(there.get(name), ours.get(name)))
         if changed:
             raise StoreError(
@@ -204,7 +208,7 @@ class Indices:
     def claimed(self) -> str | None:
         """The generation that is being made."""
         alias = self.alias(_CLAIM)
-        found = [index for index, told in self._all().items() if alias in told.get("aliases", {})]
+        found = [index for index, description in self._all().items() if alias in description.get("aliases", {})]
         return next((match[2] for match in map(self._names.fullmatch, found) if match is not None), None)
 
     def unclaim(self, generation: str) -> None:
@@ -238,8 +242,8 @@ class Indices:
         names = [self.name(kind, generation) for kind in _KINDS for generation in self.generations(kind)]
         total = 0
         for some in _few(names):
-            told = self._connection.ask("GET", f"/{','.join(some)}/_stats/store", filter_path="_all.total.store")
-            total += int(told["_all"]["total"]["store"]["size_in_bytes"])
+            answer = self._connection.ask("GET", f"/{','.join(some)}/_stats/store", filter_path="_all.total.store")
+            total += int(answer["_all"]["total"]["store"]["size_in_bytes"])
         return total
 
 
@@ -274,17 +278,17 @@ def _asked_replicas() -> int | None:
 
 
 def _number(variable: str, least: int) -> int | None:
-    told = os.environ.get(variable)
-    if not told:
+    given = os.environ.get(variable)
+    if not given:
         return None
-    if not (told.isascii() and told.isdigit() and len(told) < 5 and int(told) >= least):
-        raise UsageError(f"{variable} is {told!r}; allowed: a number from {least}")
-    return int(told)
+    if not (given.isascii() and given.isdigit() and len(given) < 5 and int(given) >= least):
+        raise UsageError(f"{variable} is {given!r}; allowed: a number from {least}")
+    return int(given)
 
 
-def _meta(told: Mapping[str, Any]) -> dict[str, Any]:
-    """What the maker of an index has told of it."""
-    return dict(told.get("mappings", {}).get("_meta", {}))
+def _meta(description: Mapping[str, Any]) -> dict[str, Any]:
+    """What the maker of an index wrote about it."""
+    return dict(description.get("mappings", {}).get("_meta", {}))
 
 
 def _same(there: Any, ours: Any) -> bool:

@@ -85,7 +85,7 @@ class Journal:
     def _keep(self) -> None:
         if not self._steps:
             return
-        # what was left lying about is told of until it is deleted, and deleted once no other writer needs it
+        # what was left lying about stays listed until it is deleted, and deleted once no other writer needs it
         left = [one for one in self._state.get("drafts") or [] if one["name"] != self._name]
         self._pieces += 1
         self._state.tell(drafts=[*left, {"name": self._name, "pieces": self._pieces}])

@@ -26,7 +26,7 @@ class ServerLedger(Ledger):
         self._address = address
         self._part = Part(1, 1)
         self._own: Guarded | None = None  # what is written of this part
-        self._read: dict[str, dict[str, Any]] = {}  # what this part has read, by number of the source, as it is told
+        self._read: dict[str, dict[str, Any]] = {}  # what this part has read, by number of the source, as it is saved
         self._given: list[SourceCheckpoint] = []
         self._refused: dict[int, Skips] = {}
         self._next = 0
@@ -41,25 +41,29 @@ class ServerLedger(Ledger):
         self._state.tell(**values)
 
     def sources(self) -> list[SourceCheckpoint]:
-        checkpoints = [checkpoint_of(told) for told in self._state.get("sources") or []]
+        checkpoints = [checkpoint_of(payload) for payload in self._state.get("sources") or []]
         started = self._state.get("started")
         if started is not None:
             pieces = self._pieces()
             for checkpoint in checkpoints:
                 if checkpoint.number in started["sources"]:
                     key = str(checkpoint.number)
-                    told = [checkpoint_of(piece["checkpoints"][key]) for piece in pieces if key in piece["checkpoints"]]
-                    checkpoint.documents = sum(one.documents for one in told)
-                    checkpoint.finished = len(told) == started["parts"] and all(one.finished for one in told)
-                    checkpoint.skips = _all_skips(told)
+                    pieces_read = [
+                        checkpoint_of(piece["checkpoints"][key]) for piece in pieces if key in piece["checkpoints"]
+                    ]
+                    checkpoint.documents = sum(one.documents for one in pieces_read)
+                    checkpoint.finished = len(pieces_read) == started["parts"] and all(
+                        one.finished for one in pieces_read
+                    )
+                    checkpoint.skips = _all_skips(pieces_read)
         return checkpoints
 
     def unfinished_reading(self) -> ReadingCheckpoint | None:
-        told = self._state.get("started")
-        if told is None:
+        payload = self._state.get("started")
+        if payload is None:
             return None
-        missing = [f"{number}/{told['parts']}" for number in _missing(told)] if told["parts"] > 1 else []
-        return ReadingCheckpoint(told["sources"], told["first"], missing)
+        missing = [f"{number}/{payload['parts']}" for number in _missing(payload)] if payload["parts"] > 1 else []
+        return ReadingCheckpoint(payload["sources"], payload["first"], missing)
 
     @property
     def in_parts(self) -> bool:
@@ -71,7 +75,7 @@ class ServerLedger(Ledger):
         """Start (or go on with) reading `checkpoints`, whose numbers and progress are filled in.
 
         The first document number of the reading, the next one of this part, and the sources that this part has begun
-        to read and must read anew. Who reads this part at the same time is told so when he next notes his progress.
+        to read and must read anew. Another process that reads this part at the same time learns it when it next saves its progress.
         """
         while True:
             try:
@@ -82,7 +86,10 @@ class ServerLedger(Ledger):
                     raise
 
     def _begin(self, checkpoints: Sequence[SourceCheckpoint], part: Part) -> tuple[int, int, list[int]]:
-        started, stored = self._state.get("started"), [checkpoint_of(told) for told in self._state.get("sources") or []]
+        started, stored = (
+            self._state.get("started"),
+            [checkpoint_of(payload) for payload in self._state.get("sources") or []],
+        )
         begun: dict[str, Any] = started or {
             "sources": [],
             "first": self._state.get("next") or 0,
@@ -98,7 +105,9 @@ class ServerLedger(Ledger):
         self._part = part
         piece = self._piece(part.number, begun["turn"])
         before = (
-            {} if piece is None else {int(number): checkpoint_of(told) for number, told in piece["checkpoints"].items()}
+            {}
+            if piece is None
+            else {int(number): checkpoint_of(payload) for number, payload in piece["checkpoints"].items()}
         )
         anew = []
         for checkpoint in checkpoints:
@@ -118,7 +127,7 @@ class ServerLedger(Ledger):
         self.reach = self._next if piece is None else piece["reach"]
         # a snapshot: the reader of a source moves its checkpoint before what was read is written
         self._read = {
-            str(number): _told(checkpoint)
+            str(number): _payload(checkpoint)
             for number, checkpoint in (before | {m.number: m for m in checkpoints}).items()
         }
         numbers = sorted({*begun["sources"], *(checkpoint.number for checkpoint in checkpoints)})
@@ -126,16 +135,16 @@ class ServerLedger(Ledger):
         ended = begun["ended"] if numbers == begun["sources"] else []
         if not all(checkpoint.finished for checkpoint in checkpoints):
             ended = [number for number in ended if number != part.number]
-        told = {**begun, "sources": numbers, "ended": ended}
-        sources = [_told(checkpoint) for checkpoint in stored]
-        if started != told or self._state.get("sources") != sources:
-            self._state.tell(sources=sources, started=told, read=None)
+        payload = {**begun, "sources": numbers, "ended": ended}
+        sources = [_payload(checkpoint) for checkpoint in stored]
+        if started != payload or self._state.get("sources") != sources:
+            self._state.tell(sources=sources, started=payload, read=None)
         # who reads need not know what was refused: it does not keep him from going on
         self._refused = {checkpoint.number: _without_refused(checkpoint) for checkpoint in checkpoints}
         self._given = list(checkpoints)
         self._own = self._state.guarded(_name(part.number))
         self._note()
-        return told["first"], self._next, anew
+        return payload["first"], self._next, anew
 
     def announce(self, reach: int) -> None:
         """Note that documents up to this number are going to be written: a kill may leave some of them."""
@@ -146,7 +155,7 @@ class ServerLedger(Ledger):
     def advance(self, checkpoint: SourceCheckpoint, next_number: int, refused: Skips) -> None:
         """Note how far a source has been read by this part, and what more of it the server has refused."""
         self._refused[checkpoint.number].include(refused)
-        self._read[str(checkpoint.number)] = _told(checkpoint, self._refused[checkpoint.number])
+        self._read[str(checkpoint.number)] = _payload(checkpoint, self._refused[checkpoint.number])
         self._next = max(self._next, next_number)
         self._note()
 
@@ -184,7 +193,7 @@ class ServerLedger(Ledger):
         checkpoints = self.sources()
         note_repeated(checkpoints, repeated)
         return {
-            "sources": [_told(checkpoint) for checkpoint in checkpoints],
+            "sources": [_payload(checkpoint) for checkpoint in checkpoints],
             "next": max([started["first"], *(piece["next"] for piece in self._pieces())]),
             "turn": started["turn"],
             "started": None,
@@ -216,7 +225,7 @@ def _in_parts(parts: int) -> str:
 
 
 def _all_skips(checkpoints: Sequence[SourceCheckpoint]) -> Skips:
-    """What was left out of one source by all its parts together; its damage, which all have met, is told once."""
+    """What was left out of one source by all its parts together; its damage, which all have met, is named once."""
     skips, damage = Skips(), []
     for checkpoint in checkpoints:
         skips.include(checkpoint.skips)
@@ -235,7 +244,7 @@ def _without_refused(checkpoint: SourceCheckpoint) -> Skips:
     return taken
 
 
-def _told(checkpoint: SourceCheckpoint, refused: Skips | None = None) -> dict[str, Any]:
+def _payload(checkpoint: SourceCheckpoint, refused: Skips | None = None) -> dict[str, Any]:
     skips = deepcopy(checkpoint.skips)
     skips.include(refused or Skips())
     return {**asdict(checkpoint), "skips": asdict(skips)}

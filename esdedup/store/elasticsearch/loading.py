@@ -38,12 +38,12 @@ class Loader:
         Sentences may come before their document, which ends only with the last revision of its page: they wait.
         """
         waiting = sentences if self._sentences is None else pa.concat_tables([self._sentences, sentences])
-        told = pa.concat_tables([self._seen, seen])
+        dates = pa.concat_tables([self._seen, seen])
         last = pc.max(documents["number"]).as_py() if documents.num_rows else -1
         ready = pc.less_equal(waiting["document"], last)
         self._sentences = waiting.filter(pc.invert(ready)).combine_chunks()
-        self._seen = told.filter(pc.greater(told["document"], last))
-        rows = _dated(waiting.filter(ready).combine_chunks(), told.filter(pc.less_equal(told["document"], last)))
+        self._seen = dates.filter(pc.greater(dates["document"], last))
+        rows = _dated(waiting.filter(ready).combine_chunks(), dates.filter(pc.less_equal(dates["document"], last)))
         next_number = last + self._parts if documents.num_rows else 0
         self._ledger.announce(next_number)
         refused: list[bytes] = []
@@ -78,7 +78,7 @@ def _keep(refused: list[bytes], prefix: str) -> Path:
 
 
 def _dated(sentences: pa.Table, seen: pa.Table) -> pa.Table:
-    """Sentences with the first and the last revision that have them, where these are told."""
+    """Sentences with the first and the last revision that have them, where these are known."""
     if not seen.num_rows:
         return sentences
     keys = _keys(sentences)

@@ -65,8 +65,8 @@ def pair_documents(db: Database) -> Iterator[Named]:
     )
     for batch in rows:
         for row in batch.to_pylist():
-            told = {**row, "a_hash": _signed(row["a_hash"]), "b_hash": _signed(row["b_hash"])}
-            yield pair_identity(row["a_hash"], row["b_hash"]), told | {"cluster": _shown(row["cluster"])}
+            document = {**row, "a_hash": _signed(row["a_hash"]), "b_hash": _signed(row["b_hash"])}
+            yield pair_identity(row["a_hash"], row["b_hash"]), document | {"cluster": _shown(row["cluster"])}
 
 
 def pair_identity(a: int, b: int) -> str:

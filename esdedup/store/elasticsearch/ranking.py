@@ -55,7 +55,7 @@ def rank_by_queries(connection: Connection, indices: Indices, corpus: str, scrat
                 some = rows[first : first + _QUERIES_AT_ONCE]
                 scratch.insert("ranked", _answers(connection, index, some, top))
     finally:
-        with suppress(StoreError):  # whatever went wrong is told first; the next scan deletes it
+        with suppress(StoreError):  # whatever went wrong is reported first; the next scan deletes it
             indices.delete(WORKING)
 
 
@@ -87,9 +87,9 @@ def _answers(connection: Connection, index: str, rows: list[dict[str, Any]], top
             },
         }
         lines += [b"{}", orjson.dumps(asked)]
-    told = connection.ask("POST", f"/{index}/_msearch", b"\n".join(lines) + b"\n", lines=True)
+    answers = connection.ask("POST", f"/{index}/_msearch", b"\n".join(lines) + b"\n", lines=True)
     found: list[tuple[int, int, int]] = []
-    for row, answer in zip(rows, told["responses"], strict=True):
+    for row, answer in zip(rows, answers["responses"], strict=True):
         if "error" in answer or answer["_shards"]["failed"]:
             raise StoreError(f"{connection.address}: {index} could not be searched; run the same command again")
         found += [

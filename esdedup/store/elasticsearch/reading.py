@@ -55,12 +55,12 @@ class Wanted(NamedTuple):
 
     def body(self) -> dict[str, Any]:
         """As a search says it."""
-        told: dict[str, Any] = {"_source": list(self.source) if isinstance(self.source, tuple) else self.source}
+        body: dict[str, Any] = {"_source": list(self.source) if isinstance(self.source, tuple) else self.source}
         if self.fields:
-            told["docvalue_fields"] = list(self.fields)
+            body["docvalue_fields"] = list(self.fields)
         if not self.source:
-            told["stored_fields"] = "_none_"
-        return told
+            body["stored_fields"] = "_none_"
+        return body
 
 
 class Slice(NamedTuple):

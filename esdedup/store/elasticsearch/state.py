@@ -38,20 +38,22 @@ class Guarded:
 
     def replace(self, value: dict[str, Any]) -> None:
         """Say this from now on; `StoreLockedError` if another writer came between."""
-        told = orjson.loads(orjson.dumps({**value, "writer": self._writer}))
+        payload = orjson.loads(orjson.dumps({**value, "writer": self._writer}))
         parameters: dict[str, Any] = {"op_type": "create"}
         if self._version is not None:
             parameters = {"if_seq_no": self._version[0], "if_primary_term": self._version[1]}
         path = f"/{own_name(self._index)}/_doc/{self._name}"
         try:
-            answer = self._connection.ask("PUT", path, {"value": told}, heed=(409,), require_alias="true", **parameters)
+            answer = self._connection.ask(
+                "PUT", path, {"value": payload}, heed=(409,), require_alias="true", **parameters
+            )
         except ConflictError as error:
             self._read()
-            if self.value == told:  # it was written, and only the answer was lost
+            if self.value == payload:  # it was written, and only the answer was lost
                 return
             raise self._locked() from error
         self._version = (answer["_seq_no"], answer["_primary_term"])
-        self.value = told
+        self.value = payload
 
     def check(self) -> None:
         """`StoreLockedError` if another writer has come between."""
@@ -75,7 +77,7 @@ class State:
         self._values = self.guarded(_STATE)
 
     def get(self, key: str) -> Any:
-        """What is told of `key`; None without anything."""
+        """The value of `key`; None without anything."""
         return self._values.value.get(key)
 
     def tell(self, **values: Any) -> None:

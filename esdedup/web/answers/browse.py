@@ -22,7 +22,7 @@ from esdedup.web.answers.shapes import (
     ClusterHead,
     ClusterList,
     ClusterPage,
-    ClusterTold,
+    ClusterSummary,
     Edge,
     Member,
     Place,
@@ -113,10 +113,10 @@ def cluster_page(store: Store, identity: str) -> ClusterPage:
     laid = laid_out(cluster, rows=MOST_ROWS, sentences=_MOST_SENTENCES)
     texts = {member["id"]: member["text"] for member in cluster["members"]}
     drawn = [texts[row["members"][0]["id"]] for row in laid["rows"][:MOST_NODES]]
-    told = surest(cluster)[:MOST_CONTRADICTIONS] if whole and head["contradictions"] else []
+    surest_ones = surest(cluster)[:MOST_CONTRADICTIONS] if whole and head["contradictions"] else []
     tree = _lineage(store, identity) if whole and head["copies"] else []
     return {
-        **{name: head[name] for name in ClusterTold.__annotations__},  # type: ignore[typeddict-item]
+        **{name: head[name] for name in ClusterSummary.__annotations__},  # type: ignore[typeddict-item]
         "representative": cluster["representative"],
         "whole": whole,
         "exportable": head["size"] <= MOST_EXPORTED,
@@ -125,8 +125,8 @@ def cluster_page(store: Store, identity: str) -> ClusterPage:
         "weakest": _weakest(cluster),
         "lineage": tree[:MOST_ANCESTRY],
         "more_lineage": max(0, len(tree) - MOST_ANCESTRY),
-        "contradictions": told,
-        "more_contradictions": (head["contradictions"] or 0) - len(told),
+        "contradictions": surest_ones,
+        "more_contradictions": (head["contradictions"] or 0) - len(surest_ones),
     }
 
 
@@ -146,8 +146,8 @@ def _of_each_text(cluster: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _head(row: dict[str, Any]) -> ClusterHead:
     face = next(member for member in row["members"] if member["id"] == row["representative"])
-    told = {name: row[name] for name in ClusterHead.__annotations__ if name in row}
-    return {**told, "text": face["text"], "place": place(face)}  # type: ignore[typeddict-item]
+    head = {name: row[name] for name in ClusterHead.__annotations__ if name in row}
+    return {**head, "text": face["text"], "place": place(face)}  # type: ignore[typeddict-item]
 
 
 def place(member: dict[str, Any]) -> Place:

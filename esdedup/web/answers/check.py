@@ -85,17 +85,17 @@ def check_text(store: Store, text: str) -> CheckedText:
     """Each sentence of `text`, with the nearest one in `store` that reaches the threshold."""
     signing = store.signing
     units = segment([storable(text)], signing.unit, signing.lang).texts.to_pylist()
-    told: list[Checked] = []
+    checked: list[Checked] = []
     until = time.monotonic() + SECONDS
     for first in range(0, min(len(units), MOST_SENTENCES), _AT_ONCE):
         if time.monotonic() > until:
             break
-        told += _nearest(store, units[first : min(first + _AT_ONCE, MOST_SENTENCES)])
+        checked += _nearest(store, units[first : min(first + _AT_ONCE, MOST_SENTENCES)])
     return {
-        "sentences": told,
-        "looked_up": sum(one["looked_up"] for one in told),
-        "copied": sum(one["best"] is not None for one in told),
-        "left_out": len(units) - len(told),
+        "sentences": checked,
+        "looked_up": sum(one["looked_up"] for one in checked),
+        "copied": sum(one["best"] is not None for one in checked),
+        "left_out": len(units) - len(checked),
         "threshold": threshold(store),
     }
 
@@ -158,11 +158,11 @@ def _nearest(store: Store, units: Sequence[str]) -> list[Checked]:
     tokens = signer.tokens(shingled)
     lengths = np.array([len(unit) for unit in units])
     fits = (lengths >= store.signing.min_chars) & (lengths <= store.signing.max_chars) & (np.diff(shingled.offsets) > 0)
-    told: list[Checked] = [
+    checked: list[Checked] = [
         {"text": unit, "looked_up": bool(fit), "best": None} for unit, fit in zip(units, fits, strict=True)
     ]
     if not fits.any():
-        return told
+        return checked
     pool = _sharing(store, signer, np.unique(tokens[fits]), _POOL)
     for at in np.flatnonzero(fits).tolist():
         # where some of these stand for very much, that of others may be missing
@@ -173,10 +173,10 @@ def _nearest(store: Store, units: Sequence[str]) -> list[Checked]:
         if len(near):
             rows = [row for row in compared(store, units[at], found.take(pa.array(near))) if row["match"]]
             rows.sort(key=lambda row: (-row["jaccard"], row["id"].encode()))
-            told[at]["best"] = next(
+            checked[at]["best"] = next(
                 (_with_diff(one, units[at]) for one in _matches(rows, cut=len(near) == _NEAREST)), None
             )
-    return told
+    return checked
 
 
 def _sharing(store: Store, signer: TextSigner, tokens: Tokens, most: int) -> tuple[pa.Table, Tokens]:

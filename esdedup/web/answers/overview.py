@@ -17,16 +17,16 @@ from esdedup.web.answers.shapes import Overview
 
 def overview(store: Store) -> Overview:
     """The collection in numbers."""
-    told = described(store)
+    summary = described(store)
     found = curve(store)
     return {
         "store": store.address,
-        "version": told["version"],
-        "counts": told["counts"],
+        "version": summary["version"],
+        "counts": summary["counts"],
         "cluster_sizes": sorted(store.results.sizes().items()),
-        "kinds": told["kinds"],
+        "kinds": summary["kinds"],
         "kind_sizes": {kind: sorted(sizes.items()) for kind, sizes in sizes_of_kinds(store).items()},
-        "settings": told["settings"],
+        "settings": summary["settings"],
         "curve": [
             {
                 "jaccard": round(float(jaccard), 3),
@@ -38,9 +38,9 @@ def overview(store: Store) -> Overview:
                 found.jaccard, found.expected, found.recall, found.pairs, strict=True
             )
         ],
-        "skipped": [(reason, count, in_words(reason)) for reason, count in told["skipped"].items()],
-        "sources": [{name: source[name] for name in ("name", "documents", "skipped")} for source in told["sources"]],
-        "damaged": told["damaged"],
+        "skipped": [(reason, count, in_words(reason)) for reason, count in summary["skipped"].items()],
+        "sources": [{name: source[name] for name in ("name", "documents", "skipped")} for source in summary["sources"]],
+        "damaged": summary["damaged"],
         "current": bool((store.results.last_scan() or {}).get("current")),
         "unfinished": _unfinished(store),
     }

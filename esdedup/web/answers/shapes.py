@@ -81,8 +81,8 @@ class Member(Place):
     text: str
 
 
-class ClusterTold(TypedDict):
-    """What is told of every cluster."""
+class ClusterSummary(TypedDict):
+    """What every page says about a cluster."""
 
     id: str
     size: int
@@ -93,7 +93,7 @@ class ClusterTold(TypedDict):
     min_jaccard: float | None
 
 
-class ClusterHead(ClusterTold):
+class ClusterHead(ClusterSummary):
     """A cluster as lists show it."""
 
     contradictions: int | None
@@ -165,7 +165,7 @@ class Contradiction(TypedDict):
     confidence: float
 
 
-class ClusterPage(ClusterTold):
+class ClusterPage(ClusterSummary):
     """One cluster. `aligned` has its texts laid under each other; `edges` are the pairs among those.
 
     Where it is not `whole`, it has too many sentences for a page: only those that stand for it are there.
