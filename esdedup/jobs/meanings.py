@@ -34,11 +34,11 @@ def drift(
     """
     check_count("limit", limit)
     begin = _date(since)
-    wanted = ClusterQuery(having="contradictions", document=document and storable(document), sort="contradiction")
+    query = ClusterQuery(having="contradictions", document=document and storable(document), sort="contradiction")
     with opened_kinds(store) as opened:
         found = [
             row
-            for cluster in opened.results.cluster_rows(wanted)
+            for cluster in opened.results.cluster_rows(query)
             for row in contradictions(cluster)
             if begin is None or any((value["first"] or "") >= begin for value in row["values"])
         ]
@@ -50,9 +50,9 @@ def templates(*, store: Address | Store, min_subjects: int, document: str | None
     """The frame and the table of each template cluster with so many distinct texts, largest first."""
     check_count("min_subjects", min_subjects)
     check_count("limit", limit)
-    wanted = ClusterQuery(kind="template", document=document and storable(document))
+    query = ClusterQuery(kind="template", document=document and storable(document))
     with opened_kinds(store) as opened:
-        tables = (table_of(row) for row in opened.results.cluster_rows(wanted) if row["distinct"] >= min_subjects)
+        tables = (table_of(row) for row in opened.results.cluster_rows(query) if row["distinct"] >= min_subjects)
         yield from islice(tables, limit)
 
 
@@ -67,8 +67,8 @@ def lineage(*, store: Address | Store, document: str | None, limit: int | None) 
     """
     check_count("limit", limit)
     with opened_kinds(store) as opened:
-        wanted = ClusterQuery(document=document and storable(document), sort="copies", limit=limit)
-        trees = [descended(tree) for tree in opened.results.trees(wanted) if tree["members"]]
+        query = ClusterQuery(document=document and storable(document), sort="copies", limit=limit)
+        trees = [descended(tree) for tree in opened.results.trees(query) if tree["members"]]
         copiers, undated = opened.results.copiers()
     return {"trees": trees, "editors": editors(copiers), "undated": undated}
 

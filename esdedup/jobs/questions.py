@@ -208,14 +208,14 @@ def clusters(
     if since is not None and after is not None:
         raise UsageError("since lists everything at once; leave after out")
     most = limit if since is None else None
-    wanted = ClusterQuery(min_size, kind, document, text, sort=sort, limit=most, after=after)
+    query = ClusterQuery(min_size, kind, document, text, sort=sort, limit=most, after=after)
 
     def rows() -> Iterator[dict[str, Any]]:
         with opened_results(store) if kind is None else opened_kinds(store) as opened:
             if since is None:
-                yield from opened.results.cluster_rows(wanted)
+                yield from opened.results.cluster_rows(query)
             else:
-                yield from islice(changes(opened, Path(since), wanted), limit)
+                yield from islice(changes(opened, Path(since), query), limit)
 
     return rows()
 

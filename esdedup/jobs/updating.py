@@ -47,7 +47,10 @@ class _Changes(NamedTuple):
 def update_results(
     store: Store, changed: pa.Table, scanned: dict[str, Any], resources: Resources, *, quiet: bool
 ) -> dict[str, float]:
-    """Bring the results of the last scan, whose summary is `scanned`, up to date with the texts `changed`; seconds by stage."""
+    """Bring the results of the last scan up to date with the texts `changed`; seconds by stage.
+
+    `scanned` is that scan's summary.
+    """
     scanning = Scanning.from_described(scanned["scanning"])
     signer = TextSigner(store.signing)
     clock = time.perf_counter()

@@ -43,7 +43,7 @@ CREATE TABLE gone AS
 """
 
 
-def changes(store: Store, run: Path, wanted: ClusterQuery) -> Iterator[dict[str, Any]]:
+def changes(store: Store, run: Path, query: ClusterQuery) -> Iterator[dict[str, Any]]:
     """The clusters that are wanted and not as they were in the results of a run, its folder or its file of clusters.
 
     Each with `change` and `before`, how many sentences with its texts stood in clusters then: `new` ones and `grown`
@@ -65,14 +65,14 @@ def changes(store: Store, run: Path, wanted: ClusterQuery) -> Iterator[dict[str,
         db.execute(_COMPARE)
         changed = db.arrays("SELECT cluster, before FROM changed")
         gone = db.arrays("SELECT place FROM gone")["place"]
-    for cluster in store.results.cluster_rows(wanted):
+    for cluster in store.results.cluster_rows(query):
         at = _place(changed["cluster"], np.uint64(int(cluster["id"], 16)))
         if at is not None:
             before = int(changed["before"][at])
             yield {"change": GROWN if before else NEW, "before": before, **cluster}
     if len(gone):
         for place, cluster in enumerate(_read(path)):
-            if _place(gone, place) is not None and _fits(cluster, wanted):
+            if _place(gone, place) is not None and _fits(cluster, query):
                 yield {"change": GONE, "before": cluster["size"], **cluster}
 
 
@@ -82,14 +82,14 @@ def _place(values: npt.NDArray[Any], value: Any) -> int | None:
     return at if at < len(values) and values[at] == value else None
 
 
-def _fits(cluster: dict[str, Any], wanted: ClusterQuery) -> bool:
+def _fits(cluster: dict[str, Any], query: ClusterQuery) -> bool:
     """Whether a cluster of the file is one that is wanted."""
     members = cluster["members"]
     return (
-        cluster["size"] >= wanted.min_size
-        and wanted.kind in (None, cluster["kind"])
-        and wanted.document in (None, *(member["document"] for member in members))
-        and (not wanted.text or bool(holding(text_column([one["text"] for one in members]), wanted.text).any()))
+        cluster["size"] >= query.min_size
+        and query.kind in (None, cluster["kind"])
+        and query.document in (None, *(member["document"] for member in members))
+        and (not query.text or bool(holding(text_column([one["text"] for one in members]), query.text).any()))
     )
 
 

@@ -160,8 +160,8 @@ def _largest(store: Store) -> Iterator[dict[str, Any]]:
 
 def _contradictory(store: Store) -> Iterator[dict[str, Any]]:
     """The clusters with the surest contradictions, each with its first ones."""
-    wanted = ClusterQuery(having="contradictions", sort="contradiction", limit=_CLUSTERS)
-    for cluster in store.results.cluster_rows(wanted):
+    query = ClusterQuery(having="contradictions", sort="contradiction", limit=_CLUSTERS)
+    for cluster in store.results.cluster_rows(query):
         rows = sorted(contradictions(cluster), key=lambda row: (-row["confidence"], row["slot"]))
         view = laid_out(cluster, rows=_ROWS, brief=True)
         yield _headed(cluster, conflicts=[_conflict(row) for row in rows[:_CONFLICTS]], found=len(rows), view=view)

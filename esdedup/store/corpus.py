@@ -122,7 +122,7 @@ class Corpus(ABC):
         """Counts of documents, sentences_read, sentences_kept and, where that is known, distinct_sentences."""
 
     @abstractmethod
-    def sentences(self, wanted: SentenceQuery) -> pa.Table:
+    def sentences(self, query: SentenceQuery) -> pa.Table:
         """The sentences that are asked for, of `SENTENCES`."""
 
     def sentence(self, identity: str) -> dict[str, Any] | None:

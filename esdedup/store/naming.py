@@ -15,13 +15,13 @@ def sentence_id(unit: str) -> str:
     return "n.id" if unit == "record" else "n.id || ':' || s.position"
 
 
-def rank_members(db: Database, unit: str, table: str, wanted: str, *, few: bool = False) -> None:
-    """Make `table`: every sentence of the texts that `wanted` selects, with its names; a `few` are looked up by row.
+def rank_members(db: Database, unit: str, table: str, texts: str, *, few: bool = False) -> None:
+    """Make `table`: every sentence of the texts that `texts` selects, with its names; a `few` are looked up by row.
 
     `turn` 1 is a text's first occurrence, 2 its second, 3 any other: by source and document, where ids that are
     numbers count as such (line 9 comes before line 10).
     """
-    chosen = f"sentences SEMI JOIN ({wanted}) w USING (hash)"
+    chosen = f"sentences SEMI JOIN ({texts}) w USING (hash)"
     if few:
         rows = db.rows(f"SELECT rowid FROM {chosen}")
         db.create("rows_of_few", pa.table({"row": pa.array([row for (row,) in rows], pa.int64())}), temporary=True)

@@ -271,12 +271,12 @@ class Results:
             dict(zip(names, (*row[:4], None if row[4] is None else round(row[4], 6)), strict=True)) for row in rows
         ]
 
-    def cluster_rows(self, wanted: ClusterQuery = ALL_CLUSTERS) -> Iterator[dict[str, Any]]:
+    def cluster_rows(self, query: ClusterQuery = ALL_CLUSTERS) -> Iterator[dict[str, Any]]:
         """Clusters in order, with members by (source, document, position), as the contract writes them."""
-        order, holds, values = self._conditions(wanted)
-        few = wanted != replace(ALL_CLUSTERS, sort=wanted.sort)
-        for rows in self._groups(order, holds, values, wanted.limit, few, brief=wanted.brief):
-            found = {name: rows[0][name] for name in _BESIDE} if wanted.brief else {}
+        order, holds, values = self._conditions(query)
+        few = query != replace(ALL_CLUSTERS, sort=query.sort)
+        for rows in self._groups(order, holds, values, query.limit, few, brief=query.brief):
+            found = {name: rows[0][name] for name in _BESIDE} if query.brief else {}
             yield cluster_of(rows) | found
 
     def some_clusters(self, ids: pa.Table) -> Iterator[dict[str, Any]]:
@@ -286,41 +286,41 @@ class Results:
             yield cluster_of(rows)
         self.db.execute("DROP TABLE some_clusters")
 
-    def trees(self, wanted: ClusterQuery) -> Iterator[dict[str, Any]]:
+    def trees(self, query: ClusterQuery) -> Iterator[dict[str, Any]]:
         """Clusters with a copy from page to page: `cluster` (id), `copies` and `members` in the order of time.
 
         Members that have a time: id, title, text, timestamp, contributor, parent (id of the most similar sentence
         that is known to have stood before, or null), jaccard, edits (words that differ from it), copied (whether that
         stands in another page).
         """
-        order, holds, values = self._conditions(replace(wanted, having="copies"))
-        for rows in self._groups(order, holds, values, wanted.limit, True, _WITH_PARENTS):
+        order, holds, values = self._conditions(replace(query, having="copies"))
+        for rows in self._groups(order, holds, values, query.limit, True, _WITH_PARENTS):
             yield tree_of(rows)
 
-    def _conditions(self, wanted: ClusterQuery) -> tuple[str, list[str], list[Any]]:
+    def _conditions(self, query: ClusterQuery) -> tuple[str, list[str], list[Any]]:
         """How the clusters that are wanted are ordered, the conditions for them, and the values in these."""
-        column, direction = ORDERS[wanted.sort]
+        column, direction = ORDERS[query.sort]
         order = f"{column} {direction} NULLS LAST, id"
-        holds, values = ["NOT ignored", "size >= ?"], [wanted.min_size]  # type: tuple[list[str], list[Any]]
-        if wanted.kind is not None:
+        holds, values = ["NOT ignored", "size >= ?"], [query.min_size]  # type: tuple[list[str], list[Any]]
+        if query.kind is not None:
             holds.append("kind = ?")
-            values.append(wanted.kind)
-        if wanted.having is not None:
-            holds.append(f"{wanted.having} > 0")
-        if wanted.ids is not None:
+            values.append(query.kind)
+        if query.having is not None:
+            holds.append(f"{query.having} > 0")
+        if query.ids is not None:
             holds.append("id IN (SELECT unnest(?::UBIGINT[]))")
-            values.append([int(identity, 16) for identity in wanted.ids if is_cluster_id(identity)])
-        if wanted.document is not None:
+            values.append([int(identity, 16) for identity in query.ids if is_cluster_id(identity)])
+        if query.document is not None:
             holds.append(_WITH.format("document IN (SELECT number FROM named WHERE id = ?)"))
-            values.append(wanted.document)
-        if wanted.article is not None:
+            values.append(query.document)
+        if query.article is not None:
             holds.append(_WITH.format("document IN (SELECT number FROM named WHERE id = ? OR title = ?)"))
-            values += [wanted.article, wanted.article]
-        if wanted.text is not None and wanted.text.split():
-            self._find_texts(wanted.text)
+            values += [query.article, query.article]
+        if query.text is not None and query.text.split():
+            self._find_texts(query.text)
             holds.append("id IN (SELECT cluster FROM cluster_texts SEMI JOIN texts_found USING (hash))")
-        if wanted.after is not None:
-            holds.append(self._behind(column, direction, wanted.after))
+        if query.after is not None:
+            holds.append(self._behind(column, direction, query.after))
         return order, holds, values
 
     def _groups(

@@ -22,7 +22,7 @@ import esdedup
 from esdedup.errors import SourceError, StoreSourcesError
 from esdedup.jobs.prepare import BatchPlan, prepare
 from esdedup.matching.signing import Signing
-from esdedup.store.elasticsearch.reading import Wanted
+from esdedup.store.elasticsearch.reading import Fields
 from tests.corpus import corpus, sentence
 from tests.pipeline.conftest import RunJob, Stores
 from tests.pipeline.test_run import lines, records, results, table
@@ -78,7 +78,7 @@ def spans(stores: Stores, out: Path) -> list[tuple[int, ...]]:
         store: Any = opened
         if not stores.on_server:
             return list(store._db.rows(f"SELECT {', '.join(names)} FROM sentences WHERE document = 0 ORDER BY 1"))
-        [found] = store._open.reader.look_up(store._open.names["sentences"], "document", ["1"], Wanted(source=names))
+        [found] = store._open.reader.look_up(store._open.names["sentences"], "document", ["1"], Fields(source=names))
     return sorted(tuple(hit["_source"][name] for name in names) for hit in found)
 
 

@@ -156,12 +156,12 @@ class FileCorpus(Corpus):
             "distinct_sentences": self._db.count("SELECT count(DISTINCT hash) FROM sentences"),
         }
 
-    def sentences(self, wanted: SentenceQuery) -> pa.Table:
-        if wanted.ids is not None:
-            return self._lookup.named(wanted.ids)
-        if wanted.tokens is not None:
-            return self._lookup.sharing(wanted.tokens, wanted.limit)
-        return self._lookup.starting(wanted.start or "", wanted.limit)
+    def sentences(self, query: SentenceQuery) -> pa.Table:
+        if query.ids is not None:
+            return self._lookup.named(query.ids)
+        if query.tokens is not None:
+            return self._lookup.sharing(query.tokens, query.limit)
+        return self._lookup.starting(query.start or "", query.limit)
 
     def groups(self, by: str) -> Iterator[pa.RecordBatch]:
         if by == "documents":

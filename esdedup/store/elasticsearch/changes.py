@@ -15,15 +15,15 @@ from esdedup.columns.arrays import Numbers
 from esdedup.columns.database import Database
 from esdedup.store.elasticsearch.generations import OpenGeneration
 from esdedup.store.elasticsearch.journal import Journal
-from esdedup.store.elasticsearch.reading import ASKED, Hits, Wanted, integers
+from esdedup.store.elasticsearch.reading import ASKED, Fields, Hits, integers
 from esdedup.store.elasticsearch.rows import (
     POSITION_BITS,
     POSITION_MASK,
     WHOLE_SENTENCE,
+    fields_of,
     in_columns,
     table_of_hits,
     token_column,
-    wanted_of,
     whole_sentence,
 )
 from esdedup.store.rereading import Reread, compare_documents
@@ -40,9 +40,9 @@ _DOCUMENT: pa.Schema = pa.schema(
     ]
 )
 _FIELDS = {"source": "source_number"}
-_WANTED = wanted_of(_DOCUMENT, _FIELDS)
-_HELD = Wanted(fields=("number", "document_number", "hash", "tokens"))
-_DATED = Wanted(fields=("number", "document_number"), source=tuple(DATES))
+_DOCUMENT_FIELDS = fields_of(_DOCUMENT, _FIELDS)
+_HELD = Fields(columns=("number", "document_number", "hash", "tokens"))
+_DATED = Fields(columns=("number", "document_number"), source=tuple(DATES))
 _MANY = 8
 """Looking old documents up by name is quicker than reading all where there are so many times more of them."""
 
@@ -63,7 +63,7 @@ class Changes:
 
         With `remember`, also which texts it changes: how many they are.
         """
-        self._load(self._reader.read_all(self._names["documents"], _WANTED, _from(first)))
+        self._load(self._reader.read_all(self._names["documents"], _DOCUMENT_FIELDS, _from(first)))
         self._load(self._old_documents(first))
         read = compare_documents(self._db, first, by_place=by_place)
         same, replaced = (self._numbers(f"SELECT {end} FROM outdated WHERE {which}") for end, which in _ENDS)
@@ -77,8 +77,8 @@ class Changes:
 
     def remove(self, ids: Sequence[str], *, remember: bool) -> tuple[int, list[str], int]:
         """Write down that documents go: how many, the ids that no document has, and how many texts that touches."""
-        wanted = Wanted(source=("id", "number"))
-        hits = [hit for some in self._reader.look_up(self._names["documents"], "id", list(ids), wanted) for hit in some]
+        fields = Fields(source=("id", "number"))
+        hits = [hit for some in self._reader.look_up(self._names["documents"], "id", list(ids), fields) for hit in some]
         numbers = np.unique(np.array([hit["_source"]["number"] for hit in hits], np.int64))
         unknown = sorted(set(ids) - {hit["_source"]["id"] for hit in hits}, key=str.encode)
         touched = 0
@@ -102,10 +102,10 @@ class Changes:
         if not held:
             return
         if held < _MANY * asked:
-            yield from self._reader.read_all(index, _WANTED, before)
+            yield from self._reader.read_all(index, _DOCUMENT_FIELDS, before)
             return
         keys = [key for (key,) in self._db.rows("SELECT DISTINCT key FROM documents")]
-        yield from self._reader.look_up(index, "key", keys, _WANTED, before)
+        yield from self._reader.look_up(index, "key", keys, _DOCUMENT_FIELDS, before)
 
     def _rename_repeats(self) -> None:
         """The second document with an id, and its sentences, are called ID#2, and so on."""
@@ -114,7 +114,7 @@ class Changes:
         )
         for number, occurrence in repeats:
             index = self._names["documents"]
-            [[hit]] = self._reader.look_up(index, "number", [number], Wanted(source=True))
+            [[hit]] = self._reader.look_up(index, "number", [number], Fields(source=True))
             fields = hit["_source"]
             name = f"{fields['id']}#{occurrence}"
             self._journal.put("documents", [(str(number), fields | {"occurrence": occurrence, "id": name})])
@@ -199,13 +199,13 @@ class Changes:
         if first is not None:
             before = {"range": {"number": {"lt": first << POSITION_BITS}}}
             for hits in self._reader.first_of_each(
-                self._names["sentences"], "hash", texts, Wanted(fields=("hash",)), query=before
+                self._names["sentences"], "hash", texts, Fields(columns=("hash",)), query=before
             ):
                 known |= set(integers(hits, "hash").tolist())
-        wanted = Wanted(source=("hash", "existed", "renamed"))
+        fields = Fields(source=("hash", "existed", "renamed"))
         noted = {
             hit["_source"]["hash"]: hit["_source"]
-            for hits in self._reader.look_up(self._names["touched"], "hash", texts, wanted)
+            for hits in self._reader.look_up(self._names["touched"], "hash", texts, fields)
             for hit in hits
         }
         # what stays may hang under another number: where it came from is worked out again
@@ -235,8 +235,8 @@ class Changes:
 
     def _dated(self, texts: Numbers) -> set[int]:
         """Those of these texts that stand in clusters in which it is known what came first."""
-        wanted, known = Wanted(fields=("hash",)), {"exists": {"field": "copies"}}
-        pages = self._reader.first_of_each(self._names["members"], "hash", texts, wanted, query=known)
+        fields, known = Fields(columns=("hash",)), {"exists": {"field": "copies"}}
+        pages = self._reader.first_of_each(self._names["members"], "hash", texts, fields, query=known)
         return {text for hits in pages for text in integers(hits, "hash").tolist()}
 
     def _numbers(self, query: str) -> Numbers:

@@ -22,7 +22,7 @@ from esdedup.store.elasticsearch.journal import forget_documents
 from esdedup.store.elasticsearch.ledger import ServerLedger
 from esdedup.store.elasticsearch.loading import Loader
 from esdedup.store.elasticsearch.ranking import rank_by_queries
-from esdedup.store.elasticsearch.reading import Wanted, hashes, integers, signed
+from esdedup.store.elasticsearch.reading import Fields, hashes, integers, signed
 from esdedup.store.elasticsearch.rows import (
     POSITION_BITS,
     POSITION_MASK,
@@ -42,7 +42,7 @@ _SHOWN: pa.Schema = pa.schema([("group_id", pa.int64()), ("id", pa.string()), ("
 _CHANGED: pa.Schema = pa.schema([("hash", pa.uint64()), ("existed", pa.bool_())])
 _TEXT: pa.Schema = pa.schema([("hash", pa.uint64()), ("text", pa.large_string())])
 _FIRST_TEXT: pa.Schema = _TEXT.append(pa.field("number", pa.int64()))
-_HASH = Wanted(fields=("hash",))
+_HASH = Fields(columns=("hash",))
 _MOST_SOURCES = 65_535
 _TIME = {"format": "yyyy-MM-dd'T'HH:mm:ss'Z'"}
 """As dumps write times."""
@@ -80,8 +80,8 @@ class ServerCorpus(Corpus):
         """Which of these documents, or at least sentences of theirs, stand there as read from a source."""
         theirs, found = {"term": {"source_number": number}}, np.empty(0, np.int64)
         for kind, field in (("sentences", "document_number"), ("documents", "number")):
-            wanted = Wanted(fields=(field,))
-            for hits in self._open.reader.look_up(self._open.names[kind], field, documents, wanted, theirs):
+            fields = Fields(columns=(field,))
+            for hits in self._open.reader.look_up(self._open.names[kind], field, documents, fields, theirs):
                 found = np.union1d(found, integers(hits, field))
         return found.tolist()
 
@@ -158,8 +158,8 @@ class ServerCorpus(Corpus):
     def texts(self, hashes: pa.Table, *, first: bool = False) -> Iterator[pa.RecordBatch]:
         schema, order = _FIRST_TEXT if first else _TEXT, ["number"] if first else ["_doc"]
         values, index = signed(hashes["hash"].to_numpy()), self._open.names["sentences"]
-        wanted = Wanted(fields=("number",) if first else (), source=("hash", "text"))
-        for hits in self._open.reader.first_of_each(index, "hash", values, wanted, sort=order):
+        fields = Fields(columns=("number",) if first else (), source=("hash", "text"))
+        for hits in self._open.reader.first_of_each(index, "hash", values, fields, sort=order):
             rows = table_of_hits(hits, schema, {})
             if first:
                 numbers = rows["number"].to_numpy()
@@ -179,8 +179,8 @@ class ServerCorpus(Corpus):
         if not self._ledger.follows_changes():
             return None
         reader, names = self._open.reader, self._open.names
-        wanted = Wanted(fields=("tokens",), source=tuple(_CHANGED.names))
-        pages = reader.read_all(names["touched"], wanted, {"term": {"renamed": False}})
+        fields = Fields(columns=("tokens",), source=tuple(_CHANGED.names))
+        pages = reader.read_all(names["touched"], fields, {"term": {"renamed": False}})
         hits = [hit for some in pages for hit in some]
         table = table_of_hits(hits, _CHANGED, {})
         known = reader.first_of_each(names["sentences"], "hash", signed(table["hash"].to_numpy()), _HASH)
@@ -190,9 +190,9 @@ class ServerCorpus(Corpus):
 
     def holders(self, tokens: pa.Table) -> pa.Table:
         asked = np.unique(tokens["token"].to_numpy())
-        wanted = Wanted(fields=("hash", "tokens"))
+        fields = Fields(columns=("hash", "tokens"))
         found = [pa.table({"token": pa.array([], pa.int64()), "hash": pa.array([], pa.uint64())})]
-        for hits in self._open.reader.look_up(self._open.names["sentences"], "tokens", asked, wanted):
+        for hits in self._open.reader.look_up(self._open.names["sentences"], "tokens", asked, fields):
             held = token_matrix_of(hits, self.signing.tokens)
             texts = np.repeat(hashes(integers(hits, "hash")), held.shape[1])
             rows = pa.table({"token": held.reshape(-1), "hash": texts})
@@ -217,13 +217,13 @@ class ServerCorpus(Corpus):
             counts["distinct_sentences"] = scan["summary"]["counts"]["distinct_sentences"]
         return counts
 
-    def sentences(self, wanted: SentenceQuery) -> pa.Table:
+    def sentences(self, query: SentenceQuery) -> pa.Table:
         lookup = SentenceLookup(self._open.reader, self._open.names["sentences"])
-        if wanted.ids is not None:
-            return lookup.named(wanted.ids)
-        if wanted.tokens is not None:
-            return lookup.sharing(wanted.tokens, wanted.limit)
-        return lookup.starting(wanted.start or "", wanted.limit)
+        if query.ids is not None:
+            return lookup.named(query.ids)
+        if query.tokens is not None:
+            return lookup.sharing(query.tokens, query.limit)
+        return lookup.starting(query.start or "", query.limit)
 
     def groups(self, by: str) -> Iterator[pa.RecordBatch]:
         yield from self._documents() if by == "documents" else self._sources()
@@ -235,9 +235,9 @@ class ServerCorpus(Corpus):
             db.execute(
                 "CREATE TABLE held (group_id BIGINT); CREATE TABLE shown (group_id BIGINT, id VARCHAR, title VARCHAR)"
             )
-            for hits in reader.read_all(names["sentences"], Wanted(fields=("document_number",))):
+            for hits in reader.read_all(names["sentences"], Fields(columns=("document_number",))):
                 db.insert("held", pa.table({"group_id": integers(hits, "document_number")}))
-            for hits in reader.read_all(names["documents"], Wanted(source=("number", "id", "title"))):
+            for hits in reader.read_all(names["documents"], Fields(source=("number", "id", "title"))):
                 rows = [{"group_id": row["number"], **row} for row in (hit["_source"] for hit in hits)]
                 db.insert("shown", pa.Table.from_pylist(rows, _SHOWN))
             yield from db.batches(
@@ -280,11 +280,11 @@ class ServerCorpus(Corpus):
         return table_of_rows(rows, DUMPS)
 
     def pages(self, titles: pa.Table) -> pa.Table:
-        wanted = Wanted(source=("source_number", "title"))
+        fields = Fields(source=("source_number", "title"))
         found = {
             (hit["_source"]["source_number"], hit["_source"]["title"])
             for hits in self._open.reader.look_up(
-                self._open.names["documents"], "title", titles["title"].to_pylist(), wanted
+                self._open.names["documents"], "title", titles["title"].to_pylist(), fields
             )
             for hit in hits
         }

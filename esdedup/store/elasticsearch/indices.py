@@ -174,18 +174,18 @@ class Indices:
 
         `StoreLockedError` where another command comes between; with `only_first`, where any is live already.
         """
-        wanted = dict(generations)
-        if self._lives(wanted) == wanted:
+        target = dict(generations)
+        if self._lives(target) == target:
             return
         self._known = None
         actions: list[dict[str, Any]] = []
-        for kind, before in self._lives(wanted).items():
-            alias, generation = self.alias(kind), wanted[kind]
+        for kind, before in self._lives(target).items():
+            alias, generation = self.alias(kind), target[kind]
             if before not in (None, generation) and not only_first:
                 actions.append({"remove": {"index": self.name(kind, before), "alias": alias, "must_exist": True}})
             if generation not in (None, before):  # a server lets no two indices of an alias be written
                 actions.append({"add": {"index": self.name(kind, generation), "alias": alias, "is_write_index": True}})
-        self._change_aliases(actions, lambda: self._lives(wanted) == wanted, "replaces or drops")
+        self._change_aliases(actions, lambda: self._lives(target) == target, "replaces or drops")
 
     def claim(self, generation: str) -> None:
         """Let a new generation be the one that is being made; `StoreLockedError` where there is one already."""

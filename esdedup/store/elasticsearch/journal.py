@@ -15,7 +15,7 @@ import orjson
 from esdedup.errors import StoreError
 from esdedup.store.elasticsearch.bulk import Bulk, delete, put
 from esdedup.store.elasticsearch.connection import Connection
-from esdedup.store.elasticsearch.reading import Reader, Wanted
+from esdedup.store.elasticsearch.reading import Fields, Reader
 from esdedup.store.elasticsearch.state import State
 
 _PIECE_BYTES = 4 * 2**20
@@ -116,7 +116,7 @@ def forget_documents(
         return
     reader = Reader(connection)
     with Bulk(connection, names["sentences"], check=check) as bulk:
-        for hits in reader.look_up(names["sentences"], "document_number", documents, Wanted(fields=("number",))):
+        for hits in reader.look_up(names["sentences"], "document_number", documents, Fields(columns=("number",))):
             bulk.add(delete(str(hit["fields"]["number"][0])) for hit in hits)
     with Bulk(connection, names["documents"], check=check) as bulk:
         bulk.add(delete(str(number)) for number in documents)

@@ -75,7 +75,8 @@ class ServerLedger(Ledger):
         """Start (or go on with) reading `checkpoints`, whose numbers and progress are filled in.
 
         The first document number of the reading, the next one of this part, and the sources that this part has begun
-        to read and must read anew. Another process that reads this part at the same time learns it when it next saves its progress.
+        to read and must read anew. Another process that reads this part at the same time learns it when it next
+        saves its progress.
         """
         while True:
             try:

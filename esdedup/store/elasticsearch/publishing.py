@@ -19,16 +19,16 @@ from esdedup.columns.database import Database
 from esdedup.columns.hashing import Hashes
 from esdedup.store.classifying import FOUND, MEANINGS
 from esdedup.store.elasticsearch.bulk import Action, put
-from esdedup.store.elasticsearch.reading import Hits, Reader, Wanted, signed
+from esdedup.store.elasticsearch.reading import Fields, Hits, Reader, signed
 from esdedup.store.elasticsearch.rows import (
     PAIR,
     PAIR_FIELDS,
     POSITION_BITS,
     POSITION_MASK,
+    fields_of,
     one_signed,
     table_of_hits,
     unique_hashes,
-    wanted_of,
 )
 from esdedup.store.naming import rank_members
 from esdedup.store.schemas import CLASSIFIED, PAIRS
@@ -185,8 +185,8 @@ _SENTENCES: pa.Schema = pa.schema(
         ("last_revision", pa.int64()),
     ]
 )
-_SENTENCE = Wanted(fields=("document_number",), source=tuple(_SENTENCES.names[1:]))
-_MEMBER = Wanted(fields=("hash", "cluster_hash"))
+_SENTENCE = Fields(columns=("document_number",), source=tuple(_SENTENCES.names[1:]))
+_MEMBER = Fields(columns=("hash", "cluster_hash"))
 _HAS_PARENT = {"exists": {"field": "copied"}}
 
 _LARGE_PART = 4
@@ -226,12 +226,12 @@ class Extract:
             if hits:
                 self.db.insert(table, table_of_hits(hits, schema, named))
 
-    def _add_members(self, pages: Callable[[Wanted, dict[str, Any] | None], Iterable[Hits]]) -> None:
+    def _add_members(self, pages: Callable[[Fields, dict[str, Any] | None], Iterable[Hits]]) -> None:
         """Add the texts of clusters, and where their sentences came from, by pages of members."""
         self._add("cluster_texts", pages(_MEMBER, None), CLUSTER_TEXTS, _CLUSTER_TEXT)
         self._each_once("cluster_texts")
         self.db.create("incoming_origins", _ORIGINS.empty_table(), temporary=True)
-        self._add("incoming_origins", pages(wanted_of(_ORIGINS, _ORIGIN), _HAS_PARENT), _ORIGINS, _ORIGIN)
+        self._add("incoming_origins", pages(fields_of(_ORIGINS, _ORIGIN), _HAS_PARENT), _ORIGINS, _ORIGIN)
         self.db.execute(_ADD_ORIGINS)
 
     def _each_once(self, table: str) -> None:
@@ -242,7 +242,7 @@ class Extract:
         """All pairs, all clusters and their texts."""
         read = self._reader.read_all
         self._add("pairs", read(self._names["pairs"], PAIR), PAIRS, PAIR_FIELDS)
-        clusters = read(self._names["clusters"], wanted_of(CLASSIFIED, _CLUSTER))
+        clusters = read(self._names["clusters"], fields_of(CLASSIFIED, _CLUSTER))
         self._add("clusters", clusters, CLASSIFIED, _CLUSTER)
         self._add_members(partial(read, self._names["members"]))
 
@@ -258,14 +258,14 @@ class Extract:
             self._add_members(partial(self._reader.look_up, self._names["members"], "cluster_hash", signed(ids)))
 
     def _load_clusters(self, ids: Hashes) -> None:
-        wanted = wanted_of(CLASSIFIED, _CLUSTER)
-        clusters = self._reader.look_up(self._names["clusters"], "hash", signed(ids), wanted)
+        fields = fields_of(CLASSIFIED, _CLUSTER)
+        clusters = self._reader.look_up(self._names["clusters"], "hash", signed(ids), fields)
         self._add("clusters", clusters, CLASSIFIED, _CLUSTER)
 
     def load_results_since(self, number: int) -> None:
         """Pairs and clusters of the texts of sentences from this number on, and all sentences that they name."""
         query = {"range": {"number": {"gte": number}}}
-        pages = self._reader.read_all(self._names["sentences"], Wanted(fields=("hash",)), query)
+        pages = self._reader.read_all(self._names["sentences"], Fields(columns=("hash",)), query)
         texts = unique_hashes(pages, "hash")
         members = self._reader.first_of_each(self._names["members"], "hash", signed(texts), _MEMBER)
         self._add("cluster_texts", members, CLUSTER_TEXTS, _CLUSTER_TEXT)

@@ -47,17 +47,17 @@ Hits = list[dict[str, Any]]
 T = TypeVar("T")
 
 
-class Wanted(NamedTuple):
-    """What of each document is wanted: `fields` from the columns, and `source` (all of it, or by name)."""
+class Fields(NamedTuple):
+    """The fields that a search reads: `columns` from doc values, `source` from the document (all of it, or by name)."""
 
-    fields: Sequence[str] = ()
+    columns: Sequence[str] = ()
     source: Sequence[str] | bool = False
 
     def body(self) -> dict[str, Any]:
         """As a search says it."""
         body: dict[str, Any] = {"_source": list(self.source) if isinstance(self.source, tuple) else self.source}
-        if self.fields:
-            body["docvalue_fields"] = list(self.fields)
+        if self.columns:
+            body["docvalue_fields"] = list(self.columns)
         if not self.source:
             body["stored_fields"] = "_none_"
         return body
@@ -145,7 +145,7 @@ class Reader:
         return all_ends, counts
 
     def read_slices(
-        self, index: str, wanted: Wanted, slices: Sequence[Slice], query: dict[str, Any] | None = None
+        self, index: str, fields: Fields, slices: Sequence[Slice], query: dict[str, Any] | None = None
     ) -> Iterator[tuple[Slice, Hits]]:
         """Every slice with its documents that match, a few slices at a time."""
         only = [] if query is None else [query]
@@ -157,7 +157,7 @@ class Reader:
                 while True:
                     while len(waiting) < _READERS and (one := next(left, None)) is not None:
                         asked = [_between(_key(index), one), *only]
-                        waiting.append((one, threads.submit(self._read, index, asked, wanted, one.documents, ended)))
+                        waiting.append((one, threads.submit(self._read, index, asked, fields, one.documents, ended)))
                     if not waiting:
                         return
                     one, future = waiting.pop(0)
@@ -166,13 +166,13 @@ class Reader:
                 ended.set()
                 threads.shutdown(cancel_futures=True)
 
-    def read_all(self, index: str, wanted: Wanted, query: dict[str, Any] | None = None) -> Iterator[Hits]:
+    def read_all(self, index: str, fields: Fields, query: dict[str, Any] | None = None) -> Iterator[Hits]:
         """Every document of an index that matches, slice by slice."""
-        size = SLICE // 5 if wanted.source else SLICE
+        size = SLICE // 5 if fields.source else SLICE
         seen, expected = 0, self.count(index, query)
         if not expected:
             return
-        for _, hits in self.read_slices(index, wanted, self.slices(index, size, query), query):
+        for _, hits in self.read_slices(index, fields, self.slices(index, size, query), query):
             seen += len(hits)
             yield hits
         if seen != expected:
@@ -186,32 +186,32 @@ class Reader:
         index: str,
         field: str,
         values: Numbers | Sequence[Any],
-        wanted: Wanted,
+        fields: Fields,
         query: dict[str, Any] | None = None,
     ) -> Iterator[Hits]:
         """The documents whose field holds one of the values (where `query` matches), some at a time."""
         listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
         only = [] if query is None else [query]
         for begin in range(0, len(listed), ASKED):
-            yield from self.matching(index, [{"terms": {field: listed[begin : begin + ASKED]}}, *only], wanted)
+            yield from self.matching(index, [{"terms": {field: listed[begin : begin + ASKED]}}, *only], fields)
 
-    def matching(self, index: str, queries: Sequence[dict[str, Any]], wanted: Wanted) -> Iterator[Hits]:
+    def matching(self, index: str, queries: Sequence[dict[str, Any]], fields: Fields) -> Iterator[Hits]:
         """The documents that match all the queries, some at a time: mostly it is one page, which needs no cursor."""
         try:
-            found = self.search(index, _page(queries, wanted))["hits"]
+            found = self.search(index, _page(queries, fields))["hits"]
         except TooLongError:
             found = None
         if found is not None and found["total"]["value"] == len(found["hits"]):
             yield found["hits"]
         else:
-            yield from self.read_all(index, wanted, {"bool": {"filter": list(queries)}})
+            yield from self.read_all(index, fields, {"bool": {"filter": list(queries)}})
 
     def first_of_each(
         self,
         index: str,
         field: str,
         values: Numbers,
-        wanted: Wanted,
+        fields: Fields,
         *,
         query: dict[str, Any] | None = None,
         sort: Sequence[Any] = ("_doc",),
@@ -227,7 +227,7 @@ class Reader:
                 "query": {"bool": {"filter": [{"terms": {field: asked}}, *only]}},
                 "collapse": {"field": field},
                 "sort": list(sort),
-                **wanted.body(),
+                **fields.body(),
             }
             try:
                 yield self.search(index, body)["hits"]["hits"]
@@ -237,9 +237,9 @@ class Reader:
                 middle = len(asked) // 2
                 waiting += [asked[middle:], asked[:middle]]
 
-    def _read(self, index: str, queries: Sequence[dict[str, Any]], wanted: Wanted, count: int, ended: Event) -> Hits:
+    def _read(self, index: str, queries: Sequence[dict[str, Any]], fields: Fields, count: int, ended: Event) -> Hits:
         """Every document that matches all the queries, `count` or so; no more attempts once it has `ended`."""
-        body = _page(queries, wanted)
+        body = _page(queries, fields)
         while True:
             try:
                 if count <= PAGE // 2:  # no cursor, unless there are more by now
@@ -288,9 +288,9 @@ def _key(index: str) -> str:
     return _KEYS[index.split("-")[-2]]
 
 
-def _page(queries: Sequence[dict[str, Any]], wanted: Wanted) -> dict[str, Any]:
+def _page(queries: Sequence[dict[str, Any]], fields: Fields) -> dict[str, Any]:
     body = {"size": PAGE, "query": {"bool": {"filter": list(queries)}}, "sort": ["_doc"], "track_total_hits": True}
-    return body | wanted.body()
+    return body | fields.body()
 
 
 def _between(field: str, one: Slice) -> dict[str, Any]:

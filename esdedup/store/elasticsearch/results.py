@@ -27,14 +27,14 @@ from esdedup.store.elasticsearch.generations import OpenGeneration
 from esdedup.store.elasticsearch.indices import RESULTS
 from esdedup.store.elasticsearch.journal import Journal
 from esdedup.store.elasticsearch.publishing import Extract
-from esdedup.store.elasticsearch.reading import Wanted, integers, signed
+from esdedup.store.elasticsearch.reading import Fields, integers, signed
 from esdedup.store.elasticsearch.rows import PAIR, PAIR_FIELDS, POSITION_BITS, table_of_hits, unique_hashes
 from esdedup.store.elasticsearch.searches import ClusterLookup
 from esdedup.store.ledger import Ledger
 from esdedup.store.results import Results
 from esdedup.store.schemas import PAIRS
 
-_HASH = Wanted(fields=("hash",))
+_HASH = Fields(columns=("hash",))
 _SHOWN = {"term": {"ignored": False}}
 _DOCUMENTS = {
     "pairs": publishing.pair_documents,
@@ -132,7 +132,7 @@ class PublishedResults(Results):
             self._delete_clusters(journal, np.union1d(regrouped, others))
             for kind, documents in _DOCUMENTS.items():
                 journal.put(kind, documents(db))
-        for hits in opened.reader.read_all(names["touched"], Wanted(fields=("hash",))):
+        for hits in opened.reader.read_all(names["touched"], Fields(columns=("hash",))):
             journal.delete("touched", (str(text) for text in integers(hits, "hash").tolist()))
         journal.commit(scan={"generation": opened.results, "summary": summary})
 
@@ -144,20 +144,20 @@ class PublishedResults(Results):
 
     def _renamed(self) -> Hashes:
         pages = self._open.reader.read_all(
-            self._open.names["touched"], Wanted(fields=("hash",)), {"term": {"renamed": True}}
+            self._open.names["touched"], Fields(columns=("hash",)), {"term": {"renamed": True}}
         )
         return unique_hashes(pages, "hash")
 
     def _clusters_of(self, texts: Hashes) -> Hashes:
         pages = self._open.reader.first_of_each(
-            self._open.names["members"], "hash", signed(texts), Wanted(fields=("cluster_hash",))
+            self._open.names["members"], "hash", signed(texts), Fields(columns=("cluster_hash",))
         )
         return unique_hashes(pages, "cluster_hash")
 
     def _delete_clusters(self, journal: Journal, clusters: Hashes) -> None:
         journal.delete("clusters", (f"{cluster:016x}" for cluster in clusters.tolist()))
-        wanted = Wanted(fields=("number",))
-        for hits in self._open.reader.look_up(self._open.names["members"], "cluster_hash", signed(clusters), wanted):
+        fields = Fields(columns=("number",))
+        for hits in self._open.reader.look_up(self._open.names["members"], "cluster_hash", signed(clusters), fields):
             journal.delete("members", (str(number) for number in integers(hits, "number").tolist()))
 
     # -- loading --------------------------------------------------------------------------------------------
@@ -171,15 +171,15 @@ class PublishedResults(Results):
         return Extract(db, self._open.reader, self._open.names)
 
     @contextmanager
-    def _holding(self, wanted: ClusterQuery) -> Iterator[Results | None]:
-        """Results that have the clusters that are wanted; None where all must be loaded."""
-        chosen = ClusterLookup(self._open.reader, self._open.names).chosen(wanted)
+    def _holding(self, query: ClusterQuery) -> Iterator[Results | None]:
+        """Results that have the clusters that are query; None where all must be loaded."""
+        chosen = ClusterLookup(self._open.reader, self._open.names).chosen(query)
         if chosen is None:
             yield None
             return
         with self._open.private(self._ledger.sources()) as db:
             extract = self._extract(db)
-            extract.load_clusters(chosen, brief=wanted.brief)
+            extract.load_clusters(chosen, brief=query.brief)
             extract.load_sentences()
             yield Results(self._corpus, self._ledger, db)
 
@@ -246,7 +246,7 @@ class PublishedResults(Results):
         """As `Results.copiers`, from the members."""
         index = self._open.names["members"]
         copies = {"bool": {"filter": [_SHOWN, {"term": {"copied": True}}]}}
-        pages = self._open.reader.read_all(index, Wanted(source=("contributor",)), copies)
+        pages = self._open.reader.read_all(index, Fields(source=("contributor",)), copies)
         counts = Counter(hit["_source"]["contributor"] for hits in pages for hit in hits)
         undated = {"bool": {"filter": [_SHOWN], "must_not": [{"exists": {"field": "timestamp"}}]}}
         return counts, self._open.reader.count(index, undated)
@@ -272,14 +272,14 @@ class PublishedResults(Results):
             self._extract(db).load_results_since(first << POSITION_BITS)
             return Results(self._corpus, self._ledger, db).new_matches(first, limit)
 
-    def cluster_rows(self, wanted: ClusterQuery = ALL_CLUSTERS) -> Iterator[dict[str, Any]]:
+    def cluster_rows(self, query: ClusterQuery = ALL_CLUSTERS) -> Iterator[dict[str, Any]]:
         """As `Results.cluster_rows`; where only some are asked for, only those are loaded."""
-        with self._holding(wanted) as some:
-            if wanted.brief:  # what was loaded has few texts: it cannot look for a document or words, and need not
-                wanted = replace(wanted, document=None, article=None, text=None)
-            yield from super().cluster_rows(wanted) if some is None else some.cluster_rows(wanted)
+        with self._holding(query) as some:
+            if query.brief:  # what was loaded has few texts: it cannot look for a document or words, and need not
+                query = replace(query, document=None, article=None, text=None)
+            yield from super().cluster_rows(query) if some is None else some.cluster_rows(query)
 
-    def trees(self, wanted: ClusterQuery) -> Iterator[dict[str, Any]]:
+    def trees(self, query: ClusterQuery) -> Iterator[dict[str, Any]]:
         """As `Results.trees`; where only some are asked for, only those are loaded."""
-        with self._holding(replace(wanted, having="copies")) as some:
-            yield from super().trees(wanted) if some is None else some.trees(wanted)
+        with self._holding(replace(query, having="copies")) as some:
+            yield from super().trees(query) if some is None else some.trees(query)

@@ -14,7 +14,7 @@ from esdedup.columns.hashing import Hashes
 from esdedup.matching.groups import token_matrix
 from esdedup.matching.signers.minhash_kernels import COLUMN_BITS
 from esdedup.store.elasticsearch.bulk import Action, put
-from esdedup.store.elasticsearch.reading import Hits, Wanted, hashes, integers, signed
+from esdedup.store.elasticsearch.reading import Fields, Hits, hashes, integers, signed
 from esdedup.store.ledger import SourceCheckpoint
 from esdedup.store.schemas import DATES, PAIRS, SENTENCES, START_CHARS
 
@@ -27,7 +27,7 @@ POSITION_BITS = 32
 POSITION_MASK = (1 << POSITION_BITS) - 1
 """What makes the position of a sentence's number."""
 
-NAMED = Wanted(source=tuple(SENTENCES.names))
+NAMED = Fields(source=tuple(SENTENCES.names))
 """What a row of `SENTENCES` is made of."""
 
 
@@ -114,7 +114,7 @@ def beginnings(text: str) -> dict[str, Any]:
     return {"start": head.casefold(), "head": head, "bytes": len(text.encode())}
 
 
-WHOLE_SENTENCE = Wanted(fields=("number", "document_number", "tokens"), source=True)
+WHOLE_SENTENCE = Fields(columns=("number", "document_number", "tokens"), source=True)
 """What `whole_sentence` needs of a hit."""
 
 
@@ -151,7 +151,7 @@ def sentence_table(hits: Hits) -> pa.Table:
     return table_of_hits(hits, SENTENCES, {})
 
 
-SIGNATURE = Wanted(fields=("hash", "bytes", "tokens", "document_number", "source_number"))
+SIGNATURE = Fields(columns=("hash", "bytes", "tokens", "document_number", "source_number"))
 """What a row of `esdedup.matching.scan.signatures_schema` is made of."""
 
 
@@ -177,12 +177,12 @@ PAIR_FIELDS = {"a": "a_hash", "b": "b_hash"}
 """What the columns of `PAIRS` are called in the index."""
 
 
-def wanted_of(schema: pa.Schema, named: Mapping[str, str]) -> Wanted:
+def fields_of(schema: pa.Schema, named: Mapping[str, str]) -> Fields:
     """What `table_of_hits` needs of a hit, from its source."""
-    return Wanted(source=tuple(named.get(name, name) for name in schema.names))
+    return Fields(source=tuple(named.get(name, name) for name in schema.names))
 
 
-PAIR = wanted_of(PAIRS, PAIR_FIELDS)
+PAIR = fields_of(PAIRS, PAIR_FIELDS)
 
 
 def table_of_hits(hits: Hits, schema: pa.Schema, named: Mapping[str, str]) -> pa.Table:

@@ -17,7 +17,7 @@ import pyarrow as pa
 from esdedup.columns.hashing import Hashes
 from esdedup.store.cluster_queries import ORDERS, ClusterQuery, is_cluster_id
 from esdedup.store.elasticsearch.answers import TooLongError
-from esdedup.store.elasticsearch.reading import PAGE, Hits, Reader, Wanted, hashes, integers
+from esdedup.store.elasticsearch.reading import PAGE, Fields, Hits, Reader, hashes, integers
 from esdedup.store.elasticsearch.rows import NAMED, sentence_table
 from esdedup.store.schemas import SENTENCES, START_CHARS
 from esdedup.text.words import holding
@@ -105,30 +105,30 @@ class ClusterLookup:
         self._reader = reader
         self._names = names
 
-    def chosen(self, wanted: ClusterQuery) -> Hashes | None:
+    def chosen(self, search: ClusterQuery) -> Hashes | None:
         """The clusters to load for a query, among which are all that it asks for; None for all there are."""
-        chosen = self._holding(wanted)
-        if wanted.ids is not None:
-            named = np.concatenate([_NONE, *map(_number, wanted.ids)])
+        chosen = self._holding(search)
+        if search.ids is not None:
+            named = np.concatenate([_NONE, *map(_number, search.ids)])
             chosen = named if chosen is None else np.intersect1d(chosen, named)
-        if chosen is None and wanted.limit is not None:
-            chosen = self._page(wanted)
-        if chosen is None and (wanted.kind is not None or wanted.having is not None):
-            chosen = self._of_kind(wanted)
-        if chosen is None or wanted.after is None:
+        if chosen is None and search.limit is not None:
+            chosen = self._page(search)
+        if chosen is None and (search.kind is not None or search.having is not None):
+            chosen = self._of_kind(search)
+        if chosen is None or search.after is None:
             return chosen
-        return np.union1d(chosen, _number(wanted.after))
+        return np.union1d(chosen, _number(search.after))
 
-    def _holding(self, wanted: ClusterQuery) -> Hashes | None:
-        """The clusters that hold a sentence of the document and of the article that are wanted, and one with all words
+    def _holding(self, search: ClusterQuery) -> Hashes | None:
+        """The clusters that hold a sentence of the document and of the article asked for, and one with all words
         of the text; None for all."""
         chosen: Hashes | None = None
-        for name, fields in ((wanted.document, ("document",)), (wanted.article, ("document", "title"))):
+        for name, fields in ((search.document, ("document",)), (search.article, ("document", "title"))):
             if name is not None:
                 named = [{"term": {field: name}} for field in fields]
                 some = self._clusters({"bool": {"should": named, "minimum_should_match": 1}}, None)
                 chosen = some if chosen is None else np.intersect1d(chosen, some)
-        text = wanted.text
+        text = search.text
         if text is not None and text.split():
             # the server's words are nearly ours, where spaces part them; what it finds is looked at again
             asked = {"match": {"text": {"query": text, "operator": "and", "zero_terms_query": "all"}}}
@@ -137,9 +137,9 @@ class ClusterLookup:
         return chosen
 
     def _clusters(self, query: dict[str, Any], text: str | None) -> Hashes:
-        wanted = Wanted(fields=("cluster_hash",), source=False if text is None else ("text",))
+        read = Fields(columns=("cluster_hash",), source=False if text is None else ("text",))
         found = [_NONE]
-        for hits in self._reader.read_all(self._names["members"], wanted, query):
+        for hits in self._reader.read_all(self._names["members"], read, query):
             clusters = hashes(integers(hits, "cluster_hash"))
             if text is not None:
                 texts = pa.array([hit["_source"]["text"] for hit in hits], pa.large_string())
@@ -147,46 +147,46 @@ class ClusterLookup:
             found.append(clusters)
         return np.unique(np.concatenate(found))
 
-    def _of_kind(self, wanted: ClusterQuery) -> Hashes:
-        """The clusters of the kind that is wanted, with what they must have."""
-        query = {"bool": {"filter": _filters(wanted)}}
-        pages = self._reader.read_all(self._names["clusters"], Wanted(fields=("hash",)), query)
+    def _of_kind(self, search: ClusterQuery) -> Hashes:
+        """The clusters of the kind asked for, with what they must have."""
+        query = {"bool": {"filter": _filters(search)}}
+        pages = self._reader.read_all(self._names["clusters"], Fields(columns=("hash",)), query)
         return np.concatenate([_NONE, *(hashes(integers(hits, "hash")) for hits in pages)])
 
-    def _page(self, wanted: ClusterQuery) -> Hashes | None:
+    def _page(self, search: ClusterQuery) -> Hashes | None:
         """The first clusters that are not ignored, by size and kind alone; None where all must be looked through."""
-        begin = None if wanted.after is None else self._cluster(wanted.after)
-        if wanted.limit is None or not 0 < wanted.limit <= PAGE or (wanted.after is not None and begin is None):
+        begin = None if search.after is None else self._cluster(search.after)
+        if search.limit is None or not 0 < search.limit <= PAGE or (search.after is not None and begin is None):
             return None
-        field, direction = ORDERS[wanted.sort]
+        field, direction = ORDERS[search.sort]
         body: dict[str, Any] = {
-            "size": wanted.limit,
-            "query": {"bool": {"filter": _filters(wanted)}},
+            "size": search.limit,
+            "query": {"bool": {"filter": _filters(search)}},
             "sort": [{field: {"order": direction, "missing": "_last"}}, {"id": "asc"}],
             "track_total_hits": False,
-            **Wanted(fields=("hash",)).body(),
+            **Fields(columns=("hash",)).body(),
         }
         if begin is not None:
             if begin[field] is None:  # these come last
                 return None
-            body["search_after"] = [begin[field], wanted.after]
+            body["search_after"] = [begin[field], search.after]
         return hashes(integers(self._reader.search(self._names["clusters"], body)["hits"]["hits"], "hash"))
 
     def _cluster(self, identity: str) -> dict[str, Any] | None:
-        [hits] = self._reader.look_up(self._names["clusters"], "id", [identity], Wanted(source=True))
+        [hits] = self._reader.look_up(self._names["clusters"], "id", [identity], Fields(source=True))
         return dict(hits[0]["_source"]) if hits else None
 
 
 _NONE: Hashes = np.empty(0, np.uint64)
 
 
-def _filters(wanted: ClusterQuery) -> list[dict[str, Any]]:
+def _filters(search: ClusterQuery) -> list[dict[str, Any]]:
     """What single fields of a cluster must say."""
-    filters: list[dict[str, Any]] = [{"term": {"ignored": False}}, {"range": {"size": {"gte": wanted.min_size}}}]
-    if wanted.kind is not None:
-        filters.append({"term": {"kind": wanted.kind}})
-    if wanted.having is not None:
-        filters.append({"range": {wanted.having: {"gt": 0}}})
+    filters: list[dict[str, Any]] = [{"term": {"ignored": False}}, {"range": {"size": {"gte": search.min_size}}}]
+    if search.kind is not None:
+        filters.append({"term": {"kind": search.kind}})
+    if search.having is not None:
+        filters.append({"range": {search.having: {"gt": 0}}})
     return filters
 
 
