@@ -6,6 +6,7 @@ tables of DuckDB are made from the schemas here; the fields of indices and a few
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import pyarrow as pa
@@ -144,6 +145,7 @@ def create_tables(db: Database, tokens: int) -> None:
     db.execute(mapping_text("embedded.sql"))
 
 
+@cache
 def mapping_text(name: str) -> str:
     """The text of `mappings/NAME`: inside the installed package, or beside it in a checkout."""
     package = Path(__file__).parents[1]

@@ -140,7 +140,9 @@ for module in pkgutil.walk_packages(esdedup.__path__, "esdedup."):
         importlib.import_module(module.name)
 import lxml.etree, matplotlib.backends.backend_agg, matplotlib.figure, pwd, pyarrow.parquet
 from esdedup.cli import main
+from esdedup.store.schemas import mapping_text
 
+mapping_text("embedded.sql")
 if os.geteuid() == 0:
     os.setgroups([])
     os.setgid({NOBODY})

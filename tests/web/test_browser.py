@@ -175,7 +175,7 @@ def test_a_cluster_its_articles_and_its_file(page: Page, site: Site, tmp_path: P
             page.get_by_role("link", name=form.upper(), exact=True).click()
         assert download.value.suggested_filename == f"{identity}.{form}"
         download.value.save_as(tmp_path / form)
-    assert json.loads((tmp_path / "json").read_text("utf-8")) == whole
+    assert json.loads((tmp_path / "json").read_text("utf-8")) == whole.to_dict()
     with (tmp_path / "csv").open(encoding="utf-8", newline="") as lines:
         assert len(list(csv.DictReader(lines))) == whole["size"]
 
