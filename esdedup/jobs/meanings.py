@@ -19,8 +19,6 @@ from esdedup.jobs.steps import Address, check_count
 from esdedup.store.cluster_queries import ClusterQuery
 from esdedup.store.store import Store
 
-LEAST_SUBJECTS = 3
-
 
 def drift(
     *, store: Address | Store, since: str | None, document: str | None, limit: int | None

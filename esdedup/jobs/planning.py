@@ -31,9 +31,6 @@ from esdedup.matching.signing import freeze
 from esdedup.output.curves import draw_curves
 from esdedup.store.registry import address_of, open_store
 
-SAMPLE = 50_000
-"""Sentences of a sample."""
-
 MANY = 1_000_000
 """Sentences that a scheme is recommended for, unless it is said how many there are."""
 

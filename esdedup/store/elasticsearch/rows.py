@@ -18,9 +18,6 @@ from esdedup.store.elasticsearch.reading import Fields, Hits, hashes, integers, 
 from esdedup.store.ledger import SourceCheckpoint
 from esdedup.store.schemas import DATES, PAIRS, SENTENCES, START_CHARS
 
-HASH_MASK = 2**64 - 1
-"""What makes a content hash of the signed number that a server keeps it as."""
-
 POSITION_BITS = 32
 """A sentence's number is its document's, and then so many bits for its position."""
 
