@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.elastic import elastic_prefix, elastic_url, short_lived, three_nodes  # noqa: F401 (fixtures)
+from tests.support.elastic import elastic_prefix, elastic_url, short_lived, three_nodes  # noqa: F401 (fixtures)
+from tests.support.stores import address, run, stores  # noqa: F401 (fixtures)
 
 # the first example may compile a kernel
 settings.register_profile("esdedup", deadline=None)

@@ -32,7 +32,7 @@ from esdedup.matching.engine import (
 from esdedup.matching.protocol import MATCHERS, Scanning
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import Signing
-from tests.corpus import corpus, template
+from tests.support.corpus import corpus, template
 
 SIGNING = Signing()
 

@@ -1,0 +1,187 @@
+"""Kinds, contradictions and templates out of a store, the same for each kind of store."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import esdedup
+from esdedup.analysis.templates import write
+from esdedup.errors import SourceError, StoreError, UsageError
+from esdedup.output import reviews
+from esdedup.output.template_tables import write_tables
+from tests.support.corpus import sentence
+from tests.support.stores import RunJob, Stores
+from tests.system.jobs.test_index import dump
+from tests.system.jobs.test_run import lines, table
+
+FRAME = (
+    "The town of {subject} lies on the long river of the east, has two mills of red brick by the old road to the hills "
+    "of the south, and counts {number} heads of cattle in its stables."
+)
+LOOSE: dict[str, Any] = {"jaccard": 0.5, "rows": 2, "bands": 20}
+TOWNS = {"Arlen": "4,120", "Brumo": "77", "Cestva": "12,001", "Dorvik": "980", "Elst": "1,234,567"}
+
+
+def pages() -> dict[str, list[tuple[str, list[str]]]]:
+    source = random.Random(41)
+    statement = "In 1904 the council of Oram gave {} pieces of silver to the widows of Aram and of Tirol, as was usual."
+    towns = {
+        name: [("2020-01-01T00:00:00Z", [sentence(source, 20), write(FRAME, {"subject": name, "number": count})])]
+        for name, count in TOWNS.items()
+    }
+    return towns | {
+        "Oram": [("2020-02-01T00:00:00Z", [sentence(source, 20), statement.format("35")])],
+        "Silver": [("2021-03-01T00:00:00Z", [sentence(source, 20), statement.format("53")])],
+    }
+
+
+@pytest.fixture
+def wiki(tmp_path: Path) -> Path:
+    return dump(tmp_path / "wiki.xml", pages())
+
+
+def test_kinds_are_counted_filtered_and_sorted(tmp_path: Path, wiki: Path, run: RunJob, stores: Stores) -> None:
+    summary = run(wiki, out=tmp_path / "out", **LOOSE)
+    assert summary["kinds"]["template"] == 1
+    assert summary["kinds"]["drift"] == 1
+    assert {line["kind"] for line in lines(tmp_path / "out" / "clusters.jsonl")} == set(summary["kinds"])
+    store = stores.at(tmp_path / "out")
+    [template] = esdedup.clusters(store=store, kind="template")
+    assert template["size"] == len(TOWNS)
+    assert [row["kind"] for row in esdedup.clusters(store=store, kind="template", limit=1)] == ["template"]
+    assert list(esdedup.clusters(store=store, kind="references")) == []
+    sure = [row["kind_confidence"] for row in esdedup.clusters(store=store, sort="confidence")]
+    assert sure == sorted(sure, reverse=True)
+    first, *rest = esdedup.clusters(store=store, sort="confidence")
+    assert list(esdedup.clusters(store=store, sort="confidence", after=first["id"], limit=50)) == rest
+    with pytest.raises(UsageError, match="kind is 'nonsense'"):
+        esdedup.clusters(store=store, kind="nonsense")
+
+
+def test_without_kinds(tmp_path: Path, wiki: Path, run: RunJob, stores: Stores) -> None:
+    summary = run(wiki, out=tmp_path / "out", kinds=False, **LOOSE)
+    assert summary["kinds"] == {}
+    store = stores.at(tmp_path / "out")
+    assert {row["kind"] for row in esdedup.clusters(store=store)} == {None}
+    with pytest.raises(StoreError, match="--kinds"):
+        list(esdedup.clusters(store=store, kind="drift"))
+    esdedup.scan(store=store, jaccard=0.5)
+    assert list(esdedup.clusters(store=store, kind="drift"))
+
+
+def test_contradictions(tmp_path: Path, wiki: Path, run: RunJob, stores: Stores) -> None:
+    run(wiki, out=tmp_path / "out", **LOOSE)
+    store = stores.at(tmp_path / "out")
+    [row] = esdedup.drift(store=store)
+    assert (row["type"], abs(row["difference"])) == ("number", 18)
+    told = {value["value"]: [one["title"] for one in value["sentences"]] for value in row["values"]}
+    assert told == {"35": ["Oram"], "53": ["Silver"]}
+    assert row["values"][row["newest"]]["value"] == "53"
+    assert esdedup.drift(store=store, since="2021-01-01") == [row]
+    assert esdedup.drift(store=store, since="2022-01-01") == []
+    assert esdedup.drift(store=store, limit=0) == []
+    with pytest.raises(UsageError, match="2024-05-31"):
+        esdedup.drift(store=store, since="yesterday")
+    assert "[[:Oram]]" in reviews.wikitext([row])
+    assert "**53**" in reviews.markdown([row])
+
+
+def test_nothing_in_a_review_is_markup() -> None:
+    value = {"value": "{{x}}<b>", "count": 1, "sentences": [
+        {"title": "a]]b|c", "document": "1", "source": "s", "revision": None, "timestamp": None}]}  # fmt: skip
+    row = {"frame": "''[[x]]'' </nowiki> *a*", "slot": "n", "confidence": 0.5, "majority": None, "newest": None}
+    text = reviews.wikitext([row | {"values": [value]}])
+    assert text.count("</nowiki>") == text.count("<nowiki>") == 4  # frame, value, title, source
+    assert "&lt;/nowiki&gt;" in text
+    assert "<nowiki>a]]b|c</nowiki>" in text
+    named = {**value, "sentences": [{**value["sentences"][0], "title": "Ab", "source": "{{s}}", "timestamp": "~~~~"}]}
+    assert "[[:Ab]] (<nowiki>{{s}}</nowiki>, <nowiki>~~~~</nowiki>)" in reviews.wikitext([row | {"values": [named]}])
+    assert reviews.wikitext([]) == reviews.markdown([]) == "No statements differ.\n"
+    assert r"\*a\*" in reviews.markdown([row | {"values": [value]}])
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_templates_are_tables_and_tables_are_sentences(
+    tmp_path: Path, wiki: Path, run: RunJob, stores: Stores, form: str
+) -> None:
+    run(wiki, out=tmp_path / "out", **LOOSE)
+    store = stores.at(tmp_path / "out")
+    [template] = esdedup.templates(store=store)
+    assert template.frame == FRAME
+    assert [(slot.name, slot.type) for slot in template.columns] == [("subject", "name"), ("number", "number")]
+    assert dict(zip(template.columns[0].cells, template.columns[1].cells, strict=True)) == TOWNS
+    assert template.columns[1].values == tuple(
+        int(TOWNS[name or ""].replace(",", "")) for name in template.columns[0].cells
+    )
+    assert all(template.fits)
+    [listing, path] = write_tables([template], tmp_path / "tables", form)
+    assert json.loads(listing.read_text("utf-8"))["fit"] == len(TOWNS)
+    if form == "csv":
+        texts = {
+            member["text"]
+            for cluster in esdedup.clusters(store=store, kind="template")
+            for member in cluster["members"]
+        }
+        assert set(esdedup.fill(FRAME, path)) == texts
+        with path.open(encoding="utf-8", newline="") as lines:
+            assert {row["number_value"] for row in csv.DictReader(lines)} == {
+                n.replace(",", "") for n in TOWNS.values()
+            }
+    assert list(esdedup.templates(store=store, min_subjects=6)) == []
+
+
+def test_rows_that_deviate_are_told(tmp_path: Path, run: RunJob, stores: Stores) -> None:
+    texts = [write(FRAME, {"subject": name, "number": count}) for name, count in TOWNS.items()]
+    texts[2] = texts[2].replace("The town", "the Town")
+    run(table(tmp_path / "a.tsv", list(zip(TOWNS, texts, strict=True))), out=tmp_path / "out", **LOOSE)
+    [template] = esdedup.templates(store=stores.at(tmp_path / "out"))
+    assert sorted(template.fits) == [False, True, True, True, True]
+
+
+def test_tables_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="nowhere"):
+        list(esdedup.fill(FRAME, tmp_path / "nowhere.csv"))
+    (tmp_path / "bad.csv").write_bytes(b"subject\n\xff\n")
+    with pytest.raises(SourceError, match="UTF-8"):
+        list(esdedup.fill(FRAME, tmp_path / "bad.csv"))
+    (tmp_path / "few.csv").write_text("subject\nAram\n")
+    with pytest.raises(UsageError, match="no such column"):
+        list(esdedup.fill(FRAME, tmp_path / "few.csv"))
+
+
+def test_dedupe_keeps_what_is_of_other_kinds(tmp_path: Path, wiki: Path) -> None:
+    whole = esdedup.dedupe(wiki, out=tmp_path / "all", **LOOSE)
+    kept = esdedup.dedupe(wiki, out=tmp_path / "some", kinds=["drift", "copyediting"], **LOOSE)
+    assert 0 < kept["sentences_dropped"] < whole["sentences_dropped"]
+    assert whole["sentences_dropped"] - kept["sentences_dropped"] == len(TOWNS) - 1
+    with pytest.raises(UsageError, match="kinds is 'none'"):
+        esdedup.dedupe(wiki, out=tmp_path / "x", kinds=["none"])
+
+
+def test_an_add_judges_what_it_touches(tmp_path: Path, wiki: Path, run: RunJob, stores: Stores) -> None:
+    run(wiki, out=tmp_path / "out", **LOOSE)
+    store = stores.at(tmp_path / "out")
+    more = {"Farrow": [("2020-01-01T00:00:00Z", [write(FRAME, {"subject": "Farrow", "number": "31"})])]}
+    esdedup.add(dump(tmp_path / "more.xml", more), store=store)
+    [template] = esdedup.templates(store=store)
+    assert set(template.columns[0].cells) == TOWNS.keys() - {"Arlen"} | {"Farrow"}  # page 1 is another one now
+
+
+def test_sentences_of_a_template_may_contradict_each_other(tmp_path: Path, run: RunJob, stores: Stores) -> None:
+    other = {"List of towns": [("2020-01-01T00:00:00Z", [write(FRAME, {"subject": "Elst", "number": "19"})])]}
+    run(dump(tmp_path / "wiki.xml", pages() | other), out=tmp_path / "out", **LOOSE)
+    rows = [row for row in esdedup.drift(store=stores.at(tmp_path / "out")) if "{subject}" in row["frame"]]
+    assert [sorted(value["value"] for value in row["values"]) for row in rows] == [["1,234,567", "19"]]
+
+
+def test_titles_that_are_empty_are_none(tmp_path: Path, run: RunJob) -> None:
+    texts = {name: write(FRAME, {"subject": name, "number": count}) for name, count in TOWNS.items()}
+    rows = [json.dumps({"id": name, "title": "", "text": text}) for name, text in texts.items()]
+    (tmp_path / "a.jsonl").write_text("\n".join(rows))
+    assert run(tmp_path / "a.jsonl", out=tmp_path / "out", **LOOSE)["kinds"] == {"template": 1}

@@ -1,0 +1,202 @@
+"""The saved objects: whole, and in forms that every Kibana from 8.16 on takes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+from esdedup.kibana.saved_objects import saved_objects
+from scripts import kibana as generator
+from tests.system.kibana.objects import (
+    CHARTS,
+    CONTROL_PANELS,
+    CONTROLS,
+    DASHBOARD,
+    OBJECTS,
+    PANELS,
+    SEARCHES,
+    VIEWS,
+    chart,
+    of_type,
+    parsed,
+    referred,
+    source_of,
+)
+
+ROOT = Path(__file__).parents[3]
+PREFIXES = ["wiki", "wiki2", "my-wiki", "a", "a-members", "a-b_c.d", "0", "members", "esdedup", "w" * 100]
+
+ATTRIBUTES = {
+    "index-pattern": {"title", "name", "fields", "fieldFormatMap", "sourceFilters", "runtimeFieldMap"},
+    "search": {
+        "title", "description", "columns", "sort", "grid", "hideChart", "isTextBasedQuery", "timeRestore",
+        "kibanaSavedObjectMeta",
+    },
+    "dashboard": {
+        "title", "description", "panelsJSON", "optionsJSON", "controlGroupInput", "timeRestore",
+        "kibanaSavedObjectMeta",
+    },
+}  # fmt: skip
+"""Of those that Kibana's schemas allow, the ones that are used; it refuses others."""
+
+
+# ---- the file
+
+
+def test_the_file_is_up_to_date() -> None:
+    subprocess.run([sys.executable, ROOT / "scripts" / "kibana.py", "--check"], check=True)
+
+
+@pytest.mark.parametrize("prefix", PREFIXES)
+def test_any_prefix_gives_what_the_generator_gives_for_it(prefix: str) -> None:
+    assert saved_objects(prefix).decode() == generator.text(prefix)
+
+
+def test_stores_do_not_take_each_others_objects() -> None:
+    for one, other in combinations(PREFIXES, 2):
+        assert not parsed(one).keys() & parsed(other).keys(), (one, other)
+        patterns = [view["attributes"]["title"] for view in of_type(parsed(one), "index-pattern").values()]
+        assert not set(patterns) & {
+            view["attributes"]["title"] for view in of_type(parsed(other), "index-pattern").values()
+        }
+
+
+def test_nothing_changes_from_export_to_export() -> None:
+    for one in OBJECTS.values():
+        assert one.keys() == {"type", "id", "attributes", "references", "coreMigrationVersion", "typeMigrationVersion"}
+
+
+def test_no_form_is_newer_than_the_oldest_kibana() -> None:
+    """Up to 8.9 forms were numbered by Kibana's own versions, later ones from 10: a Kibana refuses what is newer."""
+    for one in OBJECTS.values():
+        assert numbers(one["typeMigrationVersion"]) <= (8, 9, 0)
+        assert numbers(one["coreMigrationVersion"]) <= (8, 8, 0)
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
+
+
+def test_attributes_are_those_that_kibana_knows() -> None:
+    assert {kind for kind, _ in OBJECTS} == ATTRIBUTES.keys()
+    for (kind, _), one in OBJECTS.items():
+        assert one["attributes"].keys() == ATTRIBUTES[kind]
+
+
+def test_what_is_json_in_json_can_be_read() -> None:
+    for view in VIEWS.values():
+        for name in ("fields", "fieldFormatMap", "sourceFilters", "runtimeFieldMap"):
+            json.loads(view["attributes"][name])
+    for search in SEARCHES.values():
+        assert source_of(search).keys() == {"query", "filter", "indexRefName"}
+    attributes = DASHBOARD["attributes"]
+    assert json.loads(attributes["kibanaSavedObjectMeta"]["searchSourceJSON"])["filter"] == []
+    assert json.loads(attributes["optionsJSON"])["useMargins"] is True
+    assert json.loads(attributes["controlGroupInput"]["ignoreParentSettingsJSON"])
+
+
+# ---- references
+
+
+def test_every_reference_leads_to_an_object_of_the_file() -> None:
+    for one in OBJECTS.values():
+        for reference in one["references"]:
+            assert (reference["type"], reference["id"]) in OBJECTS
+
+
+def test_every_reference_is_used_and_nothing_else_is() -> None:
+    for search in SEARCHES.values():
+        assert referred(search).keys() == {source_of(search)["indexRefName"]}
+    used = {f"controlGroup_{name}:{CONTROLS[panel['type']]}" for name, panel in CONTROL_PANELS.items()}
+    for name, panel in PANELS.items():
+        if panel["type"] == "search":
+            used.add(f"{name}:{panel['panelRefName']}")
+        if panel["type"] == "lens":
+            attributes = panel["embeddableConfig"]["attributes"]
+            layers = attributes["state"]["datasourceStates"]["formBased"]["layers"]
+            inner = referred(attributes)
+            assert inner.keys() == {f"indexpattern-datasource-layer-{layer}" for layer in layers}
+            assert (
+                inner.items()
+                <= {known.removeprefix(f"{name}:"): one for known, one in referred(DASHBOARD).items()}.items()
+            )
+            used |= {f"{name}:{reference}" for reference in inner}
+    assert referred(DASHBOARD).keys() == used
+    assert all(one["type"] == "index-pattern" for one in DASHBOARD["references"] if "panel_" not in one["name"])
+
+
+def test_every_data_view_and_search_is_there_for_something() -> None:
+    kinds = {view["attributes"]["title"].removeprefix("wiki-") for view in VIEWS.values()}
+    assert kinds == {"sentences", "members", "clusters", "pairs"}
+    shown = {one["id"] for one in DASHBOARD["references"] if one["type"] == "search"}
+    assert shown == SEARCHES.keys()
+
+
+# ---- panels
+
+
+def test_panels_lie_beside_each_other() -> None:
+    taken: set[tuple[int, int]] = set()
+    for name, panel in PANELS.items():
+        place = panel["gridData"]
+        assert place["i"] == name
+        assert place["x"] + place["w"] <= 48
+        cells = {
+            (x, y)
+            for x in range(place["x"], place["x"] + place["w"])
+            for y in range(place["y"], place["y"] + place["h"])
+        }
+        assert not cells & taken
+        taken |= cells
+    assert len(taken) == 48 * (1 + max(y for _, y in taken))  # no holes
+
+
+def test_every_panel_says_what_it_is() -> None:
+    assert set(CHARTS) == {"sizes", "kinds-over-size", "kinds", "articles"}
+    assert {name for name, panel in PANELS.items() if panel["type"] == "search"} == {"contradictions", "sentences"}
+    assert PANELS.keys() - CHARTS == {"hint", "contradictions", "sentences"}
+    assert all(panel.get("title") for name, panel in PANELS.items() if name != "hint")
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_a_chart_shows_columns_that_it_asks_for(name: str) -> None:
+    one = chart(name)
+    shown = one.state["visualization"]
+    columns = one.layer["columns"]
+    if one.look == "lnsDatatable":
+        assert shown["layerId"] == one.layer_id
+        assert [column["columnId"] for column in shown["columns"]] == list(columns)
+    else:
+        assert one.look == "lnsXY"
+        [layer] = shown["layers"]
+        assert layer["layerId"] == one.layer_id
+        assert {layer["xAccessor"], *layer["accessors"], layer.get("splitAccessor")} - {None} == set(columns)
+        assert not any(columns[accessor]["isBucketed"] for accessor in layer["accessors"])
+    for column in columns.values():
+        assert column["customLabel"] is True
+        assert column["label"]
+        if column["operationType"] == "terms":
+            assert not columns[column["params"]["orderBy"]["columnId"]]["isBucketed"]
+
+
+def test_intervals_of_sizes_leave_nothing_out() -> None:
+    for name in ("sizes", "kinds-over-size"):
+        ranges = chart(name).layer["columns"]["size"]["params"]["ranges"]
+        assert ranges[0]["from"] == 2
+        assert ranges[-1]["to"] is None
+        assert [one["to"] for one in ranges[:-1]] == [one["from"] for one in ranges[1:]]
+        assert [one["label"] for one in ranges[:3]] == ["2", "3", "4 to 5"]
+        assert ranges[-1]["label"] == "1,001 and more"
+
+
+def test_controls_are_for_kind_size_and_article() -> None:
+    assert {name: panel["explicitInput"]["fieldName"] for name, panel in CONTROL_PANELS.items()} == {
+        "kind": "kind", "size": "size", "title": "title",
+    }  # fmt: skip
+    assert sorted(panel["order"] for panel in CONTROL_PANELS.values()) == [0, 1, 2]
+    assert all(panel["explicitInput"]["id"] == name for name, panel in CONTROL_PANELS.items())

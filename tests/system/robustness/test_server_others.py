@@ -1,0 +1,262 @@
+"""What others do to a store on a server: full disks, changed mappings, dropped indices, and two commands at once."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from elasticsearch import Elasticsearch
+
+import esdedup
+from esdedup.errors import StoreError, StoreLockedError
+from esdedup.store.elasticsearch.corpus import ServerCorpus
+from tests.support.corpus import corpus
+from tests.support.elastic_proxy import Exchange, Proxy
+from tests.system.robustness.helpers import one_line, said
+from tests.system.robustness.on_a_server import HOW, REMOVED_TOO, Job, is_bulk, results
+
+pytestmark = pytest.mark.usefixtures("small")
+
+
+@pytest.fixture
+def client(elastic_url: str) -> Any:
+    with Elasticsearch(elastic_url) as client:
+        yield client
+
+
+def first(do: Callable[[], Any]) -> Callable[[Exchange], None]:
+    """Somebody does something before a request is passed on."""
+
+    def first(exchange: Exchange) -> None:
+        do()
+        exchange.send(exchange.forward())
+
+    return first
+
+
+def index_of(client: Elasticsearch, prefix: str, kind: str) -> str:
+    [index] = client.indices.get_alias(name=f"{prefix}-{kind}")
+    return index
+
+
+@pytest.mark.parametrize(("kind", "block"), [("sentences", "read_only_allow_delete"), ("state", "write")])
+def test_a_full_disk_is_said_at_once(
+    client: Elasticsearch, elastic_url: str, elastic_prefix: str, job: Job, tmp_path: Path, kind: str, block: str
+) -> None:
+    def lay(value: bool | None) -> None:
+        index = index_of(client, elastic_prefix, kind)
+        client.indices.put_settings(index=index, settings={f"index.blocks.{block}": value})
+
+    with Proxy(elastic_url) as proxy:
+        store = f"{proxy.url}/{elastic_prefix}"
+        proxy.when(is_bulk, first(lambda: lay(True)), after=2)
+        clock = time.monotonic()
+        line = one_line(said(*job.arguments("index", store)))
+        assert time.monotonic() - clock < 30  # waiting would not help, and is a minute or two long
+        assert f"{store}: the server refuses to write (index [{elastic_prefix}-{kind}-" in line
+        hint = "its disk is nearly full, or an index was made read-only; mend that and run the same command again\n"
+        assert line.endswith(hint)
+        lay(None)
+        for verb in ("index", "scan"):
+            job.commands(store)[verb]()
+            job.check(verb, store, tmp_path / verb)
+
+
+def test_a_changed_mapping_is_named(
+    client: Elasticsearch, elastic_url: str, elastic_prefix: str, job: Job, tmp_path: Path
+) -> None:
+    def change() -> None:
+        index = index_of(client, elastic_prefix, "sentences")
+        client.indices.put_mapping(index=index, properties={"mine": {"type": "keyword"}})
+
+    with Proxy(elastic_url) as proxy:
+        store = f"{proxy.url}/{elastic_prefix}"
+        proxy.when(is_bulk, first(change), after=2)
+        job.commands(store)["index"]()  # which it does not disturb
+        index = index_of(client, elastic_prefix, "sentences")
+        line = one_line(said(*job.arguments("scan", store)))
+        told = f"somebody has changed the mapping of {index} (mine); index again with --fresh"
+        assert line == f"esdedup: {store}: {told}\n"
+        assert said(*job.arguments("index", store), "--fresh").code == 0
+        job.commands(store)["scan"]()
+        job.check("scan", store, tmp_path)
+
+
+def titled(path: Path, texts: list[str], long: set[int]) -> Path:
+    """Documents, some of which have titles that are far too long."""
+    rows = [
+        {"id": f"r{number}", "title": "x" * 40_000 if number in long else f"T {number}", "text": text}
+        for number, text in enumerate(texts)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return path
+
+
+def test_documents_that_the_server_refuses_are_kept_and_told_of(
+    client: Elasticsearch, elastic_url: str, elastic_prefix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts, long = corpus(71, 200), {3, 50, 180}
+    how = ["--unit", "record", "--min-chars", "0", "--quiet"]
+    source = titled(tmp_path / "a.jsonl", texts, long)
+    letters = tmp_path / "letters" / "refused.jsonl"
+    monkeypatch.setenv("ESDEDUP_DEAD_LETTERS", str(letters))
+
+    def take_titles_of(size: int) -> None:
+        for kind in ("sentences", "documents"):
+            title = {"type": "keyword", "ignore_above": size, "fields": {"text": {"type": "text"}}}
+            client.indices.put_mapping(index=index_of(client, elastic_prefix, kind), properties={"title": title})
+
+    with Proxy(elastic_url) as proxy:
+        store = f"{proxy.url}/{elastic_prefix}"
+        command = ["index", source, "--store", store, *how]
+        # a long title is not indexed; where somebody has asked for that, the server cannot take it
+        proxy.when(is_bulk, first(lambda: take_titles_of(2**31 - 1)))
+        line = one_line(said(*command))
+        assert line.startswith(f"esdedup: {letters}: No such file or directory; it is to hold ")
+        assert line.endswith("name another file by ESDEDUP_DEAD_LETTERS and run the same command again\n")
+        letters.parent.mkdir()
+        take_titles_of(8000)
+        proxy.when(is_bulk, first(lambda: take_titles_of(2**31 - 1)))
+        answer = said(*command)
+        assert answer.code == 1
+        assert answer.err.startswith(f"esdedup: {source}: refused by the server, now in {letters}: ")
+        assert "failed to parse field [title]" in answer.err
+        assert answer.err.endswith("; the rest is done\n")
+        assert answer.err.count("\n") == 1
+        # sentences and documents, each with the reason
+        told = [json.loads(row) for row in letters.read_text("utf-8").splitlines()]
+        assert sorted(one["document"]["number"] >> 32 or one["document"]["number"] for one in told) == sorted(
+            [*long] * 2
+        )
+        assert {one["document"]["text"] for one in told if "text" in one["document"]} == {texts[at] for at in long}
+        assert all("failed to parse field [title]" in one["reason"] for one in told)
+        take_titles_of(8000)
+        status = esdedup.status(store=store)
+        assert (status["skipped"], status["unfinished"]) == ({"refused": 6}, None)
+        assert status["counts"]["documents"] == len(texts) - len(long)
+        # it is done, but for these
+        again = one_line(said(*command))
+        assert f"refused by the server, now in {letters}" in again
+        assert said("scan", "--store", store, "--quiet").code == 0
+        found = {member["id"] for one in esdedup.clusters(store=store) for member in one["members"]}
+        left = titled(tmp_path / "b.jsonl", texts, set()).read_text("utf-8").splitlines(keepends=True)
+        (tmp_path / "b.jsonl").write_text("".join(row for at, row in enumerate(left) if at not in long), "utf-8")
+        esdedup.run(tmp_path / "b.jsonl", out=tmp_path / "out", unit="record", min_chars=0)
+        assert found == set((tmp_path / "out" / "clusters.txt").read_text("utf-8").split())
+
+
+def test_what_was_dropped_meanwhile_does_not_come_back(
+    client: Elasticsearch, elastic_url: str, elastic_prefix: str, job: Job, tmp_path: Path
+) -> None:
+    with Proxy(elastic_url) as proxy:
+        store = f"{proxy.url}/{elastic_prefix}"
+        for verb, matches in (
+            ("index", is_bulk),
+            ("scan", lambda request: "-members-" in request.path and is_bulk(request)),
+            ("add", lambda request: request.method == "PUT" and request.path.endswith("/_doc/state")),
+        ):
+            if verb != "index":
+                job.commands(store)["index"]()
+            if verb == "add":
+                job.commands(store)["scan"]()
+            proxy.when(matches, first(lambda: esdedup.drop(store=f"{elastic_url}/{elastic_prefix}")), after=1)
+            line = one_line(said(*job.arguments(verb, store)))
+            assert f"{store}: an index of this store is gone (no such index [{elastic_prefix}-" in line
+            assert "another command has replaced or dropped the store; run this one again when that has ended" in line
+            proxy.clear()
+            assert not client.indices.get(index=f"{elastic_prefix}-*")
+        for verb in ("index", "scan"):
+            job.commands(store)[verb]()
+        job.check("scan", store, tmp_path)
+
+
+class Together:
+    """A command that begins when another one has come to a certain request, and ends before that goes on."""
+
+    def __init__(self, command: Callable[[], Any]) -> None:
+        self._command = command
+        self.error: BaseException | None = None
+
+    def __call__(self) -> None:
+        def run() -> None:
+            try:
+                self._command()
+            except StoreError as error:
+                self.error = error
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join()
+
+
+@pytest.mark.parametrize("after", [2, 10, 14, 22])
+def test_the_same_reading_twice_at_once(
+    elastic_url: str, elastic_prefix: str, job: Job, tmp_path: Path, after: int
+) -> None:
+    with Proxy(elastic_url) as proxy:
+        store = f"{proxy.url}/{elastic_prefix}"
+        other = Together(lambda: job.commands(f"{elastic_url}/{elastic_prefix}")["index"]())
+        # what is under way just then cannot be held back: all else can
+        begun = proxy.when(lambda request: not is_bulk(request), first(other), after=after)
+        try:
+            job.commands(store)["index"]()
+            locked = False
+        except StoreLockedError as error:
+            locked = True
+            assert "another command" in str(error)
+        assert begun.seen > after
+        assert other.error is None
+        job.commands(store)["index"]()
+        job.commands(store)["scan"]()
+        job.check("scan", store, tmp_path)
+        # who came first was told so, unless he had not yet begun
+        assert locked or after < 12
+
+
+def test_who_was_overtaken_while_he_read_writes_nothing_more(
+    elastic_url: str, elastic_prefix: str, job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = f"{elastic_url}/{elastic_prefix}"
+    other, append, appended = Together(job.commands(store)["index"]), ServerCorpus.append, 0
+
+    def slow(self: ServerCorpus, *rows: Any) -> None:
+        nonlocal appended
+        appended += 1
+        if appended == 1:
+            other()
+        append(self, *rows)
+
+    monkeypatch.setattr(ServerCorpus, "append", slow)
+    with pytest.raises(StoreLockedError, match="another command has just changed this store"):
+        job.commands(store)["index"]()
+    assert other.error is None
+    job.check("index", store, tmp_path)
+    job.commands(store)["scan"]()
+    job.check("scan", store, tmp_path)
+
+
+@pytest.mark.parametrize("share", [0.3, 0.8])
+def test_two_changes_at_once(elastic_url: str, elastic_prefix: str, job: Job, tmp_path: Path, share: float) -> None:
+    """One of them is refused, and given again; then the store is as if they had come one after the other."""
+    with Proxy(elastic_url) as proxy:
+        store, direct = f"{proxy.url}/{elastic_prefix}", f"{elastic_url}/{elastic_prefix}"
+        for verb in ("index", "scan"):
+            job.commands(direct)[verb]()
+        other = Together(lambda: esdedup.remove(*REMOVED_TOO, store=direct))
+        proxy.when(lambda request: request.method != "GET", first(other), after=int(share * 120))
+        if share < 0.6:  # a reading has begun, which comes first
+            esdedup.add(job.b, store=store, **HOW)
+            assert "a reading is not finished" in str(other.error)
+            esdedup.remove(*REMOVED_TOO, store=store)
+        else:
+            with pytest.raises(StoreLockedError, match="another command has just changed this store"):
+                esdedup.add(job.b, store=store, **HOW)
+            assert other.error is None
+            esdedup.add(job.b, store=store, **HOW)
+        job.commands(store)["remove"]()
+        assert results(store, tmp_path / "out") == job.expected["remove too"]

@@ -1,0 +1,26 @@
+"""The benchmarks measure what their rows say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import esdedup
+from scripts.benchmarks import elasticsearch
+from tests.system.jobs.test_run import records, table
+
+
+def test_no_sentence_is_asked_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, elastic_url: str, elastic_prefix: str
+) -> None:
+    store = f"{elastic_url}/{elastic_prefix}"
+    esdedup.index(table(tmp_path / "a.tsv", records(5, 100)), store=store, unit="record", min_chars=0)
+    asked = []
+    monkeypatch.setattr(elasticsearch, "PAGE", 30)
+    with esdedup.open_store(store, read_only=True) as opened:
+        stored = [row for _, rows in opened.corpus.signatures("any") for row in rows["tokens"].to_pylist()]
+        for wanted in (75, 100, 200):
+            asked.append(elasticsearch._first_tokens(opened, wanted))
+    assert [len(tokens) for tokens in asked] == [75, 100, 100]
+    assert sorted(map(sorted, asked[1])) == sorted(map(sorted, stored))

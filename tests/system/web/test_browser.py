@@ -1,0 +1,300 @@
+"""What a person does with the page, in a real browser."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+from playwright.sync_api import Page, expect
+
+import esdedup
+from tests.system.web.browser import Visit
+from tests.system.web.corpus import ARABIC, BRIDGE, HEBREW, SCRIPT
+from tests.system.web.served import Site
+
+
+def matches(page: Page) -> Any:
+    return page.locator("#result .match")
+
+
+def field(page: Page, name: str) -> Any:
+    return page.locator(f"main [name={name}]")
+
+
+def test_what_is_typed_is_checked_as_it_stands(page: Page, site: Site) -> None:
+    page.goto("/")
+    box = page.locator("textarea")
+    expect(box).to_be_focused()
+    near = SCRIPT.replace("everybody", "nobody")
+    box.press_sequentially(near, delay=2)
+    expect(matches(page).first.locator("del")).to_have_text("nobody")
+    expect(matches(page).first.locator("ins")).to_have_text("everybody")
+    expect(matches(page).first).to_contain_text("<script>alert(1)</script>")
+    expect(page.locator("#status")).to_contain_text("Said already")
+    told = site.post("/api/check", {"text": near}).json
+    assert matches(page).count() == len(told["similar"]) + len(told["beginnings"])
+    expect(matches(page).first.locator(".scores")).to_contain_text(f"{told['similar'][0]['jaccard']:.3f}")
+    expect(matches(page).first.locator(".scores")).to_contain_text(f"of {told['tokens']} tokens")
+    assert page.locator("#result script").count() == 0
+    box.fill("")
+    expect(page.locator("#result")).to_be_empty()
+    box.fill(HEBREW[:50])
+    expect(matches(page).first).to_contain_text(HEBREW)
+    expect(page.locator("#result h2").first).to_have_text("Contains what you typed")
+    box.fill("Nothing in here has ever been said by anybody.")
+    expect(page.locator("#result .empty")).to_be_visible()
+    box.fill("The old bridge")
+    expect(page.locator("#result")).to_contain_text(re.compile("Begin the same way|Contains what you typed"))
+    expect(page.locator("#result")).to_contain_text("The old bridge over the river Lorn")
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("In 1950 Dr. John Smith of the U.S. N", "/check"),
+        ("It stood there. It fell. Then", "/text"),
+        ("هل هذا صحيح؟ نعم هذا صحيح؟", "/text"),
+        ("One line\nand another", "/text"),
+        (SCRIPT, "/check"),
+    ],
+)
+def test_what_is_one_sentence(page: Page, text: str, path: str) -> None:
+    page.goto("/")
+    with page.expect_request(lambda one: one.method == "POST") as asked:
+        page.locator("textarea").fill(text)
+    assert asked.value.url.endswith(path)
+    expect(page.locator("#result > *")).not_to_have_count(0)
+
+
+def test_newer_typing_overtakes_a_slow_answer(page: Page) -> None:
+    held: list[Any] = []
+    page.route("**/check", lambda route: held.append(route))
+    page.goto("/")
+    box = page.locator("textarea")
+    box.fill(SCRIPT)
+    page.wait_for_timeout(300)
+    assert len(held) == 1
+    box.fill(ARABIC)
+    page.wait_for_timeout(300)
+    assert len(held) == 2
+    held[1].continue_()
+    expect(matches(page).first).to_contain_text(ARABIC[:40])
+    assert held[0].request.failure  # it was called off
+    page.unroute("**/check")
+    expect(matches(page).first).to_contain_text(ARABIC[:40])
+    box.fill(ARABIC)
+    box.press_sequentially("abcdefgh", delay=10)  # a key and the next: one question
+    expect(page.locator("#result")).not_to_have_attribute("aria-busy", "true")
+
+
+PASTE = """text => {
+  const box = document.querySelector("textarea");
+  box.focus();
+  document.execCommand("insertText", false, text);
+  box.dispatchEvent(new InputEvent("input", { inputType: "insertFromPaste", bubbles: true }));
+}"""
+
+
+def test_a_pasted_text_is_checked_sentence_by_sentence(page: Page) -> None:
+    page.goto("/")
+    new = "Nobody has ever written this sentence, and nobody ever will again in any of all worlds."
+    page.evaluate(PASTE, f"{SCRIPT} {new} {BRIDGE.format(1790, 400)}")
+    expect(page.locator("#result .copied")).to_have_count(2)
+    expect(page.locator("#result .new")).to_have_text(new)
+    expect(page.locator("#status")).to_contain_text("2 of 3 sentences stand in the collection")
+    first = page.locator("#result .copied").first
+    expect(first.locator("mark")).to_have_text(SCRIPT)
+    expect(first.locator(".who")).to_be_hidden()
+    first.locator("summary").click()
+    expect(first.locator(".who")).to_be_visible()
+    expect(first.locator(".who a").first).to_have_attribute("href", re.compile("^/articles/"))
+
+
+def test_what_was_typed_is_there_again_after_a_look_at_something_else(page: Page) -> None:
+    page.goto("/")
+    page.locator("textarea").fill(SCRIPT)
+    matches(page).first.locator(".who a").first.click()
+    expect(page.locator("h2").first).to_have_text("Shares sentences with")
+    page.go_back()
+    expect(page.locator("textarea")).to_have_value(SCRIPT)
+    expect(matches(page).first).to_contain_text("<script>alert(1)</script>")
+
+
+def test_clusters_are_filtered_sorted_and_paged_in_the_address(page: Page, site: Site) -> None:
+    page.goto("/clusters")
+    heads = page.locator(".heads .head")
+    expect(heads).to_have_count(20)
+    first = heads.first.inner_text()
+    page.locator("a[rel=next]").click()
+    expect(page).to_have_url(re.compile("after=[0-9a-f]{16}$"))
+    expect(heads).to_have_count(len(list(esdedup.clusters(store=site.store))) - 20)
+    second, address = heads.first.inner_text(), page.url
+    heads.first.locator("a").first.click()
+    expect(page.locator("h1")).to_contain_text("sentences")
+    page.go_back()
+    expect(page).to_have_url(address)
+    expect(heads.first).to_have_text(second, use_inner_text=True)
+    page.get_by_text("First page").click()
+    expect(heads.first).to_have_text(first, use_inner_text=True)
+
+    field(page, "kind").select_option("drift")
+    field(page, "sort").select_option("jaccard")
+    field(page, "text").fill("old bridge")
+    page.get_by_role("button", name="Show").click()
+    expect(heads).to_have_count(1)
+    expect(heads.first).to_contain_text("The old bridge over the river Lorn")
+    expect(field(page, "kind")).to_have_value("drift")
+    expect(field(page, "sort")).to_have_value("jaccard")
+    expect(field(page, "text")).to_have_value("old bridge")
+    field(page, "min_size").fill("")
+    field(page, "text").fill('nothing <like> "this"')
+    page.get_by_role("button", name="Show").click()
+    expect(page.locator(".empty")).to_be_visible()
+    expect(field(page, "text")).to_have_value('nothing <like> "this"')
+
+
+def test_a_cluster_its_articles_and_its_file(page: Page, site: Site, tmp_path: Path) -> None:
+    page.goto("/contradictions")
+    told = page.locator(".contradiction", has_text="The old bridge")
+    expect(told.locator("tbody tr")).not_to_have_count(0)
+    told.get_by_role("link", name="its cluster").click()
+    expect(page.locator("h1")).to_contain_text("8 sentences")
+    identity = page.url.rsplit("/", 1)[1]
+    [whole] = [one for one in esdedup.clusters(store=site.store) if one["id"] == identity]
+    expect(page.locator(".aligned li:not(.more)")).to_have_count(whole["distinct"])
+    assert page.locator(".aligned .slot").count() > 0
+    expect(page.locator(".graph circle")).to_have_count(whole["distinct"])
+    assert page.locator(".graph line.weakest").count() >= 1
+    for form in ("json", "csv"):
+        with page.expect_download() as download:
+            page.get_by_role("link", name=form.upper(), exact=True).click()
+        assert download.value.suggested_filename == f"{identity}.{form}"
+        download.value.save_as(tmp_path / form)
+    assert json.loads((tmp_path / "json").read_text("utf-8")) == whole.to_dict()
+    with (tmp_path / "csv").open(encoding="utf-8", newline="") as lines:
+        assert len(list(csv.DictReader(lines))) == whole["size"]
+
+    link = page.locator(".who a[href*='script']").first
+    link.click()
+    assert unquote(page.url).endswith("/articles/odd/script")
+    expect(page.locator("h1")).to_have_text('"><script>alert("title")</script>')
+    expect(page.locator(".heads .head")).not_to_have_count(0)
+    outside = page.locator("a.outside").first
+    expect(outside).to_have_attribute("href", re.compile("^https://wiki.example/"))
+    expect(outside).to_have_attribute("rel", "noreferrer")
+    page.get_by_role("link", name="All its clusters").click()
+    expect(field(page, "article")).not_to_have_value("")  # whose clusters these are
+    expect(page.locator(".heads .head")).not_to_have_count(0)
+
+
+def test_who_said_it_first(page: Page, site: Site) -> None:
+    page.goto("/clusters?sort=copies")
+    page.locator(".heads .head a").first.click()
+    lines = page.locator(".lineage li")
+    tree = esdedup.lineage(store=site.store)["trees"][0]
+    expect(lines).to_have_count(len(tree["members"]))
+    expect(lines.first.locator("time")).to_have_attribute("datetime", tree["members"][0]["timestamp"])
+    expect(lines.first.locator("time")).to_have_text(tree["members"][0]["timestamp"][:16].replace("T", " "))
+    first = tree["members"][0]
+    expect(page.locator(".lineage .depth-1").first).to_contain_text(f"copied from {first['id']}")
+    expect(page.locator(".lineage .depth-1").first).not_to_have_text(re.compile(r"by \S+copied"))
+
+
+def test_templates_articles_and_the_overview(page: Page, site: Site) -> None:
+    page.goto("/templates")
+    field(page, "min_size").fill("2")
+    page.get_by_role("button", name="Show").click()
+    page.locator(".heads a").first.click()
+    table = next(iter(esdedup.templates(store=site.store, min_subjects=2)))
+    expect(page.locator("tbody tr")).to_have_count(len(table.sentences))
+    expect(page.locator("thead th")).to_have_count(len(table.columns) + 1)
+    page.get_by_role("link", name="Articles", exact=True).click()
+    expect(page.locator("tbody tr")).to_have_count(len(esdedup.overlap(store=site.store).rows))
+    page.get_by_role("link", name="Overview").click()
+    plots = page.locator(".plot img")
+    expect(plots).to_have_count(3)
+    for at in range(3):
+        page.wait_for_function("at => document.querySelectorAll('.plot img')[at].naturalWidth > 100", arg=at)
+    expect(page.get_by_role("link", name="drift")).to_have_attribute("href", "/clusters?kind=drift")
+
+
+def test_by_keys_alone(page: Page) -> None:
+    page.goto("/clusters")
+    page.keyboard.press("Tab")
+    skip = page.get_by_role("link", name="To the content")
+    expect(skip).to_be_focused()
+    expect(skip).to_be_in_viewport()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    expect(field(page, "kind")).to_be_focused()  # behind the head
+    order = []
+    for _ in range(7):
+        order.append(page.evaluate("document.activeElement.name || document.activeElement.tagName"))
+        page.keyboard.press("Tab")
+    assert order == ["kind", "min_size", "article", "text", "sort", "BUTTON", "A"]
+    page.keyboard.press("/")
+    expect(field(page, "article")).to_be_focused()
+    page.goto("/")
+    page.locator("h1").click()
+    page.keyboard.press("/")
+    box = page.locator("textarea")
+    expect(box).to_be_focused()
+    expect(box).to_have_value("")
+    page.keyboard.type("and/or")
+    expect(box).to_have_value("and/or")
+    page.keyboard.press("Tab")
+    each = page.get_by_role("button", name="Check each sentence")
+    expect(each).to_be_focused()
+    box.fill(SCRIPT)
+    each.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#result summary").first).to_be_visible()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Check it as one")).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(page.locator("#result summary").first).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#result .who").first).to_be_visible()
+
+
+def test_without_scripts(visit: Visit) -> None:
+    page = visit(java_script_enabled=False)
+    page.goto("/")
+    page.locator("textarea").fill(f"{SCRIPT} {BRIDGE.format(1790, 400)}")
+    page.get_by_role("button", name="Check each sentence").click()
+    assert page.url.endswith("/text")
+    expect(page.locator(".copied")).to_have_count(2)
+    page.goto("/")
+    page.locator("textarea").fill("The old bridge over")
+    page.get_by_role("button", name="Check it as one").click()
+    assert page.url.endswith("/check")
+    expect(page.locator("main .match").first).to_contain_text("The old bridge over the river Lorn")
+    page.goto("/clusters")
+    field(page, "kind").select_option("identical")
+    page.get_by_role("button", name="Show").click()
+    expect(page.locator(".heads .head")).not_to_have_count(0)
+    page.locator(".heads .head a").first.click()
+    expect(page.locator(".aligned li")).not_to_have_count(0)
+
+
+def test_a_server_that_is_busy_or_gone(visit: Visit) -> None:
+    page = visit(expected="Failed to load resource")
+    page.goto("/")
+    busy = "<main><h1>Not now</h1><p class=lead>Busy.</p></main>"
+    page.route("**/check", lambda route: route.fulfill(status=503, body=busy))
+    page.locator("textarea").fill(SCRIPT)
+    expect(page.locator("#status")).to_have_text("Busy.")
+    expect(page.locator("#result")).to_have_text("Busy.")
+    page.unroute("**/check")
+    page.route("**/check", lambda route: route.abort())
+    page.locator("textarea").fill(ARABIC)
+    expect(page.locator("#status")).to_have_text("The server does not answer.")
+    expect(page.locator("#result")).to_have_text("The server does not answer.")
+    page.unroute("**/check")
+    page.locator("textarea").fill(HEBREW)
+    expect(matches(page).first).to_contain_text(HEBREW)

@@ -1,0 +1,55 @@
+"""Samples: all true pairs among them, and what of them a scheme finds."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from esdedup.columns.arrays import text_column
+from esdedup.evaluation.sample import Sample, expected_curve
+from esdedup.evaluation.schemes import Scheme
+from esdedup.evaluation.truth import true_pairs
+from esdedup.matching.signers.text_signer import TextSigner
+from esdedup.matching.signing import Signing
+from esdedup.resources import Resources
+from tests.support.corpus import corpus, template
+from tests.support.corpus import true_pairs as by_definition
+
+
+def test_all_true_pairs_by_place() -> None:
+    texts = sorted(set(corpus(81, 300)))
+    found = true_pairs(text_column(texts), TextSigner(Signing()), 0.6, Resources(workers=2))
+    named = {(texts[a], texts[b]): jaccard for a, b, jaccard in zip(*found, strict=True)}
+    assert named == by_definition(texts, 0.6)
+    assert (found.a < found.b).all()
+    assert list(zip(found.a, found.b, strict=True)) == sorted(zip(found.a, found.b, strict=True))
+
+
+def test_a_curve_counts_the_pairs_of_each_class() -> None:
+    texts = sorted(set(corpus(82, 500)))
+    sample = Sample.of(text_column(texts), Signing(), 0.8, Resources(workers=2))
+    assert len(sample.texts) == len(texts)
+    curve = sample.curve(Scheme(10, 4))
+    truth = np.array(list(by_definition(texts, 0.5).values()))
+    assert curve.pairs.sum() == len(truth)
+    assert curve.pairs[(curve.jaccard > 0.8)].sum() == (truth >= 0.8).sum() == len(sample.wanted)
+    signer = TextSigner(Signing())
+    shared = 0
+    for a, b in by_definition(texts, 0.5):
+        one, two = signer.tokens(signer.shingled(text_column([a, b])))
+        shared += bool((one == two).any())
+    assert np.nansum(curve.pairs * curve.recall) == shared
+
+
+def test_in_theory_alone() -> None:
+    curve = expected_curve(Scheme(10, 4), 0.3)
+    assert curve.jaccard[0] == 0.325
+    assert not curve.pairs.any()
+    assert np.isnan(curve.recall).all()
+
+
+def test_texts_that_are_all_alike_are_taken_in_part() -> None:
+    texts = template(83, 1500)
+    sample = Sample.of(text_column(texts), Signing(), 0.8, Resources(workers=2))
+    assert len(sample.texts) == 1250
+    assert len(sample.pairs.a) == 1250 * 1249 // 2
+    assert sample.curve(Scheme(10, 4)).pairs.sum() == len(sample.pairs.a)

@@ -1,0 +1,104 @@
+"""Tokens: known answers, the same everywhere, and a fair estimate of Jaccard."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from esdedup.columns.arrays import text_column
+from esdedup.matching.signers.minhash_kernels import family, minhash_values, token_choices
+from esdedup.matching.signers.text_signer import TextSigner
+from esdedup.matching.signing import HASH_SCHEME, Signing
+
+TEXTS = ["a", "Hello, world: a sentence.", "Здравствуй, мир! 你好世界。 🌍" * 3]
+
+
+def tokens(signing: Signing, texts: list[str]) -> np.ndarray:
+    signer = TextSigner(signing)
+    return signer.tokens(signer.shingled(text_column(texts)))
+
+
+KNOWN = {
+    "bands": (
+        Signing.of(bands=3, rows=2),
+        [
+            [2963220262870336, 6262273291886273, 8677840428807490],
+            [2915801765799296, 3594409661843713, 2374647800374850],
+            [7792473804907840, 4134286337668225, 5083297622642178],
+        ],
+    ),
+    "draws": (
+        Signing.of(hashes=20, draw=10, draws=3),
+        [
+            [5805351265994112, 1871339923590913, 434538882785602],
+            [7488878811075712, 8332559410365505, 6509974391616834],
+            [4201965192695744, 8567605766293825, 6782239574155394],
+        ],
+    ),
+    "words": (
+        Signing.of(bands=3, rows=2, shingle="word:2", normalize="lower"),
+        [
+            [7689017057209088, 4916341758599361, 7620718163061314],
+            [3245862423550208, 1923079769475265, 7785789367409090],
+            [6432223626123712, 1547928142476801, 3938380325846978],
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_known_answers_of_hash_scheme_1(name: str) -> None:
+    assert HASH_SCHEME == 1
+    signing, expected = KNOWN[name]
+    assert tokens(signing, TEXTS).tolist() == expected
+
+
+def test_another_process_makes_the_same_tokens() -> None:
+    code = (
+        "from tests.unit.matching.test_signer import tokens, TEXTS\nfrom esdedup.matching.signing import Signing\n"
+        "print(tokens(Signing(), TEXTS).tolist())"
+    )
+    out = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert out.stdout.strip() == str(tokens(Signing(), TEXTS).tolist())
+
+
+def test_tokens_are_safe_in_javascript_and_name_their_column() -> None:
+    rows = tokens(Signing.of(bands=64, rows=1), ["some text that is long enough"] * 2)
+    assert rows.max() < 2**53
+    assert rows.min() >= 0
+    assert (rows & 63).tolist() == [list(range(64))] * 2
+
+
+def test_a_seed_changes_every_token() -> None:
+    one, two = tokens(Signing.of(seed=1), TEXTS), tokens(Signing.of(seed=2), TEXTS)
+    assert not (one == two).any()
+
+
+def test_draws_are_choices_from_the_pool() -> None:
+    choices = token_choices(None, (20, 10, 10), Signing().seed)
+    assert choices.shape == (10, 10)
+    assert all(len(set(row)) == 10 and set(row) <= set(range(20)) for row in choices.tolist())
+    assert len({tuple(row) for row in choices.tolist()}) == 10
+
+
+@pytest.mark.parametrize("bits", [60, 32])
+@pytest.mark.parametrize("shared", [0.2, 0.5, 0.8, 0.95])
+def test_equal_values_estimate_jaccard(shared: float, bits: int) -> None:
+    """The share of equal minhash values has mean J and the standard error of a binomial."""
+    source = random.Random(f"{shared} {bits}")
+    hashes, functions, size = [], 4000, 400
+    common = round(size * 2 * shared / (1 + shared))
+    pool = [source.getrandbits(64) for _ in range(2 * size)]
+    sets = pool[:common] + pool[common:size], pool[:common] + pool[size : 2 * size - common]
+    jaccard = common / (2 * size - common)
+    multipliers, addends = family(7, functions)
+    for members in sets:
+        words = np.array(members, np.uint64)
+        offsets = np.array([0, len(words)], np.int64)
+        hashes.append(minhash_values(np.empty(0, np.uint8), offsets, words, True, 1, multipliers, addends, bits)[0])
+    share = float(np.mean(hashes[0] == hashes[1]))
+    assert abs(share - jaccard) < 4 * (jaccard * (1 - jaccard) / functions) ** 0.5

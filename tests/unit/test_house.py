@@ -1,0 +1,211 @@
+"""The rules of the house: who may import whom, what is public, what the wheel carries."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import zipfile
+from collections import Counter
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+import esdedup
+from esdedup.clustering.linkages import LINKAGES
+from esdedup.formats.protocol import FORMATS
+from esdedup.matching.protocol import MATCHERS
+from esdedup.matching.signers.protocol import SIGNERS
+from esdedup.matching.verify.protocol import VERIFIERS
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "esdedup"
+ROOMS = [
+    "_version", "errors", "files", "options", "resources", "columns", "text", "formats", "clustering", "matching",
+    "engines", "papers", "store", "analysis", "evaluation", "output", "jobs", "api", "kibana", "node", "demo", "web",
+    "cli", "__init__", "__main__",
+]  # fmt: skip
+"""Each room may import itself and those before it."""
+
+PROTOCOLS = {f"{name}.py" for name in ("corpus", "engine", "ledger", "matcher", "protocol", "results", "store")}
+PROTOCOLS |= {"changes.py", "lineage.py", "meanings.py"}
+
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+
+def imported_modules(path: Path) -> set[str]:
+    """The modules of the package that a file imports, also inside functions and for types alone."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            assert node.level == 0, f"{path}: relative import"
+            names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    return {name for name in names if is_module(name)}
+
+
+def is_module(name: str) -> bool:
+    path = ROOT.joinpath(*name.split("."))
+    return name.startswith("esdedup.") and (path.with_suffix(".py").is_file() or (path / "__init__.py").is_file())
+
+
+def room_of(module: str) -> int:
+    return ROOMS.index(module.split(".")[1])
+
+
+def named(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def test_imports_point_one_way() -> None:
+    upward = [
+        f"{named(path)} imports {name}"
+        for path in MODULES
+        if path.relative_to(PACKAGE).parts != ("__init__.py",)
+        for name in imported_modules(path)
+        if room_of(name) > room_of(named(path))
+    ]
+    assert not upward
+
+
+def test_no_import_is_a_circle() -> None:
+    graph = {named(path): imported_modules(path) - {named(path)} for path in MODULES}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(f"a circle of imports: {' -> '.join(error.args[1])}")
+
+
+def test_a_file_holds_one_idea() -> None:
+    long = {named(path): len(path.read_text("utf-8").splitlines()) for path in MODULES}
+    assert not {name: lines for name, lines in long.items() if lines > 420}
+
+
+def test_no_two_files_have_one_name() -> None:
+    """But for the implementations of a protocol."""
+    names = Counter(path.name for path in MODULES)
+    assert {name for name, count in names.items() if count > 1} <= {"__init__.py"} | PROTOCOLS
+
+
+CHOICES = (MATCHERS, VERIFIERS, LINKAGES, SIGNERS, FORMATS)
+CHOSEN = {"name", "matcher", "verifier", "linkage", "signer", "format", *(registry.option for registry in CHOICES)}
+"""What holds a choice, or its name."""
+
+TYPES = {each.__name__ for registry in CHOICES for each in registry}
+
+
+def held(node: ast.expr) -> str:
+    """The name of the variable, attribute, key or parameter that an expression reads."""
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(value=str(name))):
+            return name
+        case ast.Call(func=ast.Attribute(attr="get"), args=[ast.Constant(value=str(name)), *_]):
+            return name
+    return ""
+
+
+def test_nothing_branches_on_the_name_of_a_choice() -> None:
+    names = {name for registry in CHOICES for name in registry.names}
+    found = []
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Compare) and held(node.left) in CHOSEN:
+                values = {
+                    each.value for side in node.comparators for each in ast.walk(side) if isinstance(each, ast.Constant)
+                }
+                found += [f"{named(path)}:{node.lineno}: {value}" for value in values & names]
+            if isinstance(node, ast.Match) and held(node.subject) in CHOSEN:
+                found.append(f"{named(path)}:{node.lineno}: match")
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
+                found += [
+                    f"{named(path)}:{node.lineno}: isinstance" for each in ast.walk(node.args[1]) if held(each) in TYPES
+                ]
+    assert not found
+
+
+def test_every_choice_sets_what_its_protocol_leaves_open() -> None:
+    """A flag that only one implementation sets would be a branch on its name."""
+    for registry in CHOICES:
+        for each in registry:
+            for base in each.__mro__:
+                for name, kind in vars(base).get("__annotations__", {}).items():
+                    if str(kind).startswith("ClassVar"):
+                        assert hasattr(each, name), f"{each.__name__} does not say {name}"
+
+
+def test_pages_for_strangers_are_short() -> None:
+    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 150
+    text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+    assert len(text.split()) <= 2500
+    headings = [line for line in text.splitlines() if line.startswith("## ")]
+    assert headings
+    assert all(line.endswith("?") for line in headings), headings
+
+
+def test_links_in_pages_lead_somewhere() -> None:
+    for page in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")):
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text("utf-8")):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_rooms_say_what_question_they_answer() -> None:
+    empty = [named(path) for path in MODULES if path.name == "__init__.py" and not path.read_text("utf-8").strip()]
+    assert not empty
+
+
+def test_public_names_are_sorted_and_there() -> None:
+    assert esdedup.__all__ == sorted(esdedup.__all__)
+    for name in esdedup.__all__:
+        assert getattr(esdedup, name) is not None
+    with pytest.raises(AttributeError):
+        _ = esdedup.nothing  # type: ignore[attr-defined]
+
+
+def test_import_and_help_load_nothing_heavy() -> None:
+    code = (
+        "import sys, esdedup\n"
+        "from esdedup.cli import main\n"
+        "try: main(['--help'])\n"
+        "except SystemExit as end: assert end.code == 0\n"
+        "heavy = {'numpy', 'numba', 'pyarrow', 'duckdb', 'lxml', 'matplotlib', 'tqdm'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+def test_command_reference_is_up_to_date() -> None:
+    subprocess.run([sys.executable, ROOT / "scripts" / "reference.py", "--check"], check=True)
+
+
+def test_changelog_names_this_version() -> None:
+    assert f"## {esdedup.__version__}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+
+
+def test_locks_are_hashed_and_name_no_address() -> None:
+    for lock in sorted((ROOT / "locks").glob("*.txt")):
+        text = lock.read_text("utf-8")
+        assert "://" not in text
+        pins = [line for line in text.splitlines() if "==" in line]
+        assert pins
+        assert text.count("--hash=sha256:") >= len(pins)
+
+
+def test_the_wheel_works_without_the_checkout(tmp_path: Path) -> None:
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    [wheel] = tmp_path.glob("*.whl")
+    installed = tmp_path / "installed"
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(installed)
+    (tmp_path / "two.txt").write_text("The same sentence stands twice in this small file. " * 2, "utf-8")
+    code = (
+        "import esdedup, sys\n"
+        "assert esdedup.__file__.startswith(sys.argv[1]), esdedup.__file__\n"
+        "summary = esdedup.run('two.txt', out='out', min_chars=10)\n"
+        "assert summary['counts']['clusters'] == 1, summary\n"
+    )
+    environment = {"PYTHONPATH": str(installed), "PATH": "", "HOME": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", code, str(installed)], cwd=tmp_path, env=environment, check=True)
