@@ -10,7 +10,7 @@ import rich_click as click
 import esdedup
 from esdedup.analysis.kind_names import KINDS
 from esdedup.api.results import Result
-from esdedup.cli.declared import default_of
+from esdedup.cli.declared import verb_option
 from esdedup.cli.defaults import Command
 from esdedup.cli.shared_options import json_option, store_option, talk_options
 
@@ -82,23 +82,15 @@ def explain(a: str, b: str, store: str, as_json: bool, quiet: bool) -> None:
 
 @click.command(cls=Command)
 @store_option
-@click.option(
-    "--min-size",
-    type=click.IntRange(min=1),
-    default=default_of(esdedup.clusters, "min_size"),
-    show_default=True,
-    metavar="N",
-    help="Fewest sentences of a cluster.",
-)
+@verb_option(esdedup.clusters, "min_size", "Fewest sentences of a cluster.", kind=click.IntRange(min=1), metavar="N")
 @click.option("--kind", type=click.Choice(KINDS), help="Only clusters of this kind.")
 @click.option("--document", metavar="ID", help="Only clusters with a sentence of this document.")
 @click.option("--text", metavar="WORDS", help="Only clusters whose texts hold all these words.")
-@click.option(
-    "--sort",
-    type=click.Choice(["size", "jaccard", "confidence", "contradiction", "copies"]),
-    default=default_of(esdedup.clusters, "sort"),
-    show_default=True,
-    help="By size, weakest pair, confidence of the kind, confidence of a contradiction, or number of copies.",
+@verb_option(
+    esdedup.clusters,
+    "sort",
+    "By size, weakest pair, confidence of the kind, confidence of a contradiction, or number of copies.",
+    kind=click.Choice(["size", "jaccard", "confidence", "contradiction", "copies"]),
 )
 @click.option(
     "--since", metavar="RUN", help="Only what is new, grown or gone since the run whose results are in this folder."
@@ -123,13 +115,7 @@ def clusters(store: str, as_json: bool, quiet: bool, **filters: Any) -> None:
 
 @click.command(cls=Command)
 @store_option
-@click.option(
-    "--by",
-    type=click.Choice(["documents", "sources"]),
-    default=default_of(esdedup.overlap, "by"),
-    show_default=True,
-    help="What is compared.",
-)
+@verb_option(esdedup.overlap, "by", "What is compared.", kind=click.Choice(["documents", "sources"]))
 @click.option("--document", metavar="ID", help="Only pairs with this document (or source).")
 @_LIMIT
 @json_option

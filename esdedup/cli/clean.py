@@ -9,7 +9,7 @@ import rich_click as click
 
 import esdedup
 from esdedup.analysis.kind_names import KINDS
-from esdedup.cli.declared import default_of, resource_options, scan_options, signing_options, source_options
+from esdedup.cli.declared import resource_options, scan_options, signing_options, source_options, verb_option
 from esdedup.cli.defaults import Command
 from esdedup.cli.shared_options import (
     ADDRESSES,
@@ -35,13 +35,7 @@ def _listed(context: click.Context, parameter: click.Parameter, value: str | Non
 @click.option(
     "--store", metavar="ADDRESS", help=f"{ADDRESSES}; its results become stars.  [default: OUTDIR/store.duckdb]"
 )
-@click.option(
-    "--keep",
-    type=click.Choice(KEEPS),
-    default=default_of(esdedup.dedupe, "keep"),
-    show_default=True,
-    help="Which text of a cluster is kept.",
-)
+@verb_option(esdedup.dedupe, "keep", "Which text of a cluster is kept.", kind=click.Choice(KEEPS))
 @click.option(
     "--kinds",
     metavar="KIND,…",

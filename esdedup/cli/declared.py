@@ -41,6 +41,23 @@ def default_of(verb: Callable[..., Any], parameter: str) -> Any:
     return inspect.signature(verb).parameters[parameter].default
 
 
+def verb_option(
+    verb: Callable[..., Any],
+    parameter: str,
+    help_text: str,
+    *,
+    kind: Any = None,
+    metavar: str | None = None,
+    panel: str | None = None,
+) -> Decorator:
+    """The option of a parameter of a Python verb: its default is the verb's, and so is its type unless `kind` says."""
+    default = default_of(verb, parameter)
+    return click.option(
+        f"--{parameter.replace('_', '-')}", type=kind or type(default), default=default, show_default=True,
+        metavar=metavar, help=help_text, panel=panel,
+    )  # fmt: skip
+
+
 def one_option(option: Option, panel: str, default: str | None = None) -> Decorator:
     """The option on the command line. Its value is None unless it is typed; `default` is what help says then."""
     usual = option.usual or _worded(option) if default is None else default

@@ -8,7 +8,7 @@ from typing import Any
 import rich_click as click
 
 import esdedup
-from esdedup.cli.declared import default_of
+from esdedup.cli.declared import verb_option
 from esdedup.cli.defaults import Command
 from esdedup.cli.shared_options import json_option, store_option, talk_options
 
@@ -60,13 +60,8 @@ def drift(review: str | None, as_json: bool, quiet: bool, **options: Any) -> Non
 
 @click.command(cls=Command)
 @store_option
-@click.option(
-    "--min-subjects",
-    type=click.IntRange(min=2),
-    default=default_of(esdedup.templates, "min_subjects"),
-    show_default=True,
-    metavar="N",
-    help="Fewest distinct texts of a template.",
+@verb_option(
+    esdedup.templates, "min_subjects", "Fewest distinct texts of a template.", kind=click.IntRange(min=2), metavar="N"
 )
 @_DOCUMENT
 @click.option("--out", metavar="DIR", type=click.Path(path_type=Path), help="Write each table to DIR.")

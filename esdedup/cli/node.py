@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from esdedup.cli.shared_options import json_option, talk_options
+from esdedup.cli.shared_options import json_option, port_option, talk_options
 from esdedup.errors import NodeError, UsageError
 
 if TYPE_CHECKING:
@@ -48,14 +48,7 @@ def node() -> None:
 
 @node.command()
 @_DATA
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    default=9200,
-    show_default=True,
-    metavar="N",
-    help="HTTP port; 0 for any free one.",
-)
+@port_option(9200, "HTTP port")
 @click.option(
     "--heap", default="1GiB", show_default=True, metavar="SIZE", help="Memory of the Java machine, at least 256MiB."
 )

@@ -8,7 +8,7 @@ from typing import Any
 import rich_click as click
 
 import esdedup
-from esdedup.cli.declared import default_of, jaccard_option, resource_options, signing_options, source_options
+from esdedup.cli.declared import jaccard_option, resource_options, signing_options, source_options, verb_option
 from esdedup.cli.defaults import Command
 from esdedup.cli.shared_options import ADDRESSES, defaults_options, json_option, talk_options
 from esdedup.cli.work import show
@@ -18,31 +18,10 @@ from esdedup.cli.work import show
 @click.argument("sources", nargs=-1, metavar="[SOURCE…]")
 @click.option("--store", metavar="ADDRESS", envvar="ESDEDUP_STORE", help=f"A store to sample: {ADDRESSES}.")
 @jaccard_option
-@click.option(
-    "--tokens",
-    type=int,
-    default=default_of(esdedup.plan, "tokens"),
-    show_default=True,
-    metavar="N",
-    help="Most tokens of a sentence.",
-)
+@verb_option(esdedup.plan, "tokens", "Most tokens of a sentence.", metavar="N")
 @click.option("--schemes", metavar="LIST", help="Only try these: BANDSxROWS or DRAWSxDRAW/HASHES, separated by commas.")
-@click.option(
-    "--recall",
-    type=float,
-    default=default_of(esdedup.plan, "recall"),
-    show_default=True,
-    metavar="S",
-    help="Share of the pairs that is to be found.",
-)
-@click.option(
-    "--sample",
-    type=int,
-    default=default_of(esdedup.plan, "sample"),
-    show_default=True,
-    metavar="N",
-    help="Most sentences of the sample.",
-)
+@verb_option(esdedup.plan, "recall", "Share of the pairs that is to be found.", metavar="S")
+@verb_option(esdedup.plan, "sample", "Most sentences of the sample.", metavar="N")
 @click.option("--sentences", type=int, metavar="N", help="Forecast time, memory and disk for N sentences.")
 @click.option("--out", metavar="DIR", type=click.Path(path_type=Path), help="Folder for a plot, s-curve.png.")
 @json_option

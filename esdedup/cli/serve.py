@@ -7,21 +7,14 @@ import os
 import rich_click as click
 
 from esdedup.cli.defaults import Command
-from esdedup.cli.shared_options import store_option, talk_options
+from esdedup.cli.shared_options import port_option, store_option, talk_options
 from esdedup.errors import UsageError
 
 
 @click.command(cls=Command)
 @store_option
 @click.option("--host", default="127.0.0.1", show_default=True, metavar="NAME", help="Address to listen on.")
-@click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    default=8765,
-    show_default=True,
-    metavar="N",
-    help="Port; 0 for any free one.",
-)
+@port_option(8765, "Port")
 @click.option(
     "--allow-host", "names", multiple=True, metavar="NAME", help="Another host name to answer to; repeatable."
 )

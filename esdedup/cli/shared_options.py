@@ -9,7 +9,7 @@ from pathlib import Path
 import rich_click as click
 
 import esdedup
-from esdedup.cli.declared import bundle, default_of
+from esdedup.cli.declared import Decorator, bundle, default_of, verb_option
 from esdedup.cli.defaults import presets, use_config, use_preset
 
 _OUTPUT, _GENERAL, _STORE = "Output", "General", "Store"
@@ -48,10 +48,9 @@ fresh_option = click.option(
     "--fresh", is_flag=True, panel=_STORE, help="Replace the store by a new one when the job is finished."
 )
 
-generations_option = click.option(
-    "--keep-generations", type=int, default=default_of(esdedup.run, "keep_generations"), metavar="N", panel=_STORE,
-    show_default=True, help="With --fresh, on a server: keep N older generations.",
-)  # fmt: skip
+generations_option = verb_option(
+    esdedup.run, "keep_generations", "With --fresh, on a server: keep N older generations.", metavar="N", panel=_STORE
+)
 
 ADDRESSES = "PATH.duckdb, http(s)://HOST:PORT/PREFIX or cloud:/PREFIX"
 
@@ -60,10 +59,9 @@ store_option = click.option(
     help=f"{ADDRESSES}; or set ESDEDUP_STORE.",
 )  # fmt: skip
 
-table_option = click.option(
-    "--table", type=click.Choice(["jsonl", "parquet"]), default=default_of(esdedup.run, "table"), panel=_OUTPUT,
-    show_default=True, help="Format of pairs and clusters.",
-)  # fmt: skip
+table_option = verb_option(
+    esdedup.run, "table", "Format of pairs and clusters.", kind=click.Choice(["jsonl", "parquet"]), panel=_OUTPUT
+)
 report_option = click.option(
     "--report/--no-report",
     default=default_of(esdedup.run, "report"),
@@ -71,4 +69,14 @@ report_option = click.option(
     show_default=True,
     help="Write report.html.",
 )
+
+
+def port_option(default: int, help_text: str) -> Decorator:
+    """The option that names a port."""
+    return click.option(
+        "--port", type=click.IntRange(0, 65535), default=default, show_default=True, metavar="N",
+        help=f"{help_text}; 0 for any free one.",
+    )  # fmt: skip
+
+
 json_option = click.option("--json", "as_json", is_flag=True, panel=_OUTPUT, help="Print the answer as JSON.")

@@ -10,13 +10,13 @@ import rich_click as click
 import esdedup
 from esdedup.api.results import Result
 from esdedup.cli.declared import (
-    default_of,
     kinds_option,
     part_option,
     resource_options,
     scan_options,
     signing_options,
     source_options,
+    verb_option,
 )
 from esdedup.cli.defaults import Command
 from esdedup.cli.shared_options import (
@@ -127,14 +127,7 @@ def scan(as_json: bool, **options: Any) -> None:
 @sources_argument
 @store_option
 @click.option("--out", metavar="DIR", type=click.Path(path_type=Path), help="Also write the files to DIR.")
-@click.option(
-    "--matches",
-    type=click.IntRange(min=0),
-    default=default_of(esdedup.add, "matches"),
-    show_default=True,
-    metavar="N",
-    help="Most matches to print.",
-)
+@verb_option(esdedup.add, "matches", "Most matches to print.", kind=click.IntRange(min=0), metavar="N")
 @table_option
 @report_option
 @json_option
