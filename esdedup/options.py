@@ -168,10 +168,11 @@ class Choice(Options):
     """What it does, for help: a part of a sentence."""
 
 
+T = TypeVar("T")
 C = TypeVar("C", bound=Choice)
 
 
-class Registry(Generic[C]):
+class Implementations(Generic[T]):
     """The implementations of one protocol by their names, imported when they are first asked for.
 
     `option` is the option that names one of them; `homes` says where each is: `package.module:Class`.
@@ -186,15 +187,19 @@ class Registry(Generic[C]):
         """The names, the default first."""
         return tuple(self._homes)
 
-    def __getitem__(self, name: str) -> type[C]:
+    def __getitem__(self, name: str) -> type[T]:
         if not isinstance(name, str) or name not in self._homes:
             raise SettingsError(f"{self.option} is {shown_value(name)}; allowed: {', '.join(self._homes)}")
         module, _, class_name = self._homes[name].partition(":")
-        found: type[C] = getattr(import_module(module), class_name)
+        found: type[T] = getattr(import_module(module), class_name)
         return found
 
-    def __iter__(self) -> Iterator[type[C]]:
+    def __iter__(self) -> Iterator[type[T]]:
         return (self[name] for name in self._homes)
+
+
+class Registry(Implementations[C]):
+    """Implementations that declare options of their own."""
 
     def owners(self, name: str) -> list[str]:
         """The implementations that have an option of this name."""

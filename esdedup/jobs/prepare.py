@@ -20,9 +20,7 @@ from esdedup.matching.signers.minhash_kernels import Tokens
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import Signing
 from esdedup.text.segment import segment
-from esdedup.text.wikitext.cleaning import plain_texts
-from esdedup.text.wikitext.fast import FastCleaner
-from esdedup.text.wikitext.reference import ReferenceCleaner
+from esdedup.text.wikitext.cleaning import CLEANERS, Cleaner
 from esdedup.text.wikitext.rules import Names
 
 _NONE = (np.empty(0, np.int64), np.empty(0, np.int64))
@@ -104,11 +102,10 @@ def prepare(column: pa.LargeStringArray, page: Numbers, plan: BatchPlan) -> Prep
 
 
 def _plain_texts(column: pa.LargeStringArray, plan: BatchPlan) -> tuple[list[str], list[tuple[int, str]]]:
-    if plan.wikitext is None:
+    cleaner = cleaner_of(plan)
+    if cleaner is None:
         return column.to_pylist(), []
-    fast = plan.wikitext == "fast"
-    cleaner = fast_cleaner(plan.namespaces) if fast else _reference(plan.namespaces, threading.get_ident())
-    texts, unparsable = plain_texts(column, cleaner)
+    texts, unparsable = cleaner.clean_column(column)
     return [text or "" for text in texts], unparsable
 
 
@@ -130,15 +127,14 @@ def _signer(signing: Signing) -> TextSigner:
     return TextSigner(signing)
 
 
-@lru_cache(maxsize=4)
-def fast_cleaner(namespaces: tuple[tuple[int, str], ...]) -> FastCleaner:
-    """The cleaner for a wiki with these names of namespaces."""
-    return FastCleaner(Names(dict(namespaces)))
+def cleaner_of(plan: BatchPlan) -> Cleaner | None:
+    """What removes the markup of a source; None for plain text."""
+    return None if plan.wikitext is None else _cleaner(plan.wikitext, plan.namespaces, threading.get_ident())
 
 
 @lru_cache(maxsize=64)
-def _reference(namespaces: tuple[tuple[int, str], ...], _thread: int) -> ReferenceCleaner:
-    """One for each thread: it talks with a child process of its own."""
-    cleaner = ReferenceCleaner(Names(dict(namespaces)))
+def _cleaner(name: str, namespaces: tuple[tuple[int, str], ...], _thread: int) -> Cleaner:
+    """One for each thread: it may talk with a child process of its own."""
+    cleaner = CLEANERS[name](Names(dict(namespaces)))
     atexit.register(cleaner.close)
     return cleaner

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from esdedup.columns.arrays import Numbers, text_buffers, text_column
 from esdedup.columns.hashing import Hashes, content_hashes
-from esdedup.jobs.prepare import BatchPlan, fast_cleaner
+from esdedup.jobs.prepare import BatchPlan, cleaner_of
 from esdedup.text.wikitext.blocks import Blocks, PageBlocks, WholeTexts
 
 
@@ -47,20 +47,21 @@ class DeltaReader:
             return RevisionDelta(
                 contents, plan, batch["text"], rows, rows, np.zeros_like(rows), np.zeros_like(rows), rows
             )
-        # a record is a whole revision, and the reference path reads nothing less
-        cut = plan.wikitext == "fast" and plan.signing.unit == "sentence"
+        cleaner = cleaner_of(plan)
+        # a record is a whole revision
+        tables = cleaner.tables if cleaner is not None and plan.signing.unit == "sentence" else None
         keys = batch["id"].to_pylist()
         begins = [row for row in range(len(keys)) if row == 0 or keys[row] != keys[row - 1]]
         found: list[Blocks] = []
         for begin, end in zip(begins, [*begins[1:], len(keys)], strict=True):
             if keys[begin] != self._key:
                 self._key = keys[begin]
-                self._page = PageBlocks(fast_cleaner(plan.namespaces)) if cut else WholeTexts()
+                self._page = WholeTexts() if tables is None else PageBlocks(tables)
             found.append(self._page.read(batch["text"].slice(begin, end - begin)))
         row = np.concatenate([blocks.row + begin for blocks, begin in zip(found, begins, strict=True)])
         return RevisionDelta(
             contents,
-            replace(plan, wikitext=None) if cut else plan,
+            plan if tables is None else replace(plan, wikitext=None),
             pa.concat_arrays([blocks.texts for blocks in found]),
             np.searchsorted(begins, row, side="right"),
             row,

@@ -1,4 +1,4 @@
-"""The rules of the house: who may import whom, what is public, what the wheel carries."""
+"""The rules of the house: who may import whom, what is public, what the pages say."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import ast
 import re
 import subprocess
 import sys
-import zipfile
 from collections import Counter
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -19,6 +18,7 @@ from esdedup.formats.protocol import FORMATS
 from esdedup.matching.protocol import MATCHERS
 from esdedup.matching.signers.protocol import SIGNERS
 from esdedup.matching.verify.protocol import VERIFIERS
+from esdedup.text.wikitext.cleaning import CLEANERS
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "esdedup"
@@ -90,7 +90,7 @@ def test_no_two_files_have_one_name() -> None:
     assert {name for name, count in names.items() if count > 1} <= {"__init__.py"} | PROTOCOLS
 
 
-CHOICES = (MATCHERS, VERIFIERS, LINKAGES, SIGNERS, FORMATS)
+CHOICES = (MATCHERS, VERIFIERS, LINKAGES, SIGNERS, FORMATS, CLEANERS)
 CHOSEN = {"name", "matcher", "verifier", "linkage", "signer", "format", *(registry.option for registry in CHOICES)}
 """What holds a choice, or its name."""
 
@@ -134,6 +134,26 @@ def test_every_choice_sets_what_its_protocol_leaves_open() -> None:
                 for name, kind in vars(base).get("__annotations__", {}).items():
                     if str(kind).startswith("ClassVar"):
                         assert hasattr(each, name), f"{each.__name__} does not say {name}"
+
+
+TESTS = sorted((ROOT / "tests").rglob("*.py"))
+TEST_MODULE = re.compile(r"(?:from|import) tests[\w.]*(?:\.| import \(?\s*(?:\w+, )*)test_\w+")
+"""What names a module of tests in an import, also in the code of a child process."""
+
+
+def test_no_test_imports_from_another() -> None:
+    """What two of them need is in tests/support, or in a module beside them that holds no tests."""
+    assert TEST_MODULE.match("from tests.unit.test_house import ROOT")
+    assert TEST_MODULE.match("from tests.unit import test_house")
+    assert TEST_MODULE.match("import tests.unit.test_house")
+    found = {
+        f"{named(path)}: {line}"
+        for path in TESTS
+        if path != Path(__file__)
+        for line in TEST_MODULE.findall(path.read_text("utf-8"))
+    }
+    assert len(TESTS) > 100
+    assert not found
 
 
 def test_pages_for_strangers_are_short() -> None:
@@ -191,21 +211,3 @@ def test_locks_are_hashed_and_name_no_address() -> None:
         pins = [line for line in text.splitlines() if "==" in line]
         assert pins
         assert text.count("--hash=sha256:") >= len(pins)
-
-
-def test_the_wheel_works_without_the_checkout(tmp_path: Path) -> None:
-    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
-    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
-    [wheel] = tmp_path.glob("*.whl")
-    installed = tmp_path / "installed"
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(installed)
-    (tmp_path / "two.txt").write_text("The same sentence stands twice in this small file. " * 2, "utf-8")
-    code = (
-        "import esdedup, sys\n"
-        "assert esdedup.__file__.startswith(sys.argv[1]), esdedup.__file__\n"
-        "summary = esdedup.run('two.txt', out='out', min_chars=10)\n"
-        "assert summary['counts']['clusters'] == 1, summary\n"
-    )
-    environment = {"PYTHONPATH": str(installed), "PATH": "", "HOME": str(tmp_path)}
-    subprocess.run([sys.executable, "-c", code, str(installed)], cwd=tmp_path, env=environment, check=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from typing import Any
 
 import pyarrow as pa
@@ -11,9 +11,7 @@ import pyarrow as pa
 from esdedup.files import compact_json
 from esdedup.formats.decisions import Decisions
 from esdedup.formats.protocol import NOTE, Walk
-from esdedup.text.wikitext.cleaning import plain_texts
-from esdedup.text.wikitext.fast import FastCleaner
-from esdedup.text.wikitext.reference import ReferenceCleaner
+from esdedup.text.wikitext.cleaning import CLEANERS, Cleaner
 from esdedup.text.wikitext.rules import Names
 
 
@@ -22,15 +20,13 @@ def cleaned_pages(
 ) -> Iterator[bytes]:
     """The pages of one member, cleaned by the path `wikitext` through markup."""
     before = walk.records
-    cleaner: FastCleaner | ReferenceCleaner | None = None
+    cleaner: Cleaner | None = None
     with ExitStack() as stack:
         for batch in pages:
             if cleaner is None:  # the names of the namespaces are known with the first batch
-                names = Names(dict(walk.namespaces))
-                fast = wikitext == "fast"
-                cleaner = FastCleaner(names) if fast else stack.enter_context(ReferenceCleaner(names))
+                cleaner = stack.enter_context(closing(CLEANERS[wikitext](Names(dict(walk.namespaces)))))
             rows = batch.drop_columns(["text"]).to_pylist()
-            for row, text in zip(rows, plain_texts(batch["text"], cleaner)[0], strict=True):
+            for row, text in zip(rows, cleaner.clean_column(batch["text"])[0], strict=True):
                 decisions.place = before + row["place"]
                 if text is not None and (line := _line(row, text, decisions, annotate)):
                     yield line

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from esdedup.errors import UsageError
 from esdedup.formats.protocol import Format, Walk, split_name
 from esdedup.options import option
+from esdedup.text.wikitext.cleaning import CLEANERS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -50,7 +51,7 @@ class Wikipedia(Format):
         "latest", "Revisions of a page to read. With all, each sentence is kept once a page, with its first and last "
         "revision.", choices=("latest", "all"),
     )  # fmt: skip
-    wikitext: str = option("fast", "How wiki markup is removed.", choices=("fast", "reference"))
+    wikitext: str = option(CLEANERS.names[0], "How wiki markup is removed.", choices=CLEANERS.names)
 
     def read(self, member: Member, walk: Walk) -> Iterator[pa.RecordBatch]:
         """See `Format`; raw records are pages."""

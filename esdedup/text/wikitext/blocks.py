@@ -22,7 +22,8 @@ import pyarrow as pa
 from esdedup.columns.arrays import text_buffers, texts_from
 from esdedup.columns.hashing import Hashes, content_hashes, xxh64
 from esdedup.columns.kernels import compiled
-from esdedup.text.wikitext.fast import FastCleaner, clean, read_only, room
+from esdedup.text.wikitext.cleaning import Tables
+from esdedup.text.wikitext.fast import clean, read_only, room
 from esdedup.text.wikitext.lookup import Bytes, Numbers
 from esdedup.text.wikitext.marks import constant
 
@@ -52,8 +53,8 @@ class Blocks(NamedTuple):
 class PageBlocks:
     """All blocks that a page has had: some 30 bytes for each that was different."""
 
-    def __init__(self, cleaner: FastCleaner) -> None:
-        self._tables = cleaner.tables
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
         self._count = 0
         self._known: tuple[Numbers, Hashes, Numbers] = (
             np.full(2 * _FIRST_ROOM, -1, np.int64),

@@ -1,28 +1,41 @@
-"""A column of wikitext into plain texts, by either path."""
+"""Ways to turn wikitext into plain text: a protocol, and its implementations by name."""
 
 from __future__ import annotations
 
-import pyarrow as pa
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from esdedup.columns.arrays import text_buffers, texts_from
-from esdedup.errors import UnparsablePageError
-from esdedup.text.wikitext.fast import FastCleaner
-from esdedup.text.wikitext.reference import ReferenceCleaner
+from esdedup.options import Implementations
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from esdedup.text.wikitext.rules import Names
+
+Tables: TypeAlias = tuple[Any, ...]
 
 
-def plain_texts(
-    column: pa.LargeStringArray, cleaner: FastCleaner | ReferenceCleaner
-) -> tuple[list[str | None], list[tuple[int, str]]]:
-    """The texts, and the rows that the reference path gave up on, with the reason: their text is `None`."""
-    texts: list[str | None]
-    if isinstance(cleaner, FastCleaner):
-        texts = texts_from(*cleaner.clean_batch(*text_buffers(column))).to_pylist()
-        return texts, []
-    texts, unparsable = [], []
-    for row, text in enumerate(column.to_pylist()):
-        try:
-            texts.append(cleaner.clean(text))
-        except UnparsablePageError as error:
-            texts.append(None)
-            unparsable.append((row, str(error)))
-    return texts, unparsable
+class Cleaner(ABC):
+    """Turns wikitext into plain text, for a wiki whose namespaces have these names."""
+
+    tables: Tables | None = None
+    """What the fast kernels know about the wiki, for a page to be cut into blocks; None if pages are cleaned whole."""
+
+    @abstractmethod
+    def __init__(self, names: Names) -> None: ...
+
+    @abstractmethod
+    def clean_column(self, column: pa.LargeStringArray) -> tuple[list[str | None], list[tuple[int, str]]]:
+        """The plain texts, and for each row that cannot be parsed its number and the reason; its text is None."""
+
+    def close(self) -> None:  # noqa: B027  (most hold nothing)
+        """Release what the cleaner holds."""
+
+
+CLEANERS: Implementations[Cleaner] = Implementations(
+    "wikitext",
+    {
+        "fast": "esdedup.text.wikitext.fast:FastCleaner",
+        "reference": "esdedup.text.wikitext.reference:ReferenceCleaner",
+    },
+)

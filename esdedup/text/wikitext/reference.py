@@ -15,12 +15,15 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
+import pyarrow as pa
+
 from esdedup.errors import EsdedupError, UnparsablePageError
+from esdedup.text.wikitext.cleaning import Cleaner
 from esdedup.text.wikitext.rules import Names
 from esdedup.text.wikitext.worker import OK, read_message, write_message
 
 
-class ReferenceCleaner:
+class ReferenceCleaner(Cleaner):
     """Wikitext into plain text by mwparserfromhell, some fifty times slower than the fast path.
 
     With `corrected`, the parser leaves quote marks alone and MediaWiki's own rule is applied to them: by
@@ -67,6 +70,18 @@ class ReferenceCleaner:
         if answer[:1] != OK:
             raise UnparsablePageError(f"mwparserfromhell failed on the page: {content}")
         return content
+
+    def clean_column(self, column: pa.LargeStringArray) -> tuple[list[str | None], list[tuple[int, str]]]:
+        """See `Cleaner`."""
+        texts: list[str | None] = []
+        unparsable = []
+        for row, text in enumerate(column.to_pylist()):
+            try:
+                texts.append(self.clean(text))
+            except UnparsablePageError as error:
+                texts.append(None)
+                unparsable.append((row, str(error)))
+        return texts, unparsable
 
     def _start(self) -> subprocess.Popen[bytes]:
         # The package is found where this one was, whatever folder the program was started in.

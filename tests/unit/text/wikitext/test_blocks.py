@@ -89,7 +89,7 @@ def put_together(blocks: list[Blocks]) -> list[list[str]]:
 @given(histories())
 @settings(max_examples=EXAMPLES)
 def test_blocks_together_are_the_page(revisions: list[str]) -> None:
-    parts = put_together([PageBlocks(CLEANER).read(column(revisions))])
+    parts = put_together([PageBlocks(CLEANER.tables).read(column(revisions))])
     for revision, blocks in zip(revisions, parts, strict=True):
         whole = CLEANER.clean(revision)
         assert "".join(blocks) == whole
@@ -101,7 +101,7 @@ def test_blocks_together_are_the_page(revisions: list[str]) -> None:
 @given(histories())
 @settings(max_examples=60)
 def test_batches_do_not_show_in_blocks(revisions: list[str]) -> None:
-    whole, page = PageBlocks(CLEANER).read(column(["before", *revisions]).slice(1)), PageBlocks(CLEANER)
+    whole, page = PageBlocks(CLEANER.tables).read(column(["before", *revisions]).slice(1)), PageBlocks(CLEANER.tables)
     parts = [page.read(column([revision])) for revision in revisions]
     assert whole.seen.tolist() == [block for part in parts for block in part.seen.tolist()]
     assert whole.number.tolist() == [block for part in parts for block in part.number.tolist()]
@@ -113,7 +113,7 @@ def test_batches_do_not_show_in_blocks(revisions: list[str]) -> None:
 def test_only_what_is_new_is_read() -> None:
     source = random.Random(1)
     paragraphs = [f"Paragraph {number} has {{{{a|b}}}} [[words|a word]]." for number in range(500)]
-    page = PageBlocks(CLEANER)
+    page = PageBlocks(CLEANER.tables)
     assert len(page.read(column(["\n\n".join(paragraphs)])).texts) == 500
     for edit in range(50):
         paragraphs[source.randrange(1, 499)] = f"Edit {edit}."
@@ -139,14 +139,14 @@ def test_only_what_is_new_is_read() -> None:
     ],
 )
 def test_what_is_open_holds_a_block_together(whole: str) -> None:
-    blocks = PageBlocks(CLEANER).read(column([whole, "x\n\n" + whole, whole + "\n\nx"]))
+    blocks = PageBlocks(CLEANER.tables).read(column([whole, "x\n\n" + whole, whole + "\n\nx"]))
     expected = [CLEANER.clean(text) for text in (whole, "x\n\n" + whole, whole + "\n\nx")]
     assert ["".join(texts) for texts in put_together([blocks])] == expected
 
 
 @pytest.mark.parametrize("opener", ["{{", "[[a|", "<ref>", "<!--", "\n{|\n", "<ref name="])
 def test_what_is_never_closed_is_not_read_for_each_paragraph(opener: str) -> None:
-    found = PageBlocks(CLEANER).read(column([opener + "\n\nx" * 100_000]))
+    found = PageBlocks(CLEANER.tables).read(column([opener + "\n\nx" * 100_000]))
     # its number says how many were tried before it
     assert len(found.seen) == 1
     assert found.seen[0] < 20
@@ -165,7 +165,7 @@ def test_bytes_that_are_not_utf_8_do_no_harm() -> None:
     junk[::7] = 10
     junk[1::7] = 10
     texts = pa.LargeStringArray.from_buffers(1, pa.py_buffer(np.array([0, 5000])), pa.py_buffer(junk))
-    found = PageBlocks(CLEANER).read(texts)
+    found = PageBlocks(CLEANER.tables).read(texts)
     whole, _ = CLEANER.clean_batch(junk, np.array([0, 5000]))
     blocks = [text.as_buffer().to_pybytes() for text in found.texts.cast(pa.large_binary())]
     assert b"".join(blocks) == whole.tobytes()
