@@ -8,7 +8,7 @@ import pytest
 
 import esdedup
 from scripts.benchmarks import elasticsearch
-from tests.system.jobs.test_run import records, table
+from tests.support.records import records, table
 
 
 def test_no_sentence_is_asked_twice(

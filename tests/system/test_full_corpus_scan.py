@@ -17,7 +17,8 @@ import pytest
 from elasticsearch import Elasticsearch
 
 import esdedup
-from tests.system.jobs.test_run import records, results, table
+from tests.support.records import records, table
+from tests.support.written import results
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "full-corpus-scan"
 SIGNED = ["--", "--unit", "record", "--min-chars", "0"]

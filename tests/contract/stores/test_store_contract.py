@@ -28,6 +28,7 @@ from esdedup.store.registry import KINDS, StoreAddress, address_of, drop_store
 from esdedup.store.schemas import DOCUMENT_ROWS, PAIRS, SEEN, SENTENCES, sentence_rows
 from esdedup.store.store import Store
 from tests.support.corpus import corpus
+from tests.support.killed import KilledError
 
 FROZEN = {"unit": "sentence", "min_chars": 0}
 TEXTS = corpus(7, 12)
@@ -37,10 +38,6 @@ DOCUMENTS = [
     ("2", "Two", [TEXTS[0], *TEXTS[3:6]]),  # a text of the first
     ("10", "Ten", [NEAR, *TEXTS[6:8]]),
 ]
-
-
-class KilledError(Exception):
-    """As if the process had been killed."""
 
 
 @pytest.fixture(params=KINDS, ids=lambda kind: kind.kind)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -17,14 +16,8 @@ import pytest
 
 from esdedup.cli import main
 from esdedup.columns.database import Database
-from tests.system.jobs.test_run import records, table
-
-
-def esdedup(*arguments: object, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", "from esdedup.cli import main; main()", *map(str, arguments)],
-        cwd=cwd, env={**os.environ, **environment}, capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
+from tests.support.commands import esdedup
+from tests.support.records import records, table
 
 
 def one_line(process: subprocess.CompletedProcess[str]) -> str:

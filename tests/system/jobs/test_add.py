@@ -11,9 +11,10 @@ import esdedup
 from esdedup.engines.local.engine import LocalEngine
 from esdedup.errors import SourceError, StoreError, StoreSourcesError
 from esdedup.store.registry import address_of
+from tests.support.killed import KilledError
+from tests.support.records import records, table
 from tests.support.stores import RunJob, Stores
-from tests.system.jobs.test_index import KilledError
-from tests.system.jobs.test_run import lines, records, results, table
+from tests.support.written import lines, results
 
 RECORDS: dict[str, Any] = {"unit": "record", "min_chars": 0}
 

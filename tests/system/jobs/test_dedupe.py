@@ -13,9 +13,11 @@ import pytest
 import esdedup
 from esdedup.errors import SettingsError, StoreSourcesError, UsageError
 from tests.support.corpus import corpus, jaccard
+from tests.support.dumps import dump
+from tests.support.killed import KilledError
+from tests.support.records import records, table
 from tests.support.stores import RunJob, Stores
-from tests.system.jobs.test_index import KilledError, dump
-from tests.system.jobs.test_run import lines, records, table
+from tests.support.written import lines
 
 ROWS = records(71, 300)
 TEXTS = dict(ROWS)

@@ -14,9 +14,9 @@ import esdedup
 from esdedup.errors import StoreError, StoreVersionError
 from esdedup.store.elasticsearch.indices import Indices
 from esdedup.store.schemas import SCHEMA_VERSION
+from tests.support.killed import KilledError
+from tests.support.records import records, table
 from tests.support.stores import Stores
-from tests.system.jobs.test_index import KilledError
-from tests.system.jobs.test_run import records, table
 
 RECORDS: dict[str, Any] = {"unit": "record", "min_chars": 0}
 

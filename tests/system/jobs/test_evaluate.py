@@ -15,8 +15,9 @@ import esdedup
 from esdedup.cli import main
 from esdedup.errors import EsdedupError, StoreError, UsageError
 from tests.support.corpus import edited, sentence
+from tests.support.records import table
 from tests.support.stores import RunJob, Stores
-from tests.system.jobs.test_run import lines, results, table
+from tests.support.written import lines, results
 
 PERFECT = {"precision": 1.0, "recall": 1.0, "f1": 1.0, "adjusted_rand_index": 1.0}
 

@@ -10,11 +10,12 @@ import pytest
 import esdedup
 from esdedup.engines.local.engine import LocalEngine
 from esdedup.errors import SettingsError, UsageError
+from tests.support.commands import esdedup as command
 from tests.support.corpus import true_pairs
+from tests.support.killed import KilledError
+from tests.support.records import records, table
 from tests.support.stores import RunJob
-from tests.system.cli.test_commands import esdedup as command
-from tests.system.jobs.test_index import KilledError
-from tests.system.jobs.test_run import lines, records, results, table
+from tests.support.written import lines, results
 
 RECORDS: dict[str, Any] = {"unit": "record", "min_chars": 0}
 FEW: dict[str, Any] = {**RECORDS, "bands": 1, "rows": 30}  # tokens that find next to nothing

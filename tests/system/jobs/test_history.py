@@ -152,7 +152,7 @@ def test_histories(monkeypatch: pytest.MonkeyPatch, stores: Stores) -> None:
     # groups become hot at a size that these few documents reach
     monkeypatch.setattr("esdedup.matching.lsh.collide.HOT_LIMIT", 5)
     monkeypatch.setattr("esdedup.jobs.updating.HOT_LIMIT", 5)
-    monkeypatch.setattr("esdedup.matching.lsh.block.HOT_REACH", 2)
+    monkeypatch.setattr("esdedup.matching.lsh.block.HOT_WINDOW", 2)
     # and any share of changed texts is worked in
     monkeypatch.setattr("esdedup.store.ledger.WHOLE_SCAN_FROM", 10)
     run_state_machine_as_test(

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import escape
 
 import numpy as np
 import pyarrow as pa
@@ -24,24 +23,11 @@ from esdedup.jobs.prepare import BatchPlan, prepare
 from esdedup.matching.signing import Signing
 from esdedup.store.elasticsearch.reading import Fields
 from tests.support.corpus import corpus, sentence
+from tests.support.dumps import dump
+from tests.support.killed import KilledError
+from tests.support.records import records, table
 from tests.support.stores import RunJob, Stores
-from tests.system.jobs.test_run import lines, records, results, table
-
-Revision = tuple[str, list[str]]  # time stamp and sentences
-
-
-def dump(path: Path, pages: dict[str, list[Revision]]) -> Path:
-    parts = ['<mediawiki version="0.11"><siteinfo><namespaces><namespace key="0"/></namespaces></siteinfo>']
-    number = 0
-    for page, (title, revisions) in enumerate(pages.items(), 1):
-        parts.append(f"<page><title>{escape(title)}</title><ns>0</ns><id>{page}</id>")
-        for stamp, sentences in revisions:
-            number += 1
-            text = escape("\n\n".join(sentences))
-            parts.append(f"<revision><id>{number}</id><timestamp>{stamp}</timestamp><text>{text}</text></revision>")
-        parts.append("</page>")
-    path.write_text("".join([*parts, "</mediawiki>"]), "utf-8")
-    return path
+from tests.support.written import lines, results
 
 
 def test_a_sentence_of_a_history_stands_once_a_page(tmp_path: Path, run: RunJob, stores: Stores) -> None:
@@ -198,10 +184,6 @@ def test_a_killed_run_is_finished_by_the_same_command(tmp_path: Path) -> None:
         esdedup.status(store=out / "store.duckdb")["counts"]
         == esdedup.status(store=tmp_path / "whole" / "store.duckdb")["counts"]
     )
-
-
-class KilledError(Exception):
-    """Stands for the end of the process."""
 
 
 def doubled_ids(folder: Path) -> list[Path]:

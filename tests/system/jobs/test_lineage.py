@@ -18,7 +18,7 @@ from esdedup.output.graphml import write_graphml
 from scripts.benchmarks.history import Saved, moment, planted, write_history
 from tests.support.corpus import edited, sentence
 from tests.support.stores import RunJob, Stores
-from tests.system.jobs.test_run import results
+from tests.support.written import results
 
 
 def test_planted_copies_come_back(tmp_path: Path, run: RunJob, stores: Stores) -> None:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-import random
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,30 +13,11 @@ from esdedup.analysis.templates import write
 from esdedup.errors import SourceError, StoreError, UsageError
 from esdedup.output import reviews
 from esdedup.output.template_tables import write_tables
-from tests.support.corpus import sentence
+from tests.support.dumps import dump
+from tests.support.records import table
 from tests.support.stores import RunJob, Stores
-from tests.system.jobs.test_index import dump
-from tests.system.jobs.test_run import lines, table
-
-FRAME = (
-    "The town of {subject} lies on the long river of the east, has two mills of red brick by the old road to the hills "
-    "of the south, and counts {number} heads of cattle in its stables."
-)
-LOOSE: dict[str, Any] = {"jaccard": 0.5, "rows": 2, "bands": 20}
-TOWNS = {"Arlen": "4,120", "Brumo": "77", "Cestva": "12,001", "Dorvik": "980", "Elst": "1,234,567"}
-
-
-def pages() -> dict[str, list[tuple[str, list[str]]]]:
-    source = random.Random(41)
-    statement = "In 1904 the council of Oram gave {} pieces of silver to the widows of Aram and of Tirol, as was usual."
-    towns = {
-        name: [("2020-01-01T00:00:00Z", [sentence(source, 20), write(FRAME, {"subject": name, "number": count})])]
-        for name, count in TOWNS.items()
-    }
-    return towns | {
-        "Oram": [("2020-02-01T00:00:00Z", [sentence(source, 20), statement.format("35")])],
-        "Silver": [("2021-03-01T00:00:00Z", [sentence(source, 20), statement.format("53")])],
-    }
+from tests.support.towns import FRAME, LOOSE, TOWNS, pages
+from tests.support.written import lines
 
 
 @pytest.fixture

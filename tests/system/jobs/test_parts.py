@@ -18,8 +18,10 @@ from esdedup.errors import SettingsError, SourceError, StoreError, StoreSourcesE
 from esdedup.store.elasticsearch import generations
 from esdedup.store.elasticsearch.ledger import ServerLedger
 from tests.support.corpus import corpus
+from tests.support.killed import KilledError
+from tests.support.records import records, table
 from tests.support.sources import export, page, revision
-from tests.system.jobs.test_run import records, results, table
+from tests.support.written import results
 
 PARTS = ("1/3", "2/3", "3/3")
 RECORDS = {"unit": "record", "min_chars": 0}
@@ -175,10 +177,6 @@ def test_the_one_that_ends_the_reading_may_be_killed(
     esdedup.index(source, store=store, part="1/3", **options)  # any part will do: all have been read
     esdedup.scan(store=store, out=tmp_path / "joined")
     assert results(tmp_path / "joined") == results(tmp_path / "whole")
-
-
-class KilledError(Exception):
-    """Stands for the end of the process."""
 
 
 def kill(*_: object) -> NoReturn:

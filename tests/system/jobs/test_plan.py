@@ -11,10 +11,10 @@ import pytest
 
 import esdedup
 from esdedup.errors import EsdedupError, StoreError, UsageError
+from tests.support.commands import esdedup as command
 from tests.support.corpus import true_pairs
+from tests.support.records import records, table
 from tests.support.stores import Stores
-from tests.system.cli.test_commands import esdedup as command
-from tests.system.jobs.test_run import records, table
 
 RECORDS: dict[str, Any] = {"unit": "record", "min_chars": 0}
 

@@ -17,9 +17,10 @@ import esdedup
 from esdedup.cli import cli, main
 from esdedup.errors import SettingsError, StoreError, UsageError, VectorsError
 from tests.support.corpus import corpus, edited, sentence
+from tests.support.records import records, table
 from tests.support.stores import RunJob
-from tests.system.jobs.test_run import lines, records, results, table
-from tests.unit.papers.test_word_vectors import as_binary, as_text
+from tests.support.vectors import as_binary, as_text
+from tests.support.written import lines, results
 
 OPTIONS: dict[str, Any] = {"unit": "record", "min_chars": 0, "candidates": "projection", "verify": "none"}
 

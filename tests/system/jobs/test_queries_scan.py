@@ -9,9 +9,10 @@ import pytest
 
 import esdedup
 from esdedup.errors import SettingsError, StoreError
+from tests.support.commands import esdedup as command
+from tests.support.records import records, table
 from tests.support.stores import RunJob, Stores
-from tests.system.cli.test_commands import esdedup as command
-from tests.system.jobs.test_run import lines, records, results, table
+from tests.support.written import lines, results
 
 RECORDS: dict[str, Any] = {"unit": "record", "min_chars": 0, "normalize": "words", "shingle": "word:2"}
 QUERIES: dict[str, Any] = {**RECORDS, "candidates": "queries", "verify": "words", "word_edit_distance": 3}

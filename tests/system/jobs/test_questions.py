@@ -23,8 +23,9 @@ from esdedup.output.overlap import COMMON
 from esdedup.store.corpus import SentenceQuery
 from esdedup.store.store import Store
 from tests.support.corpus import corpus, edited, jaccard, sentence, shingle_set
+from tests.support.records import records, table
 from tests.support.stores import KINDS
-from tests.system.jobs.test_run import lines, records, table
+from tests.support.written import lines
 
 ROWS = records(31, 500)
 ODD = [

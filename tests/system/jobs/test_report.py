@@ -15,10 +15,11 @@ from lxml import etree, html
 
 import esdedup
 from esdedup.errors import StoreError
+from tests.support.dumps import dump
+from tests.support.records import records, table
 from tests.support.stores import RunJob, Stores
-from tests.system.jobs.test_index import dump
-from tests.system.jobs.test_meanings import LOOSE, pages
-from tests.system.jobs.test_run import records, results, table
+from tests.support.towns import LOOSE, pages
+from tests.support.written import results
 
 HOSTILE = "<script>alert(1)</script> & \"quoted\" 'said' \x01\x1b[31m \u202eback\u202c שלום עולם {braces} {{two}}"
 URL = re.compile(rb"(?:src|href|srcset|action|data)\s*=\s*\"(?!#|data:image/svg\+xml;base64,)", re.IGNORECASE)

@@ -24,7 +24,7 @@ from esdedup.text.segment import segment
 from esdedup.text.wikitext.fast import FastCleaner
 from esdedup.text.wikitext.rules import Names
 from tests.support.corpus import corpus
-from tests.system.jobs.test_index import dump
+from tests.support.dumps import dump
 
 Sentence = tuple[int, str, int, int]  # position, text, first and last revision
 

@@ -5,36 +5,20 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 
 import esdedup
 from esdedup.errors import SettingsError, StoreSettingsError, StoreSourcesError, UsageError
-from tests.support.corpus import corpus, sentence, true_pairs
+from tests.support.corpus import sentence, true_pairs
+from tests.support.records import records, table
 from tests.support.stores import RunJob, Stores
+from tests.support.written import lines, results
 
 FILES = [
     "cluster-sizes.png", "clusters.jsonl", "clusters.txt", "pairs.jsonl", "report.html", "store.duckdb", "summary.json",
 ]  # fmt: skip
-
-
-def table(path: Path, rows: list[tuple[str, str]]) -> Path:
-    path.write_text("".join(f"{key}\t{text}\n" for key, text in rows), "utf-8")
-    return path
-
-
-def results(out: Path) -> dict[str, bytes]:
-    return {name: (out / name).read_bytes() for name in ("clusters.jsonl", "clusters.txt", "pairs.jsonl")}
-
-
-def lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-
-
-def records(seed: int = 11, count: int = 400) -> list[tuple[str, str]]:
-    return [(f"r{number}", text) for number, text in enumerate(corpus(seed, count))]
 
 
 def test_files_hold_what_the_contract_says(tmp_path: Path, run: RunJob, stores: Stores) -> None:

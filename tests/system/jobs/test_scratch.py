@@ -18,9 +18,9 @@ from esdedup.jobs.scratch import forget_scans, scan_folder, scratch_database
 from esdedup.matching.protocol import Scanning
 from esdedup.resources import Resources
 from esdedup.store.registry import address_of
+from tests.support.killed import KilledError
+from tests.support.records import records, table
 from tests.support.stores import Stores
-from tests.system.jobs.test_index import KilledError
-from tests.system.jobs.test_run import records, table
 
 RECORDS: dict[str, Any] = {"unit": "record", "min_chars": 0}
 LARGE = 2**40  # so many sentences that what a killed scan did is kept

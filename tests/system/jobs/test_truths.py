@@ -9,10 +9,10 @@ import pytest
 
 import esdedup
 from esdedup.errors import EvaluationError, StoreError, UsageError
+from tests.support.commands import esdedup as command
 from tests.support.corpus import true_pairs
-from tests.system.cli.test_commands import esdedup as command
-from tests.system.jobs.test_index import KilledError
-from tests.system.jobs.test_run import records, table
+from tests.support.killed import KilledError
+from tests.support.records import records, table
 
 FEW: dict[str, Any] = {"unit": "record", "min_chars": 0, "bands": 2, "rows": 8}
 

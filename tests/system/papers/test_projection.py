@@ -26,9 +26,9 @@ from esdedup.papers.projection.hyperplanes import add_hashed, hashed_key, hyperp
 from esdedup.papers.projection.projection_options import ProjectionOptions
 from esdedup.papers.projection.projection_scan import ProjectionScan
 from esdedup.text.stopwords import stop_words
+from tests.support.collisions import AMPLE, Row, collide
 from tests.support.corpus import corpus, edited, jaccard, sentence
-from tests.unit.matching.test_collider import AMPLE, Row, collide
-from tests.unit.papers.test_word_vectors import as_binary, as_text
+from tests.support.vectors import as_binary, as_text
 
 TIGHT = 18_000  # bytes: nothing is sorted in memory, and a slice has a few texts
 

@@ -17,8 +17,8 @@ from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import Signing
 from esdedup.matching.verify.edits import word_edit_distances
 from esdedup.papers.queries.queries_scan import value_terms, weighted_cosines
+from tests.support.collisions import TIGHT, Row, collide
 from tests.support.corpus import corpus, template
-from tests.unit.matching.test_collider import TIGHT, Row, collide
 
 SIGNING = Signing.of(shingle="word:2", normalize="words")
 

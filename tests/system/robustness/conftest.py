@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.system.jobs.test_run import records, table
+from tests.support.records import records, table
 from tests.system.robustness.helpers import said
 from tests.system.robustness.on_a_server import Job, make_job, make_small
 

@@ -12,7 +12,7 @@ import pytest
 import esdedup
 from esdedup.output.result_files import export_results
 from tests.support.elastic_proxy import Request
-from tests.system.jobs.test_run import records, table
+from tests.support.records import records, table
 
 HOW: dict[str, Any] = {"unit": "record", "min_chars": 0, "source_name": "news"}
 """How the sources are read: the second replaces documents of the first, as both have one name."""

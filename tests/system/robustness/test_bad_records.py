@@ -12,6 +12,7 @@ from tests.support.corpus import corpus
 from tests.system.robustness.helpers import child, one_line, places, said
 
 GOOD = corpus(4, 8)
+GIANT = "<giant>"  # stands for a field of 100 MB, made when its file is written
 FILES = {
     "columns.tsv": "".join(f"line {n} without a second column\n" for n in range(1, 8)) + f"a\t{GOOD[0]}\n",
     "repeated.tsv": "".join(f"a\t{GOOD[1]}\n" for _ in range(7)) + f"b\t{GOOD[2]}\n",
@@ -19,7 +20,7 @@ FILES = {
     "utf16.tsv": f"a\t{GOOD[3]}\n".encode("utf-16"),
     "objects.jsonl": '[1]\n2\n"x"\nnull\n{"id":1\n{}\n{"text":1}\n' + json.dumps({"id": 1, "text": GOOD[4]}) + "\n",
     "deep.jsonl": '{"a":' * 100_000 + "\n" + '{"id":1' + "0" * 5000 + ',"text":"x"}\n',
-    "giant.csv": "id,text\n1," + "x" * 100_000_000 + f"\n2,{GOOD[5]}\n",
+    "giant.csv": f"id,text\n1,{GIANT}\n2,{GOOD[5]}\n",
     "quotes.csv": f'id,text\n1,"a"b\n2,{GOOD[6]}\n3,"never closed\n' + f"4,{GOOD[7]}\n" * 50,
     "empty.txt": "",
     "nothing.jsonl": "",
@@ -56,7 +57,9 @@ def summary(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """One run over all of them."""
     folder = tmp_path_factory.mktemp("records")
     for name, content in FILES.items():
-        (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+        written = content if isinstance(content, bytes) else content.encode()
+        (folder / name).write_bytes(written.replace(GIANT.encode(), b"x" * 100_000_000))
+    assert (folder / "giant.csv").stat().st_size > 100_000_000
     paths = [folder / name for name in FILES]
     answer = said("run", *paths, "--out", folder / "out", "--unit", "record", "--min-chars", "0", "--json")
     assert (answer.code, answer.err) == (0, "")

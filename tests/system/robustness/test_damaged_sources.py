@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import esdedup
+from tests.support.records import records, table
 from tests.support.sources import PACK, export, pack_7z
-from tests.system.jobs.test_run import records, table
 from tests.system.robustness.helpers import child, one_line, outputs, said, wiki, wiki_pages
 
 PAGES = 40

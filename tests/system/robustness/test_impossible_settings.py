@@ -8,7 +8,7 @@ import pytest
 
 from esdedup.errors import SettingsError
 from esdedup.jobs.settings import Settings
-from tests.system.jobs.test_run import records, table
+from tests.support.records import records, table
 from tests.system.robustness.helpers import child, one_line, only_line, said
 
 OPTIONS: dict[tuple[str, ...], str] = {

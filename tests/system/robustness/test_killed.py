@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import esdedup
-from tests.system.jobs.test_run import records, table
+from tests.support.records import records, table
 
 MOMENTS = 5
 SIGNED = ["--unit", "record", "--min-chars", "0"]

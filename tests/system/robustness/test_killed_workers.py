@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import struct
 import subprocess
 import sys
 import time
@@ -83,17 +82,9 @@ def test_a_killed_worker_is_one_line_and_the_same_command_finishes(
     assert outputs(tmp_path / "out") == outputs(undisturbed / "out")
 
 
-HALF = "from tests.system.robustness.test_killed_workers import die_in_the_middle_of_an_answer\n" + CODE.replace(
+HALF = "from tests.system.robustness.half_answer import die_in_the_middle_of_an_answer\n" + CODE.replace(
     'print("ready", flush=True)', "return self._processes.submit(die_in_the_middle_of_an_answer)"
 )
-
-
-def die_in_the_middle_of_an_answer() -> None:
-    """In a worker: as the kernel may kill it while it writes, with the lock of all writers in its hand."""
-    answers = sys._getframe(1).f_locals["result_queue"]
-    answers._wlock.acquire()
-    os.write(answers._writer.fileno(), struct.pack("!i", 10_000) + b"half of it")
-    os.kill(os.getpid(), signal.SIGKILL)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")

@@ -19,7 +19,7 @@ from esdedup.store.elasticsearch.connection import Connection, Pauses
 from esdedup.store.elasticsearch.reading import Reader
 from tests.support.corpus import corpus
 from tests.support.elastic_proxy import Proxy, reset_before
-from tests.system.jobs.test_run import records, table
+from tests.support.records import records, table
 from tests.system.robustness.helpers import ROOT
 from tests.system.robustness.on_a_server import HOW, Job
 

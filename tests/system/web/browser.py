@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from tests.system.web.served import Site
+
+if TYPE_CHECKING:  # only the tests that open a browser load what drives it
+    from playwright.sync_api import Browser, BrowserContext, Page
 
 CHROMIUM = shutil.which("chromium")
 _QUIET = (
@@ -18,7 +20,14 @@ _QUIET = (
     "--no-first-run",
 )  # fmt: skip
 
-Visit = Callable[..., Page]
+Visit = Callable[..., "Page"]
+
+
+def expect(found: Any) -> Any:
+    """What Playwright waits for."""
+    from playwright.sync_api import expect as expected
+
+    return expected(found)
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +41,8 @@ def browser() -> Iterator[Browser]:
         if os.environ.get("CI") == "true":
             pytest.fail(message)
         pytest.skip(message)
+    from playwright.sync_api import sync_playwright
+
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=CHROMIUM, args=list(_QUIET))
         yield opened

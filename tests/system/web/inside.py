@@ -10,7 +10,6 @@ from typing import Any
 
 import uvicorn
 
-from esdedup.web.app import create_app
 from esdedup.web.live import Live
 from esdedup.web.request_queue import RequestQueue
 from tests.system.web.served import Site
@@ -19,6 +18,8 @@ from tests.system.web.served import Site
 @contextmanager
 def running(store: str, **limits: Any) -> Iterator[tuple[Site, RequestQueue]]:
     """The application in a thread of this process, with two readers and one for what takes long."""
+    from esdedup.web.app import create_app
+
     live = Live(store, readers=3)
     queue = RequestQueue(live, 2, **limits)
     app = create_app(queue, hosts=["127.0.0.1"])

@@ -6,16 +6,18 @@ import csv
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 import pytest
-from playwright.sync_api import Page, expect
 
 import esdedup
-from tests.system.web.browser import Visit
+from tests.system.web.browser import Visit, expect
 from tests.system.web.corpus import ARABIC, BRIDGE, HEBREW, SCRIPT
 from tests.system.web.served import Site
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 
 def matches(page: Page) -> Any:

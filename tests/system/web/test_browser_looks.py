@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from axe_playwright_python.base import AXE_SCRIPT
-from playwright.sync_api import Page, expect
 
-from tests.system.web.browser import Visit
+from tests.system.web.browser import Visit, expect
 from tests.system.web.corpus import ARABIC, BRIDGE, HEBREW, LONG, SCRIPT
 from tests.system.web.served import Site
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 WIDE, PHONE = {"width": 1200, "height": 800}, {"width": 390, "height": 844}
 ALL = {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}
@@ -24,6 +26,8 @@ TYPED = (SCRIPT.replace("everybody", "nobody"), ARABIC[:50], f"{SCRIPT} {HEBREW}
 
 def sound(page: Page, keep: Path) -> None:
     """No rule of WCAG A or AA is broken, and nothing is wider than the window: wide and light, narrow and dark."""
+    from axe_playwright_python.base import AXE_SCRIPT
+
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE_SCRIPT)
     for size, colours, rules in ((WIDE, "light", ALL), (PHONE, "dark", LOOKS)):

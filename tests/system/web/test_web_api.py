@@ -11,15 +11,12 @@ from typing import Any, get_type_hints
 from urllib.parse import quote
 
 import pytest
-from fastapi.openapi.models import OpenAPI
-from pydantic import TypeAdapter
 
 import esdedup
 from esdedup.analysis.kind_names import KINDS
 from esdedup.store.cluster_queries import ORDERS
 from esdedup.web.answers.check import MOST_CHARS, MOST_TEXT
 from esdedup.web.answers.shapes import Place
-from esdedup.web.views import VIEWS
 from tests.system.web.conftest import Collection, Get
 from tests.system.web.corpus import ARABIC, CONTROLS, EMOJI, FORMULA, HEBREW, LONG, SCRIPT, TITLES
 from tests.system.web.served import Site
@@ -410,6 +407,10 @@ def test_a_template_that_is_none(site: Site) -> None:
 
 
 def test_every_route_is_described(one_site: Site, tmp_path: Path) -> None:
+    from fastapi.openapi.models import OpenAPI
+
+    from esdedup.web.views import VIEWS  # and all that describes addresses, which only these tests need
+
     told = one_site.api("/openapi.json")
     described = OpenAPI.model_validate(told)
     assert described.openapi.startswith("3.")
@@ -451,6 +452,10 @@ def test_answers_have_the_shapes_that_are_described(one_site: Site) -> None:
         "/articles/{identity:path}": [site.api("/articles/odd/script")],
         "/overview": [site.api("/overview")],
     }
+    from pydantic import TypeAdapter
+
+    from esdedup.web.views import VIEWS
+
     for view in VIEWS:
         adapter = TypeAdapter(view.shape)
         for answer in asked[view.path]:

@@ -15,7 +15,7 @@ from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.store.corpus import SentenceQuery
 from esdedup.store.duckdb import sentence_lookup
 from esdedup.web.answers import browse, check, meanings
-from tests.system.jobs.test_run import table
+from tests.support.records import table
 from tests.system.web.inside import running
 from tests.system.web.served import Site
 

@@ -26,7 +26,7 @@ from esdedup.web.file_copy import FileCopy
 from esdedup.web.live import Snapshot
 from tests.support.corpus import corpus
 from tests.support.elastic import clear
-from tests.system.jobs.test_run import table
+from tests.support.records import table
 from tests.system.web.served import ROOT, Site, serving, start
 
 OLD = corpus(7, 200)

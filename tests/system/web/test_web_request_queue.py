@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from esdedup.web.answers import check
-from esdedup.web.request_queue import BusyError, OvertakenError, RequestQueue, Whole
+from esdedup.web.request_queue import BusyError, CachedQuery, RequestQueue, SupersededError
 from tests.system.web.inside import running, until
 from tests.system.web.served import Site
 
@@ -89,7 +89,7 @@ def test_overtaken_questions_are_not_asked() -> None:
         await asyncio.sleep(0.05)
         free.set()
         answers = await asyncio.gather(*mine, return_exceptions=True)
-        assert sum(isinstance(answer, OvertakenError) for answer in answers) == at.overtaken == 45
+        assert sum(isinstance(answer, SupersededError) for answer in answers) == at.superseded == 45
         assert await first == "held"
 
     run(work)
@@ -108,14 +108,14 @@ def test_questions_about_all_of_it_are_worked_out_once_and_keep_nobody_waiting()
             assert free.wait(20)
             return 7
 
-        asking = [asyncio.ensure_future(at.ask(HERE, Whole("key", whole))) for _ in range(5)]  # type: ignore[arg-type]
+        asking = [asyncio.ensure_future(at.ask(HERE, CachedQuery("key", whole))) for _ in range(5)]  # type: ignore[arg-type]
         await asyncio.to_thread(begun.wait, 20)
         assert await at.ask(HERE, lambda _: "typed") == "typed"  # type: ignore[arg-type]
         free.set()
         assert await asyncio.gather(*asking) == [7] * 5
         with pytest.raises(ZeroDivisionError):
-            await at.ask(HERE, Whole("wrong", lambda _: 1 // 0))  # type: ignore[arg-type]
-        assert await at.ask(HERE, Whole("wrong", lambda _: 8)) == 8  # type: ignore[arg-type]  # asked again
+            await at.ask(HERE, CachedQuery("wrong", lambda _: 1 // 0))  # type: ignore[arg-type]
+        assert await at.ask(HERE, CachedQuery("wrong", lambda _: 8)) == 8  # type: ignore[arg-type]  # asked again
 
     run(work)
     assert len(times) == 1
@@ -227,7 +227,7 @@ def test_typing_on_overtakes_what_was_asked_before(
         slow.free.set()
         typed[-1].settimeout(20)
         assert typed[-1].recv(100).startswith(b"HTTP/1.1 200")
-        until(lambda: at.overtaken == 29)
+        until(lambda: at.superseded == 29)
         for line in (*first, typed[-1]):
             line.close()
         assert sorted(slow.asked) == ["first 0", "first 1", "typed 29"]

@@ -8,7 +8,7 @@ from zlib import crc32
 import pyarrow as pa
 
 from esdedup.analysis.classify import classify_clusters
-from esdedup.analysis.frames import lay
+from esdedup.analysis.frames import frame_texts
 from esdedup.analysis.slots import Frame
 from esdedup.store.classifying import MEMBERS, PLACES
 
@@ -40,4 +40,4 @@ def judged(*clusters: Sequence[Text]) -> pa.Table:
 
 def framed(texts: Sequence[str], titles: Sequence[str] = ()) -> Frame:
     """The frame of one cluster, whose first text is the representative."""
-    return lay(texts, 0, titles).frame
+    return frame_texts(texts, 0, titles).frame

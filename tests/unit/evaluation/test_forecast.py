@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from esdedup.evaluation.forecast import Took, forecast
+from esdedup.evaluation.forecast import RunCost, forecast
 
 
 def test_time_and_disk_grow_with_the_sentences() -> None:
-    runs = [Took(25_000, 3.0, 300, 10_000), Took(100_000, 6.0, 600, 25_000)]
-    assert forecast(runs, 400_000, 10_000) == Took(400_000, 18.0, 1200, 85_000)
+    runs = [RunCost(25_000, 3.0, 300, 10_000), RunCost(100_000, 6.0, 600, 25_000)]
+    assert forecast(runs, 400_000, 10_000) == RunCost(400_000, 18.0, 1200, 85_000)
     assert forecast(runs[::-1], 400_000, 10_000) == forecast(runs, 400_000, 10_000)
 
 
 def test_memory_ends_where_it_must() -> None:
-    runs = [Took(25_000, 3.0, 300, 10_000), Took(100_000, 6.0, 600, 25_000)]
+    runs = [RunCost(25_000, 3.0, 300, 10_000), RunCost(100_000, 6.0, 600, 25_000)]
     assert forecast(runs, 10_000_000, 1000).memory == 1000
     assert forecast(runs, 10_000_000, 500).memory == 600  # a run has had more
-    steep = [Took(25_000, 3.0, 100, 10_000), Took(100_000, 6.0, 600, 25_000)]
+    steep = [RunCost(25_000, 3.0, 100, 10_000), RunCost(100_000, 6.0, 600, 25_000)]
     assert forecast(steep, 200_000, 10_000).memory == 1200  # no faster than the sentences
 
 
 def test_noise_makes_nothing_cheaper() -> None:
-    runs = [Took(25_000, 4.0, 300, 10_000), Took(100_000, 3.9, 290, 10_000)]
-    assert forecast(runs, 1_000_000, 1000) == Took(1_000_000, 3.9, 290, 10_000)
+    runs = [RunCost(25_000, 4.0, 300, 10_000), RunCost(100_000, 3.9, 290, 10_000)]
+    assert forecast(runs, 1_000_000, 1000) == RunCost(1_000_000, 3.9, 290, 10_000)
 
 
 def test_one_size_is_taken_in_proportion() -> None:
-    assert forecast([Took(1000, 2.0, 300, 5000)] * 2, 3000, 1000) == Took(3000, 6.0, 300, 15_000)
+    assert forecast([RunCost(1000, 2.0, 300, 5000)] * 2, 3000, 1000) == RunCost(3000, 6.0, 300, 15_000)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from esdedup.errors import SettingsError, UsageError
-from esdedup.evaluation.schemes import Scheme, Tried, expected_recall, recommended, schemes_of
+from esdedup.evaluation.schemes import Scheme, SchemeTrial, expected_recall, recommended, schemes_of
 
 
 @pytest.mark.parametrize(
@@ -47,9 +47,9 @@ def test_all_that_make_sense_keep_to_the_tokens() -> None:
 def test_the_cheapest_that_finds_enough() -> None:
     few, many, loose = Scheme(5, 4), Scheme(10, 4), Scheme(10, 2)
     tried = [
-        Tried(few, 0.9, 1e-9, recall=0.95),
-        Tried(many, 0.9, 1e-9, recall=0.995),
-        Tried(loose, 0.9, 1e-3, recall=1.0),
+        SchemeTrial(few, 0.9, 1e-9, recall=0.95),
+        SchemeTrial(many, 0.9, 1e-9, recall=0.995),
+        SchemeTrial(loose, 0.9, 1e-3, recall=1.0),
     ]
     assert recommended(tried, 0.99, 1_000_000).scheme == many
     assert recommended(tried, 0.9, 1_000_000).scheme == few
@@ -59,5 +59,5 @@ def test_the_cheapest_that_finds_enough() -> None:
 
 
 def test_draws_are_not_taken_on_expectation() -> None:
-    tried = [Tried(Scheme(10, 4, 20), 1.0, 0.0), Tried(Scheme(10, 4), 0.995, 0.0)]
+    tried = [SchemeTrial(Scheme(10, 4, 20), 1.0, 0.0), SchemeTrial(Scheme(10, 4), 0.995, 0.0)]
     assert recommended(tried, 0.99, 1000).scheme == Scheme(10, 4)

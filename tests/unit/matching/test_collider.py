@@ -2,103 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import combinations
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
 import pytest
 
-from esdedup.columns.arrays import text_buffers, text_column
-from esdedup.columns.database import Database
-from esdedup.columns.hashing import content_hashes
-from esdedup.engines.local.engine import LocalEngine, Sentences
-from esdedup.matching.engine import Found, MatchContext, signatures_schema
 from esdedup.matching.protocol import Scanning
-from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import Signing
-from esdedup.store.ranking_joins import rank_by_joins
+from tests.support.collisions import AMPLE, TIGHT, collide
 from tests.support.corpus import corpus, jaccard, template, true_pairs
+from tests.support.minhash import banded, colliding, drawn, tokens_of_text
 
-AMPLE = 2**28
-TIGHT = 60_000  # bytes: a few dozen texts at once
-
-Row = tuple[str, str, float | None, int | None, int]
-
-
-def collide(
-    texts: list[str],
-    *,
-    scanning: Scanning | None = None,
-    signing: Signing | None = None,
-    budget: int = AMPLE,
-    threads: int = 2,
-    group_ids: list[int] | None = None,
-    hot_limit: int = 2000,
-    scratch: Database | None = None,
-) -> tuple[list[Row], Found]:
-    signer = TextSigner(signing or Signing())
-    column = text_column(texts)
-    data, offsets = text_buffers(column)
-    hashes = content_hashes(data, offsets)
-    text_of = dict(zip(hashes.tolist(), texts, strict=True))
-    schema = signatures_schema(signer.signing.tokens)
-    tokens = signer.tokens(signer.shingled(column))
-    columns = [
-        pa.array(hashes),
-        pa.array(group_ids or [-1] * len(texts), pa.int64()),
-        pa.array(np.diff(offsets), pa.int32()),
-        pa.FixedSizeListArray.from_arrays(pa.array(tokens.reshape(-1)), signer.signing.tokens),
-    ]
-
-    def fetch(wanted: pa.Table) -> Iterator[pa.RecordBatch]:
-        found = wanted["hash"].combine_chunks()
-        yield pa.record_batch({"hash": found, "text": [text_of[value] for value in found.to_pylist()]})
-
-    with scratch or Database(memory=2**27, threads=threads) as db:
-        asked = scanning or Scanning()
-        batch = pa.record_batch(columns, schema)
-        sentences = Sentences(
-            signer.signing.tokens, lambda _: [(0, pa.table(batch.columns, schema))], fetch, rank=rank_by_joins
-        )
-        engine = LocalEngine(db, sentences, budget, threads)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("esdedup.matching.lsh.collide.HOT_LIMIT", hot_limit)
-            collided = asked.matcher.find(engine, MatchContext(signer.signing, asked.rule, threads))
-        rows: list[Row] = []
-        for one, two, *scores in db.rows(
-            "SELECT one.hash, two.hash, jaccard, word_edit_distance, shared_tokens FROM pairs p "
-            "JOIN texts one ON one.number = p.a JOIN texts two ON two.number = p.b"
-        ):
-            assert one < two
-            a, b = sorted([text_of[one], text_of[two]])
-            rows.append((a, b, *scores))
-    return sorted(rows), collided
-
-
-def colliding(texts: list[str], signing: Signing) -> dict[tuple[str, str], int]:
-    """Distinct pairs that share a token, and how many they share."""
-    signer = TextSigner(signing)
-    distinct = sorted(set(texts))
-    tokens = signer.tokens(signer.shingled(text_column(distinct))).tolist()
-    found = {}
-    for (one, mine), (two, others) in combinations(zip(distinct, tokens, strict=True), 2):
-        shared = len(set(mine) & set(others))
-        if shared:
-            found[one, two] = shared
-    return found
-
-
-SCHEMES = {"bands": Signing(), "draws": Signing.of(hashes=20, draw=3, draws=10), "few": Signing.of(bands=3, rows=1)}
+SEED = Signing().seed
+BANDS = banded(10, 4)
+SCHEMES = {
+    "bands": (Signing(), BANDS),
+    "draws": (Signing.of(hashes=20, draw=3, draws=10), drawn(20, 3, 10, SEED)),
+    "few": (Signing.of(bands=3, rows=1), banded(3, 1)),
+}
+"""Settings, and the same for the definition."""
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("seed", [1, 2])
 def test_pairs_are_the_true_ones_among_the_colliding(scheme: str, seed: int) -> None:
     texts = corpus(seed)
-    candidates = colliding(texts, SCHEMES[scheme])
-    rows, collided = collide(texts, signing=SCHEMES[scheme])
+    signing, choices = SCHEMES[scheme]
+    candidates = colliding(texts, choices, SEED)
+    rows, collided = collide(texts, signing=signing)
     truth = true_pairs(texts, 0.8)
     assert {(a, b): jaccard for a, b, jaccard, _, _ in rows} == {
         pair: similarity for pair, similarity in truth.items() if pair in candidates
@@ -151,15 +81,12 @@ def test_pairs_that_share_a_token_that_is_not_hot_are_never_lost() -> None:
     limited, collided = collide(texts, signing=signing, hot_limit=60)
     everything, _ = collide(texts, signing=signing)
     assert collided.hot_tokens > 0
-    signer = TextSigner(signing)
-    tokens = dict(zip(texts, signer.tokens(signer.shingled(text_column(texts))).tolist(), strict=True))
+    tokens = {text: tokens_of_text(text, BANDS, SEED) for text in texts}
     holders: dict[int, int] = {}
     for row in tokens.values():
         for token in row:
             holders[token] = holders.get(token, 0) + 1
-    mild = [
-        row for row in everything if any(holders[token] <= 60 for token in set(tokens[row[0]]) & set(tokens[row[1]]))
-    ]
+    mild = [row for row in everything if any(holders[token] <= 60 for token in tokens[row[0]] & tokens[row[1]])]
     assert mild
     assert set(mild) <= set(limited)
 
@@ -178,9 +105,10 @@ def test_texts_of_one_home_are_no_pairs() -> None:
 
 def test_unverified_pairs_are_the_candidates() -> None:
     texts = corpus(9, 150)
-    candidates = colliding(texts, Signing())
+    candidates = colliding(texts, BANDS, SEED)
     rows, collided = collide(texts, scanning=Scanning.of(verify="none"))
     assert {(a, b): shared for a, b, _, _, shared in rows} == candidates
+    assert rows
     assert all(jaccard is None and distance is None for _, _, jaccard, distance, _ in rows)
     assert collided.candidates == len(candidates)
 

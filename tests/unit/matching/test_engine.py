@@ -216,7 +216,7 @@ def test_only_pairs_with_stale_texts_are_found_on_any_engine() -> None:
 
 def test_hot_tokens_are_cut_alike_on_any_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("esdedup.matching.lsh.collide.HOT_LIMIT", 20)
-    monkeypatch.setattr("esdedup.matching.lsh.block.HOT_REACH", 4)
+    monkeypatch.setattr("esdedup.matching.lsh.block.HOT_WINDOW", 4)
     lists, pairs, found, expected = both(template(9, 150), Scanning(jaccard=0.5))
     assert found == expected
     assert found.hot_tokens > 0

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import combinations, pairwise
+import re
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -10,14 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from esdedup.columns.arrays import text_column
 from esdedup.matching.exact.prefixes import count_shingles, group_ends, join, prefixes
 from esdedup.matching.lsh.collide import needed_overlap, sketches
 from esdedup.matching.protocol import Scanning
-from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import Signing
+from tests.support.collisions import TIGHT, Row, collide
 from tests.support.corpus import corpus, template, true_pairs
-from tests.unit.matching.test_collider import TIGHT, Row, collide
 
 
 def exact(texts: list[str], jaccard: float = 0.8, **options: Any) -> list[Row]:
@@ -28,15 +27,19 @@ def exact(texts: list[str], jaccard: float = 0.8, **options: Any) -> list[Row]:
     return rows
 
 
-def by_definition(texts: list[str], threshold: float, signing: Signing) -> dict[tuple[str, str], float]:
+def shingles(text: str, shingle: str) -> set[str | tuple[str, ...]]:
+    """By definition; the words here are of letters alone."""
+    kind, length = shingle.split(":")
+    units = text if kind == "char" else tuple(re.findall(r"\w+", text))
+    return {units[at : at + int(length)] for at in range(max(len(units) - int(length), 0) + 1)} if units else set()
+
+
+def by_definition(texts: list[str], threshold: float, shingle: str) -> dict[tuple[str, str], float]:
     """Every pair at or above the threshold, for any kind of shingles."""
-    signer = TextSigner(signing)
-    distinct = sorted(set(texts))
-    flat, bounds = signer.sets(signer.shingled(text_column(distinct)))
-    sets = [set(flat[begin:end].tolist()) for begin, end in pairwise(bounds)]
+    sets = {text: shingles(text, shingle) for text in sorted(set(texts))}
     return {
-        (distinct[one], distinct[two]): len(sets[one] & sets[two]) / len(sets[one] | sets[two])
-        for one, two in combinations(range(len(sets)), 2)
+        (one, two): len(sets[one] & sets[two]) / len(sets[one] | sets[two])
+        for one, two in combinations(sets, 2)
         if sets[one] and sets[two] and len(sets[one] & sets[two]) / len(sets[one] | sets[two]) >= threshold
     }
 
@@ -55,9 +58,9 @@ def test_every_true_pair_and_no_other(threshold: float, seed: int) -> None:
 def test_any_shingles(shingle: str) -> None:
     signing = Signing.of(shingle=shingle)
     texts = [*corpus(3, 200), "", "a", "ab", "  ", "one two"]
-    assert {(a, b): jaccard for a, b, jaccard, _, _ in exact(texts, 0.6, signing=signing)} == by_definition(
-        texts, 0.6, signing
-    )
+    expected = by_definition(texts, 0.6, shingle)
+    assert {(a, b): jaccard for a, b, jaccard, _, _ in exact(texts, 0.6, signing=signing)} == expected
+    assert len(expected) > 20
 
 
 @pytest.mark.parametrize("options", [{"threads": 1}, {"budget": TIGHT}, {"budget": TIGHT, "threads": 3}])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import subprocess
 import sys
@@ -13,6 +14,8 @@ from esdedup.columns.arrays import text_column
 from esdedup.matching.signers.minhash_kernels import family, minhash_values, token_choices
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import HASH_SCHEME, Signing
+from tests.support import minhash
+from tests.support.corpus import corpus
 
 TEXTS = ["a", "Hello, world: a sentence.", "Здравствуй, мир! 你好世界。 🌍" * 3]
 
@@ -57,12 +60,29 @@ def test_known_answers_of_hash_scheme_1(name: str) -> None:
     assert tokens(signing, TEXTS).tolist() == expected
 
 
+SCHEMES = {"bands": minhash.banded(3, 2), "draws": minhash.drawn(20, 10, 3, Signing().seed)}
+
+
+@pytest.mark.parametrize("name", SCHEMES)
+def test_tokens_are_those_of_the_definition(name: str) -> None:
+    """Of texts of any script, shorter and longer than a shingle; the definition has the known answers as well."""
+    signing, known = KNOWN[name]
+    texts = [*TEXTS, *corpus(1, 40), *(TEXTS[2][:length] for length in range(1, 30))]
+    expected = [minhash.tokens([*map(ord, text)], SCHEMES[name], length=12, seed=signing.seed) for text in texts]
+    assert expected[: len(TEXTS)] == known
+    assert tokens(signing, texts).tolist() == expected
+
+
 def test_another_process_makes_the_same_tokens() -> None:
     code = (
-        "from tests.unit.matching.test_signer import tokens, TEXTS\nfrom esdedup.matching.signing import Signing\n"
-        "print(tokens(Signing(), TEXTS).tolist())"
+        "import json, sys\n"
+        "from esdedup.columns.arrays import text_column\n"
+        "from esdedup.matching.signers.text_signer import TextSigner\n"
+        "from esdedup.matching.signing import Signing\n"
+        "signer = TextSigner(Signing())\n"
+        "print(signer.tokens(signer.shingled(text_column(json.loads(sys.argv[1])))).tolist())"
     )
-    out = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    out = subprocess.run([sys.executable, "-c", code, json.dumps(TEXTS)], check=True, capture_output=True, text=True)
     assert out.stdout.strip() == str(tokens(Signing(), TEXTS).tolist())
 
 

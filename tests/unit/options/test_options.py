@@ -25,7 +25,7 @@ class Sample(Options):
     count: int | None = option(None, "A count.", low=1, high=9)
     kind: str = option("one", "A kind.", choices=("one", "two"))
     flag: bool = option(False, "A flag.")
-    name: str | None = option(None, "A name.", pattern="[a-z]+", wanted="give small letters")
+    name: str | None = option(None, "A name.", pattern="[a-z]+", expected="give small letters")
 
 
 @pytest.mark.parametrize(

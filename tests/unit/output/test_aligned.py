@@ -3,31 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from esdedup.output.aligned import Aligned, Row, laid_out
+from esdedup.output.aligned import Aligned, Row, align_cluster
+from tests.support.clusters import a_cluster
 
 WORDS = st.sampled_from(
     ["The", "the", "town", "of", "Arlen", "1,234", "1234", "had", "men", "שלום", "中文", "…", "\n", "\0"]
 )
 TEXTS = st.lists(st.one_of(st.lists(WORDS, max_size=12).map(" ".join), st.text(max_size=40)), min_size=1, max_size=6)
 LONG_TEXTS = st.lists(st.sampled_from(["ab", "cd1", "x", ".", "中" * 90]), max_size=900).map(" ".join)
-
-
-def a_cluster(texts: Sequence[str], representative: int = 0) -> dict[str, Any]:
-    members = [
-        {
-            "id": f"{place}:0", "source": "s", "document": f"{place}", "title": f"Title {place}", "position": 0,
-            "text": text, "revision": None, "timestamp": None,
-        }
-        for place, text in enumerate(texts)
-    ]  # fmt: skip
-    return {"id": "0", "size": len(texts), "representative": f"{representative}:0", "members": members}
 
 
 def text_of(row: Row) -> str:
@@ -48,7 +36,7 @@ def different(row: Row) -> list[str]:
 
 @given(TEXTS)
 def test_pieces_make_each_text_again_and_rows_have_the_same_slots(texts: list[str]) -> None:
-    view = laid_out(a_cluster(texts), longest=10_000)
+    view = align_cluster(a_cluster(texts), longest=10_000)
     assert {text_of(row) for row in view["rows"]} == set(texts)
     assert text_of(view["rows"][0]) == texts[0]
     for row in view["rows"]:
@@ -69,7 +57,7 @@ def test_pieces_make_each_text_again_and_rows_have_the_same_slots(texts: list[st
     )
 )
 def test_long_texts_are_shortened_and_what_is_missing_is_counted(texts: list[str]) -> None:
-    view = laid_out(a_cluster(texts), longest=400)
+    view = align_cluster(a_cluster(texts), longest=400)
     lengths = sorted(len(text) for text in set(texts))
     shown = [sum(len(piece["text"]) + piece["left_out"] for piece in row["pieces"]) for row in view["rows"]]
     assert sorted(shown) == lengths
@@ -80,7 +68,9 @@ def test_long_texts_are_shortened_and_what_is_missing_is_counted(texts: list[str
 def test_rows_may_leave_out_what_the_first_one_tells() -> None:
     same = "where a clear pine and a bent flute and three mills of old had"
     long = f"in the amber office of Klouyo, {same} blocked the way of all who came that"
-    first, second = laid_out(a_cluster([f"Ten men {long} day.", f"Two men {long} year."]), brief=True)["rows"]
+    first, second = align_cluster(a_cluster([f"Ten men {long} day.", f"Two men {long} year."]), shorten_repeats=True)[
+        "rows"
+    ]
     assert text_of(first) == f"Ten men {long} day."
     shown = [(piece["text"], piece["left_out"]) for piece in second["pieces"]]
     assert shown == [
@@ -93,7 +83,7 @@ def test_rows_may_leave_out_what_the_first_one_tells() -> None:
 
 
 def test_what_differs_from_most_is_told_apart() -> None:
-    view = laid_out(
+    view = align_cluster(
         a_cluster(
             [
                 "A poor nation of 7 million people sought to acquire it.",
@@ -113,22 +103,22 @@ def test_what_differs_from_most_is_told_apart() -> None:
 
 
 def test_words_that_are_spelled_otherwise_are_marked() -> None:
-    view = laid_out(a_cluster(["The City of Arlen , had 1,234 men.", "The city of Arlen, had 1234 men."]))
+    view = align_cluster(a_cluster(["The City of Arlen , had 1,234 men.", "The city of Arlen, had 1234 men."]))
     assert view["slots"] == []
     assert different(view["rows"][0]) == []
     assert different(view["rows"][1]) == ["city", ",", "1234"]
 
 
 def test_a_gap_stands_where_others_have_something() -> None:
-    first, second = laid_out(a_cluster(["A C++ compiler of old.", "A C compiler of old."]))["rows"]
+    first, second = align_cluster(a_cluster(["A C++ compiler of old.", "A C compiler of old."]))["rows"]
     assert [piece["text"] for piece in second["pieces"]] == ["A C", "", " compiler of old."]
-    first, second = laid_out(a_cluster(["He came twice.", "He came."]))["rows"]
+    first, second = align_cluster(a_cluster(["He came twice.", "He came."]))["rows"]
     assert [piece["text"] for piece in first["pieces"]] == ["He came ", "twice", "."]
     assert [piece["text"] for piece in second["pieces"]] == ["He came", "", "."]
 
 
 def test_copies_are_one_row() -> None:
-    view = laid_out(a_cluster(["All the same."] * 5000), sentences=3)
+    view = align_cluster(a_cluster(["All the same."] * 5000), sentences=3)
     assert view["slots"] == []
     [row] = view["rows"]
     assert (row["copies"], len(row["members"]), row["more"]) == (5000, 3, 4997)
@@ -138,7 +128,7 @@ def test_copies_are_one_row() -> None:
 def test_of_many_texts_the_most_said_and_then_the_nearest_are_shown() -> None:
     near = [f"The town of Arlen had {number} men." for number in range(100, 110)]
     far = [f"The village of Brumo and of {number} others had once no women." for number in range(4000)]
-    view = laid_out(a_cluster([*near, *far, far[7]]), rows=4)
+    view = align_cluster(a_cluster([*near, *far, far[7]]), rows=4)
     assert [text_of(row) for row in view["rows"]] == [near[0], far[7], near[1], near[2]]
     assert view["more_texts"] == 4010 - 4
     assert view["more_sentences"] == 4011 - 5
@@ -147,5 +137,5 @@ def test_of_many_texts_the_most_said_and_then_the_nearest_are_shown() -> None:
 @pytest.mark.parametrize("text", ["", " ", "\n", "‮txet", "word " * 30_000])
 def test_any_text_can_stand_alone_or_beside_another(text: str) -> None:
     for texts in ([text], [text, "Something else."], ["Something else.", text]):
-        view: Aligned = laid_out(a_cluster(texts))
+        view: Aligned = align_cluster(a_cluster(texts))
         assert len(view["rows"]) == len(texts)

@@ -9,9 +9,10 @@ from jinja2 import UndefinedError
 from lxml import html
 
 from esdedup.analysis.kind_names import KINDS
-from esdedup.output.aligned import laid_out
+from esdedup.output.aligned import align_cluster
 from esdedup.output.html import environment, number, percent, plural, short, style
-from tests.unit.output.test_aligned import a_cluster
+from tests.support.clusters import a_cluster
+from tests.support.colours import contrast
 
 HOSTILE = "<script>alert('1')</script>&amp;\"'\x00\x1b[31m\ud800 \u202ebackwards שלום"
 
@@ -38,7 +39,7 @@ def test_an_aligned_cluster_shows_each_text_as_it_stands() -> None:
         "In  1991 a & b had\n <b>men</b>.",
         "In  1991 A & B had\n7 <b>men</b>.",
     ]
-    tree = html.fragment_fromstring(rendered("{{ parts.aligned(view) }}", view=laid_out(a_cluster(texts))))
+    tree = html.fragment_fromstring(rendered("{{ parts.aligned(view) }}", view=align_cluster(a_cluster(texts))))
     paragraphs = tree.xpath(".//p[@class='text']")
     assert [paragraph.text_content().replace("∅", "") for paragraph in paragraphs] == [texts[0], texts[2], texts[1]]
     assert {paragraph.get("dir") for paragraph in paragraphs} == {"auto"}
@@ -50,7 +51,7 @@ def test_an_aligned_cluster_shows_each_text_as_it_stands() -> None:
 
 def test_a_page_says_itself_what_is_shown_of_a_sentence() -> None:
     source = "{% call(member) parts.aligned(view) %}<a href='/{{ member.id }}'>{{ member.title }}</a>{% endcall %}"
-    tree = html.fragment_fromstring(rendered(source, view=laid_out(a_cluster(["Same."] * 9, 3), rows=1)))
+    tree = html.fragment_fromstring(rendered(source, view=align_cluster(a_cluster(["Same."] * 9, 3), rows=1)))
     assert tree.xpath(".//a/@href") == ["/0:0", "/1:0", "/2:0", "/3:0"]
     assert "and 5 more" in tree.text_content()
 
@@ -69,17 +70,6 @@ def test_numbers_are_told_as_people_read_them() -> None:
         "2,000 clusters",
         "2 copies",
     ]
-
-
-def luminance(colour: str) -> float:
-    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-
-def contrast(one: str, two: str) -> float:
-    dark, light = sorted((luminance(one), luminance(two)))
-    return (light + 0.05) / (dark + 0.05)
 
 
 GROUNDS = {

@@ -11,7 +11,7 @@ from esdedup.output.histogram import draw_cluster_sizes
 from esdedup.output.html import style
 from esdedup.output.kinds_plot import draw_kinds
 from esdedup.output.sizes import SizeClass, classes, power_law
-from tests.unit.output.test_pages import contrast
+from tests.support.colours import contrast
 
 SIZES = {size: 100_000 // size**2 for size in range(2, 200)} | {40_000: 1}
 OF_KINDS = {"drift": {2: 14}, "identical": {2: 20, 3: 4}, "template": {6: 5, 14: 1}}

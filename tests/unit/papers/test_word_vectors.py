@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -26,6 +25,7 @@ from esdedup.papers.projection.hyperplanes import (
     sign,
 )
 from esdedup.papers.projection.word_vectors import VectorsFile
+from tests.support.vectors import as_binary, as_text
 
 RANDOM = np.random.default_rng(1)
 
@@ -142,18 +142,6 @@ def test_windows_are_the_rows_before(window: int, most: int, cut: int) -> None:
 # -- files of word vectors --------------------------------------------------------------------------------------------
 
 VECTORS = {"Obama": [1.5, -2.25e-3, 3e8], "naïve": [0.1, -0.0, 7.0], "x": [1 / 3, 123456.789, -1e-12]}
-
-
-def as_text(vectors: dict[str, list[float]], header: str | None = None, end: str = "\n") -> bytes:
-    length = len(next(iter(vectors.values())))
-    rows = [f"{word} {' '.join(f'{np.float32(number):.9g}' for number in row)}" for word, row in vectors.items()]
-    return end.join([header or f"{len(vectors)} {length}", *rows, ""]).encode()
-
-
-def as_binary(vectors: dict[str, list[float]], header: str | None = None, end: bytes = b"\n") -> bytes:
-    length = len(next(iter(vectors.values())))
-    rows = [word.encode() + b" " + struct.pack(f"<{len(row)}f", *row) + end for word, row in vectors.items()]
-    return (header or f"{len(vectors)} {length}").encode() + b"\n" + b"".join(rows)
 
 
 def read(path: Path, data: bytes) -> dict[int, list[float]]:
