@@ -36,7 +36,7 @@ class Option:
     below: bool  # whether `high` itself is not allowed
     choices: tuple[str, ...]
     pattern: str | None  # of a whole text
-    wanted: str  # what a message asks for, where range and choices do not say it
+    expected: str  # what a message asks for, where range and choices do not say it
     parse: Callable[[str], Any] | None  # from the command line's text to a value
     off: str | None  # the flag that switches a bool off, where it is not --no-NAME
     usual: str | None  # the default in words, where the value does not say it
@@ -76,8 +76,8 @@ class Option:
         return self.high is None or (value < self.high if self.below else value <= self.high)
 
     def _asked(self, value: Any) -> str:
-        if self.wanted:
-            return self.wanted
+        if self.expected:
+            return self.expected
         if self.choices:
             return f"allowed: {', '.join(self.choices)}"
         if self.type is bool:
@@ -101,7 +101,7 @@ def option(
     below: bool = False,
     choices: Iterable[str] = (),
     pattern: str | None = None,
-    wanted: str = "",
+    expected: str = "",
     parse: Callable[[str], Any] | None = None,
     off: str | None = None,
     usual: str | None = None,
@@ -112,7 +112,7 @@ def option(
     """
     declared = {
         "help": help, "unit": unit, "low": low, "high": high, "above": above, "below": below,
-        "choices": tuple(choices), "pattern": pattern, "wanted": wanted, "parse": parse, "off": off, "usual": usual,
+        "choices": tuple(choices), "pattern": pattern, "expected": expected, "parse": parse, "off": off, "usual": usual,
     }  # fmt: skip
     return field(default=default, metadata={"option": declared})
 
@@ -175,27 +175,27 @@ C = TypeVar("C", bound=Choice)
 class Implementations(Generic[T]):
     """The implementations of one protocol by their names, imported when they are first asked for.
 
-    `option` is the option that names one of them; `homes` says where each is: `package.module:Class`.
+    `option` is the option that names one of them; `locations` says where each is: `package.module:Class`.
     """
 
-    def __init__(self, option: str, homes: Mapping[str, str]) -> None:
+    def __init__(self, option: str, locations: Mapping[str, str]) -> None:
         self.option = option
-        self._homes = dict(homes)
+        self._locations = dict(locations)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names, the default first."""
-        return tuple(self._homes)
+        return tuple(self._locations)
 
     def __getitem__(self, name: str) -> type[T]:
-        if not isinstance(name, str) or name not in self._homes:
-            raise SettingsError(f"{self.option} is {shown_value(name)}; allowed: {', '.join(self._homes)}")
-        module, _, class_name = self._homes[name].partition(":")
+        if not isinstance(name, str) or name not in self._locations:
+            raise SettingsError(f"{self.option} is {shown_value(name)}; allowed: {', '.join(self._locations)}")
+        module, _, class_name = self._locations[name].partition(":")
         found: type[T] = getattr(import_module(module), class_name)
         return found
 
     def __iter__(self) -> Iterator[type[T]]:
-        return (self[name] for name in self._homes)
+        return (self[name] for name in self._locations)
 
 
 class Registry(Implementations[C]):

@@ -13,7 +13,7 @@ from esdedup.analysis.slots import Frame, Span, frame_of, slot_spans
 from esdedup.analysis.word_forms import Words, split_words
 
 
-class Laid(NamedTuple):
+class FramedTexts(NamedTuple):
     """Texts laid under one of them: their frame, and where its slots stand.
 
     `spans[k][i]` is where slot k stands in text i, in the bytes of all texts (`words.data`).
@@ -31,13 +31,13 @@ def framed(cluster: dict[str, Any]) -> tuple[Frame, list[str]]:
         titles.setdefault(member["text"], member["title"] or member["document"])
     texts = list(titles)
     face = next(member["text"] for member in cluster["members"] if member["id"] == cluster["representative"])
-    return lay(texts, texts.index(face), list(titles.values())).frame, texts
+    return frame_texts(texts, texts.index(face), list(titles.values())).frame, texts
 
 
-def lay(texts: Sequence[str], centre: int, titles: Sequence[str] = ()) -> Laid:
+def frame_texts(texts: Sequence[str], centre: int, titles: Sequence[str] = ()) -> FramedTexts:
     """Lay distinct `texts` under that at place `centre`; `titles` are those of their documents."""
     words = split_words(pa.array(texts, pa.large_string()))
     alignment = align(words, np.array([0, len(texts)]), np.array([centre]))
     every, slots = range(len(texts)), range(int(alignment.slots[1]))
     spans = slot_spans(words, every, centre, alignment, slots)
-    return Laid(frame_of(words, centre, spans, titles), words, spans)
+    return FramedTexts(frame_of(words, centre, spans, titles), words, spans)

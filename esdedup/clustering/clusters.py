@@ -1,7 +1,7 @@
-"""Verified pairs into clusters, on flat arrays.
+"""Cluster verified pairs, on flat arrays.
 
-Only texts that stand in a pair, or more than once, take part; their places follow the order of their content
-hashes. Sums of Jaccard are kept as whole billionths, so that they do not depend on the order of addition.
+Only texts that are in a pair, or occur more than once, take part. Their indices follow the order of their content
+hashes. Sums of Jaccard are kept as whole billionths, so they do not depend on the order of addition.
 """
 
 from __future__ import annotations
@@ -32,8 +32,11 @@ CLUSTERS: pa.Schema = pa.schema(
         ("weakest_a", pa.uint64()),  # the texts of that edge, null without one
         ("weakest_b", pa.uint64()),
         ("representative", pa.uint64()),  # the text with the highest sum of Jaccard over its edges
-        ("farthest", pa.float64()),  # least similarity to the representative, where `reach` found it alarming
-        ("ignored", pa.bool_()),  # holds a text that is known and wanted
+        (
+            "farthest",
+            pa.float64(),
+        ),  # lowest similarity to the representative, if the diameter check reported it
+        ("ignored", pa.bool_()),  # contains a text of the --ignore list
     ]
 )
 CLUSTER_TEXTS: pa.Schema = pa.schema([("hash", pa.uint64()), ("cluster", pa.uint64())])
@@ -56,28 +59,29 @@ def find_clusters(
     linkage: Linkage,
     verified: bool,
     ignored: Hashes = _NO_TEXTS,
-    turns: Callable[[Hashes], Numbers] | None = None,
+    centre_order: Callable[[Hashes], Numbers] | None = None,
 ) -> Clusters:
-    """Clusters of the tables `texts` (number, hash, copies, group_id) and `pairs` (a, b, jaccard) in `scratch`.
+    """Cluster the tables `texts` (number, hash, copies, group_id) and `pairs` (a, b, jaccard) of `scratch`.
 
-    `single` linkage gives connected components, `star` a centre with its neighbours; `turns` may give the order in
-    which texts become centres, as places among the hashes it gets. Under `--across`, copies of one text within one
-    group_id (`group_id` >= 0) are no cluster by themselves. A cluster with a text of hash in `ignored` is marked so.
+    `single` linkage returns connected components, `star` returns centres with their neighbours. `centre_order` may set
+    the order in which texts become centres: it gets the hashes and returns indices into them. Without `verified`, the
+    result has no similarities. Under `--across`, copies of one text within one group (`group_id` >= 0) are not a
+    cluster by themselves. A cluster with a text whose hash is in `ignored` is marked as ignored.
     """
     taking_part = scratch.arrays(
         "SELECT number, hash, copies, group_id FROM texts WHERE (copies > 1 AND group_id < 0) "
         "OR number IN (SELECT a FROM pairs UNION ALL SELECT b FROM pairs) ORDER BY number"
     )
     numbers, copies = taking_part["number"].astype(np.int64), taking_part["copies"].astype(np.int64)
-    places = np.arange(len(numbers))
-    parent = places.astype(np.int32)
+    indices = np.arange(len(numbers))
+    parent = indices.astype(np.int32)
     sums = np.zeros(len(numbers), np.int64)
     for edges in _edges(scratch, numbers):
         _take_in(parent, sums, *edges)
     root = linkage.roots(
-        roots(parent, places),
+        roots(parent, indices),
         lambda: _edge_ends(scratch, numbers),
-        lambda: _by_similarity(sums) if turns is None else turns(taking_part["hash"]),
+        lambda: _by_similarity(sums) if centre_order is None else centre_order(taking_part["hash"]),
     )
     least = np.full(len(numbers), 2.0)
     weak_a, weak_b = np.full(len(numbers), -1), np.full(len(numbers), -1)
@@ -86,12 +90,12 @@ def find_clusters(
     distinct = np.bincount(root, minlength=len(numbers))
     size = np.zeros(len(numbers), np.int64)
     np.add.at(size, root, copies)
-    best = np.lexsort((places, -sums, root))
+    best = np.lexsort((indices, -sums, root))
     firsts = best[np.flatnonzero(np.diff(root[best], prepend=-1))]
     representative = np.empty(len(numbers), np.int64)
     representative[root[firsts]] = firsts
     alone = (copies > 1) & (taking_part["group_id"] < 0)
-    kept = np.flatnonzero((distinct > 1) | ((root == places) & alone))
+    kept = np.flatnonzero((distinct > 1) | ((root == indices) & alone))
     hashes = taking_part["hash"]
     joined = weak_a[kept] >= 0
     clusters = pa.table(
@@ -114,7 +118,7 @@ def find_clusters(
 
 
 def find_roots(texts: int, a: Numbers, b: Numbers, jaccard: Similarities, linkage: Linkage) -> Numbers:
-    """The least place of the cluster of each of `texts` places, from edges in memory; shape (texts,)."""
+    """Return the smallest index in the cluster of each of `texts` texts, from edges in memory; shape (texts,)."""
     parent = np.arange(texts, dtype=np.int32)
     sums = np.zeros(texts, np.int64)
     _take_in(parent, sums, a, b, np.nan_to_num(jaccard))
@@ -122,7 +126,7 @@ def find_roots(texts: int, a: Numbers, b: Numbers, jaccard: Similarities, linkag
 
 
 def _by_similarity(sums: Numbers) -> Numbers:
-    """Places by their sums, highest first."""
+    """Indices by their sums, highest first."""
     return np.argsort(-sums, kind="stable")
 
 
@@ -135,7 +139,7 @@ def _take_in(parent: Parents, sums: Numbers, a: Numbers, b: Numbers, jaccard: Si
 
 
 def _edges(scratch: Database, numbers: Numbers) -> Iterator[tuple[Numbers, Numbers, Similarities]]:
-    """Pairs in batches: the places of a and b among `numbers`, and Jaccard (0 for null)."""
+    """Yield pairs in batches: the indices of a and b in `numbers`, and Jaccard (0 for null)."""
     for batch in scratch.batches("SELECT a, b, coalesce(jaccard, 0) AS jaccard FROM pairs"):
         a, b = (np.searchsorted(numbers, batch[name].to_numpy()) for name in ("a", "b"))
         yield a, b, batch["jaccard"].to_numpy()
@@ -156,7 +160,7 @@ def _weakest(
     weak_a: Numbers,
     weak_b: Numbers,
 ) -> None:
-    """Lower `least` of each cluster to its weakest edge; of equal ones the first by (a, b)."""
+    """Lower `least` of each cluster to its weakest edge; among equal edges, take the first by (a, b)."""
     for edge in range(len(a)):
         cluster = root[a[edge]]
         if root[b[edge]] != cluster or jaccard[edge] > least[cluster]:

@@ -1,4 +1,4 @@
-"""Linkages: what makes a cluster of verified pairs."""
+"""Linkages: how verified pairs become clusters."""
 
 from __future__ import annotations
 
@@ -17,17 +17,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Linkage(Choice):
-    """Says which texts of a connected component are one cluster."""
+    """Decides which texts of a connected component form one cluster."""
 
     chains: ClassVar[bool]
-    """Whether two texts of a cluster may be tied by a chain of others alone."""
+    """Whether two texts of a cluster may be connected only by a chain of other texts."""
 
     @abstractmethod
-    def roots(self, connected: Numbers, edges: Edges, turns: Callable[[], Numbers]) -> Numbers:
-        """The least place of the cluster of each text, shape (texts,).
+    def roots(self, connected: Numbers, edges: Edges, centre_order: Callable[[], Numbers]) -> Numbers:
+        """Return the smallest index in the cluster of each text, shape (texts,).
 
-        `connected` is the least place of each text's connected component. `edges` gives the ends of all pairs, as
-        places, and `turns` every place in the order in which texts may become centres; each is asked where needed.
+        `connected` (texts,) is the smallest index in each text's connected component. `edges` returns the ends of all
+        pairs as indices. `centre_order` returns every index, in the order in which texts may become centres. Both are
+        called only if needed.
         """
 
 
@@ -39,8 +40,8 @@ class SingleLinkage(Linkage):
     summary = "connected components"
     chains = True
 
-    def roots(self, connected: Numbers, edges: Edges, turns: Callable[[], Numbers]) -> Numbers:
-        """The components as they are."""
+    def roots(self, connected: Numbers, edges: Edges, centre_order: Callable[[], Numbers]) -> Numbers:
+        """Return the connected components unchanged."""
         return connected
 
 
@@ -52,11 +53,11 @@ class StarLinkage(Linkage):
     summary = "a centre with its neighbours"
     chains = False
 
-    def roots(self, connected: Numbers, edges: Edges, turns: Callable[[], Numbers]) -> Numbers:
-        """Stars, see `esdedup.clustering.stars`."""
+    def roots(self, connected: Numbers, edges: Edges, centre_order: Callable[[], Numbers]) -> Numbers:
+        """Return stars; see `esdedup.clustering.stars`."""
         from esdedup.clustering.stars import star_roots
 
-        return star_roots(*edges(), turns())
+        return star_roots(*edges(), centre_order())
 
 
 LINKAGES: Registry[Linkage] = Registry(

@@ -1,9 +1,8 @@
-"""Which texts of a component stay together: all of them (single linkage), or those around a centre (star).
+"""Star linkage: clusters of a centre and its neighbours.
 
-Star linkage takes the texts in turn: by their sum of Jaccard, highest first, content hash breaking ties, or in
-an order that the caller gives. Each one not yet taken becomes a centre and takes its neighbours that are still
-free. So every text of a cluster has a verified pair with the centre, which is the first of the cluster to have its
-turn, and a chain of small changes does not tie its ends together.
+Star linkage visits the texts in order: by their sum of Jaccard, highest first, with the content hash breaking ties, or
+in an order that the caller gives. Each text that is still free becomes a centre and takes its free neighbours. So every
+text of a cluster has a verified pair with the centre, and a chain of small changes does not connect its two ends.
 """
 
 from __future__ import annotations
@@ -14,22 +13,25 @@ from esdedup.columns.arrays import Numbers
 from esdedup.columns.kernels import compiled
 
 
-def star_roots(a: Numbers, b: Numbers, turns: Numbers) -> Numbers:
-    """The smallest place of the cluster of each text, from edges a[i], b[i] between places; `turns` holds every
-    place, in the order in which the texts have their turn."""
-    texts = len(turns)
+def star_roots(a: Numbers, b: Numbers, centre_order: Numbers) -> Numbers:
+    """Return the smallest index in the cluster of each text, shape (texts,).
+
+    The edges a[i], b[i] connect texts by index. `centre_order` (texts,) holds every index, in the order in which the
+    texts are visited.
+    """
+    texts = len(centre_order)
     ends = np.concatenate([a, b])
     order = np.argsort(ends, kind="stable")
     neighbours = np.concatenate([b, a])[order]
     starts = np.searchsorted(ends[order], np.arange(texts + 1))
-    return _stars(starts, neighbours, turns)
+    return _stars(starts, neighbours, centre_order)
 
 
 @compiled
-def _stars(starts: Numbers, neighbours: Numbers, turns: Numbers) -> Numbers:
-    texts = len(turns)
+def _stars(starts: Numbers, neighbours: Numbers, centre_order: Numbers) -> Numbers:
+    texts = len(centre_order)
     centre = np.full(texts, -1, np.int64)
-    for text in turns:
+    for text in centre_order:
         if centre[text] >= 0:
             continue
         centre[text] = text

@@ -89,9 +89,9 @@ def _pairs(texts: Sequence[str], held: Mapping[bytes, tuple[int, int]], jaccard:
     for one, two in combinations(distinct, 2):
         if _jaccard(shingles[one], shingles[two]) >= jaccard:
             pairs += 1
-            home = held.get(_digest(one))
+            group = held.get(_digest(one))
             other = held.get(_digest(two))
-            found += home is not None and other is not None and home[0] == other[0]
+            found += group is not None and other is not None and group[0] == other[0]
     return pairs, found
 
 

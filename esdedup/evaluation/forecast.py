@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Took:
+class RunCost:
     """One run: sentences compared, seconds, bytes of memory at the most, bytes on disk at the end."""
 
     sentences: int
@@ -17,7 +17,7 @@ class Took:
     disk: int
 
 
-def forecast(runs: Sequence[Took], sentences: int, most_memory: int) -> Took:
+def forecast(runs: Sequence[RunCost], sentences: int, most_memory: int) -> RunCost:
     """What `sentences` will take, from the smallest and the largest run.
 
     Time and disk lie on a straight line: no stage compares all with all. Memory grows by a power of the sentences, as
@@ -26,7 +26,7 @@ def forecast(runs: Sequence[Took], sentences: int, most_memory: int) -> Took:
     first, last = min(runs, key=_sentences), max(runs, key=_sentences)
     if first.sentences == last.sentences:
         share = sentences / max(1, last.sentences)
-        return Took(sentences, last.seconds * share, min(int(last.memory), most_memory), int(last.disk * share))
+        return RunCost(sentences, last.seconds * share, min(int(last.memory), most_memory), int(last.disk * share))
 
     def line(one: float, two: float) -> float:
         slope = max(0.0, (two - one) / (last.sentences - first.sentences))
@@ -34,7 +34,7 @@ def forecast(runs: Sequence[Took], sentences: int, most_memory: int) -> Took:
 
     growth = math.log(max(1.0, last.memory / first.memory)) / math.log(last.sentences / first.sentences)
     power = min(1.0, growth)
-    return Took(
+    return RunCost(
         sentences,
         line(first.seconds, last.seconds),
         min(int(last.memory * (sentences / last.sentences) ** power), max(most_memory, last.memory)),
@@ -42,5 +42,5 @@ def forecast(runs: Sequence[Took], sentences: int, most_memory: int) -> Took:
     )
 
 
-def _sentences(run: Took) -> int:
+def _sentences(run: RunCost) -> int:
     return run.sentences

@@ -69,7 +69,7 @@ class Sample:
             size = min(4 * size, len(texts))
 
     @cached_property
-    def wanted(self) -> Shares:
+    def similarities(self) -> Shares:
         """The similarities of the pairs at or above the threshold."""
         return self.pairs.jaccard[self.pairs.jaccard >= self.threshold]
 

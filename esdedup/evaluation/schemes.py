@@ -86,7 +86,7 @@ def expected_recall(scheme: Scheme, jaccard: Shares, threshold: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class SchemeTrial:
     """What a scheme is expected to find and, where there is a sample, what it found there.
 
     `unlike` is the share of all pairs of texts that are candidates though they have little in common: what grows with
@@ -111,12 +111,12 @@ class Tried:
         return self.expected if self.recall is None else self.recall
 
 
-def recommended(tried: Sequence[Tried], least_recall: float, sentences: int) -> Tried:
+def recommended(trials: Sequence[SchemeTrial], least_recall: float, sentences: int) -> SchemeTrial:
     """The cheapest scheme for so many sentences that finds enough; if none does, the one that finds most.
 
     Draws are never recommended on expectation alone, which overstates them.
     """
-    trusted = [one for one in tried if one.recall is not None or one.scheme.pool is None] or list(tried)
+    trusted = [one for one in trials if one.recall is not None or one.scheme.pool is None] or list(trials)
     enough = [one for one in trusted if one.found() >= least_recall]
     if enough:
         return min(enough, key=lambda one: (one.cost(sentences), str(one.scheme)))

@@ -49,9 +49,9 @@ def score(golden: Labels, output: Labels, items: int) -> Score:
     ours, theirs = np.divmod(cells, max(1, len(output_sizes)))
     equal = (cell_sizes == golden_sizes[ours]) & (cell_sizes == output_sizes[theirs]) & (cell_sizes > 1)
     golden_clusters, output_clusters = int((golden_sizes > 1).sum()), int((output_sizes > 1).sum())
-    right, wanted, found = _pairs(cell_sizes), _pairs(golden_sizes), _pairs(output_sizes)
-    precision, recall = right / found if found else None, right / wanted if wanted else None
-    f1 = None if precision is None or recall is None else 2 * right / (found + wanted)
+    shared_pairs, golden_pairs, found = _pairs(cell_sizes), _pairs(golden_sizes), _pairs(output_sizes)
+    precision, recall = shared_pairs / found if found else None, shared_pairs / golden_pairs if golden_pairs else None
+    f1 = None if precision is None or recall is None else 2 * shared_pairs / (found + golden_pairs)
     return Score(
         golden_clusters,
         output_clusters,
@@ -60,7 +60,7 @@ def score(golden: Labels, output: Labels, items: int) -> Score:
         precision,
         recall,
         f1,
-        _adjusted_rand_index(right, wanted, found, items * (items - 1) // 2),
+        _adjusted_rand_index(shared_pairs, golden_pairs, found, items * (items - 1) // 2),
     )
 
 
@@ -75,12 +75,12 @@ def _pairs(sizes: Sizes) -> int:
     return int((sizes * (sizes - 1) // 2).sum())
 
 
-def _adjusted_rand_index(right: int, wanted: int, found: int, everything: int) -> float:
+def _adjusted_rand_index(shared_pairs: int, golden_pairs: int, found: int, everything: int) -> float:
     """(right - expected) / (mean of wanted and found - expected), where expected = wanted * found / everything.
 
     Where that is 0 / 0, both put all together or nothing, and are equal: 1.
     """
     # in whole numbers, for those of large stores have no exact floats
-    above = 2 * (right * everything - wanted * found)
-    below = (wanted + found) * everything - 2 * wanted * found
+    above = 2 * (shared_pairs * everything - golden_pairs * found)
+    below = (golden_pairs + found) * everything - 2 * golden_pairs * found
     return above / below if below else 1.0

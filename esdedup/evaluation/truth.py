@@ -44,9 +44,9 @@ def true_pairs(texts: pa.LargeStringArray, signer: TextSigner, jaccard: float, r
         pa.FixedSizeListArray.from_arrays(pa.array(np.zeros(len(texts) * tokens, np.int64)), tokens),
     ]
 
-    def fetch(wanted: pa.Table) -> Iterator[pa.RecordBatch]:
-        places = order[np.searchsorted(hashes[order], wanted["hash"].to_numpy())]
-        yield pa.record_batch({"hash": wanted["hash"].combine_chunks(), "text": texts.take(pa.array(places))})
+    def fetch(requested: pa.Table) -> Iterator[pa.RecordBatch]:
+        places = order[np.searchsorted(hashes[order], requested["hash"].to_numpy())]
+        yield pa.record_batch({"hash": requested["hash"].combine_chunks(), "text": texts.take(pa.array(places))})
 
     with (
         tempfile.TemporaryDirectory(prefix="esdedup-") as spill,
@@ -62,5 +62,5 @@ def true_pairs(texts: pa.LargeStringArray, signer: TextSigner, jaccard: float, r
         )
     ends = [order[np.searchsorted(hashes[order], found[name])] for name in ("one", "two")]
     a, b = np.minimum(*ends), np.maximum(*ends)
-    by_place = np.lexsort((b, a))
-    return TruePairs(a[by_place], b[by_place], found["jaccard"][by_place])
+    by_index = np.lexsort((b, a))
+    return TruePairs(a[by_index], b[by_index], found["jaccard"][by_index])

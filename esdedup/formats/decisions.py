@@ -23,11 +23,11 @@ class Verdict(NamedTuple):
 class Decisions:
     """Marks in rising order of place, asked for in that order, and counts of what they did.
 
-    `place` is the ordinal of the raw record that was met last: whoever walks through a source counts it up.
+    `record` is the ordinal of the raw record that was met last: whoever walks through a source counts it up.
     """
 
     def __init__(self, verdicts: Iterable[tuple[int, Sequence[Verdict]]], splitting: Splitting, label: str) -> None:
-        self.place = 0
+        self.record = 0
         self.documents = 0
         self.documents_dropped = 0
         self.sentences_dropped = 0
@@ -39,17 +39,17 @@ class Decisions:
         self._advance()
 
     @property
-    def next_place(self) -> int:
+    def next_record(self) -> int:
         """The place of the next record that has verdicts; beyond all places if none is left."""
         return self._next[0]
 
-    def drops(self, place: int) -> frozenset[int]:
-        """Positions of the sentences that the record at `place` loses."""
-        return frozenset(verdict.position for verdict in self._at(place) if not verdict.keep)
+    def drops(self, record: int) -> frozenset[int]:
+        """Positions of the sentences that the record at `record` loses."""
+        return frozenset(verdict.position for verdict in self._at(record) if not verdict.keep)
 
-    def note(self, place: int) -> Any:
-        """The verdicts of the record at `place` as a value of JSON; the record counts as written."""
-        verdicts = self._at(place)
+    def note(self, record: int) -> Any:
+        """The verdicts of the record at `record` as a value of JSON; the record counts as written."""
+        verdicts = self._at(record)
         self.documents += 1
         if self._splitting.unit == "sentence":
             return [verdict._asdict() for verdict in verdicts]
@@ -82,7 +82,7 @@ class Decisions:
 
     def finish(self) -> None:
         """The source has been read to its end: no verdict may be left. `EsdedupError` if one is."""
-        if self.next_place != _NO_MORE:
+        if self.next_record != _NO_MORE:
             raise self._changed()
 
     @property
@@ -90,12 +90,12 @@ class Decisions:
         """Whether `left` looks at the text, or whole records are left out."""
         return self._splitting.unit == "sentence"
 
-    def _at(self, place: int) -> Sequence[Verdict]:
-        self._asked = place
+    def _at(self, record: int) -> Sequence[Verdict]:
+        self._asked = record
         following, verdicts = self._next
-        if place < following:
+        if record < following:
             return ()
-        if place > following:
+        if record > following:
             raise self._changed()
         self._advance()
         return verdicts

@@ -43,7 +43,7 @@ class Delimited(LineFormat, TableFormat):
 
     separator: str | None = option(
         None, "Column separator.", unit="CHAR", pattern=r"[^\r\n\"]",
-        wanted="allowed: one character, no quote or line end", usual="tab in TSV, comma in CSV",
+        expected="allowed: one character, no quote or line end", usual="tab in TSV, comma in CSV",
     )  # fmt: skip
     header: bool | None = option(None, "Whether the first line names the columns.", usual="in CSV")
 

@@ -21,8 +21,8 @@ _WIDTH = 40
 
 
 def _column(help: str) -> Any:
-    wanted = "allowed: a name, a dotted path or a number from 1"
-    return option(None, help, unit="COLUMN", pattern=r"(?s:.+)", wanted=wanted)
+    expected = "allowed: a name, a dotted path or a number from 1"
+    return option(None, help, unit="COLUMN", pattern=r"(?s:.+)", expected=expected)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +116,9 @@ def one_text(chosen: Columns, label: str) -> Columns:
     return chosen
 
 
-def _usual(wanted: Sequence[str], names: Sequence[str]) -> int | None:
+def _usual(expected: Sequence[str], names: Sequence[str]) -> int | None:
     folded = [name.strip().casefold() for name in names]
-    return next((folded.index(name) for name in wanted if name in folded), None)
+    return next((folded.index(name) for name in expected if name in folded), None)
 
 
 def _find(column: str, names: Sequence[str], label: str, role: str) -> int:

@@ -189,13 +189,13 @@ def numbered_lines(pieces: Iterator[bytes], decisions: Decisions) -> Iterator[tu
     What no reader takes for a line has place 0. A line that is cut by damage is left out; `SourceError` then follows
     the whole lines before it.
     """
-    before, blocks = decisions.place, LineBlocks(pieces, None)
+    before, blocks = decisions.record, LineBlocks(pieces, None)
     for first, block in blocks:
         if first:
             yield from enumerate(split_lines(block), before + first)
         else:
             yield 0, block
-    decisions.place = before + blocks.lines
+    decisions.record = before + blocks.lines
 
 
 def split_lines(block: bytes) -> list[bytes]:

@@ -41,10 +41,10 @@ class Parquet(TableFormat):
 
         with member.file() as file:
             table = ParquetTable(file, self, walk.label)
-            if annotate or decisions.next_place <= decisions.place + table.rows:
+            if annotate or decisions.next_record <= decisions.record + table.rows:
                 yield from table.rewritten(decisions, annotate)
                 return
-            decisions.place += table.rows
+            decisions.record += table.rows
             decisions.stay(table.rows)
             file.seek(0)
             yield from iter(lambda: file.read(_PIECE), b"")

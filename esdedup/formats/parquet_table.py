@@ -50,12 +50,12 @@ class ParquetTable(AbstractContextManager["ParquetTable"]):
 
     def documents(self, walk: Walk) -> Iterator[pa.RecordBatch]:
         """The documents of all rows; of the columns only those that are needed are read."""
-        wanted = [name for name in (self._id, self._title, self._text) if name is not None]
+        columns = [name for name in (self._id, self._title, self._text) if name is not None]
         first = 1
         with self._damage():
             for group in range(self._file.metadata.num_row_groups):
                 rows = self._rows_of_text(group)
-                for batch in self._file.iter_batches(rows, row_groups=[group], columns=wanted):
+                for batch in self._file.iter_batches(rows, row_groups=[group], columns=columns):
                     documents = self._documents(batch, first, walk)
                     first += batch.num_rows
                     walk.share = min(first / max(self.rows, 1), 1.0)
@@ -160,7 +160,7 @@ class ParquetTable(AbstractContextManager["ParquetTable"]):
             size = 0
             for batch in self._batches(group):
                 kept = _noted(batch, decisions) if annotate else self._kept(batch, decisions)
-                decisions.place += batch.num_rows
+                decisions.record += batch.num_rows
                 if kept.num_rows:
                     held.append(kept)
                     size += kept.nbytes
@@ -171,11 +171,11 @@ class ParquetTable(AbstractContextManager["ParquetTable"]):
                 yield held
 
     def _kept(self, batch: pa.RecordBatch, decisions: Decisions) -> pa.RecordBatch:
-        first = decisions.place + 1
+        first = decisions.record + 1
         stays = np.ones(batch.num_rows, np.bool_)
         texts: dict[int, str] = {}
         unmarked = batch.num_rows
-        while (place := decisions.next_place) < first + batch.num_rows:
+        while (place := decisions.next_record) < first + batch.num_rows:
             row = place - first
             unmarked -= 1
             if drops := decisions.drops(place):
@@ -227,7 +227,7 @@ def _column_at(batch: pa.RecordBatch, path: str) -> pa.Array:
 
 
 def _noted(batch: pa.RecordBatch, decisions: Decisions) -> pa.RecordBatch:
-    first = decisions.place + 1
+    first = decisions.record + 1
     notes = [compact_json(decisions.note(first + row)) for row in range(batch.num_rows)]
     if NOTE in batch.schema.names:
         batch = batch.drop_columns([NOTE])

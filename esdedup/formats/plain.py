@@ -43,8 +43,8 @@ class Text(Format):
 
     def rewrite(self, member: Member, walk: Walk, decisions: Decisions, annotate: bool) -> Iterator[bytes] | None:
         """See `Format`: as it stands, or without its sentences that are dropped."""
-        decisions.place += 1
-        drops = decisions.drops(decisions.place)
+        decisions.record += 1
+        drops = decisions.drops(decisions.record)
         if not drops:
             decisions.stay()
             return member.pieces

@@ -28,12 +28,12 @@ class Reading(Options):
     format: str | None = option(None, "Format of the sources.", choices=FORMATS.names, usual="by their names")
     source_name: str | None = option(
         None, "Name of the source; document ids become NAME/ID.", unit="NAME", pattern=r"[^/\s]+",
-        wanted="allowed: no slash, no white space",
+        expected="allowed: no slash, no white space",
     )  # fmt: skip
     limit: int | None = option(None, "Read only the first N documents of each source.", unit="N", low=0, high=2**62)
     part: str | None = option(
         None, "Load one of N parts, each on its own machine: by page id, or line, modulo N.", unit="I/N",
-        pattern=r"[0-9]{1,4}/[0-9]{1,4}", wanted=_PARTS,
+        pattern=r"[0-9]{1,4}/[0-9]{1,4}", expected=_PARTS,
     )  # fmt: skip
     given: Mapping[str, Any] = field(default_factory=dict)  # options of formats; each format takes its own
 

@@ -15,9 +15,9 @@ import pyarrow as pa
 
 from esdedup.columns.hashing import Hashes
 from esdedup.errors import StoreError, UsageError
-from esdedup.evaluation.forecast import Took, forecast
+from esdedup.evaluation.forecast import RunCost, forecast
 from esdedup.evaluation.sample import Curve, Sample, expected_curve
-from esdedup.evaluation.schemes import UNLIKE, Scheme, Tried, expected_recall, recommended, schemes_of
+from esdedup.evaluation.schemes import UNLIKE, Scheme, SchemeTrial, expected_recall, recommended, schemes_of
 from esdedup.evaluation.truth import true_pairs
 from esdedup.files import whole_file
 from esdedup.formats.reading_options import Reading
@@ -106,7 +106,7 @@ def plan(
                 draw_curves(curves, settings.scanning.jaccard, part)
         return {
             "threshold": settings.scanning.jaccard,
-            "sample": None if found is None else {"texts": len(found.texts), "true_pairs": len(found.wanted)},
+            "sample": None if found is None else {"texts": len(found.texts), "true_pairs": len(found.similarities)},
             "schemes": [_row(one) for one in tried],
             "exact": None if exact is None else {"seconds": round(exact, 3)},
             "recommended": "exact" if cheaper else str(best.scheme),
@@ -158,18 +158,19 @@ def _as_source(stack: ExitStack, found: Sample, options: dict[str, Any]) -> tupl
     return [str(path)], {**rest, **columns, **signing, "unit": "record", "min_chars": 0, "max_chars": 10_000_000}
 
 
-def _try(curve: Curve[Scheme], found: Sample | None, settings: Settings) -> Tried:
+def _try(curve: Curve[Scheme], found: Sample | None, settings: Settings) -> SchemeTrial:
     scheme, threshold = curve.scheme, settings.scanning.jaccard
     if found is None:
-        return Tried(scheme, expected_recall(scheme, np.empty(0), threshold), float(scheme.chance(np.array(UNLIKE))))
+        recall = expected_recall(scheme, np.empty(0), threshold)
+        return SchemeTrial(scheme, recall, float(scheme.chance(np.array(UNLIKE))))
     seconds, answer = _clustered(found.texts.to_pylist(), found, scheme)
     alike = int(np.nansum(curve.recall * curve.pairs))
     texts = len(found.texts)
-    return Tried(
+    return SchemeTrial(
         scheme,
-        expected_recall(scheme, found.wanted, threshold),
+        expected_recall(scheme, found.similarities, threshold),
         max(0, answer.candidates - alike) / max(1, texts * (texts - 1) // 2),
-        len(answer.a) / len(found.wanted) if len(found.wanted) else None,
+        len(answer.a) / len(found.similarities) if len(found.true_similarities) else None,
         answer.candidates,
         answer.candidates - len(answer.a),
         seconds,
@@ -196,7 +197,7 @@ def _curve(scheme: Scheme, found: Sample | None, threshold: float) -> Curve[Sche
     return expected_curve(scheme, threshold) if found is None else found.curve(scheme)
 
 
-def _row(one: Tried) -> dict[str, Any]:
+def _row(one: SchemeTrial) -> dict[str, Any]:
     return {
         "scheme": str(one.scheme),
         "tokens": one.scheme.tokens,
@@ -221,12 +222,12 @@ def _curve_rows(curve: Curve[Scheme]) -> list[dict[str, Any]]:
     ]
 
 
-def _forecast(runs: list[Took], sentences: int, settings: Settings) -> dict[str, Any]:
+def _forecast(runs: list[RunCost], sentences: int, settings: Settings) -> dict[str, Any]:
     what = forecast(runs, sentences, settings.resources.memory)
     return {**_took(what), "runs": [_took(run) for run in runs]}
 
 
-def _took(run: Took) -> dict[str, Any]:
+def _took(run: RunCost) -> dict[str, Any]:
     return {
         "sentences": run.sentences,
         "seconds": round(run.seconds, 3),

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from esdedup.errors import EsdedupError, StoreError
-from esdedup.evaluation.forecast import Took
+from esdedup.evaluation.forecast import RunCost
 from esdedup.store.registry import drop_store, open_store
 
 TRIAL = 250_000
@@ -38,7 +38,7 @@ print(json.dumps(esdedup.run(*job["sources"], **job["options"]).to_dict()))
 class Trials(NamedTuple):
     """What the runs took, and the store that the largest one has made."""
 
-    took: list[Took]
+    took: list[RunCost]
     store: str
 
 
@@ -88,7 +88,7 @@ def _ended_by_sigterm() -> Iterator[None]:
 
 
 class _Trial(NamedTuple):
-    took: Took
+    took: RunCost
     documents: int
 
     @property
@@ -122,5 +122,5 @@ def _run(sources: Sequence[str], options: dict[str, Any]) -> _Trial:
     with open_store(options["store"], read_only=True) as store:
         disk = store.disk_bytes()
     counts = summary["counts"]
-    took = Took(counts["sentences_kept"], seconds, int(summary["peak_memory_mb"] * 2**20), disk)
+    took = RunCost(counts["sentences_kept"], seconds, int(summary["peak_memory_mb"] * 2**20), disk)
     return _Trial(took, counts["documents"])

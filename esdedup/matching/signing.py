@@ -48,7 +48,7 @@ class Signing(Options):
     unit: str = option("sentence", "What is compared.", choices=UNITS)
     lang: str = option(
         "en", "Language of the text, for splitting and stemming.", unit="CODE",
-        pattern=r"[a-z]{2,3}([-_][A-Za-z0-9]+)*", wanted="give a language code such as en, de or zh",
+        pattern=r"[a-z]{2,3}([-_][A-Za-z0-9]+)*", expected="give a language code such as en, de or zh",
     )  # fmt: skip
     min_chars: int = option(
         75, "Skip units shorter than N characters (they are not compared).", unit="N", low=0, high=1_000_000
@@ -59,7 +59,7 @@ class Signing(Options):
     normalize: str = option("none", "What is done to a text before it is shingled.", choices=NORMALIZATIONS)
     shingle: str = option(
         "char:12", "Shingles of N characters (char:N) or N words (word:N).", unit="KIND:N", pattern=_SHINGLE,
-        wanted=_SHINGLES,
+        expected=_SHINGLES,
     )  # fmt: skip
     hash_bits: int = option(60, "Bits of a minhash value.", unit="N", low=16, high=60)
     seed: int = option(1123456, "Seed of the hash functions.", unit="N", low=0, high=2**63 - 1)

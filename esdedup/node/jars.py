@@ -103,10 +103,10 @@ def _download(repository: Path, folder: Path) -> list[Path]:
             ) from cause
 
     context = MavenContext(resolver=Resolver(), repo_cache=repository)
-    wanted = [
+    requested = [
         Dependency(context.project(group, name).at_version(VERSION).artifact()) for group, name in (_SERVER, _TRANSPORT)
     ]
-    given, others = context.resolver.resolve(wanted)
+    given, others = context.resolver.resolve(requested)
     needed = [*given, *(other for other in others if other.scope in ("compile", "runtime"))]
     with ThreadPoolExecutor(_CONNECTIONS) as pool:
         return list(pool.map(lambda one: Path(one.artifact.resolve()), needed))

@@ -12,7 +12,7 @@ from typing import Any, TypedDict
 import numpy as np
 import pyarrow as pa
 
-from esdedup.analysis.frames import Laid, lay
+from esdedup.analysis.frames import FramedTexts, frame_texts
 from esdedup.matching.verify.edits import word_edit_distances
 
 ROWS = 12
@@ -30,7 +30,7 @@ _CONTEXT = 60
 
 _LEAST = 400
 
-_BRIEF = 40
+_REPEAT_CONTEXT = 40
 """Likewise, where the first row tells the rest."""
 
 _COMPARED = 1_000
@@ -84,50 +84,53 @@ class Aligned(TypedDict):
     more_sentences: int
 
 
-def laid_out(
+def align_cluster(
     cluster: dict[str, Any],
     *,
     rows: int = ROWS,
     sentences: int = SENTENCES,
     longest: int = LONGEST,
-    brief: bool = False,
+    shorten_repeats: bool = False,
 ) -> Aligned:
-    """A cluster as `Store.cluster_rows` yields it, laid out in at most so many rows.
+    """Align the texts of a cluster, as `Store.cluster_rows` yields it, in at most `rows` rows.
 
-    Behind the representative come the texts with most sentences, of equally many the nearest to it in words. Where a
-    text is longer than `longest` characters (at least 400), most of each long piece is left out, and if that is not
-    enough, the end of each row, behind as many slots as all rows have room for. With `brief`, long stretches that are
-    as in the first row are left out of all others.
+    The representative comes first. The texts with the most sentences follow; among equals, the nearest to the
+    representative in words comes first. Each row names at most `sentences` sentences. If a text is longer than
+    `longest` characters (at least 400), the middle of each long piece is left out. If that is not enough, the end of
+    each row is left out, after as many slots as all rows have room for. With `shorten_repeats`, long stretches that
+    equal the first row are shortened in all other rows.
     """
-    said: dict[str, list[dict[str, Any]]] = {}
+    members_of: dict[str, list[dict[str, Any]]] = {}
     for member in cluster["members"]:
-        said.setdefault(member["text"], []).append(member)
-    face = next(member["text"] for member in cluster["members"] if member["id"] == cluster["representative"])
-    chosen = _chosen(said, face, max(rows, 1))
-    copies = [len(said[text]) for text in chosen]
-    laid = lay(chosen, 0, [said[text][0]["title"] or said[text][0]["document"] for text in chosen])
-    pieces = list(_pieces(laid, copies))
+        members_of.setdefault(member["text"], []).append(member)
+    representative = next(member["text"] for member in cluster["members"] if member["id"] == cluster["representative"])
+    chosen = _chosen(members_of, representative, max(rows, 1))
+    copies = [len(members_of[text]) for text in chosen]
+    firsts = [members_of[text][0] for text in chosen]
+    framed = frame_texts(chosen, 0, [member["title"] or member["document"] for member in firsts])
+    pieces = list(_pieces(framed, copies))
     if any(len(text) > longest for text in chosen):
         pieces = _shortened(pieces, max(longest, _LEAST))
-    if brief:
+    if shorten_repeats:
         first, *others = pieces
         pieces = [first, *([part for piece in row for part in _if_usual(piece)] for row in others)]
     return {
-        "slots": [{"name": slot.name, "type": slot.type} for slot in laid.frame.slots],
-        "rows": [_row(own, said[text], sentences) for own, text in zip(pieces, chosen, strict=True)],
-        "more_texts": len(said) - len(chosen),
+        "slots": [{"name": slot.name, "type": slot.type} for slot in framed.frame.slots],
+        "rows": [_row(own, members_of[text], sentences) for own, text in zip(pieces, chosen, strict=True)],
+        "more_texts": len(members_of) - len(chosen),
         "more_sentences": len(cluster["members"]) - sum(copies),
     }
 
 
-def _chosen(said: dict[str, list[dict[str, Any]]], face: str, rows: int) -> list[str]:
+def _chosen(members_of: dict[str, list[dict[str, Any]]], representative: str, rows: int) -> list[str]:
     """The texts to lay out, in the order of the rows."""
-    others = sorted((text for text in said if text != face), key=lambda text: -len(said[text]))[:_COMPARED]
-    texts = pa.array([face, *others], pa.large_string())
-    places = np.arange(1, len(others) + 1)
-    apart = dict(zip(others, word_edit_distances(texts, np.zeros_like(places), places).tolist(), strict=True))
-    others.sort(key=lambda text: (-len(said[text]), apart[text], text))
-    return [face, *others[: rows - 1]]
+    others = [text for text in members_of if text != representative]
+    others = sorted(others, key=lambda text: -len(members_of[text]))[:_COMPARED]
+    texts = pa.array([representative, *others], pa.large_string())
+    indices = np.arange(1, len(others) + 1)
+    distances = dict(zip(others, word_edit_distances(texts, np.zeros_like(indices), indices).tolist(), strict=True))
+    others.sort(key=lambda text: (-len(members_of[text]), distances[text], text))
+    return [representative, *others[: rows - 1]]
 
 
 def _row(pieces: list[Piece], members: Sequence[dict[str, Any]], shown: int) -> Row:
@@ -135,25 +138,25 @@ def _row(pieces: list[Piece], members: Sequence[dict[str, Any]], shown: int) -> 
     return {"pieces": pieces, "copies": len(members), "members": listed, "more": len(members) - len(listed)}
 
 
-def _pieces(laid: Laid, copies: Sequence[int]) -> Iterator[list[Piece]]:
+def _pieces(framed: FramedTexts, copies: Sequence[int]) -> Iterator[list[Piece]]:
     """The pieces of each row."""
-    usual = [_usual([filler.strip() for filler in slot.fillers], copies) for slot in laid.frame.slots]
+    usual = [_usual([filler.strip() for filler in slot.fillers], copies) for slot in framed.frame.slots]
     # where nothing stands in a slot, it is shown on the side of the white space on which others have it
-    led = [any(filler[:1].isspace() for filler in slot.fillers if filler.strip()) for slot in laid.frame.slots]
-    starts = laid.words.texts.tolist()
+    led = [any(filler[:1].isspace() for filler in slot.fillers if filler.strip()) for slot in framed.frame.slots]
+    starts = framed.words.texts.tolist()
     for row in range(len(copies)):
         pieces: list[Piece] = []
         ends = [starts[row], starts[0]]  # of what stands before, in this row and in the first
-        for slot, spans in enumerate(laid.spans):
-            _add_fixed(pieces, laid, row, (ends[0], spans[row][0]), (ends[1], spans[0][0]))
-            filler = laid.frame.slots[slot].fillers[row]
+        for slot, spans in enumerate(framed.spans):
+            _add_fixed(pieces, framed, row, (ends[0], spans[row][0]), (ends[1], spans[0][0]))
+            filler = framed.frame.slots[slot].fillers[row]
             bare = filler.strip()
             lead = filler[: len(filler) - len(filler.lstrip())] if bare or led[slot] else ""
             _add(pieces, lead, False)  # white space is beside what fills a slot, not in it
             pieces.append({"text": bare, "slot": slot, "differs": bare != usual[slot], "left_out": 0})
             _add(pieces, filler[len(lead) + len(bare) :], False)
             ends = [spans[row][1], spans[0][1]]
-        _add_fixed(pieces, laid, row, (ends[0], starts[row + 1]), (ends[1], starts[1]))
+        _add_fixed(pieces, framed, row, (ends[0], starts[row + 1]), (ends[1], starts[1]))
         yield pieces
 
 
@@ -176,25 +179,27 @@ def _add(pieces: list[Piece], text: str, differs: bool) -> None:
         pieces.append({"text": text, "slot": None, "differs": differs, "left_out": 0})
 
 
-def _add_fixed(pieces: list[Piece], laid: Laid, row: int, own: tuple[int, int], first: tuple[int, int]) -> None:
+def _add_fixed(
+    pieces: list[Piece], framed: FramedTexts, row: int, own: tuple[int, int], first: tuple[int, int]
+) -> None:
     """Add what stands between two slots, at the bytes `own` of this row and `first` of the first one.
 
     Both have the same words, which case and the separators of thousands may still tell apart.
     """
-    data = laid.words.data
+    data = framed.words.data
     if bytes(data[slice(*own)]) == bytes(data[slice(*first)]):
         _add(pieces, bytes(data[slice(*own)]).decode(), False)
         return
-    ours, theirs = _spelled(laid, row, *own), _spelled(laid, 0, *first)
+    ours, theirs = _spelled(framed, row, *own), _spelled(framed, 0, *first)
     theirs += [("", "")] * (len(ours) - len(theirs))
     for (space, word), (other_space, other) in zip(ours, theirs, strict=False):
         _add(pieces, space, space != other_space)
         _add(pieces, word, (space, word) != (other_space, other))
 
 
-def _spelled(laid: Laid, text: int, begin: int, end: int) -> list[tuple[str, str]]:
+def _spelled(framed: FramedTexts, text: int, begin: int, end: int) -> list[tuple[str, str]]:
     """The words of a text between two bytes, each with the white space before it; then what white space is left."""
-    words = laid.words
+    words = framed.words
     low, high = int(words.offsets[text]), int(words.offsets[text + 1])
     inside = range(
         low + int(np.searchsorted(words.begin[low:high], begin)),
@@ -217,7 +222,7 @@ def _shortened(rows: Sequence[Sequence[Piece]], longest: int) -> list[list[Piece
 
 def _if_usual(piece: Piece) -> list[Piece]:
     """A piece, without its middle if that is long and as in the first row."""
-    return [piece] if piece["differs"] or piece["slot"] is not None else _ends_of(piece, _BRIEF)
+    return [piece] if piece["differs"] or piece["slot"] is not None else _ends_of(piece, _REPEAT_CONTEXT)
 
 
 def _ends_of(piece: Piece, context: int = _CONTEXT) -> list[Piece]:

@@ -17,7 +17,7 @@ from markupsafe import Markup
 from esdedup.analysis.drift import contradictions
 from esdedup.analysis.kind_names import KINDS
 from esdedup.analysis.templates import Table, frame_pieces, table_of
-from esdedup.output.aligned import laid_out
+from esdedup.output.aligned import align_cluster
 from esdedup.output.drawing import on_dark
 from esdedup.output.histogram import draw_cluster_sizes
 from esdedup.output.html import environment, style
@@ -155,7 +155,7 @@ def _headed(cluster: Mapping[str, Any], **more: Any) -> dict[str, Any]:
 
 def _largest(store: Store) -> Iterator[dict[str, Any]]:
     for cluster in store.results.cluster_rows(ClusterQuery(limit=_CLUSTERS)):
-        yield _headed(cluster, view=laid_out(cluster, rows=_ROWS, brief=True))
+        yield _headed(cluster, view=align_cluster(cluster, rows=_ROWS, shorten_repeats=True))
 
 
 def _contradictory(store: Store) -> Iterator[dict[str, Any]]:
@@ -163,7 +163,7 @@ def _contradictory(store: Store) -> Iterator[dict[str, Any]]:
     query = ClusterQuery(having="contradictions", sort="contradiction", limit=_CLUSTERS)
     for cluster in store.results.cluster_rows(query):
         rows = sorted(contradictions(cluster), key=lambda row: (-row["confidence"], row["slot"]))
-        view = laid_out(cluster, rows=_ROWS, brief=True)
+        view = align_cluster(cluster, rows=_ROWS, shorten_repeats=True)
         yield _headed(cluster, conflicts=[_conflict(row) for row in rows[:_CONFLICTS]], found=len(rows), view=view)
 
 

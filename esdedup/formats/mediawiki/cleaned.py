@@ -27,14 +27,14 @@ def cleaned_pages(
                 cleaner = stack.enter_context(closing(CLEANERS[wikitext](Names(dict(walk.namespaces)))))
             rows = batch.drop_columns(["text"]).to_pylist()
             for row, text in zip(rows, cleaner.clean_column(batch["text"])[0], strict=True):
-                decisions.place = before + row["place"]
+                decisions.record = before + row["place"]
                 if text is not None and (line := _line(row, text, decisions, annotate)):
                     yield line
-    decisions.place = walk.records
+    decisions.record = walk.records
 
 
 def _line(row: dict[str, Any], text: str, decisions: Decisions, annotate: bool) -> bytes | None:
-    place = decisions.place
+    place = decisions.record
     page = {name: row[name] for name in ("id", "title")} | {"text": text}
     page |= {name: row[name] for name in ("revision", "timestamp")}
     if annotate:

@@ -33,8 +33,8 @@ def read_pages(
 class _Pages:
     """Rows from the elements of an export."""
 
-    def __init__(self, walk: Walk, wanted: frozenset[int], every_revision: bool, contributors: bool) -> None:
-        self._wanted = wanted
+    def __init__(self, walk: Walk, namespaces: frozenset[int], every_revision: bool, contributors: bool) -> None:
+        self._namespaces = namespaces
         self._all = every_revision
         self._contributors = contributors
         self._walk = walk
@@ -95,7 +95,7 @@ class _Pages:
             namespace = self._titles.namespace(page.title)
         if "redirect" in found and not self._all:
             page.skipped = "redirect"
-        elif namespace not in self._wanted:
+        elif namespace not in self._namespaces:
             page.skipped = "namespace"
         elif not page.id:
             page.skipped = "no_id"

@@ -44,7 +44,7 @@ class Wikipedia(Format):
 
     contributors: bool = option(True, "Keep who wrote what.")
     namespaces: tuple[int, ...] = option(
-        (0,), "Namespaces of a wiki to read.", unit="N,N…", wanted="allowed: integers, as in (0, 14)", parse=_numbers,
+        (0,), "Namespaces of a wiki to read.", unit="N,N…", expected="allowed: integers, as in (0, 14)", parse=_numbers,
         usual="0",
     )  # fmt: skip
     revisions: str = option(

@@ -11,7 +11,7 @@ import pyarrow as pa
 from esdedup.columns.arrays import Flags, Numbers
 from esdedup.matching.engine import PAIRS, MatchContext
 from esdedup.matching.groups import Groups, find_hot, groups_of, token_matrix
-from esdedup.matching.lsh.collide import HOT_REACH, Similarities, collide, sketches
+from esdedup.matching.lsh.collide import HOT_WINDOW, Similarities, collide, sketches
 from esdedup.matching.signers.minhash_kernels import COLUMN_BITS, Tokens
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.verify.edits import word_edit_distances
@@ -87,7 +87,7 @@ def collide_block(
             bounds,
             sketch,
             rule.least,
-            HOT_REACH,
+            HOT_WINDOW,
         )
 
     cuts = _even_cuts(groups, hot.groups, threads * _SLICES_A_THREAD)
@@ -118,6 +118,6 @@ def _even_cuts(groups: Groups, hot: Flags, slices: int) -> list[int]:
     if len(groups) == 0:
         return [0, 0]
     sizes = groups.sizes()
-    work = np.cumsum(np.where(hot, sizes * 2 * HOT_REACH, sizes * (sizes - 1) // 2))
+    work = np.cumsum(np.where(hot, sizes * 2 * HOT_WINDOW, sizes * (sizes - 1) // 2))
     at = np.searchsorted(work, np.linspace(0, work[-1], slices + 1)[1:-1])
     return sorted({0, *(int(cut) for cut in at), len(groups)})

@@ -23,7 +23,7 @@ from esdedup.matching.signers.minhash_kernels import Tokens
 HOT_LIMIT = 2000
 """Distinct texts a token may have before its group is no longer compared all with all."""
 
-HOT_REACH = 64
+HOT_WINDOW = 64
 """Texts that each text of a hot group is compared with, in each of the two orders."""
 
 SKETCH_WORDS = 8
@@ -135,7 +135,7 @@ def verify_sets(
 
 
 @compiled
-def _met_before(a: int, b: int, column: int, tokens: Tokens, hot_tokens: Flags, in_hot: bool) -> bool:
+def _found_before(a: int, b: int, column: int, tokens: Tokens, hot_tokens: Flags, in_hot: bool) -> bool:
     """Whether the pair belongs to another group: an earlier shared token, or any that is not hot."""
     for other in range(tokens.shape[1]):
         if other == column:
@@ -167,7 +167,7 @@ def collide(
     bounds: Offsets,
     sketch: Sketches,
     threshold: float,
-    reach: int,
+    window: int,
 ) -> tuple[Numbers, Similarities, int]:
     """Collide and verify groups `first` to `last` (exclusive).
 
@@ -186,20 +186,20 @@ def collide(
         begin = starts[group]
         count = starts[group + 1] - begin
         in_hot = hot[group]
-        for turn in range(2 if in_hot else 1):
+        for order in range(2 if in_hot else 1):
             for at in range(count):
-                end = min(count, at + 1 + reach) if in_hot else count
+                end = min(count, at + 1 + window) if in_hot else count
                 for other in range(at + 1, end):
                     one, two = at, other
-                    if turn == 1:
+                    if order == 1:
                         one, two = alike[begin + at], alike[begin + other]
-                        if abs(one - two) <= reach:
+                        if abs(one - two) <= window:
                             continue  # met in the first order
                     a = min(members[begin + one], members[begin + two])
                     b = max(members[begin + one], members[begin + two])
                     if not (stale[a] or stale[b]) or (group_id[a] >= 0 and group_id[a] == group_id[b]):
                         continue
-                    if _met_before(a, b, column, tokens, hot_tokens, in_hot):
+                    if _found_before(a, b, column, tokens, hot_tokens, in_hot):
                         continue
                     candidates += 1
                     similarity = -1.0

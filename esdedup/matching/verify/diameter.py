@@ -42,8 +42,8 @@ def far_members(
     step = max(1000, budget // _BYTES_A_TEXT)
     for begin in range(0, len(hashes), step):
         part, of = hashes[begin : begin + step], owner[begin : begin + step]
-        wanted = np.unique(np.concatenate([part, representatives[np.unique(of)]]))
-        rows = pa.Table.from_batches(list(fetch(pa.table({"hash": wanted}))))
+        needed = np.unique(np.concatenate([part, representatives[np.unique(of)]]))
+        rows = pa.Table.from_batches(list(fetch(pa.table({"hash": needed}))))
         rows = rows.take(pc.sort_indices(rows["hash"]))
         known = rows["hash"].to_numpy()
         texts = rows["text"].cast(pa.large_string()).combine_chunks()

@@ -16,7 +16,7 @@ from esdedup.columns.arrays import Flags, Numbers
 from esdedup.columns.hashing import Hashes
 from esdedup.columns.kernels import compiled
 
-Marks = npt.NDArray[np.int32]
+Codes = npt.NDArray[np.int32]
 
 _ALONE = -1  # a value that no other text has
 
@@ -24,7 +24,7 @@ _ALONE = -1  # a value that no other text has
 class Numbered(NamedTuple):
     """The values of one hash function as numbers: equal values have equal numbers, from 0."""
 
-    numbers: Marks  # (texts,), -1 for a value that one text alone has
+    numbers: Codes  # (texts,), -1 for a value that one text alone has
     groups: int  # how many numbers there are
     meetings: int  # pairs of texts with one value
 
@@ -45,12 +45,12 @@ class Index(NamedTuple):
     """
 
     starts: Numbers
-    members: Marks
-    runs: Marks
+    members: Codes
+    runs: Codes
 
 
 @compiled
-def invert(held: Marks, asking: Marks, functions: Numbers, groups: Numbers) -> Index:
+def invert(held: Codes, asking: Codes, functions: Numbers, groups: Numbers) -> Index:
     """The index of the numbers `held` (texts, N) for those `asking` (texts, N) of the chosen functions (k,).
 
     `groups` (k,) is how many numbers each of those has.
@@ -89,7 +89,7 @@ class Tile(NamedTuple):
     """Texts in the order of their numbers, of which the first is `first`."""
 
     first: int
-    numbers: Marks  # (texts, N): the numbers of their values
+    numbers: Codes  # (texts, N): the numbers of their values
     group_id: Numbers
     stale: Flags
 
@@ -97,14 +97,14 @@ class Tile(NamedTuple):
 @compiled
 def agreeing(
     starts: Numbers,
-    members: Marks,
-    runs: Marks,
-    asking: Marks,
-    asking_home: Numbers,
-    asking_dirty: Flags,
-    held: Marks,
-    held_home: Numbers,
-    held_dirty: Flags,
+    members: Codes,
+    runs: Codes,
+    asking: Codes,
+    asking_group: Numbers,
+    asking_stale: Flags,
+    held: Codes,
+    held_group: Numbers,
+    held_stale: Flags,
     others: Numbers,
     begin: int,
     end: int,
@@ -136,9 +136,9 @@ def agreeing(
         for member in range(limit):
             if counts[member] < least:
                 continue
-            if not (asking_dirty[text] or held_dirty[member]):
+            if not (asking_stale[text] or held_stale[member]):
                 continue
-            if asking_home[text] >= 0 and asking_home[text] == held_home[member]:
+            if asking_group[text] >= 0 and asking_group[text] == held_group[member]:
                 continue
             agree = np.int64(counts[member])
             for function in others:

@@ -16,7 +16,7 @@ class ProjectionOptions(Options):
 
     vectors: str | None = option(
         None, "File of word vectors in word2vec's format.", unit="FILE", pattern=r"(?s:.+)",
-        wanted="name a file of word vectors", usual="drawn from the seed",
+        expected="name a file of word vectors", usual="drawn from the seed",
     )  # fmt: skip
     vector_length: int = option(400, "Numbers of a word vector that is drawn.", unit="N", low=1, high=4096)
     signature_bits: int = option(100, "Bits of a signature: random hyperplanes.", unit="N", low=1, high=128)

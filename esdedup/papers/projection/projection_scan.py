@@ -46,9 +46,9 @@ class ProjectionScan(LocalScan):
         self._engine.bring_all()
         self._forget_other_vectors()
         self._read_words()
-        self._engine.stage("vocabulary", lambda: self._vectors.settle(texts))
+        self._engine.stage("vocabulary", lambda: self._vectors.choose_vocabulary(texts))
         self._sign_texts()
-        self._meet()
+        self._sort_permutations()
         candidates = self._engine.stage("candidates", self._gather)
         ranges = self._engine.stage("order", lambda: self._order(texts))
         self._plan(ranges)
@@ -56,7 +56,7 @@ class ProjectionScan(LocalScan):
             pairs = self._verify_range(done)
             self._db.execute("BEGIN")
             self._db.insert("pairs", pairs)
-            self._mark("ranges", done)
+            self._commit_step("ranges", done)
         wordless = texts - self._db.count("SELECT count(*) FROM signed")
         return Found(texts, None, candidates, skipped={"no_words": wordless} if wordless else {})
 
@@ -79,7 +79,7 @@ class ProjectionScan(LocalScan):
         self._steps[0] += first
         return range(first, steps)
 
-    def _mark(self, stage: str, done: int) -> None:
+    def _commit_step(self, stage: str, done: int) -> None:
         """Step `done` of a stage is done; its rows are in the transaction that ends here."""
         self._engine.finish(stage, done + 1)
         self._db.execute("COMMIT")
@@ -106,7 +106,7 @@ class ProjectionScan(LocalScan):
             texts = self._engine.brought(cuts[done], cuts[done + 1])
             self._db.execute("BEGIN")
             self._vectors.read(cuts[done], texts)
-            self._mark("worded", done)
+            self._commit_step("worded", done)
 
     def _sign_texts(self) -> None:
         self._db.execute("CREATE TABLE IF NOT EXISTS signed (number INTEGER, high UBIGINT, low UBIGINT)")
@@ -121,7 +121,7 @@ class ProjectionScan(LocalScan):
             signatures, directed = sign(self._sums(held["words"]), self._planes)
             self._db.execute("BEGIN")
             self._db.insert("signed", signature_table(signatures[directed], first + np.flatnonzero(directed)))
-            self._mark("signed", done)
+            self._commit_step("signed", done)
 
     def _sums(self, words: pa.ChunkedArray) -> Similarities:
         column = words.combine_chunks()
@@ -131,7 +131,7 @@ class ProjectionScan(LocalScan):
 
     # -- candidates ---------------------------------------------------------------------------------------
 
-    def _meet(self) -> None:
+    def _sort_permutations(self) -> None:
         self._db.execute("CREATE TABLE IF NOT EXISTS met (a INTEGER, b INTEGER)")
         self._plan(self._options.permutations)
         left = self._left("permutations", self._options.permutations)
@@ -143,7 +143,7 @@ class ProjectionScan(LocalScan):
             self._db.execute("BEGIN")
             for pairs in windows.pairs(which):
                 self._db.insert("met", pairs)
-            self._mark("permutations", which)
+            self._commit_step("permutations", which)
 
     def _gather(self) -> int:
         """Make `candidates` of the pairs that were met in any permutation; their number."""

@@ -49,7 +49,7 @@ class SentenceVectors:
         self._db.insert("worded", pa.table({"number": numbers, "words": words}))
         self._db.insert("counted", pa.table({"word": found.distinct, "stem": found.stems, "texts": found.texts}))
 
-    def settle(self, texts: int) -> int:
+    def choose_vocabulary(self, texts: int) -> int:
         """Make `vocabulary` when the words of all `texts` texts are read; how many have a vector."""
         if self._file is None:
             # never 0, also for a word of all texts: a text of such words alone has a direction too
