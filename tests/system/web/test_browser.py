@@ -37,7 +37,7 @@ def test_what_is_typed_is_checked_as_it_stands(page: Page, site: Site) -> None:
     expect(matches(page).first.locator("del")).to_have_text("nobody")
     expect(matches(page).first.locator("ins")).to_have_text("everybody")
     expect(matches(page).first).to_contain_text("<script>alert(1)</script>")
-    expect(page.locator("#status")).to_contain_text("Said already")
+    expect(page.locator("#status")).to_contain_text("In the collection")
     told = site.post("/api/check", {"text": near}).json
     assert matches(page).count() == len(told["similar"]) + len(told["beginnings"])
     expect(matches(page).first.locator(".scores")).to_contain_text(f"{told['similar'][0]['jaccard']:.3f}")
@@ -51,7 +51,7 @@ def test_what_is_typed_is_checked_as_it_stands(page: Page, site: Site) -> None:
     box.fill("Nothing in here has ever been said by anybody.")
     expect(page.locator("#result .empty")).to_be_visible()
     box.fill("The old bridge")
-    expect(page.locator("#result")).to_contain_text(re.compile("Begin the same way|Contains what you typed"))
+    expect(page.locator("#result")).to_contain_text(re.compile("begin the same way|Contains what you typed"))
     expect(page.locator("#result")).to_contain_text("The old bridge over the river Lorn")
 
 
@@ -108,7 +108,7 @@ def test_a_pasted_text_is_checked_sentence_by_sentence(page: Page) -> None:
     page.evaluate(PASTE, f"{SCRIPT} {new} {BRIDGE.format(1790, 400)}")
     expect(page.locator("#result .copied")).to_have_count(2)
     expect(page.locator("#result .new")).to_have_text(new)
-    expect(page.locator("#status")).to_contain_text("2 of 3 sentences stand in the collection")
+    expect(page.locator("#status")).to_contain_text("2 of 3 sentences are in the collection")
     first = page.locator("#result .copied").first
     expect(first.locator("mark")).to_have_text(SCRIPT)
     expect(first.locator(".who")).to_be_hidden()

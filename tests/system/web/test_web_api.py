@@ -380,14 +380,14 @@ def test_bodies_that_mean_nothing(one_site: Site, sent: bytes) -> None:
 @pytest.mark.parametrize(
     ("path", "body", "kind", "line"),
     [
-        ("/api/check", b"{", "application/json", "this is no JSON"),
+        ("/api/check", b"{", "application/json", "this is not JSON"),
         ("/api/check", b'{"text": "a"}', "text/plain", "send a JSON object, with Content-Type: application/json"),
         ("/api/check", b"{}", "application/json", "text: is missing"),
         (
             "/api/check",
             json.dumps({"text": "x" * (MOST_CHARS + 1)}).encode(),
             "application/json",
-            "text: longer than the 20,000 characters that may be sent at once",
+            "text: longer than 20,000 characters; send less at once",
         ),
         ("/api/clusters?min_size=many", None, "", "min_size: give a whole number"),
         ("/api/clusters?min_size=1", None, "", "min_size: give 2 or more"),

@@ -154,7 +154,7 @@ def test_a_store_that_is_dropped(store: str, tmp_path: Path) -> None:
         assert "Traceback" not in site.log
         told = site.log.splitlines()
         assert len(told) == 2
-        assert "what was there before is shown" in told[1]
+        assert "the page shows the previous state" in told[1]
 
 
 @pytest.fixture

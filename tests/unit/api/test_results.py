@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -69,31 +67,6 @@ def test_every_verb_says_what_it_takes_and_gives(name: str) -> None:
     told = getattr(esdedup, name).__doc__
     for part in ("Args:", "Raises:", "Example:") + (("Returns:",) if name != "drop" else ()):
         assert part in told, f"{name} has no {part}"
-
-
-def test_a_type_checker_finds_a_wrong_option(tmp_path: Path) -> None:
-    script = tmp_path / "user.py"
-    script.write_text(
-        "import esdedup\n"
-        'esdedup.run("x.jsonl", out="o", jacard=0.9)\n'
-        'esdedup.run("x.jsonl", out="o", jaccard=0.9)\n'
-        'esdedup.run(["x.jsonl"], out="o", candidates="nothing")\n'
-        'print(esdedup.similar("a text", store="s.duckdb")[0].jaccard)\n'
-    )
-    command = [
-        sys.executable,
-        "-m",
-        "mypy",
-        "--strict",
-        "--no-error-summary",
-        "--cache-dir",
-        tmp_path / "cache",
-        script,
-    ]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    errors = [line.partition("user.py:")[2] for line in done.stdout.splitlines() if ": error: " in line]
-    assert [error.partition(":")[0] for error in errors] == ["2", "4"]
-    assert 'did you mean "jaccard"' in errors[0]
 
 
 def test_what_stands_in_a_list_is_a_path(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import pickle
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -114,9 +115,11 @@ class ListEngine(Engine):
         known = pickle.loads(pickle.dumps(state()))
         postings = [table for first, texts in self._batches() for table in post(context, known, first, texts)]
         rows = pa.concat_tables(postings).sort_by([(name, "ascending") for name in ("token", "size", "number")])
-        tokens = rows["token"].to_numpy()
-        for token in np.unique(tokens):
-            for met in meet(context, known, rows.filter(pa.array(tokens == token))):
+        _, begins = np.unique(rows["token"].to_numpy(), return_index=True)
+        # whole groups: many at once, and one alone
+        ends = [end for at, end in enumerate([*begins.tolist(), len(rows)]) if at % 50 < 2 or end == len(rows)]
+        for begin, end in pairwise(ends):
+            for met in meet(context, known, rows.slice(begin, end - begin)):
                 self.candidates |= {tuple(pair.values()) for pair in met.to_pylist()}  # type: ignore[misc]
 
     def compare_pairs(self, function: ComparePairs, context: MatchContext) -> None:
