@@ -170,7 +170,7 @@ def _try(curve: Curve[Scheme], found: Sample | None, settings: Settings) -> Sche
         scheme,
         expected_recall(scheme, found.similarities, threshold),
         max(0, answer.candidates - alike) / max(1, texts * (texts - 1) // 2),
-        len(answer.a) / len(found.similarities) if len(found.true_similarities) else None,
+        len(answer.a) / len(found.similarities) if len(found.similarities) else None,
         answer.candidates,
         answer.candidates - len(answer.a),
         seconds,
