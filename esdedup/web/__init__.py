@@ -1,1 +1,1 @@
-"""How do people look at a store? A page for browsers, and its API."""
+"""How do people look at a store in a browser? The web page and its API."""

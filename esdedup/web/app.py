@@ -1,4 +1,4 @@
-"""The application: every view as a page and as JSON, within limits, behind the guard."""
+"""The application: each view as a page and as JSON, within limits, behind the guard."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from esdedup._version import __version__
 from esdedup.errors import EsdedupError, UsageError
 from esdedup.web.answers.browse import UnknownError
 from esdedup.web.exports import add_exports
-from esdedup.web.guard import Guard, Tell, typed
+from esdedup.web.guard import Guard, Refuse, typed
 from esdedup.web.pages import Pages
 from esdedup.web.plots import add_plots
-from esdedup.web.request_queue import BusyError, OvertakenError, Question, RequestQueue, Whole, in_thread
+from esdedup.web.request_queue import BusyError, CachedQuery, RequestQueue, StoreQuery, SupersededError, in_thread
 from esdedup.web.views import ERRORS, VIEWS, View
 
 _API = "/api"
@@ -31,7 +31,7 @@ _API = "/api"
 def create_app(
     queue: RequestQueue, *, hosts: Collection[str], token: str | None = None, article_url: str | None = None
 ) -> ASGIApp:
-    """The application that puts questions to `queue`, for requests that name one of `hosts` and know the `token`.
+    """Create the application. It passes queries to `queue`, for requests that name one of `hosts` and know the `token`.
 
     `article_url` is a link to an article, with {title} or {id}.
     """
@@ -40,11 +40,11 @@ def create_app(
     app = FastAPI(
         title="esdedup",
         version=__version__,
-        description="Near-duplicate sentences of a collection. Each page here is made of one of these answers.",
+        description="Near-duplicate sentences of a collection. Each page shows one of these answers.",
         openapi_url=f"{_API}/openapi.json",
-        docs_url=None,  # these pages would come from elsewhere
+        docs_url=None,  # these pages would load files from the network
         redoc_url=None,
-        # only stated: it is the guard that asks for it
+        # only documented here; the guard checks it
         dependencies=[] if token is None else [Depends(HTTPBearer(auto_error=False))],
     )
     for view in VIEWS:
@@ -53,30 +53,30 @@ def create_app(
     add_plots(app, queue)
     _add_plain_pages(app, pages)
     app.mount("/assets", pages.assets())
-    tell = _telling(pages)
-    _add_errors(app, tell)
-    return Guard(app, hosts, token, tell)
+    refuse = _refuser(pages)
+    _add_errors(app, refuse)
+    return Guard(app, hosts, token, refuse)
 
 
 def _add_view(app: FastAPI, queue: RequestQueue, pages: Pages, view: View) -> None:
-    async def as_json(request: Request, question: Question[Any] = Depends(view.ask)) -> Response:  # noqa: B008
-        return _json(await queue.ask(request, question))
+    async def as_json(request: Request, query: StoreQuery[Any] = Depends(view.ask)) -> Response:  # noqa: B008
+        return _json(await queue.ask(request, query))
 
-    async def as_page(request: Request, question: Question[Any] = Depends(view.ask)) -> Response:  # noqa: B008
-        return await shown(request, question)
+    async def as_page(request: Request, query: StoreQuery[Any] = Depends(view.ask)) -> Response:  # noqa: B008
+        return await shown(request, query)
 
     async def of_form(request: Request) -> Response:
         assert view.body is not None
         text = typed(await request.body(), "text")
         try:
-            question = view.ask(view.body(text=text))
+            query = view.ask(view.body(text=text))
         except ValidationError as error:
             raise RequestValidationError([{**one, "loc": ("body", *one["loc"])} for one in error.errors()]) from error
-        return await shown(request, question)
+        return await shown(request, query)
 
-    async def shown(request: Request, question: Question[Any] | Whole[Any]) -> Response:
-        answer = await queue.ask(request, question)
-        # a large page takes long to make, and others wait
+    async def shown(request: Request, query: StoreQuery[Any] | CachedQuery[Any]) -> Response:
+        answer = await queue.ask(request, query)
+        # rendering a large page takes long, and other requests wait
         return HTMLResponse(await in_thread(partial(pages.render, view.template, request, answer)))
 
     name, methods = view.ask.__name__, ["GET" if view.body is None else "POST"]
@@ -107,24 +107,24 @@ def _add_plain_pages(app: FastAPI, pages: Pages) -> None:
         return HTMLResponse(pages.render("api.html", request, {"paths": app.openapi()["paths"]}))
 
 
-def _telling(pages: Pages) -> Tell:
-    """One line for whatever cannot be answered, as JSON or as a page."""
+def _refuser(pages: Pages) -> Refuse:
+    """Return a function that answers a refused request with one line, as JSON or as a page."""
 
-    def tell(scope: Scope, status: int, line: str, headers: Mapping[str, str] | None) -> Response:
+    def refuse(scope: Scope, status: int, line: str, headers: Mapping[str, str] | None) -> Response:
         if scope["path"].startswith(f"{_API}/"):
             return _json({"error": line}, status, headers)
         page = pages.render("error.html", Request(scope), {"status": status, "line": line})
         return HTMLResponse(page, status, headers)
 
-    return tell
+    return refuse
 
 
-def _add_errors(app: FastAPI, tell: Tell) -> None:
+def _add_errors(app: FastAPI, refuse: Refuse) -> None:
     def add(kind: type[Exception], status: int, line: Callable[[Any], str] = str) -> None:
         async def respond(request: Request, error: Exception) -> Response:
             code = getattr(error, "status_code", status)
             headers = {"Retry-After": "1"} if code == 503 else getattr(error, "headers", None)
-            return tell(request.scope, code, line(error), headers)
+            return refuse(request.scope, code, line(error), headers)
 
         app.add_exception_handler(kind, respond)
 
@@ -133,19 +133,19 @@ def _add_errors(app: FastAPI, tell: Tell) -> None:
     add(RequestValidationError, 422, _what_is_wrong)
     add(UsageError, 400)
     add(BusyError, 503)
-    add(OvertakenError, 499)
+    add(SupersededError, 499)
     add(EsdedupError, 503)
 
 
 _IN_WORDS = {
-    "string_too_long": "longer than the {max_length:,} characters that may be sent at once",
+    "string_too_long": "longer than {max_length:,} characters; send less at once",
     "int_parsing": "give a whole number",
     "greater_than_equal": "give {ge} or more",
     "less_than_equal": "give {le:,} or less",
     "literal_error": "give one of {expected}",
     "missing": "is missing",
     "string_pattern_mismatch": "give the id of a cluster: 16 hexadecimal digits",
-    "json_invalid": "this is no JSON",
+    "json_invalid": "this is not JSON",
     "model_attributes_type": "send a JSON object, with Content-Type: application/json",
 }
 

@@ -22,7 +22,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def add_exports(app: FastAPI, queue: RequestQueue) -> None:
-    """Add the addresses of the files."""
+    """Add the routes of the files."""
 
     @app.get(
         "/api/clusters/{identity}/export",
@@ -43,7 +43,7 @@ def add_exports(app: FastAPI, queue: RequestQueue) -> None:
         response_class=Response, responses=_described("csv"),
     )  # fmt: skip
     async def export_template(request: Request, identity: ClusterId) -> Response:
-        """A row a sentence, a column a slot."""
+        """A row for each sentence, a column for each slot."""
         found = await queue.ask(request, lambda store: _fillers(whole_table(store, identity)))
         return _file(found, f"{identity}.csv", "text/csv; charset=utf-8")
 
@@ -67,7 +67,7 @@ def _fillers(table: Table) -> str:
 
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """CSV that a spreadsheet takes for text: what looks like a formula gets an apostrophe in front."""
+    """Return CSV that a spreadsheet reads as text: anything that looks like a formula gets a leading apostrophe."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(header)

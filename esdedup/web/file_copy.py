@@ -1,8 +1,9 @@
-"""A copy of an embedded store's file: DuckDB lets nobody read what somebody writes, and the page must not stop either.
+"""A copy of a store's file. DuckDB does not let anyone read a file that is being written, and the page must not block
+writers.
 
-While it is copied the file is not locked, so that who wants to write need not wait; if somebody did, it is no copy.
-The copy takes as much disk as the store, beside it or, where that cannot be written, in the system's temporary folder.
-What a killed server has left is deleted by the next one: the lock in it is nobody's any more.
+The file is not locked while it is copied, so writers need not wait. If it was written meanwhile, the copy is discarded.
+The copy takes as much disk as the store. It is beside the store or, if that folder is not writable, in the system's
+temporary folder. If a server was killed, the next one deletes its copy: nobody holds the lock in it any more.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from esdedup.errors import StoreError, StoreLockedError
 from esdedup.files import hold
 from esdedup.store.duckdb.generation_file import connect, log_beside
 
-_LOOK = 2**26  # bytes for the connection that looks whether somebody writes
+_LOOK = 2**26  # bytes for the connection that checks whether somebody writes
 
 _LOCK = "lock"
-_SOON = 600  # seconds in which a new folder gets its lock
-_AT_ONCE = 2**24  # bytes that are copied
+_SOON = 600  # seconds in which a new folder must get its lock
+_AT_ONCE = 2**24  # bytes that are copied at once
 
 Fingerprint = tuple[tuple[int, int, int] | None, ...]
 
@@ -32,8 +33,8 @@ Fingerprint = tuple[tuple[int, int, int] | None, ...]
 class FileCopy:
     """A folder with the copy `path`.
 
-    `StoreLockedError` while somebody writes, `StoreError` where it cannot be made, or `ended` says that nobody wants it
-    any more.
+    Raises `StoreLockedError` while somebody writes to the store. Raises `StoreError` if the copy cannot be made, or if
+    `ended` says that it is no longer needed.
     """
 
     def __init__(self, store: Path, ended: Callable[[], bool] = lambda: False) -> None:
@@ -59,7 +60,7 @@ class FileCopy:
                 self.close()
                 raise
         raise StoreError(
-            f"{store}: {failed and failed.strerror}; serve needs room for a copy of it, beside it or in "
+            f"{store}: {failed and failed.strerror}; serve needs disk space for a copy of the store, beside it or in "
             f"{tempfile.gettempdir()}"
         ) from failed
 
@@ -69,10 +70,10 @@ class FileCopy:
         with suppress(FileNotFoundError):
             _copy(log_beside(store), log_beside(self.path), ended)
         if _at_rest(store) != before:
-            raise StoreLockedError(f"{store}: changed while it was copied; ask again in a moment")
+            raise StoreLockedError(f"{store}: the store changed while it was copied; try again in a moment")
 
     def close(self) -> None:
-        """Delete the copy; who has it open may read on."""
+        """Delete the copy. Open connections can read on."""
         shutil.rmtree(self._folder, ignore_errors=True)
         if self._lock is not None:
             os.close(self._lock)
@@ -83,12 +84,12 @@ def _copy(file: Path, copy: Path, ended: Callable[[], bool]) -> None:
     with file.open("rb") as read, copy.open("wb") as written:
         while some := read.read(_AT_ONCE):
             if ended():
-                raise StoreError(f"{file}: nobody wants a copy any more")
+                raise StoreError(f"{file}: the copy is no longer needed")
             written.write(some)
 
 
 def fingerprint(store: Path) -> Fingerprint:
-    """What changes with every change of the store's files."""
+    """Return a value that changes with every change of the store's files."""
     found: list[tuple[int, int, int] | None] = []
     for path in (store, log_beside(store)):
         stamp = None
@@ -100,23 +101,23 @@ def fingerprint(store: Path) -> Fingerprint:
 
 
 def _at_rest(store: Path) -> Fingerprint:
-    """The fingerprint at a moment at which nobody writes; `StoreLockedError` if somebody does."""
+    """Return the fingerprint at a moment when nobody writes. Raises `StoreLockedError` if somebody does."""
     with connect(store, _LOOK, 1, True):
         return fingerprint(store)
 
 
 def _parents(store: Path) -> tuple[Path, Path]:
-    """Where a copy may be."""
+    """Return the folders in which a copy can be."""
     return store.parent, Path(tempfile.gettempdir())
 
 
 def _held_folder(store: Path, parent: Path) -> tuple[Path, int]:
-    """A new folder and the lock in it."""
+    """Make a new folder with a lock in it."""
     while True:
         folder = Path(tempfile.mkdtemp(prefix=_prefix(store), dir=parent))
         try:
             lock = hold(folder / _LOCK, make=True)
-        except FileNotFoundError:  # another server took it for one that is left
+        except FileNotFoundError:  # another server deleted it as abandoned
             continue
         except OSError:
             shutil.rmtree(folder, ignore_errors=True)
@@ -126,9 +127,9 @@ def _held_folder(store: Path, parent: Path) -> tuple[Path, int]:
 
 
 def _forget_left(store: Path, parent: Path) -> None:
-    """Delete the copies of servers that are no more."""
+    """Delete the copies of servers that have ended."""
     for folder in parent.glob(f"{escape(_prefix(store))}*"):
-        with suppress(OSError):  # another's
+        with suppress(OSError):  # belongs to another user
             try:
                 lock = hold(folder / _LOCK)
             except FileNotFoundError:

@@ -15,7 +15,7 @@ _MARGIN = 26
 
 
 class Line(NamedTuple):
-    """A pair. `strength` is 0 for the weakest pair of all and 1 for equal texts."""
+    """A pair. `strength` is 0 for the weakest of all pairs and 1 for equal texts."""
 
     x1: float
     y1: float
@@ -29,7 +29,7 @@ class Line(NamedTuple):
 
 
 class Ring(NamedTuple):
-    """Where texts stand, and the lines between them, weaker ones first."""
+    """The positions of the texts, and the lines between them, weaker ones first."""
 
     size: int
     nodes: list[tuple[float, float]]
@@ -37,10 +37,12 @@ class Ring(NamedTuple):
 
 
 def ring(texts: int, edges: Sequence[Edge]) -> Ring:
-    """So many texts on a ring, the first at its top."""
+    """Place this many texts on a ring, the first at the top."""
     radius, middle = SIZE / 2 - _MARGIN, SIZE / 2
-    turns = [2 * math.pi * text / max(texts, 1) for text in range(texts)]
-    nodes = [(round(middle + radius * math.sin(turn), 1), round(middle - radius * math.cos(turn), 1)) for turn in turns]
+    angles = [2 * math.pi * text / max(texts, 1) for text in range(texts)]
+    nodes = [
+        (round(middle + radius * math.sin(angle), 1), round(middle - radius * math.cos(angle), 1)) for angle in angles
+    ]
     known = [edge["jaccard"] for edge in edges if edge["jaccard"] is not None]
     least = min(known, default=0.0)
     lines = [

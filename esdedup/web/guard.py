@@ -1,8 +1,8 @@
-"""What every request passes: known hosts only, a token where one is asked for, no writing, no large bodies; and what
-every answer says to the browser.
+"""Checks for every request: known hosts only, a token if one is set, no writing, no large bodies. Also the security
+headers of every answer.
 
-A page on 127.0.0.1 can be reached by any page in the user's browser whose name resolves to it (DNS rebinding): the Host
-header tells. Answers may not be framed, run foreign scripts, or be sent anywhere else.
+Any page in the user's browser can reach 127.0.0.1 if its name resolves to it (DNS rebinding). The Host header reveals
+that. Answers may not be framed, run foreign scripts, or be sent elsewhere.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MOST_BYTES = 5 * 2**19
-"""Of a request's body."""
+"""Largest body of a request, in bytes."""
 
 MOST_SECONDS = 30
-"""In which a request's body must have come."""
+"""Time in which the body of a request must arrive."""
 
-TOO_LARGE = f"more than {MOST_BYTES:,} bytes; send less at once"
+TOO_LARGE = f"the request is larger than {MOST_BYTES:,} bytes; send less at once"
 
 COOKIE = "esdedup-token"
 ENTRANCE = "/enter"
 OPEN = ("/assets/",)
-"""What also those see who have no token."""
+"""Paths that need no token."""
 
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -45,24 +45,26 @@ _HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
-_HERE = re.compile(r"/(?:[!-.0-\[\]-~][!-\[\]-~]{0,2000})?")  # an address of this server, and no other's
+_HERE = re.compile(r"/(?:[!-.0-\[\]-~][!-\[\]-~]{0,2000})?")  # an address on this server
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[^][\s/:?#@\\]+)(:[0-9]{1,5})?")
 
-Tell = Callable[[Scope, int, str, Mapping[str, str] | None], Response]
-"""The answer to a request that is refused: its status, why, and headers."""
+Refuse = Callable[[Scope, int, str, Mapping[str, str] | None], Response]
+"""Makes the answer to a refused request from its status, the reason, and headers."""
 
 
 class Guard:
-    """Wraps an application. `hosts` are names without ports; `*` allows all. `tell` words what is refused."""
+    """Wraps an application. `hosts` are names without ports; `*` allows all. `refuse` makes the answers to refused
+    requests.
+    """
 
-    def __init__(self, app: ASGIApp, hosts: Collection[str], token: str | None, tell: Tell) -> None:
+    def __init__(self, app: ASGIApp, hosts: Collection[str], token: str | None, refuse: Refuse) -> None:
         self._app = app
         self._hosts = {host.lower() for host in hosts}
         self._token = token
-        self._tell = tell
+        self._refuse = refuse
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or let the application do so."""
+        """Answer a request, or pass it to the application."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -82,31 +84,32 @@ class Guard:
             try:
                 refusal = await self._enter(scope, receive)
             except HTTPException as error:
-                refusal = self._tell(scope, error.status_code, error.detail, None)
+                refusal = self._refuse(scope, error.status_code, error.detail, None)
         if refusal is not None:
             await refusal(scope, receive, guarded)
             return
         if scope["method"] == "HEAD":
-            scope = {**scope, "method": "GET"}  # the server leaves the body out
+            scope = {**scope, "method": "GET"}  # the server leaves out the body
         await self._app(scope, _bounded(receive), guarded)
 
     def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
         host = _HOST.fullmatch(headers.get("host", "").lower())
         if host is None or ("*" not in self._hosts and host[1] not in self._hosts):
-            return self._tell(scope, 421, "this name is not served here; --allow-host NAME lets it in", None)
+            return self._refuse(scope, 421, "this host name is not allowed; start serve with --allow-host NAME", None)
         if scope["method"] not in ("GET", "HEAD", "POST"):
-            return self._tell(scope, 405, "nothing can be changed here", {"Allow": "GET, HEAD, POST"})
+            return self._refuse(scope, 405, "this page is read-only", {"Allow": "GET, HEAD, POST"})
         length = headers.get("content-length", "0")
         if not (length.isascii() and length.isdigit()) or int(length[:20]) > MOST_BYTES:
-            return self._tell(scope, 413, TOO_LARGE, None)
+            return self._refuse(scope, 413, TOO_LARGE, None)
         if scope["path"].startswith(OPEN) or scope["path"] == ENTRANCE or self._knows(headers):
             return None
         if "text/html" in headers.get("accept", ""):
             return RedirectResponse(_entrance(_asked(scope)), 303)
-        return self._tell(scope, 401, "give the token: Authorization: Bearer TOKEN", {"WWW-Authenticate": "Bearer"})
+        line = "a token is required: send Authorization: Bearer TOKEN"
+        return self._refuse(scope, 401, line, {"WWW-Authenticate": "Bearer"})
 
     def _knows(self, headers: Headers) -> bool:
-        """Whether who asks has the token, if there is one."""
+        """Return whether the request has the token, or no token is needed."""
         if self._token is None:
             return True
         scheme, _, given = headers.get("authorization", "").partition(" ")
@@ -115,7 +118,7 @@ class Guard:
         return hmac.compare_digest(given.encode("utf-8", "replace"), self._token.encode())
 
     async def _enter(self, scope: Scope, receive: Receive) -> Response:
-        """The token as it was typed into the form becomes a cookie, which scripts do not see."""
+        """Store the token from the form in a cookie that scripts cannot read."""
         body = b""
         bounded = _bounded(receive)
         while True:
@@ -123,45 +126,47 @@ class Guard:
             body += message.get("body", b"")
             if not message.get("more_body"):
                 break
-        given, wanted = typed(body, "token"), typed(body, "next")
+        given, target = typed(body, "token"), typed(body, "next")
         if not hmac.compare_digest(given.encode("utf-8", "replace"), str(self._token).encode()):
-            return RedirectResponse(_entrance(wanted, wrong=True), 303)
-        answer = RedirectResponse(wanted if _HERE.fullmatch(wanted) else "/", 303)
+            return RedirectResponse(_entrance(target, wrong=True), 303)
+        answer = RedirectResponse(target if _HERE.fullmatch(target) else "/", 303)
         answer.set_cookie(COOKIE, given, httponly=True, samesite="strict", secure=scope.get("scheme") == "https")
         return answer
 
 
 def _asked(scope: Scope) -> str:
-    """The address that was asked for."""
+    """Return the requested address."""
     query = scope["query_string"].decode("ascii", "replace")
     return quote(scope["path"]) + (f"?{query}" if query else "") if scope["method"] == "GET" else ""
 
 
-def _entrance(wanted: str, *, wrong: bool = False) -> str:
-    """The entrance, from where the way leads on to what was wanted."""
+def _entrance(target: str, *, wrong: bool = False) -> str:
+    """Return the address of the login form, which then leads on to `target`."""
     query = {"wrong": "1"} if wrong else {}
-    if wanted != "/" and _HERE.fullmatch(wanted):
-        query["next"] = wanted
+    if target != "/" and _HERE.fullmatch(target):
+        query["next"] = target
     return ENTRANCE + (f"?{urlencode(query)}" if query else "")
 
 
 class TooLargeError(HTTPException):
-    """A body that does not tell its length is larger than it may be."""
+    """A body without a declared length is larger than allowed."""
 
     def __init__(self) -> None:
         super().__init__(413, TOO_LARGE)
 
 
 def typed(body: bytes, field: str) -> str:
-    """What was typed into this field of a form, nothing without one; `HTTPException` where no form sends this."""
+    """Return the value of this field of a form, empty without one. Raises `HTTPException` if the body is not from our
+    form.
+    """
     try:
         return parse_qs(body.decode("utf-8", "replace"), max_num_fields=8).get(field, [""])[0]
     except ValueError as error:
-        raise HTTPException(400, "more fields than the form has") from error
+        raise HTTPException(400, "the form has fewer fields") from error
 
 
 def _bounded(receive: Receive) -> Receive:
-    """The same, for a body that is neither too large nor too slow."""
+    """Limit the size of a body and the time in which it must arrive."""
     seen, whole = 0, False
     deadline = asyncio.get_running_loop().time() + MOST_SECONDS
 
@@ -171,7 +176,7 @@ def _bounded(receive: Receive) -> Receive:
             async with asyncio.timeout_at(None if whole else deadline):
                 message = await receive()
         except TimeoutError:
-            raise HTTPException(408, f"not all of it came within {MOST_SECONDS} seconds") from None
+            raise HTTPException(408, f"the body did not arrive within {MOST_SECONDS} seconds") from None
         whole = not message.get("more_body", False)
         seen += len(message.get("body", b""))
         if seen > MOST_BYTES:
@@ -182,5 +187,5 @@ def _bounded(receive: Receive) -> Receive:
 
 
 def _cookie(header: str) -> str:
-    """The token among the cookies: those of whatever else this machine serves come too, of any form."""
+    """Return our token from the cookies. Cookies of other services on this machine arrive too, in any format."""
     return cookie_parser(header).get(COOKIE, "")

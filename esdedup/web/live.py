@@ -1,4 +1,4 @@
-"""The store that is served: open several times to read, and exchanged for what it has become when it has changed."""
+"""The served store: opened several times for reading, and reopened when it has changed."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _PATIENCE = 2.0  # seconds
 
 
 Prepare = Callable[[Store], object]
-"""What is asked of a store before anybody sees it: the first question of its kind loads and compiles much."""
+"""Runs on a store before it is served: the first query of each kind loads and compiles a lot."""
 
 
 class Snapshot:
-    """The store as it was at one time, opened `readers` times, and prepared.
+    """The store at one point in time, opened `readers` times and prepared.
 
-    Answers of questions about all of it, which many ask, are kept. It is given up where `ended` while it is made.
+    Answers to queries about the whole store are cached. Creating it stops if `ended` returns true.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Snapshot:
         self._copy = None if file is None else FileCopy(file, ended)
         self._address = address
         self._memory = memory
-        self._idle: LifoQueue[Store] = LifoQueue()  # the one that was used last knows most
+        self._idle: LifoQueue[Store] = LifoQueue()  # the last used reader has the most in its cache
         self._lock = threading.Lock()
         self._held = 0
         self._retired = False
@@ -51,7 +51,7 @@ class Snapshot:
         try:
             for _ in range(readers):
                 if ended():
-                    raise StoreError(f"{address}: nobody waits for it any more")
+                    raise StoreError(f"{address}: the server is stopping")
                 store = self._open()
                 self._idle.put(store)
                 prepare(store)
@@ -60,13 +60,13 @@ class Snapshot:
             raise
 
     def hold(self) -> bool:
-        """Keep it open until it is released; False where it is retired already."""
+        """Keep it open until `release`. Return False if it is retired already."""
         with self._lock:
             self._held += not self._retired
             return not self._retired
 
     def release(self) -> None:
-        """Let go of what was held."""
+        """Undo one `hold`."""
         with self._lock:
             self._held -= 1
             last = self._retired and not self._held
@@ -75,12 +75,12 @@ class Snapshot:
 
     @contextmanager
     def reader(self) -> Iterator[Store]:
-        """A store that nobody else uses meanwhile; one that broke is opened anew."""
+        """Yield a store that nobody else uses meanwhile. If it fails, it is opened again."""
         store = self._idle.get()
         try:
             yield store
         except (LookupError, UsageError):
-            raise  # who asked is to blame
+            raise  # the request is at fault, not the store
         except BaseException:
             store = self._renewed(store)
             raise
@@ -88,7 +88,7 @@ class Snapshot:
             self._idle.put(store)
 
     def kept(self, key: Hashable) -> tuple[Any] | None:
-        """The answer that was kept under this key, if there is one."""
+        """Return the cached answer for this key, or None."""
         with self._lock:
             if key not in self._answers:
                 return None
@@ -96,14 +96,14 @@ class Snapshot:
             return (self._answers[key],)
 
     def keep(self, key: Hashable, answer: Any) -> None:
-        """Keep an answer; the one that nobody has asked for longest goes."""
+        """Cache an answer. The answer that was unused for longest is dropped."""
         with self._lock:
             self._answers[key] = answer
             if len(self._answers) > _KEPT_ANSWERS:
                 self._answers.popitem(last=False)
 
     def retire(self) -> bool:
-        """Close it as soon as nobody uses it any more; whether that is now."""
+        """Close it as soon as nobody uses it. Return whether that is now."""
         with self._lock:
             self._retired = True
             last = not self._held
@@ -112,18 +112,18 @@ class Snapshot:
         return last
 
     def discard(self) -> None:
-        """Delete its copy of the store, though somebody may still read it."""
+        """Delete its copy of the store, even if somebody still reads it."""
         if self._copy is not None:
             self._copy.close()
 
     def _open(self) -> Store:
         where = self._address if self._copy is None else self._copy.path
         store = open_store(where, read_only=True, memory=self._memory, threads=1)
-        store.address = self._address  # as everybody knows it
+        store.address = self._address  # the address that the user gave
         return store
 
     def _renewed(self, store: Store) -> Store:
-        """The store opened anew, or itself where that cannot be done now."""
+        """Return the store opened again, or the same one if that fails."""
         try:
             new = self._open()
         except EsdedupError:
@@ -138,9 +138,9 @@ class Snapshot:
 
 
 class Live:
-    """The newest snapshot of the store at `address`, which is looked at every `interval` seconds.
+    """The newest snapshot of the store at `address`. It is checked for changes every `interval` seconds.
 
-    While somebody writes to an embedded store, the snapshot before is shown. Raises as `open_store` does.
+    While somebody writes to a store in a file, the previous snapshot is shown. Raises as `open_store` does.
     """
 
     def __init__(
@@ -157,31 +157,31 @@ class Live:
         self._ended = threading.Event()
         self._seen = self._look()
         self._new: Callable[[], Snapshot] = lambda: Snapshot(address, readers, memory, prepare, self._ended.is_set)
-        self._edition = self._new()
+        self._snapshot = self._new()
         self._watch = threading.Thread(target=self._keep_up, name="esdedup-watch", daemon=True)
         self._watch.start()
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
-        """The newest one, which stays open meanwhile."""
-        while not (snapshot := self._edition).hold():  # it was exchanged just now
+        """Yield the newest snapshot, and keep it open meanwhile."""
+        while not (snapshot := self._snapshot).hold():  # it was replaced just now
             if self._ended.is_set():
-                raise StoreError(f"{self.address}: the server comes to its end")
+                raise StoreError(f"{self.address}: the server is stopping")
         try:
             yield snapshot
         finally:
             snapshot.release()
 
     def close(self) -> bool:
-        """Let go of the store, and delete what was copied; False where something is still worked at."""
+        """Close the store and delete its copy. Return False if a query is still running."""
         self._ended.set()
-        self._watch.join(_PATIENCE)  # it may wait for a server that does not answer
-        idle = self._edition.retire()
-        self._edition.discard()
+        self._watch.join(_PATIENCE)  # it may wait for a server that does not respond
+        idle = self._snapshot.retire()
+        self._snapshot.discard()
         return idle and not self._watch.is_alive()
 
     def _look(self) -> Any:
-        """What changes whenever the store does."""
+        """Return a value that changes whenever the store changes."""
         file = address_of(self.address).file
         if file is not None:
             return fingerprint(file)
@@ -197,15 +197,15 @@ class Live:
                     continue
                 new = self._new()
             except StoreLockedError:
-                continue  # it is being written: later
-            except Exception as error:  # whatever it is, later it may be gone
+                continue  # somebody is writing; try later
+            except Exception as error:  # any error may be temporary
                 if str(error) != reported and not self._ended.is_set():
-                    log.warning("%s; what was there before is shown", error)
+                    log.warning("%s; the page shows the previous state", error)
                 reported = str(error)
                 continue
             if self._ended.is_set():
                 new.retire()
                 return
             reported = ""
-            self._seen, old, self._edition = seen, self._edition, new
+            self._seen, old, self._snapshot = seen, self._snapshot, new
             old.retire()

@@ -1,4 +1,4 @@
-"""Answers as HTML: templates, links between the pages, and the few files that they load."""
+"""Answers as HTML: templates, links between pages, and the few files that pages load."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ SECTIONS = (
     ("/articles", "Articles"),
     ("/overview", "Overview"),
 )
-"""What stands in the head of every page."""
+"""The links at the top of every page."""
 
 
 class Pages:
-    """Renders templates. `article_url` is a link with {title} or {id} to where articles can be read."""
+    """Renders templates. `article_url` is a link to an article, with {title} or {id}."""
 
     def __init__(self, article_url: str | None, *, with_token: bool) -> None:
         self.with_token = with_token
@@ -49,16 +49,18 @@ class Pages:
         self._environment.filters |= {"path": lambda text: quote(text, safe=""), "slotted": _slotted}
 
     def render(self, template: str, request: Request, answer: Any) -> str:
-        """The page of an answer. `again` makes the address of this page with other parameters."""
+        """Return the page of an answer. In templates, `again` returns this page's address with other parameters."""
         return self._environment.get_template(template).render(
             answer=answer,
             here=request.scope["path"],
-            asked=defaultdict(lambda: None, request.query_params),  # what was not asked is None
+            asked=defaultdict(lambda: None, request.query_params),  # missing parameters are None
             again=lambda **changes: _again(request, changes),
         )
 
     def assets(self) -> Router:
-        """The files below /assets, for good: their names change with what is in them."""
+        """Return the files below /assets. They can be cached forever, because their names contain a hash of their
+        content.
+        """
         return Router([Route("/{mark}/{name}", self._file)])
 
     def _asset(self, name: str) -> str:
@@ -73,7 +75,7 @@ class Pages:
 
 
 def _slotted(frame: str, most: int = 10_000) -> list[tuple[str, bool]]:
-    """The beginning of a frame in pieces, each with whether it is the name of a slot."""
+    """Split the beginning of a frame into pieces. Each says whether it is the name of a slot."""
     parts: list[tuple[str, bool]] = []
     for piece in frame_pieces(frame):
         text = piece if isinstance(piece, str) else piece[0]
@@ -85,14 +87,14 @@ def _slotted(frame: str, most: int = 10_000) -> list[tuple[str, bool]]:
 
 
 def _again(request: Request, changes: dict[str, Any]) -> str:
-    """The address of this page with other parameters; None takes one out."""
+    """Return the address of this page with other parameters. None removes one."""
     asked = {**request.query_params, **changes}
     query = urlencode({name: value for name, value in asked.items() if value not in (None, "")})
     return quote(request.scope["path"]) + (f"?{query}" if query else "")
 
 
 def _filled(article_url: str | None, place: dict[str, Any]) -> str | None:
-    """Where an article can be read, if that is known."""
+    """Return the link to an article, if there is one."""
     if article_url is None:
         return None
     title = place["title"] or place["document"]

@@ -1,4 +1,4 @@
-"""Drawings of an snapshot, drawn once, in the colours of light and dark pages."""
+"""Plots of a snapshot, drawn once, in colours for light and dark pages."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from esdedup.output.sizes import sizes_of_kinds
 from esdedup.store.store import Store
 from esdedup.web.answers.browse import UnknownError
 from esdedup.web.answers.overview import curve
-from esdedup.web.request_queue import RequestQueue, Whole
+from esdedup.web.request_queue import CachedQuery, RequestQueue
 
 
 def add_plots(app: FastAPI, queue: RequestQueue) -> None:
-    """Add the addresses of the drawings: /plots/NAME.svg and /plots/NAME-dark.svg."""
+    """Add the routes of the plots: /plots/NAME.svg and /plots/NAME-dark.svg."""
 
     @app.get("/plots/{name}.svg", include_in_schema=False)
     async def plot(request: Request, name: Annotated[str, Path(max_length=100)]) -> Response:
         plain = name.removesuffix("-dark")
         if plain not in _DRAWINGS:
-            raise UnknownError(f"no drawing {name}")
-        drawn = await queue.ask(request, Whole(("plot", plain), _DRAWINGS[plain]))
+            raise UnknownError(f"no plot {name}")
+        drawn = await queue.ask(request, CachedQuery(("plot", plain), _DRAWINGS[plain]))
         return Response(drawn if plain == name else on_dark(drawn), media_type="image/svg+xml")
 
 

@@ -1,4 +1,4 @@
-"""Where questions wait for their turn: as many at once as there are readers, and none that nobody waits for."""
+"""The queue of queries: as many run at once as there are readers, and abandoned ones are dropped."""
 
 from __future__ import annotations
 
@@ -19,52 +19,54 @@ from esdedup.web.live import Live
 
 T = TypeVar("T")
 
-_END = "the server comes to its end"
+_END = "the server is stopping"
 
-Question = Callable[[Store], T]
-"""What is asked of the store."""
+StoreQuery = Callable[[Store], T]
+"""A query to the store."""
 
 
 @dataclass(frozen=True, slots=True)
-class Whole(Generic[T]):
-    """A question about all of the store, which many ask: its answer is kept as long as the store stays as it is."""
+class CachedQuery(Generic[T]):
+    """A query about the whole store that many people make. Its answer is cached until the store changes."""
 
     key: Hashable
-    question: Question[T]
+    query: StoreQuery[T]
 
 
 class BusyError(EsdedupError):
-    """Too many questions wait, or one takes too long."""
+    """Too many queries wait, or one takes too long."""
 
 
-class OvertakenError(EsdedupError):
-    """Who asked is gone: newer typing has overtaken it."""
+class SupersededError(EsdedupError):
+    """The client is gone: newer typing has superseded its query."""
 
 
 class RequestQueue:
-    """Lets `readers` questions at once into `live`, and up to `waiting` wait; none for longer than `seconds`.
+    """Runs up to `readers` queries at once on `live`, and lets up to `waiting` wait, none longer than `seconds`.
 
-    Beside them one question about all of it is worked out at a time, for which there must be one reader more.
-    `overtaken` counts those that were dropped as nobody waited for their answer.
+    In addition, one query about the whole store runs at a time. It needs one reader more. `superseded` counts the
+    queries that were dropped because their client was gone.
     """
 
     def __init__(self, live: Live, readers: int, *, waiting: int = 512, seconds: float = 20.0) -> None:
         self._live = live
-        self._turns = asyncio.Semaphore(readers)
-        self._turn_of_whole = asyncio.Semaphore(1)
+        self._slots = asyncio.Semaphore(readers)
+        self._whole_slot = asyncio.Semaphore(1)
         self._room = waiting
         self._seconds = seconds
         self._asking: set[asyncio.Task[Any]] = set()
         self._closed = False
-        self.overtaken = 0
+        self.superseded = 0
 
-    async def ask(self, request: Request, question: Question[T] | Whole[T]) -> T:
-        """The answer; `BusyError` where there is no room or no time, `OvertakenError` where nobody waits for it."""
+    async def ask(self, request: Request, query: StoreQuery[T] | CachedQuery[T]) -> T:
+        """Return the answer. Raises `BusyError` if there is no room or no time, `SupersededError` if the client is
+        gone.
+        """
         task = asyncio.current_task()
         assert task is not None
         self._asking.add(task)
         try:
-            return await self._asked(request, question)
+            return await self._asked(request, query)
         except asyncio.CancelledError:
             if not self._closed:
                 raise
@@ -74,73 +76,73 @@ class RequestQueue:
             self._asking.discard(task)
 
     def close(self) -> None:
-        """Tell all who ask that there will be no answer."""
+        """Tell all waiting clients that there will be no answer."""
         self._closed = True
         for task in self._asking:
             task.cancel()
 
-    async def _asked(self, request: Request, question: Question[T] | Whole[T]) -> T:
+    async def _asked(self, request: Request, query: StoreQuery[T] | CachedQuery[T]) -> T:
         if self._closed:
             raise BusyError(_END)
         if not self._room:
-            raise BusyError("too many questions at once; ask again in a moment")
-        if isinstance(question, Whole) and (known := self._known(question)) is not None:
-            return known[0]
-        turns = self._turn_of_whole if isinstance(question, Whole) else self._turns
+            raise BusyError("too many queries at once; try again in a moment")
+        if isinstance(query, CachedQuery) and (cached := self._cached(query)) is not None:
+            return cached[0]
+        slots = self._whole_slot if isinstance(query, CachedQuery) else self._slots
         deadline = time.monotonic() + self._seconds
         self._room -= 1
         try:
             try:
-                await asyncio.wait_for(turns.acquire(), self._seconds)
+                await asyncio.wait_for(slots.acquire(), self._seconds)
             except TimeoutError:
-                raise self._late(question) from None
+                raise self._late(query) from None
         finally:
             self._room += 1
         try:
             if await request.is_disconnected():
-                self.overtaken += 1
-                raise OvertakenError("nobody waits for this answer")
+                self.superseded += 1
+                raise SupersededError("the client is gone")
         except BaseException:
-            turns.release()
+            slots.release()
             raise
-        working = in_thread(partial(self._answer, question))
-        # a thread cannot be stopped: its reader is free again when it ends, whoever waited for it
-        working.add_done_callback(partial(_end, turns))
+        working = in_thread(partial(self._answer, query))
+        # a thread cannot be stopped: its reader becomes free when it ends, even if nobody waits for it
+        working.add_done_callback(partial(_end, slots))
         try:
             return await asyncio.wait_for(asyncio.shield(working), max(0.0, deadline - time.monotonic()))
         except TimeoutError:
             if working.done():
-                raise  # of the question itself
-            raise self._late(question) from None
+                raise  # raised by the query itself
+            raise self._late(query) from None
 
-    def _known(self, question: Whole[T]) -> tuple[T] | None:
+    def _cached(self, query: CachedQuery[T]) -> tuple[T] | None:
         with self._live.snapshot() as snapshot:
-            return snapshot.kept(question.key)
+            return snapshot.kept(query.key)
 
-    def _answer(self, question: Question[T] | Whole[T]) -> T:
+    def _answer(self, query: StoreQuery[T] | CachedQuery[T]) -> T:
         with self._live.snapshot() as snapshot:
-            if not isinstance(question, Whole):
+            if not isinstance(query, CachedQuery):
                 with snapshot.reader() as store:
-                    return question(store)
-            known = snapshot.kept(question.key)  # by who had the turn before
-            if known is None:
+                    return query(store)
+            cached = snapshot.kept(query.key)  # an earlier query may have cached it
+            if cached is None:
                 with snapshot.reader() as store:
-                    known = (question.question(store),)
-                snapshot.keep(question.key, known[0])
-            answer: T = known[0]
+                    cached = (query.query(store),)
+                snapshot.keep(query.key, cached[0])
+            answer: T = cached[0]
             return answer
 
-    def _late(self, question: Question[T] | Whole[T]) -> BusyError:
-        what = "it is worked out from all clusters; ask" if isinstance(question, Whole) else "ask for less, or"
+    def _late(self, query: StoreQuery[T] | CachedQuery[T]) -> BusyError:
+        what = "it needs all clusters; try" if isinstance(query, CachedQuery) else "ask for less, or"
         return BusyError(f"no answer within {self._seconds:g} seconds; {what} again in a moment")
 
 
 def in_thread(work: Callable[[], T]) -> asyncio.Future[T]:
-    """What `work` gives, which is done in a thread that the end of the process need not wait for."""
+    """Run `work` in a thread that does not keep the process from ending, and return its result."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[T] = loop.create_future()
 
-    def tell(answer: Any, error: BaseException | None) -> None:
+    def deliver(answer: Any, error: BaseException | None) -> None:
         if future.cancelled():
             return
         if error is None:
@@ -154,14 +156,14 @@ def in_thread(work: Callable[[], T]) -> asyncio.Future[T]:
             answer = work()
         except BaseException as error:
             failed = error
-        with suppress(RuntimeError):  # nobody listens any more
-            loop.call_soon_threadsafe(tell, answer, failed)
+        with suppress(RuntimeError):  # the loop may be closed
+            loop.call_soon_threadsafe(deliver, answer, failed)
 
     Thread(target=run, daemon=True).start()
     return future
 
 
-def _end(turns: asyncio.Semaphore, working: asyncio.Future[T]) -> None:
-    turns.release()
+def _end(slots: asyncio.Semaphore, working: asyncio.Future[T]) -> None:
+    slots.release()
     if not working.cancelled():
-        working.exception()  # seen, also where nobody waits for it any more
+        working.exception()  # mark the exception as retrieved

@@ -1,4 +1,4 @@
-"""Listening: one server, one process, which ends as it should when it is interrupted."""
+"""The server: one process that stops cleanly when it is interrupted."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from esdedup.web.request_queue import RequestQueue
 log = logging.getLogger("esdedup")
 
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
-"""Names by which this machine calls itself."""
+"""Names of this machine."""
 
 _ANY = ("0.0.0.0", "::")
 _MOST_CONNECTIONS = 1_000
@@ -46,27 +46,27 @@ def serve(
 ) -> None:
     """Show the store at `address` until interrupted.
 
-    Whoever asks must give the `token`; without one, it is shown to this machine only. `names` are host names that may
-    be asked for beside `host` and this machine's own. Raises as `open_store` does, `UsageError` for another host
-    without a token, and `EsdedupError` where nobody can listen there.
+    Clients must send the `token`. Without a token, only this machine can connect. `names` are host names that are
+    allowed in addition to `host` and this machine's names. Raises as `open_store` does, `UsageError` for another host
+    without a token, and `EsdedupError` if it cannot listen there.
     """
     if article_url is not None and not _ARTICLE_URL.fullmatch(article_url):
-        raise UsageError(f"--article-url {article_url}: give http(s)://… with {{title}} or {{id}} in it")
+        raise UsageError(f"--article-url {article_url}: give an http(s) URL that contains {{title}} or {{id}}")
     if not _is_loopback(host) and token is None:
         raise UsageError(
-            f"at {host} others can read the store; set ESDEDUP_SERVE_TOKEN to what they must give, of "
-            f"{_LEAST_TOKEN} characters or more, or leave --host out"
+            f"at {host} other machines can read the store; set ESDEDUP_SERVE_TOKEN to a token of "
+            f"{_LEAST_TOKEN} characters or more, or leave out --host"
         )
     if token is not None and len(token) < _LEAST_TOKEN:
         raise UsageError(f"ESDEDUP_SERVE_TOKEN is shorter than {_LEAST_TOKEN} characters; set it to a longer one")
     if token is not None and not (token.isascii() and token.isprintable() and " " not in token):
-        raise UsageError("ESDEDUP_SERVE_TOKEN holds what no header carries; use letters and digits of ASCII")
-    # whichever way it ends, nothing may be left
+        raise UsageError("ESDEDUP_SERVE_TOKEN is not valid in an HTTP header; use ASCII letters and digits")
+    # however it ends, nothing may be left on disk
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     if sys.platform != "win32":
         signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))
     readers = max(2, available_cores())
-    live = Live(address, readers=readers + 1, memory=memory, prepare=warm_up)  # one for what takes long
+    live = Live(address, readers=readers + 1, memory=memory, prepare=warm_up)  # one for slow queries
     try:
         listening = _listening(host, port)
         queue = RequestQueue(live, readers)
@@ -74,26 +74,26 @@ def serve(
         server = _Server(
             queue,
             uvicorn.Config(
-                app, access_log=False,  # addresses hold what people type
-                log_level="error",  # what strangers send is not worth a line
+                app, access_log=False,  # addresses contain what people type
+                log_level="error",  # malformed requests are not worth a line
                 ws="none", lifespan="off", server_header=False, limit_concurrency=_MOST_CONNECTIONS,
                 timeout_keep_alive=30, timeout_graceful_shutdown=1, proxy_headers=False,
             ),
         )  # fmt: skip
         where = f"[{host}]" if ":" in host else host
         log.info("http://%s:%d/ shows %s; Ctrl-C ends it", where, listening.getsockname()[1], address)
-        with suppress(KeyboardInterrupt):  # which uvicorn raises again when it has ended in peace
+        with suppress(KeyboardInterrupt):  # uvicorn raises it again after it has stopped
             server.run([listening])
     finally:
         idle = live.close()
     if not idle:
-        # a thread that works at a question cannot be stopped, and could not outlive the interpreter
-        atexit._run_exitfuncs()  # which delete what was spilled
+        # a thread that runs a query cannot be stopped, and must not outlive the interpreter
+        atexit._run_exitfuncs()  # deletes temporary files
         os._exit(0)
 
 
 def _listening(host: str, port: int) -> socket.socket:
-    """A socket that listens already: who reads where it is may ask at once."""
+    """Return a socket that already listens, so that clients can connect as soon as they know the address."""
     try:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as error:
@@ -101,7 +101,7 @@ def _listening(host: str, port: int) -> socket.socket:
 
 
 def _known(host: str, names: Sequence[str]) -> set[str]:
-    """By which names it may be asked for: at all of this machine's addresses, also by these."""
+    """Return the allowed host names: those of all of this machine's addresses, and these."""
     known = {*LOOPBACK, *names, f"[{host}]" if ":" in host else host}
     if host in _ANY:
         for addresses in psutil.net_if_addrs().values():
@@ -111,16 +111,16 @@ def _known(host: str, names: Sequence[str]) -> set[str]:
 
 
 class _Server(uvicorn.Server):
-    """Ends at once, though questions are still worked at."""
+    """Stops at once, even if queries are running."""
 
     def __init__(self, queue: RequestQueue, config: uvicorn.Config) -> None:
         super().__init__(config)
-        self._desk = queue
+        self._queue = queue
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Tell everybody, and listen no more."""
-        self._desk.close()
-        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # whoever is cut off now is no news
+        """Tell all clients, and stop listening."""
+        self._queue.close()
+        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # cut connections are expected now
         await super().shutdown(sockets)
 
 

@@ -1,6 +1,6 @@
-"""What can be asked: each view takes the parameters of a request and gives the question to put to the store.
+"""The views. Each turns the parameters of a request into a query to the store.
 
-A page and its twin in the API are made of the same view.
+A page and its JSON version use the same view.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from esdedup.store.cluster_queries import ClusterQuery
 from esdedup.web.answers import articles, browse, check, meanings, overview, shapes
-from esdedup.web.request_queue import Question, Whole
+from esdedup.web.request_queue import CachedQuery, StoreQuery
 
-_MOST_LETTERS = 2_000  # of an id or of words that are looked for
+_MOST_LETTERS = 2_000  # of an id or of search words
 
 
 def _unless_empty(default: Any = None) -> BeforeValidator:
-    """What a form sends for a field that was left empty is the default."""
+    """Use the default if a form sends an empty field."""
     return BeforeValidator(lambda value: default if value == "" else value)
 
 
@@ -47,13 +47,13 @@ class Pasted(BaseModel):
     text: Annotated[str, Field(max_length=check.MOST_TEXT)]
 
 
-def check_sentence(typed: Typed) -> Question[shapes.Check]:
-    """Near-duplicates of a sentence, and sentences that begin as it does."""
+def check_sentence(typed: Typed) -> StoreQuery[shapes.Check]:
+    """Near-duplicates of a sentence, and sentences that begin the same way."""
     return lambda store: check.check(store, typed.text)
 
 
-def check_text(pasted: Pasted) -> Question[shapes.CheckedText]:
-    """Each sentence of a text, with the nearest one of the collection."""
+def check_text(pasted: Pasted) -> StoreQuery[shapes.CheckedText]:
+    """Each sentence of a text, with the nearest sentence of the collection."""
     return lambda store: check.check_text(store, pasted.text)
 
 
@@ -66,24 +66,25 @@ def clusters(
     sort: Sort = "size",
     after: After = None,
     limit: Limit = browse.PAGE,
-) -> Question[shapes.ClusterList]:
-    """Clusters of a kind, a size, a document (its id) or an article (its id or title), with all these words in a text.
+) -> StoreQuery[shapes.ClusterList]:
+    """Clusters by kind, size, document (an id) or article (an id or a title), and with all these words in one text.
 
-    Largest first, or with the weakest edge, the surest kind, the surest contradiction or most copies first.
+    The largest first, or those with the weakest edge, the most confident kind, the most confident contradiction or the
+    most copies.
     """
-    wanted = ClusterQuery(min_size, kind, document, text, article=article, sort=sort, after=after, limit=limit)
-    return lambda store: browse.cluster_list(store, wanted)
+    query = ClusterQuery(min_size, kind, document, text, article=article, sort=sort, after=after, limit=limit)
+    return lambda store: browse.cluster_list(store, query)
 
 
-def cluster(identity: ClusterId) -> Question[shapes.ClusterPage]:
-    """One cluster: its texts under each other, their pairs, the weakest of these, who copied whom."""
+def cluster(identity: ClusterId) -> StoreQuery[shapes.ClusterPage]:
+    """One cluster: its aligned texts, their pairs, the weakest pair, and who copied from whom."""
     return lambda store: browse.cluster_page(store, identity)
 
 
 def contradictions(
     document: Words = None, article: Words = None, after: After = None
-) -> Question[shapes.ContradictionList]:
-    """Sentences that state different facts of the same thing, the surest first."""
+) -> StoreQuery[shapes.ContradictionList]:
+    """Sentences that state different facts about the same thing, the most confident first."""
     return lambda store: meanings.contradiction_list(store, document, article, after)
 
 
@@ -93,54 +94,54 @@ def templates(
     article: Words = None,
     text: Words = None,
     after: After = None,
-) -> Question[shapes.ClusterList]:
-    """Sentences that are filled into a frame, the largest such clusters first."""
-    wanted = ClusterQuery(min_size, "template", document, text, article=article, after=after)
-    return lambda store: browse.cluster_list(store, wanted)
+) -> StoreQuery[shapes.ClusterList]:
+    """Clusters of sentences that fill one frame, the largest first."""
+    query = ClusterQuery(min_size, "template", document, text, article=article, after=after)
+    return lambda store: browse.cluster_list(store, query)
 
 
-def template(identity: ClusterId) -> Question[shapes.TemplateTable]:
-    """The frame of a template, and the table of what fills it."""
+def template(identity: ClusterId) -> StoreQuery[shapes.TemplateTable]:
+    """The frame of a template, and the table of the values in its slots."""
     return lambda store: meanings.template_table(store, identity)
 
 
-def article_list() -> Whole[shapes.ArticleList]:
-    """The pairs of articles that have most sentences in common."""
-    return Whole("articles", articles.article_list)
+def article_list() -> CachedQuery[shapes.ArticleList]:
+    """The pairs of articles with the most common sentences."""
+    return CachedQuery("articles", articles.article_list)
 
 
-def article(identity: DocumentId) -> Whole[shapes.ArticlePage]:
-    """What an article has in common with which others, and its clusters."""
-    return Whole(("article", identity), lambda store: articles.article_page(store, identity))
+def article(identity: DocumentId) -> CachedQuery[shapes.ArticlePage]:
+    """The articles that share sentences with one article, and its clusters."""
+    return CachedQuery(("article", identity), lambda store: articles.article_page(store, identity))
 
 
-def overview_of_all() -> Whole[shapes.Overview]:
-    """Counts, sizes, kinds, settings, what was left out, and how much of what is there the tokens find."""
-    return Whole("overview", overview.overview)
+def overview_of_all() -> CachedQuery[shapes.Overview]:
+    """Counts, sizes, kinds, settings, what was skipped, and the share of similar pairs that the tokens find."""
+    return CachedQuery("overview", overview.overview)
 
 
 ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"description": what, "model": shapes.Refusal}
     for status, what in (
-        (400, "It cannot mean anything as asked."),
+        (400, "The request is not valid."),
         (401, "The token is missing: Authorization: Bearer TOKEN."),
         (404, "Nothing has this id."),
-        (408, "The body did not come in time."),
-        (413, "More than may be sent at once."),
-        (421, "This name is not served here."),
-        (422, "It is not of the form that is asked for."),
-        (503, "Too many questions at once, or the store cannot be read."),
+        (408, "The body did not arrive in time."),
+        (413, "The body is too large."),
+        (421, "This host name is not allowed."),
+        (422, "A parameter is missing or not valid."),
+        (503, "Too many queries at once, or the store cannot be read."),
     )
 }
-"""What is answered instead, as openapi.json describes it."""
+"""Errors, as openapi.json describes them."""
 
 
 class View(NamedTuple):
-    """A page at `path`, with its template, and its twin under `/api`."""
+    """A page at `path` with its template, and its JSON version under `/api`."""
 
     path: str
     template: str
-    ask: Callable[..., Question[Any] | Whole[Any]]
+    ask: Callable[..., StoreQuery[Any] | CachedQuery[Any]]
     shape: Any
     body: type[BaseModel] | None = None  # what is posted: JSON to the API, a form to the page
 

@@ -1,1 +1,1 @@
-"""What does each page tell? The content of answers, in pages and as JSON."""
+"""What does each page say? The content of the answers, for pages and as JSON."""

@@ -1,4 +1,4 @@
-"""Which articles share sentences with which."""
+"""Articles that share sentences."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from esdedup.web.answers.browse import UnknownError, page_of
 from esdedup.web.answers.shapes import ArticleList, ArticlePage
 
 MOST_PAIRS = 200
-"""Pairs of articles that are listed."""
+"""Number of listed pairs of articles."""
 
 _CLUSTERS = 50
 
 
 def article_list(store: Store) -> ArticleList:
-    """The articles that share most; worked out from all clusters."""
+    """Return the articles that share the most sentences. Needs all clusters."""
     found = overlaps(store, "documents", None, MOST_PAIRS + 1)
     pairs: Any = found.rows[:MOST_PAIRS]
     return {"pairs": pairs, "more": len(found.rows) > MOST_PAIRS, "common_texts": found.common_texts}
 
 
 def article_page(store: Store, identity: str) -> ArticlePage:
-    """What the article with this id shares; `UnknownError` where no sentence of it is stored."""
+    """Return what the article with this id shares. Raises `UnknownError` if no sentence of it is stored."""
     try:
         found = overlaps(store, "documents", identity, MOST_PAIRS + 1)
     except UsageError:

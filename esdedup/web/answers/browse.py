@@ -1,4 +1,4 @@
-"""Clusters as lists, and one cluster in full."""
+"""Lists of clusters, and one cluster in full."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from esdedup.columns.arrays import text_buffers
 from esdedup.columns.hashing import content_hashes
 from esdedup.errors import UsageError
 from esdedup.matching.verify.compare import diff_words
-from esdedup.output.aligned import laid_out
+from esdedup.output.aligned import align_cluster
 from esdedup.store.cluster_queries import ClusterQuery
 from esdedup.store.store import Store
 from esdedup.web.answers.shapes import (
@@ -30,89 +30,89 @@ from esdedup.web.answers.shapes import (
 )
 
 PAGE = 20
-"""Clusters of a page."""
+"""Clusters on a page."""
 
 MOST_ROWS = 200
-"""Texts of a cluster that are shown under each other."""
+"""Texts of a cluster that a page shows."""
 
 MOST_NODES = 60
-"""Texts of a cluster whose pairs are drawn."""
+"""Texts of a cluster in the graph of its pairs."""
 
 MOST_MEMBERS = 10_000
-"""Sentences of a cluster that is laid out; of a larger one only those that stand for it are shown."""
+"""Sentences of a cluster that a page aligns. Of a larger cluster, only representative sentences are shown."""
 
 MOST_EXPORTED = 100_000
-"""Sentences of a cluster that is sent as a file."""
+"""Sentences of a cluster that can be downloaded as a file."""
 
 MOST_CONTRADICTIONS = 50
 MOST_ANCESTRY = 200
-"""Contradictions of a cluster, and sentences of its tree of copies, that are shown."""
+"""Number of shown contradictions of a cluster, and of shown sentences in its tree of copies."""
 
 _ALL_CLUSTERS = "clusters.jsonl, which esdedup scan writes,"
 
 _MOST_SENTENCES = 8
-"""Sentences of a text that are named."""
+"""Number of sentences that are named with a text."""
 
 
 class UnknownError(LookupError):
     """Nothing has this id."""
 
 
-def cluster_list(store: Store, wanted: ClusterQuery) -> ClusterList:
-    """A page of the clusters that are wanted, whose `limit` is that of the page."""
-    heads, after = page_of(store, wanted)
+def cluster_list(store: Store, query: ClusterQuery) -> ClusterList:
+    """Return one page of the clusters that match the query. Its `limit` is the length of the page."""
+    heads, after = page_of(store, query)
     return {"clusters": heads, "after": after, "kinds": store.results.kinds()}
 
 
-def page_of(store: Store, wanted: ClusterQuery) -> tuple[list[ClusterHead], str | None]:
-    """The clusters of one page, and what the next one comes after."""
-    limit = PAGE if wanted.limit is None else wanted.limit
-    rows = list(store.results.cluster_rows(replace(wanted, limit=limit + 1, brief=True)))
+def page_of(store: Store, query: ClusterQuery) -> tuple[list[ClusterHead], str | None]:
+    """Return the clusters of one page, and the id that the next page starts after."""
+    limit = PAGE if query.limit is None else query.limit
+    rows = list(store.results.cluster_rows(replace(query, limit=limit + 1, brief=True)))
     more = len(rows) > limit
     heads = [_head(row) for row in rows[:limit]]
     return heads, heads[-1]["id"] if more and heads else None
 
 
-def brief_cluster(store: Store, identity: str) -> dict[str, Any]:
-    """The cluster with this id, of its members only those that it names; `UnknownError` without one."""
+def find_cluster(store: Store, identity: str) -> dict[str, Any]:
+    """Return the cluster with this id, with only the members that it names. Raises `UnknownError` if there is none."""
     for cluster in store.results.cluster_rows(ClusterQuery(ids=(identity,), brief=True)):
         return cluster
     raise UnknownError(f"no cluster {identity}")
 
 
 def whole_cluster(store: Store, identity: str, file: str = _ALL_CLUSTERS) -> dict[str, Any]:
-    """The cluster with this id, as the contract writes it.
+    """Return the cluster with this id, in the format of clusters.jsonl.
 
-    `UnknownError` without one, `UsageError` where it has more than `MOST_EXPORTED` sentences, which names the `file`
-    that has it.
+    Raises `UnknownError` if there is none, and `UsageError` if it has more than `MOST_EXPORTED` sentences; the message
+    refers to `file`.
     """
-    head = brief_cluster(store, identity)
+    head = find_cluster(store, identity)
     if head["size"] > MOST_EXPORTED:
         raise UsageError(
-            f"the cluster {identity} has {head['size']:,} sentences, more than the {MOST_EXPORTED:,} that are sent at "
-            f"once; {file} has all"
+            f"cluster {identity} has {head['size']:,} sentences, more than the {MOST_EXPORTED:,} of a download; "
+            f"{file} has all"
         )
     return with_members(store, identity)
 
 
 def with_members(store: Store, identity: str) -> dict[str, Any]:
-    """The cluster with this id, however large; `UnknownError` without one."""
+    """Return the cluster with this id, however large. Raises `UnknownError` if there is none."""
     for cluster in store.results.cluster_rows(ClusterQuery(ids=(identity,))):
         return cluster
-    raise UnknownError(f"no cluster {identity}")  # any more
+    raise UnknownError(f"no cluster {identity}")  # a scan may have removed it meanwhile
 
 
 def cluster_page(store: Store, identity: str) -> ClusterPage:
-    """One cluster with all that is known of it; `UnknownError` without one.
+    """Return one cluster with everything that is known about it. Raises `UnknownError` if there is none.
 
-    Of more than `MOST_MEMBERS` sentences only those are shown that stand for it.
+    If it has more than `MOST_MEMBERS` sentences, only representative ones are included.
     """
-    head = brief_cluster(store, identity)
+    head = find_cluster(store, identity)
     whole = head["size"] <= MOST_MEMBERS
     cluster = with_members(store, identity) if whole else head | {"members": _of_each_text(head)}
-    laid = laid_out(cluster, rows=MOST_ROWS, sentences=_MOST_SENTENCES)
+    aligned = align_cluster(cluster, rows=MOST_ROWS, sentences=_MOST_SENTENCES)
     texts = {member["id"]: member["text"] for member in cluster["members"]}
-    drawn = [texts[row["members"][0]["id"]] for row in laid["rows"][:MOST_NODES]]
+    drawn = [texts[row["members"][0]["id"]] for row in aligned["rows"][:MOST_NODES]]
     surest_ones = surest(cluster)[:MOST_CONTRADICTIONS] if whole and head["contradictions"] else []
     tree = _lineage(store, identity) if whole and head["copies"] else []
     return {
@@ -120,7 +120,7 @@ def cluster_page(store: Store, identity: str) -> ClusterPage:
         "representative": cluster["representative"],
         "whole": whole,
         "exportable": head["size"] <= MOST_EXPORTED,
-        "aligned": laid,
+        "aligned": aligned,
         "edges": _edges(store, drawn),
         "weakest": _weakest(cluster),
         "lineage": tree[:MOST_ANCESTRY],
@@ -131,12 +131,12 @@ def cluster_page(store: Store, identity: str) -> ClusterPage:
 
 
 def surest(cluster: dict[str, Any]) -> list[dict[str, Any]]:
-    """The contradictions in a cluster, the surest first."""
+    """Return the contradictions in a cluster, most confident first."""
     return sorted(contradictions(cluster), key=lambda row: -row["confidence"])
 
 
 def _of_each_text(cluster: dict[str, Any]) -> list[dict[str, Any]]:
-    """Of each text that a brief cluster has, one sentence: those that it names, as far as there are any."""
+    """Return one sentence of each text of a cluster. Prefer the sentences that the cluster names."""
     named = {cluster["representative"], *(cluster["weakest"] or ())}
     first: dict[str, dict[str, Any]] = {}
     for member in sorted(cluster["members"], key=lambda member: member["id"] not in named):
@@ -145,13 +145,13 @@ def _of_each_text(cluster: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _head(row: dict[str, Any]) -> ClusterHead:
-    face = next(member for member in row["members"] if member["id"] == row["representative"])
+    representative = next(member for member in row["members"] if member["id"] == row["representative"])
     head = {name: row[name] for name in ClusterHead.__annotations__ if name in row}
-    return {**head, "text": face["text"], "place": place(face)}  # type: ignore[typeddict-item]
+    return {**head, "text": representative["text"], "place": place(representative)}  # type: ignore[typeddict-item]
 
 
 def place(member: dict[str, Any]) -> Place:
-    """Where a sentence stands."""
+    """Return where a sentence is."""
     return {name: member[name] for name in Place.__annotations__}  # type: ignore[return-value]
 
 
@@ -169,7 +169,7 @@ def _weakest(cluster: dict[str, Any]) -> Weakest | None:
 
 
 def _edges(store: Store, texts: Sequence[str]) -> list[Edge]:
-    """The pairs among these texts of a cluster."""
+    """Return the pairs among these texts of a cluster."""
     hashes = content_hashes(*text_buffers(pa.array(texts, pa.large_string())))
     at = {int(value): place for place, value in enumerate(hashes)}
     found: list[Edge] = [
@@ -182,7 +182,7 @@ def _edges(store: Store, texts: Sequence[str]) -> list[Edge]:
 
 
 def _lineage(store: Store, identity: str) -> list[Ancestry]:
-    """The members of the cluster's tree of copies, where there is one, in the order of time."""
+    """Return the members of the cluster's tree of copies in order of time; empty if there is no tree."""
     for tree in store.results.trees(ClusterQuery(ids=(identity,))):
         return [
             {name: member[name] for name in Ancestry.__annotations__}  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""Is this said already? One sentence as it is typed, or a whole text that was pasted."""
+"""Check whether a sentence, or each sentence of a pasted text, is in the collection."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ from esdedup.web.answers.browse import place
 from esdedup.web.answers.shapes import Check, Checked, CheckedText, Match
 
 MOST_CHARS = 20_000
-"""Of one sentence, longer than which nothing is compared."""
+"""Longest sentence that is compared, in characters."""
 
 MOST_TEXT = 200_000
-"""Characters of a text that is pasted."""
+"""Longest text that can be pasted, in characters."""
 
 MOST_SENTENCES = 1_000
-"""Of such a text."""
+"""Number of sentences of a text that are looked up."""
 
 MOST_ALIKE = 300
-"""Sentences that are compared with one, and as many that begin like it."""
+"""Number of sentences that one sentence is compared with, and number of sentences that begin the same way."""
 
 SECONDS = 12.0
-"""In which a text is checked; what is left then is left out."""
+"""Time limit for checking a text. Sentences that remain are not looked up."""
 
 _SHOWN = 10
 _PLACES = 5
-_AT_ONCE = 50  # sentences of one request to the store
-_POOL = 5_000  # sentences that share tokens with those
-_NEAREST = 50  # of these, that are compared with one
+_AT_ONCE = 50  # sentences in one request to the store
+_POOL = 5_000  # sentences that share tokens with them
+_NEAREST = 50  # of these, the number that one sentence is compared with
 _ENDS = tuple(".!?…。！？؟।")
-_CLOSING = "\"'”’»)]"  # may stand behind the end of a sentence, and also in the middle of one
+_CLOSING = "\"'”’»)]"  # may follow the end of a sentence, but also occurs within one
 
 
 def check(store: Store, text: str) -> Check:
-    """What `store` has that is like `text`, nearest first, and what begins as it does."""
+    """Find the sentences of `store` similar to `text`, nearest first, and the sentences that begin the same way."""
     unit = one_unit(text, store.signing)
     limit = threshold(store)
     answer: Check = {
@@ -66,7 +66,7 @@ def check(store: Store, text: str) -> Check:
     starting = compared(store, unit, beginnings(store, text.lstrip(), MOST_ALIKE))
     answer["cut"] = MOST_ALIKE in (len(rows), len(starting))
     if answer["unfinished"]:
-        # a sentence that is half there has few tokens of the whole one, and most of its shingles
+        # half a sentence shares few tokens with the whole one, but most of its shingles
         near = [row for row in starting if row["containment"] >= limit]
         rows += near
         rows.sort(key=lambda row: (-row["containment"], -row["jaccard"], row["id"].encode()))
@@ -82,7 +82,7 @@ def check(store: Store, text: str) -> Check:
 
 
 def check_text(store: Store, text: str) -> CheckedText:
-    """Each sentence of `text`, with the nearest one in `store` that reaches the threshold."""
+    """Check each sentence of `text`. Return the nearest sentence of `store` that reaches the threshold."""
     signing = store.signing
     units = segment([storable(text)], signing.unit, signing.lang).texts.to_pylist()
     checked: list[Checked] = []
@@ -101,9 +101,9 @@ def check_text(store: Store, text: str) -> CheckedText:
 
 
 def _matches(rows: Sequence[dict[str, Any]], *, cut: bool) -> list[Match]:
-    """Rows of `similar`, those of one text together, in the order of the first of each; their `diff` is still empty.
+    """Group rows of `similar` by text, in the order of each text's first row. Their `diff` is still empty.
 
-    `cut` says that the rows are not all.
+    `cut` says that some rows are missing.
     """
     found: dict[str, Match] = {}
     seen: set[str] = set()
@@ -133,13 +133,13 @@ def _matches(rows: Sequence[dict[str, Any]], *, cut: bool) -> list[Match]:
 
 
 def _with_diff(one: Match, unit: str, unfinished: bool = False) -> Match:
-    """A match that is shown; only these are compared word by word."""
+    """Add the word diff to a match. Only matches that are shown need it."""
     diff = diff_words(unit, one["text"])
     return {**one, "diff": _word_completed(diff) if unfinished else diff}
 
 
 def _word_completed(diff: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The diff of a sentence whose last word is being typed: it counts as the word of the text that it begins."""
+    """Adapt the diff of a sentence whose last word is still being typed: treat that word as the word it begins."""
     if [what for what, _ in diff[-2:]] != ["-", "+"]:
         return diff
     typed, there = (words.split(" ") for _, words in diff[-2:])
@@ -151,7 +151,7 @@ def _word_completed(diff: list[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def _nearest(store: Store, units: Sequence[str]) -> list[Checked]:
-    """The best match of each of a few sentences: their tokens are looked up together."""
+    """Return the best match of each of a few sentences. Their tokens are looked up together."""
     signer = TextSigner(store.signing)
     column = pa.array(units, pa.large_string())
     shingled = signer.shingled(column)
@@ -165,7 +165,7 @@ def _nearest(store: Store, units: Sequence[str]) -> list[Checked]:
         return checked
     pool = _sharing(store, signer, np.unique(tokens[fits]), _POOL)
     for at in np.flatnonzero(fits).tolist():
-        # where some of these stand for very much, that of others may be missing
+        # if some sentences have very many candidates, candidates of the others may be missing
         whole = len(pool[1]) < _POOL
         found, held = pool if whole else _sharing(store, signer, tokens[at], _NEAREST)
         shared = (held == tokens[at]).sum(axis=1)
@@ -180,7 +180,7 @@ def _nearest(store: Store, units: Sequence[str]) -> list[Checked]:
 
 
 def _sharing(store: Store, signer: TextSigner, tokens: Tokens, most: int) -> tuple[pa.Table, Tokens]:
-    """The sentences that hold most of the tokens, and all tokens of each."""
+    """Return the sentences that share the most of the tokens, and all tokens of each."""
     found = store.corpus.sentences(SentenceQuery(tokens=tokens.tolist(), limit=most))
     if not found.num_rows:
         return found, np.empty((0, store.signing.tokens), np.int64)
@@ -188,8 +188,8 @@ def _sharing(store: Store, signer: TextSigner, tokens: Tokens, most: int) -> tup
 
 
 def _note(store: Store) -> str | None:
-    """What a person must know of the answer."""
+    """Return a note that the reader must see with the answer."""
     by = (store.ledger.last_scanning() or {}).get("candidates", "tokens")
     if by != "tokens":
-        return f"Looked up by minhash tokens; pairs of the last scan are by {by}, and may differ."
+        return f"Looked up by MinHash tokens. The last scan found pairs by {by}, so its pairs may differ."
     return None

@@ -1,4 +1,4 @@
-"""What clusters mean: what contradicts what, and templates as data."""
+"""What clusters mean: contradictions, and templates as tables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from esdedup.web.answers.browse import (
     MOST_CONTRADICTIONS,
     MOST_MEMBERS,
     UnknownError,
-    brief_cluster,
+    find_cluster,
     page_of,
     surest,
     whole_cluster,
@@ -23,26 +23,26 @@ from esdedup.web.answers.browse import (
 from esdedup.web.answers.shapes import ContradictionList, TemplateTable
 
 CLUSTERS = 10
-"""Clusters whose contradictions are a page."""
+"""Clusters on a page of contradictions."""
 
 MOST_TOGETHER = 20_000
-"""Sentences of these clusters, of which the smaller ones come first."""
+"""Limit on the sentences of these clusters. Smaller clusters come first."""
 
 MOST_ROWS = 500
-"""Rows of a template's table that are shown."""
+"""Rows of a template's table that a page shows."""
 
 
 def contradiction_list(
     store: Store, document: str | None = None, article: str | None = None, after: str | None = None
 ) -> ContradictionList:
-    """The contradictions of a page of clusters, the surest cluster first.
+    """Return the contradictions of one page of clusters, the most confident cluster first.
 
-    Only those of a `document` (its id) or an `article` (its id or title), if they are given.
+    `document` (an id) or `article` (an id or a title) restricts them to one document.
     """
-    wanted = ClusterQuery(
+    query = ClusterQuery(
         having="contradictions", sort="contradiction", document=document, article=article, after=after, limit=CLUSTERS
     )
-    heads, following = page_of(store, wanted)
+    heads, following = page_of(store, query)
     at = {head["id"]: place for place, head in enumerate(heads)}
     fitting = sorted((head["size"], head["id"]) for head in heads if head["size"] <= MOST_MEMBERS)
     sizes = accumulate(size for size, _ in fitting)
@@ -59,9 +59,9 @@ def contradiction_list(
 
 
 def whole_table(store: Store, identity: str) -> Table:
-    """The table of a template.
+    """Return the table of a template.
 
-    `UnknownError` where no template has this id, `UsageError` where it is too large to be sent.
+    Raises `UnknownError` if no template has this id, and `UsageError` if the table is too large to download.
     """
     cluster = whole_cluster(store, identity, "the table that esdedup templates --out DIR writes")
     _require_template(cluster)
@@ -69,8 +69,8 @@ def whole_table(store: Store, identity: str) -> Table:
 
 
 def template_table(store: Store, identity: str) -> TemplateTable:
-    """The first rows of the table of a template; `UnknownError` where no template has this id."""
-    head = brief_cluster(store, identity)
+    """Return the first rows of a template's table. Raises `UnknownError` if no template has this id."""
+    head = find_cluster(store, identity)
     _require_template(head)
     if head["size"] > MOST_MEMBERS:
         return {"cluster": identity, "frame": head["frame"], "columns": [], "rows": [], "more_rows": head["size"]}
@@ -90,4 +90,4 @@ def template_table(store: Store, identity: str) -> TemplateTable:
 
 def _require_template(cluster: Mapping[str, Any]) -> None:
     if cluster["kind"] != "template":
-        raise UnknownError(f"the cluster {cluster['id']} is no template")
+        raise UnknownError(f"cluster {cluster['id']} is not a template")

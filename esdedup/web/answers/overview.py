@@ -1,4 +1,4 @@
-"""The collection in numbers, and how well its settings find what is there."""
+"""Counts of the collection, and how many pairs its settings find."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from esdedup.web.answers.shapes import Overview
 
 
 def overview(store: Store) -> Overview:
-    """The collection in numbers."""
+    """Return the counts of the collection."""
     summary = described(store)
     found = curve(store)
     return {
@@ -47,7 +47,7 @@ def overview(store: Store) -> Overview:
 
 
 def curve(store: Store) -> Curve[Signer]:
-    """The S-curve of the settings in use, with what the pairs of the last scan tell of it."""
+    """Return the S-curve of the current settings, with what the pairs of the last scan show about it."""
     scanning = Scanning.from_described(store.ledger.last_scanning() or {})
     counted = scanning.matcher.counts_tokens and store.ledger.last_scanning() is not None
     pairs = store.results.pair_hashes() if counted else iter(())
@@ -55,12 +55,12 @@ def curve(store: Store) -> Curve[Signer]:
 
 
 def _unfinished(store: Store) -> str | None:
-    """What is being brought in at this moment, or was left unfinished."""
+    """Return a note if documents are being read, or if a scan is missing."""
     if store.ledger.unfinished_reading() is not None:
-        return "Documents are being read in; what was there before is shown."
+        return "Documents are being read. This page shows the previous state."
     last = store.results.last_scan()
     if last is None:
-        return "Nothing was scanned yet: there are no clusters. Run esdedup scan."
+        return "There are no clusters yet. Run esdedup scan."
     if not last["current"]:
-        return "Documents came or went since the last scan; clusters are those of before. Run esdedup scan."
+        return "Documents changed since the last scan. These are its clusters. Run esdedup scan to update them."
     return None

@@ -1,17 +1,17 @@
-"""The shapes of answers, as JSON has them: what the pages show is what the API tells."""
+"""The shapes of answers as JSON. Pages show the same answers as the API."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from typing_extensions import TypedDict  # which pydantic needs before Python 3.12
+from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
 
 Runs = list[tuple[str, str]]
-"""Runs of words: `=` in both texts, `-` only in the one that was asked about, `+` only in the other."""
+"""Runs of words: `=` in both texts, `-` only in the text that was asked about, `+` only in the other."""
 
 
 class Place(TypedDict):
-    """Where a sentence stands."""
+    """Where a sentence is."""
 
     id: str
     source: str
@@ -23,25 +23,25 @@ class Place(TypedDict):
 
 
 class Match(TypedDict):
-    """A stored text that is like the one asked about. `places` are the first of `sentences` that have it."""
+    """A stored text that is similar to the query. `places` lists the first of its `sentences` sentences."""
 
     text: str
     sentences: int
     places: list[Place]
-    cut: bool  # whether more sentences may have it than were looked at
+    cut: bool  # whether more sentences may have this text than were examined
     shared_tokens: int
     jaccard: float
-    containment: float  # the share of the shingles asked about that it has
+    containment: float  # the share of the query's shingles that this text has
     word_edit_distance: int
-    match: bool  # whether its Jaccard reaches the threshold
+    match: bool  # whether the Jaccard similarity reaches the threshold
     diff: Runs
 
 
 class Check(TypedDict):
-    """What the collection says of a text.
+    """What the collection says about a text.
 
-    An `unfinished` one has no end yet: it is looked up by containment, too, and in a `diff` its last word counts as the
-    word that it begins.
+    An `unfinished` text does not end yet. It is also looked up by containment, and in a `diff` its last word counts as
+    the word that it begins.
     """
 
     text: str
@@ -49,16 +49,16 @@ class Check(TypedDict):
     threshold: float
     tokens: int
     matching: int  # texts that reach the threshold
-    containing: int  # texts that have at least that share of its shingles
+    containing: int  # texts that contain at least that share of its shingles
     similar: list[Match]
-    more_similar: int  # texts beyond those
-    beginnings: list[Match]  # texts that begin the same way, and are not among the similar ones
-    cut: bool  # whether there are more than were looked at: then what is counted is of these
+    more_similar: int  # number of further similar texts
+    beginnings: list[Match]  # texts that begin the same way and are not among the similar ones
+    cut: bool  # whether more texts exist than were examined; the counts cover only the examined ones
     note: str | None
 
 
 class Checked(TypedDict):
-    """One sentence of a pasted text. `looked_up` is false where it is too short or too long to be compared."""
+    """One sentence of a pasted text. `looked_up` is false if it is too short or too long to be compared."""
 
     text: str
     looked_up: bool
@@ -66,12 +66,12 @@ class Checked(TypedDict):
 
 
 class CheckedText(TypedDict):
-    """A pasted text, sentence by sentence; how many of them stand in the collection, equal or nearly."""
+    """A pasted text, sentence by sentence, and how many of its sentences are in the collection, exactly or nearly."""
 
     sentences: list[Checked]
     looked_up: int
     copied: int
-    left_out: int  # sentences beyond the most that are looked up at once
+    left_out: int  # sentences beyond the limit, or beyond the time limit
     threshold: float
 
 
@@ -94,25 +94,25 @@ class ClusterSummary(TypedDict):
 
 
 class ClusterHead(ClusterSummary):
-    """A cluster as lists show it."""
+    """A cluster in a list."""
 
     contradictions: int | None
-    copies: int | None  # from page to page
+    copies: int | None  # copies from page to page
     text: str  # of the representative
     place: Place
     frame: str | None  # the representative with slots in braces
 
 
 class ClusterList(TypedDict):
-    """A page of clusters. `after` is the id to ask for the next page with; None on the last one."""
+    """A page of clusters. Pass the id `after` to get the next page; it is None on the last one."""
 
     clusters: list[ClusterHead]
     after: str | None
-    kinds: dict[str, int]  # of all clusters, not of this page
+    kinds: dict[str, int]  # of all clusters, not only of this page
 
 
 class Edge(TypedDict):
-    """A pair of texts, by their places among the rows of a cluster."""
+    """A pair of texts, by their indices among the rows of a cluster."""
 
     a: int
     b: int
@@ -120,7 +120,7 @@ class Edge(TypedDict):
 
 
 class Weakest(TypedDict):
-    """The two texts of a cluster that are least alike and yet a pair."""
+    """The two texts of the least similar pair of a cluster."""
 
     a: Member
     b: Member
@@ -128,7 +128,7 @@ class Weakest(TypedDict):
 
 
 class Ancestry(TypedDict):
-    """A sentence of a tree of copies: where it came from, and how it was edited on the way."""
+    """A sentence in a tree of copies: where it came from, and how it was edited."""
 
     id: str
     title: str | None
@@ -142,7 +142,7 @@ class Ancestry(TypedDict):
 
 
 class Value(TypedDict):
-    """One of the values that sentences of a cluster give the same thing, and who says so."""
+    """One of the values that the sentences of a cluster give, and which sentences give it."""
 
     value: str
     count: int
@@ -152,7 +152,7 @@ class Value(TypedDict):
 
 
 class Contradiction(TypedDict):
-    """Values that cannot all be right, of one slot of a cluster's frame."""
+    """Values of one slot of a cluster's frame that cannot all be right."""
 
     cluster: str
     frame: str
@@ -166,14 +166,14 @@ class Contradiction(TypedDict):
 
 
 class ClusterPage(ClusterSummary):
-    """One cluster. `aligned` has its texts laid under each other; `edges` are the pairs among those.
+    """One cluster. `aligned` contains its aligned texts; `edges` are the pairs among them.
 
-    Where it is not `whole`, it has too many sentences for a page: only those that stand for it are there.
+    If it is not `whole`, it has too many sentences for a page. Then only representative ones are included.
     """
 
     representative: str
     whole: bool
-    exportable: bool  # whether it can be had as a file
+    exportable: bool  # whether it can be downloaded as a file
     aligned: Any
     edges: list[Edge]
     weakest: Weakest | None
@@ -184,7 +184,9 @@ class ClusterPage(ClusterSummary):
 
 
 class ContradictionList(TypedDict):
-    """A page of contradictions, surest clusters first. `cut` are clusters that have more than are listed here."""
+    """A page of contradictions, most confident clusters first. `cut` lists clusters with more contradictions than
+    shown.
+    """
 
     contradictions: list[Contradiction]
     cut: list[ClusterHead]
@@ -192,7 +194,7 @@ class ContradictionList(TypedDict):
 
 
 class TemplateTable(TypedDict):
-    """A template as data: its frame, and a row a sentence; no rows where there are too many sentences for a page."""
+    """A template as a table: its frame, and one row for each sentence. No rows if there are too many for a page."""
 
     cluster: str
     frame: str
@@ -202,7 +204,7 @@ class TemplateTable(TypedDict):
 
 
 class Sharing(TypedDict):
-    """Two documents with sentences in common."""
+    """Two documents with common sentences."""
 
     a: str
     b: str
@@ -217,7 +219,7 @@ class Sharing(TypedDict):
 
 
 class ArticleList(TypedDict):
-    """The documents that share most. `common_texts` stand in so many that they tell nothing of two."""
+    """The documents that share the most. `common_texts` are in so many documents that they are not counted."""
 
     pairs: list[Sharing]
     more: bool  # whether there are more pairs
@@ -225,7 +227,7 @@ class ArticleList(TypedDict):
 
 
 class ArticlePage(TypedDict):
-    """What one document shares with which others, and the largest clusters it is in."""
+    """What one document shares with which others, and the largest clusters that it is in."""
 
     id: str
     title: str | None
@@ -236,7 +238,7 @@ class ArticlePage(TypedDict):
 
 
 class Point(TypedDict):
-    """A class of similarity: `found` is the share of its pairs that share a token, as measured on so many pairs."""
+    """A range of similarity. `found` is the measured share of its pairs that share a token, out of `pairs` pairs."""
 
     jaccard: float
     chance: float  # in theory
@@ -251,18 +253,18 @@ class Refusal(TypedDict):
 
 
 class Overview(TypedDict):
-    """The collection in numbers."""
+    """The counts of the collection."""
 
     store: str
     version: str
     counts: dict[str, Any]
     cluster_sizes: list[tuple[int, int]]
     kinds: dict[str, int]
-    kind_sizes: dict[str, list[tuple[int, int]]]  # of each kind, as `cluster_sizes`
+    kind_sizes: dict[str, list[tuple[int, int]]]  # for each kind, as in `cluster_sizes`
     settings: dict[str, Any]
     curve: list[Point]
-    skipped: list[tuple[str, int, str]]  # reason, how many, what that means
+    skipped: list[tuple[str, int, str]]  # reason, count, meaning
     sources: list[dict[str, Any]]
-    damaged: list[str]  # sources that end in damage
+    damaged: list[str]  # sources that end with damaged data
     current: bool  # whether nothing has changed since the last scan
     unfinished: str | None

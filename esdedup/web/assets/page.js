@@ -1,11 +1,11 @@
-// What a person types is checked as it stands, a moment after the last key; an answer that newer typing has overtaken is
-// called off, which the server notices. Without this script, the form checks sentence by sentence.
+// Checks the typed text a moment after the last key. A request that newer typing has superseded is aborted, which the
+// server notices. Without this script, the form checks sentence by sentence.
 "use strict";
 
 const PAUSE = 120; // milliseconds without a key
-const TEXT_PAUSE = 500; // where it is a whole text that is typed
-const KEPT = 100_000; // characters that a page remembers of what was typed
-const SENTENCE = 600; // characters; what is longer is a text
+const TEXT_PAUSE = 500; // the same for a whole text
+const KEPT = 100_000; // typed characters that a page remembers
+const SENTENCE = 600; // characters; longer input is a text
 
 const form = document.querySelector("form[data-check]");
 if (form) {
@@ -17,7 +17,7 @@ if (form) {
 
   const ask = async (path) => {
     clearTimeout(timer);
-    history.replaceState({ text: box.value.slice(0, KEPT), path }, ""); // for who comes back to this page
+    history.replaceState({ text: box.value.slice(0, KEPT), path }, ""); // for the back button
     asked?.abort();
     const mine = (asked = new AbortController());
     if (!box.value.trim()) {
@@ -31,7 +31,7 @@ if (form) {
       const answer = await fetch(path, { method: "POST", body, signal: mine.signal, headers: { Accept: "text/html" } });
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       const told = page.querySelector("main") ?? page.body;
-      for (const one of told.querySelectorAll("h1, [data-again]")) one.remove(); // this page has these
+      for (const one of told.querySelectorAll("h1, [data-again]")) one.remove(); // this page already has them
       status.textContent = (told.querySelector("[data-status]") ?? told.querySelector(".lead"))?.textContent.trim() ?? "";
       result.replaceChildren(...told.children);
     } catch (error) {
@@ -42,7 +42,7 @@ if (form) {
     if (asked === mine) result.removeAttribute("aria-busy");
   };
 
-  // two ends of sentences, the first no abbreviation's: behind a longer word, and before no small letter
+  // two ends of sentences; the first follows a longer word (not an abbreviation) and precedes no small letter
   const isText = () => box.value.length > SENTENCE || /([\p{L}\p{N})"”»]{4,}[.!?…؟।]\s+|。\s*)\P{Ll}[^]*[.!?…。؟।]|\n\s*\S/u.test(box.value.trim());
   box.addEventListener("input", (event) => {
     clearTimeout(timer);
@@ -57,7 +57,7 @@ if (form) {
   if (box.value) ask(history.state?.path ?? "/check");
 }
 
-// "/" goes to the first field, as in many pages that search.
+// "/" goes to the first field.
 document.addEventListener("keydown", (event) => {
   if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target.closest("input, textarea, select")) return;

@@ -228,7 +228,7 @@ def test_templates_articles_and_the_overview(page: Page, site: Site) -> None:
 def test_by_keys_alone(page: Page) -> None:
     page.goto("/clusters")
     page.keyboard.press("Tab")
-    skip = page.get_by_role("link", name="To the content")
+    skip = page.get_by_role("link", name="Skip to content")
     expect(skip).to_be_focused()
     expect(skip).to_be_in_viewport()
     page.keyboard.press("Enter")

@@ -273,7 +273,7 @@ def test_a_copy_where_there_is_room(file: str, tmp_path: Path, monkeypatch: pyte
 
 
 def test_a_copy_that_nobody_wants_any_more(file: str) -> None:
-    with pytest.raises(StoreError, match="nobody wants"):
+    with pytest.raises(StoreError, match="no longer needed"):
         FileCopy(Path(file), lambda: True)
     with pytest.raises(StoreError, match="nobody"):
         Snapshot(file, 1, 2**28, ended=lambda: True)
