@@ -1,1 +1,1 @@
-"""What does a cluster say? Kinds, contradictions, templates as tables, who said it first."""
+"""What does a cluster mean? Kinds, contradictions, templates as tables, and who wrote a sentence first."""

@@ -1,8 +1,8 @@
-"""The texts of a cluster laid under its representative: what is fixed, and what stands in the slots.
+"""Align the texts of a cluster with its representative: what is fixed, and what fills the slots.
 
-Each text is aligned with the representative by the heaviest common subsequence of their words (signs weigh less),
-which is exact but for what begins and ends alike; texts that would need more than `_CELLS` are not aligned inside.
-What is not matched in some text is a *slot*: a stretch of the representative, or a place between two of its words.
+Each text is aligned with the representative by the heaviest common subsequence of their words (signs weigh less). This
+is exact except for common beginnings and ends. Texts that would need more than `_CELLS` cells are not aligned inside.
+Words that some text does not match are a *slot*: a stretch of the representative, or a gap between two of its words.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _WORD_WEIGHT, _SIGN_WEIGHT = 4, 1
 
 
 class Alignment(NamedTuple):
-    """The slots of m clusters: those of cluster c are `slots[c]:slots[c + 1]`.
+    """The slots of m clusters. Those of cluster c are `slots[c]:slots[c + 1]`.
 
-    Slot s is filled by words `first[k]:last[k]` of the words of all texts, k from `fillers[s]` on, one for each text
-    of the cluster in their order. `slotted` tells of each word whether it stands in a slot.
+    In each text, the words `first[k]:last[k]` (of the words of all texts) fill slot s. k starts at `fillers[s]`, one
+    for each text of the cluster in order. `slotted` says for each word whether it is in a slot.
     """
 
     slots: Offsets
@@ -35,7 +35,7 @@ class Alignment(NamedTuple):
 
 
 def align(words: Words, clusters: Offsets, centres: Numbers) -> Alignment:
-    """Align the texts `clusters[c]:clusters[c + 1]` of each cluster with its representative's text."""
+    """Align the texts `clusters[c]:clusters[c + 1]` of each cluster with the text of its representative."""
     matches = np.full(len(words.begin), -1, np.int64)
     counts = _match_all(words.offsets, words.hash, words.form, clusters, centres, matches)
     sizes = np.diff(clusters)
@@ -51,7 +51,9 @@ def align(words: Words, clusters: Offsets, centres: Numbers) -> Alignment:
 def _match_all(
     offsets: Offsets, hashes: Hashes, form: Classes, clusters: Offsets, centres: Numbers, matches: Numbers
 ) -> Numbers:
-    """Note the word of the representative that each word of a text matches; how many slots each cluster has."""
+    """Record the word of the representative that each word of a text matches. Return the number of slots of each
+    cluster.
+    """
     counts = np.zeros(len(centres), np.int64)
     scores = np.empty(_CELLS, np.int64)
     for cluster in range(len(centres)):
@@ -110,7 +112,9 @@ def _match(
 
 @compiled
 def _covered(offsets: Offsets, first: int, last: int, centre: int, matches: Numbers) -> Classes:
-    """The cells of a representative that are in slots: before each of its words, each word, and behind the last."""
+    """Return the cells of a representative that are in slots: before each of its words, each word, and
+    after the last.
+    """
     begin, end = offsets[centre], offsets[centre + 1]
     cells = np.zeros(2 * (end - begin) + 1, np.uint8)
     for text in range(first, last):
@@ -125,14 +129,14 @@ def _covered(offsets: Offsets, first: int, last: int, centre: int, matches: Numb
             else:
                 match = end
             if skipped or match > before + 1:
-                # from the gap before the first missing word to that behind the last one, or one gap alone
+                # from the gap before the first missing word to the gap after the last one, or only one gap
                 low, high = 2 * (before + 1 - begin), 2 * (match - begin)
                 if not skipped:
                     low, high = low + 1, high - 1
                 for cell in range(low, high + 1):
                     cells[cell] = 1
             before, skipped = match, False
-    for gap in range(2, len(cells) - 2, 2):  # words of two texts side by side are one slot
+    for gap in range(2, len(cells) - 2, 2):  # adjacent slots in two texts are one slot
         if cells[gap - 1] and cells[gap + 1]:
             cells[gap] = 1
     return cells

@@ -1,4 +1,4 @@
-"""Clusters with their texts and places in, what they mean out: kind, confidence, reason and frame."""
+"""Classify clusters: from their texts and where these are, to kind, confidence, reason and frame."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from esdedup.columns.hashing import Hashes
 from esdedup.store.classifying import MEANINGS, PLACES, Classifier
 
 _FRAMED = 20
-"""Texts whose fillers tell the types of slots."""
+"""Number of texts whose fillers decide the types of slots."""
 
 
 def classify_clusters(members: pa.Table) -> pa.Table:
-    """What each cluster of a table of `esdedup.store.classifying.MEMBERS` means.
+    """Classify each cluster of a table of schema `esdedup.store.classifying.MEMBERS`.
 
-    One row of id and `esdedup.store.classifying.MEANINGS` a cluster, in order.
+    Return one row for each cluster, in order: the id and the columns of `esdedup.store.classifying.MEANINGS`.
     """
     cluster: Hashes = members["cluster"].to_numpy()
     first = np.flatnonzero(np.concatenate(([True], cluster[1:] != cluster[:-1]))) if len(cluster) else cluster
@@ -55,9 +55,9 @@ def classify_clusters(members: pa.Table) -> pa.Table:
 
 
 def _matrix(column: pa.ChunkedArray) -> Any:
-    """A column of lists of `PLACES` numbers each; shape (n, PLACES)."""
+    """Convert a column of lists of `PLACES` numbers each to an array of shape (n, PLACES)."""
     return np.asarray(column.combine_chunks().flatten()).reshape(-1, PLACES)
 
 
 CLASSIFIER = Classifier(classify_clusters, confidences)
-"""What a store asks."""
+"""The functions that a store calls."""

@@ -1,8 +1,8 @@
-"""How the texts of a cluster differ from its representative, in numbers: one row of `DIFFERENCES` a cluster.
+"""How the texts of a cluster differ from its representative, in numbers: one row of `DIFFERENCES` for each cluster.
 
-Texts are compared slot by slot. Words that only one side has are *extra*; where both sides have words of one form that
-the other has not, and that are not spelled nearly alike, they are in *conflict*; a conflict of one word with one word
-is a *swap*.
+Texts are compared slot by slot. Words that only one side has are *extra*. If both sides have different words of the
+same form, and their spelling is not nearly the same, these are in *conflict*. A conflict of one word with one word is a
+*swap*.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from esdedup.columns.hashing import Bytes, Hashes, Offsets
 from esdedup.columns.kernels import compiled
 
 DIFFERENCES = (
-    "number conflicts",  # of a text with the representative, on average, as all of these
+    "number conflicts",  # between a text and the representative; like all of these, an average over the texts
     "name conflicts",
     "word conflicts",
     "number extras",
     "name extras",
     "word extras",
     "swaps",
-    "figure swaps",  # of numbers, that is
+    "figure swaps",  # swaps of numbers
     "negations",  # on one side only
 )
 _CONFLICTS, _EXTRAS, _SWAPS, _FIGURE_SWAPS, _NEGATIONS = 0, 3, 6, 7, 8
 
 _MOST = 3.0
-"""More changes of one sort in one text count as so many."""
+"""More changes of one kind in one text count as this many."""
 
 _FIGURES = (
     "zero two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
@@ -56,7 +56,9 @@ _NO_NAMES = (
 
 
 def differences(words: Words, form: Classes, clusters: Offsets, centres: Numbers, alignment: Alignment) -> Measures:
-    """The differences in m clusters, as `align` takes them, with `facts` as forms; shape (m, len(DIFFERENCES))."""
+    """Return the differences in m clusters, given as for `align`, with `facts` as forms; shape (m,
+    len(DIFFERENCES)).
+    """
     out = np.zeros((len(centres), len(DIFFERENCES)), np.float64)
     _compare_all(
         words.hash, form, form != SIGN, is_one_of(words, _NEGATIVES), words.data, words.begin, words.end,
@@ -66,7 +68,7 @@ def differences(words: Words, form: Classes, clusters: Offsets, centres: Numbers
 
 
 def facts(words: Words) -> Classes:
-    """The words' forms, but numbers, dates and directions in words are numbers; articles that begin a text no names."""
+    """Return the words' forms. Number words, dates and directions count as numbers. A leading article is not a name."""
     form = words.form.copy()
     form[is_one_of(words, _FIGURES) & (form != SIGN)] = NUMBER
     spoken = np.flatnonzero(form != SIGN)
@@ -77,7 +79,7 @@ def facts(words: Words) -> Classes:
 
 
 def is_one_of(words: Words, listed: str) -> Flags:
-    """Which words stand in a list of words, whatever their case."""
+    """Return which words are in a list of words, ignoring case."""
     return np.isin(words.hash, _hashes(listed))
 
 
@@ -134,7 +136,7 @@ def _compare_all(
 
 @compiled
 def _count(flags: Flags, a: int, a_end: int) -> int:
-    """How many of the words `a:a_end` are marked."""
+    """Count the marked words among `a:a_end`."""
     count = 0
     for word in range(a, a_end):
         count += flags[word]
@@ -145,7 +147,7 @@ def _count(flags: Flags, a: int, a_end: int) -> int:
 def _same_letters(
     data: Bytes, begin: Numbers, end: Numbers, form: Classes, a: int, a_end: int, b: int, b_end: int
 ) -> bool:
-    """Whether two runs of words differ in nothing but signs, spaces and case."""
+    """Return whether two runs of words differ only in signs, spaces and case."""
     at = begin[a] if a < a_end else 0
     for word in range(b, b_end):
         if form[word] == SIGN:
@@ -165,7 +167,7 @@ def _same_letters(
 
 @compiled
 def _unshared(hashes: Hashes, form: Classes, kind: int, a: int, a_end: int, b: int, b_end: int) -> int:
-    """The first of the words `a:a_end` of this form that is not among `b:b_end`, or -1."""
+    """Return the first of the words `a:a_end` of this form that is not among `b:b_end`, or -1."""
     for word in range(a, a_end):
         if form[word] != kind:
             continue
@@ -179,7 +181,7 @@ def _unshared(hashes: Hashes, form: Classes, kind: int, a: int, a_end: int, b: i
 
 @compiled
 def _alike(data: Bytes, a: int, a_end: int, b: int, b_end: int) -> bool:
-    """Whether two words begin and end so much alike that one is a form of the other, or mistyped."""
+    """Return whether two words begin and end so similarly that one is a form of the other, or a typo."""
     size = max(a_end - a, b_end - b)
     same = 0
     while a < a_end and b < b_end and (data[a] | 32) == (data[b] | 32):

@@ -1,4 +1,4 @@
-"""Contradictions: the slots of a cluster in which its sentences say different things of the same subject."""
+"""Contradictions: slots of a cluster in which its sentences state different facts about the same subject."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ _OF_TWO_PAGES = 0.5
 _OF_TWO_DATES = 0.5
 
 _MOST_VALUES = 200
-"""Values of one slot that are compared, the commonest."""
+"""Number of values of one slot that are compared, most common first."""
 
 _MOST_SENTENCES = 20
-"""Sentences of one value that are named."""
+"""Number of sentences that are named for a value."""
 
 _NEGATIVES = {"not", "never", "no", "cannot", "without"}
 
 
 def contradictions(cluster: dict[str, Any]) -> list[dict[str, Any]]:
-    """The contradictions in one cluster of the kind drift or template, as the contract writes it.
+    """Return the contradictions in one cluster of kind drift or template, in the format of clusters.jsonl.
 
-    Sentences of a template contradict each other where they name the same subject. Each contradiction has the
-    cluster's id, the frame, the slot with its type, `values` (text, count, the first sentences that say so, first and
-    last time), the `majority` and the `newest` value as places among them (null where there is none), the
-    `difference` of the two commonest values if they are numbers, and a `confidence`.
+    Sentences of a template contradict each other if they name the same subject. Each contradiction has the cluster's
+    id, the frame, the slot with its type, and `values` (text, count, the first sentences with this value, first and
+    last time). It has the `majority` and the `newest` value as indices into `values` (null if there is none), the
+    `difference` of the two most common values if they are numbers, and a `confidence`.
     """
     frame, texts = framed(cluster)
     said: dict[str, list[dict[str, Any]]] = {}
@@ -59,14 +59,16 @@ def contradictions(cluster: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def confidences(cluster: dict[str, Any]) -> list[float]:
-    """The confidence of each contradiction in such a cluster."""
+    """Return the confidence of each contradiction in such a cluster."""
     return [row["confidence"] for row in contradictions(cluster)]
 
 
 def _among(
     cluster: dict[str, Any], frame: Frame, members: Sequence[Sequence[dict[str, Any]]], places: Sequence[int]
 ) -> Iterator[dict[str, Any]]:
-    """The contradictions among the texts at these places, which fill the frame in the order of their `members`."""
+    """Yield the contradictions among the texts with these indices, which fill the frame in the order of their
+    `members`.
+    """
     sentences = {place: members[place] for place in places}
     differing = {}
     for slot in frame.slots:
@@ -95,9 +97,9 @@ def _among(
 
 
 def _of_one_subject(frame: Frame, members: Sequence[Sequence[dict[str, Any]]]) -> Iterator[list[int]]:
-    """The texts of a template that name the same subject, where there are two or more.
+    """Yield groups of two or more texts of a template that name the same subject.
 
-    Not where titles tell them apart: then the frame has more than one subject.
+    Yields nothing if titles distinguish the texts, because then the frame has more than one subject.
     """
     subjects = [slot for slot in frame.slots if slot.name.rstrip("0123456789") == SUBJECT]
     others = [slot for slot in frame.slots if slot not in subjects]
@@ -120,9 +122,9 @@ def _page(member: dict[str, Any]) -> str:
 
 
 def _by_value(values: Mapping[int, Value], counts: Mapping[int, int]) -> list[list[int]]:
-    """The places of texts that tell the same, in any order of the texts alike.
+    """Group the indices of texts with the same value. The order of the texts does not matter.
 
-    Of very many values the commonest are compared. What tells nothing is left out, but where others negate.
+    If there are very many values, the most common ones are compared. Empty values are left out, unless others negate.
     """
     by_text: dict[str, list[int]] = {}
     negated = any(value.text.casefold() in _NEGATIVES for value in values.values())
@@ -146,7 +148,7 @@ def _by_value(values: Mapping[int, Value], counts: Mapping[int, int]) -> list[li
 def _value(
     values: Mapping[int, Value], places: Sequence[int], sentences: Mapping[int, Sequence[dict[str, Any]]]
 ) -> dict[str, Any]:
-    """One value, in its commonest form, and who tells it."""
+    """Return one value in its most common form, and the sentences that have it."""
     most = min(places, key=lambda place: (-len(sentences[place]), values[place].text))
     members = sorted((one for place in places for one in sentences[place]), key=lambda one: one["id"].encode())
     times = sorted(member["timestamp"] for member in members if member["timestamp"])
@@ -163,10 +165,11 @@ def _value(
 
 
 def _confidence(cluster: dict[str, Any], slot: Slot, differing: int, dated: bool, two_pages: bool) -> float:
-    """The kind's confidence; less for words than for figures, where much else differs, and for two pages or dates.
+    """Return the confidence of a contradiction, derived from that of the kind.
 
-    One page speaks of one subject, two may speak of two; and what was so in one year may be otherwise in the next.
-    That a template is one says nothing of its rows.
+    It is lower for words than for figures, if much else differs, and for two pages or dates. One page is about one
+    subject, two pages may be about two. And a fact of one year may be different in the next. The confidence that a
+    cluster is a template says nothing about its rows.
     """
     trust = _TRUST.get(slot.type, 0.3) * 0.9 ** (differing - 1)
     kind = cluster["kind_confidence"] if cluster["kind"] == "drift" else _OF_A_TEMPLATE

@@ -1,4 +1,4 @@
-"""Who edits: people with an account, people without one, programs."""
+"""Kinds of editors: registered, anonymous, bots."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ REGISTERED, ANONYMOUS, BOT, HIDDEN = EDITORS = ("registered", "anonymous", "bot"
 
 _BOT = re.compile(r"Bot(?![a-z])|(?i:(?<![a-z])bot(?![a-z])|bot\d*$)")
 _NO_BOT = re.compile(r"(ab|ca|tal|tur)bot$", re.IGNORECASE)
-"""Names of people that end as those of programs do."""
+"""Names of people that end like names of bots."""
 _TEMPORARY = re.compile(r"~\d{4}-\d")
-"""What wikis call people without an account since 2024."""
+"""How wikis name anonymous people since 2024."""
 
 
 def editor_kind(contributor: str | None) -> str:
-    """The kind of an editor by name or address: a dump says of no one that it is a program, only its name does."""
+    """Return the kind of an editor by name or address. A dump does not say who is a bot; only the name does."""
     if not contributor:
         return HIDDEN
     if _TEMPORARY.match(contributor) or _is_address(contributor):
@@ -26,7 +26,7 @@ def editor_kind(contributor: str | None) -> str:
 
 
 def editors(counts: Mapping[str | None, int]) -> dict[str, int]:
-    """Counts by contributor as counts by kind of editor."""
+    """Turn counts by contributor into counts by kind of editor."""
     kinds = Counter(dict.fromkeys(EDITORS, 0))
     for contributor, count in counts.items():
         kinds[editor_kind(contributor)] += count

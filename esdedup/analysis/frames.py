@@ -1,4 +1,4 @@
-"""The frame of one cluster, by itself."""
+"""The frame of a single cluster."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from esdedup.analysis.word_forms import Words, split_words
 
 
 class FramedTexts(NamedTuple):
-    """Texts laid under one of them: their frame, and where its slots stand.
+    """Texts aligned with one of them: their frame, and where its slots are.
 
-    `spans[k][i]` is where slot k stands in text i, in the bytes of all texts (`words.data`).
+    `spans[k][i]` is the position of slot k in text i, in the bytes of all texts (`words.data`).
     """
 
     frame: Frame
@@ -25,7 +25,9 @@ class FramedTexts(NamedTuple):
 
 
 def framed(cluster: dict[str, Any]) -> tuple[Frame, list[str]]:
-    """The frame of a cluster as the contract writes it, and its distinct texts in the order in which they fill it."""
+    """Return the frame of a cluster in the format of clusters.jsonl, and its distinct texts in the order of the
+    fillers.
+    """
     titles: dict[str, str] = {}
     for member in cluster["members"]:
         titles.setdefault(member["text"], member["title"] or member["document"])
@@ -35,7 +37,7 @@ def framed(cluster: dict[str, Any]) -> tuple[Frame, list[str]]:
 
 
 def frame_texts(texts: Sequence[str], centre: int, titles: Sequence[str] = ()) -> FramedTexts:
-    """Lay distinct `texts` under that at place `centre`; `titles` are those of their documents."""
+    """Align distinct `texts` with the one at index `centre`; `titles` are the titles of their documents."""
     words = split_words(pa.array(texts, pa.large_string()))
     alignment = align(words, np.array([0, len(texts)]), np.array([centre]))
     every, slots = range(len(texts)), range(int(alignment.slots[1]))

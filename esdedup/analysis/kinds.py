@@ -1,7 +1,8 @@
-"""What a cluster is, by a list of rules: the first that holds gives the kind, the reason and the confidence.
+"""Classify a cluster with a list of rules. The first rule that holds gives the kind, the reason and the confidence.
 
-The kinds are those of Weissman et al. 2014, section 4.1. A rule's confidence is the share of hand-labelled clusters
-of the design half (scripts/benchmarks/kinds.tsv) that it was right about, one right and one wrong added.
+The kinds are those of Weissman et al. 2014, section 4.1. The confidence of a rule is the share of hand-labelled
+clusters of the design half (scripts/benchmarks/kinds.tsv) that it classified correctly, with one right and one wrong
+cluster added.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ Columns = dict[str, Any]
 
 
 class Rule(NamedTuple):
-    """Where it `holds`, a cluster is of this `kind`."""
+    """If it `holds`, a cluster is of this `kind`."""
 
     kind: str
     confidence: float
@@ -34,7 +35,9 @@ class Rule(NamedTuple):
 
 
 def classify(differences: Measures, looks: Measures, subjects: Measures) -> Numbers:
-    """The place in `RULES` of the rule that decides, for m clusters of two distinct texts or more; shape (m,)."""
+    """Return the index in `RULES` of the first rule that holds, for m clusters of two or more distinct texts; shape
+    (m,).
+    """
     columns = dict(zip(DIFFERENCES + LOOKS + SUBJECTS, np.hstack([differences, looks, subjects]).T, strict=True))
     decided = np.full(len(differences), len(RULES) - 1)
     open_ = np.ones(len(differences), np.bool_)
@@ -84,7 +87,7 @@ def _other_figure(c: Columns) -> Any:
 def _other_name(c: Columns) -> Any:
     known = (c["fixed names"] >= 1) & (c["words"] >= 15) & (c["fixed"] >= 0.85) & (c["begins apart"] == 0)
     only = _reworded(c) + c["number conflicts"] + c["number extras"] == 0
-    # titles that are alike are those of a family, whose members each have their name
+    # similar titles are those of a family of subjects, each with its own name
     return (c["name conflicts"] >= 0.5) & known & only & (c["titles alike"] < 0.2)
 
 

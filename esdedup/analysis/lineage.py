@@ -1,4 +1,4 @@
-"""Who said it first: what is added up along a tree of copies and edits."""
+"""Who wrote a sentence first: sums along a tree of copies and edits."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from esdedup.analysis.editors import editor_kind
 
 
 def descended(tree: dict[str, Any]) -> dict[str, Any]:
-    """A tree as `esdedup.store.results.Results.trees` has it, with what only the whole tells.
+    """Add to a tree of `esdedup.store.results.Results.trees` what depends on the whole tree.
 
-    Of each member also the kind of its `editor`, its `depth` (0 for what came from nowhere) and `errors`: the words
-    edited on the way from there.
+    Each member also gets the kind of its `editor`, its `depth` (0 for an original) and `errors`: the number of words
+    edited since the original.
     """
     below: dict[str | None, list[dict[str, Any]]] = {}
     known = {member["id"] for member in tree["members"]}

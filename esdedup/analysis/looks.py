@@ -1,4 +1,4 @@
-"""What the representative of a cluster looks like, in numbers: one row of `LOOKS` a cluster."""
+"""What the representative of a cluster looks like, in numbers: one row of `LOOKS` for each cluster."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from esdedup.columns.hashing import Offsets
 
 LOOKS = (
     "words",
-    "fixed",  # share of them that stand in every text
-    "fixed names",  # but for the first word
+    "fixed",  # share of them that occur in every text
+    "fixed names",  # the same for names, without the first word
     "fixed numbers",
     "begins apart",  # whether the first word is in a slot
-    "citation",  # what citations have, for each ten words
+    "citation",  # marks of citations, for each ten words
     "imprint",  # whether it ends with a comma and a year
-    "listing",  # bars, bullets and the like, for each ten words; one more where a text ends with a semicolon
-    "cut",  # whether some texts end with a comma, colon or semicolon, and others do not
+    "listing",  # bars, bullets and the like, for each ten words; one more if a text ends with a semicolon
+    "cut",  # whether some texts end with a comma, colon or semicolon, but not all
     "sentence",  # whether it begins with a capital and ends like a sentence
 )
 
@@ -35,7 +35,7 @@ _YEAR_DIGITS = 4
 
 
 def looks(words: Words, facts: Classes, clusters: Offsets, centres: Numbers, alignment: Alignment) -> Measures:
-    """What the representatives of m clusters look like, as `differences` takes them; shape (m, len(LOOKS))."""
+    """Return the looks of the representatives of m clusters, given as for `differences`; shape (m, len(LOOKS))."""
     if not len(words.begin):
         return np.zeros((len(centres), len(LOOKS)), np.float64)
     low, high = words.offsets[centres], words.offsets[centres + 1]
@@ -46,7 +46,7 @@ def looks(words: Words, facts: Classes, clusters: Offsets, centres: Numbers, ali
         return np.asarray(np.bincount(owner, what, len(centres)), np.float64)
 
     def ending(signs: str) -> Numbers:
-        """How many texts of each cluster end with one of the signs."""
+        """Count the texts of each cluster that end with one of the signs."""
         behind = at_most(words.offsets[1:] - 1, len(words.begin))
         ends = np.isin(words.sign[behind], [ord(sign) for sign in signs]) & (np.diff(words.offsets) > 0)
         return np.asarray(np.add.reduceat(ends, clusters[:-1], dtype=np.int64))
@@ -78,12 +78,14 @@ def looks(words: Words, facts: Classes, clusters: Offsets, centres: Numbers, ali
 
 
 def at_most(places: Numbers, length: int) -> Numbers:
-    """Places that may be used as such, also where there is nothing."""
+    """Limit indices so that they are valid even if there is nothing to index."""
     return np.clip(places, 0, length - 1)
 
 
 def _citing(words: Words, at: Numbers, form: Classes) -> Measures:
-    """How much each of the words `at` tells of a citation: a cue, a year in brackets or at the end, an initial."""
+    """Return how strongly each of the words `at` suggests a citation: a cue, a year in brackets or at the end, an
+    initial.
+    """
     last = len(words.begin)
     behind, before = at_most(at + 1, last), at_most(at - 1, last)
     touching = np.where((words.begin[behind] == words.end[at]) & (behind != at), words.sign[behind], 0)
@@ -96,7 +98,7 @@ def _citing(words: Words, at: Numbers, form: Classes) -> Measures:
 
 
 def _has_imprint(words: Words, high: Numbers) -> Flags:
-    """Whether texts, whose words end at `high`, end with a comma, a year and a full stop."""
+    """Return whether texts, whose words end at `high`, end with a comma, a year and a full stop."""
     last = len(words.begin)
     comma, year, stop = (at_most(high - back, last) for back in (3, 2, 1))
     size = words.end[year] - words.begin[year]

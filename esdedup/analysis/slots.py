@@ -1,4 +1,4 @@
-"""A cluster as a frame: fixed words, and slots with a name and a type, which each text fills in its own way."""
+"""A cluster as a frame: fixed words, and slots with a name and a type that each text fills differently."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from esdedup.analysis.values import DATE, NAME, NOTHING, NUMBER, QUANTITY, WORDS
 from esdedup.analysis.word_forms import SIGN, Words
 
 SUBJECT = "subject"
-"""The name of a slot that titles tell."""
+"""The name of a slot that titles identify."""
 
 _LOOKED_AT = 50
-"""Fillers that decide the type of a slot."""
+"""Number of fillers that decide the type of a slot."""
 
 
 Span = tuple[int, int]
@@ -23,16 +23,18 @@ Span = tuple[int, int]
 
 
 class Slot(NamedTuple):
-    """A place that texts fill differently. `fillers` has one for each text, with the white space around it."""
+    """A position that texts fill differently. `fillers` has one filler for each text, with the white space
+    around it.
+    """
 
     name: str
     type: str
-    before: str  # the fixed words beside it, empty at the ends
+    before: str  # the adjacent fixed words, empty at the ends
     behind: str
     fillers: tuple[str, ...]
 
     def value(self, place: int) -> Value:
-        """What the text at `place` of the cluster has here."""
+        """Return the value of the text at index `place` of the cluster."""
         return read_value(self.fillers[place].strip(), self.before, self.behind)
 
 
@@ -43,7 +45,7 @@ class Frame(NamedTuple):
     slots: tuple[Slot, ...]
 
     def text(self) -> str:
-        """The frame with the names of slots in braces; braces of the text are doubled."""
+        """The frame with the names of slots in braces. Braces in the text are doubled."""
         pieces = [_escaped(self.fixed[0])]
         for slot, fixed in zip(self.slots, self.fixed[1:], strict=True):
             lead, trail = _space_around(slot.fillers)
@@ -52,9 +54,9 @@ class Frame(NamedTuple):
 
 
 def frame_of(words: Words, centre: int, spans: Sequence[Sequence[Span]], titles: Sequence[str] = ()) -> Frame:
-    """The frame of a cluster with the representative `centre` and the slots that stand at these `spans`.
+    """Return the frame of a cluster with the representative `centre` and slots at these `spans`.
 
-    With `titles`, one for each text, a slot that mostly holds words of them is called `subject`.
+    With `titles` (one for each text), a slot that mostly contains words of the titles is called `subject`.
     """
     bounds = [(0, int(words.texts[centre])), *(some[-1] for some in spans), (int(words.texts[centre + 1]), 0)]
     fixed = tuple(_decoded(words, end, begin) for (_, end), (begin, _) in pairwise(bounds))
@@ -71,9 +73,10 @@ def frame_of(words: Words, centre: int, spans: Sequence[Sequence[Span]], titles:
 
 
 def slot_spans(words: Words, texts: range, centre: int, alignment: Alignment, slots: range) -> list[list[Span]]:
-    """Where each slot of a cluster stands in each of its `texts`, or the first of them, and then in the representative.
+    """Return the position of each slot of a cluster in each of its `texts` (or the first of them), then in the
+    representative.
 
-    A slot of the alignment that always holds the same forms of words is several of these.
+    A slot of the alignment that always contains the same forms of words becomes several slots.
     """
     found: list[list[Span]] = []
     for slot in slots:
@@ -85,7 +88,7 @@ def slot_spans(words: Words, texts: range, centre: int, alignment: Alignment, sl
 
 
 def _parts(words: Words, texts: Sequence[int], filled: Sequence[tuple[int, int]]) -> Iterator[list[Span]]:
-    """The bytes of a slot in each text; more than one part where all have the same forms, as in `1990 Ada`."""
+    """Yield the bytes of a slot in each text; several parts if all texts have the same forms, as in `1990 Ada`."""
     runs = [_runs(words, first, last) for first, last in filled]
     forms = {tuple(form for form, _, _ in some) for some in runs}
     first_forms = next(iter(forms))
@@ -107,7 +110,7 @@ def _parts(words: Words, texts: Sequence[int], filled: Sequence[tuple[int, int]]
 
 
 def _runs(words: Words, first: int, last: int) -> list[tuple[int, int, int]]:
-    """Runs of words of one form: form, first, last."""
+    """Return runs of words of one form: form, first, last."""
     runs: list[tuple[int, int, int]] = []
     for word in range(first, last):
         form = int(words.form[word])
@@ -119,13 +122,13 @@ def _runs(words: Words, first: int, last: int) -> list[tuple[int, int, int]]:
 
 
 def _is_figure(words: Words, filled: Sequence[tuple[int, int]]) -> bool:
-    """Whether a slot is one date or quantity as a whole."""
+    """Return whether a whole slot is one date or quantity."""
     texts = (_decoded(words, int(words.begin[first]), int(words.end[last - 1])) for first, last in filled[:_LOOKED_AT])
     return all(read_value(text).type in (DATE, QUANTITY, NUMBER) for text in texts)
 
 
 def _span(words: Words, text: int, first: int, last: int) -> Span:
-    """The bytes between the fixed words around words `first:last`: with the white space on both sides."""
+    """Return the bytes between the fixed words around words `first:last`, with the white space on both sides."""
     low, high = int(words.offsets[text]), int(words.offsets[text + 1])
     begin = int(words.texts[text] if first == low else words.end[first - 1])
     end = int(words.texts[text + 1] if last == high else words.begin[last])
@@ -141,7 +144,7 @@ def _escaped(text: str) -> str:
 
 
 def _space_around(fillers: Sequence[str]) -> tuple[str, str]:
-    """The white space that most fillers begin and end with."""
+    """Return the white space that most fillers begin and end with."""
     filled = [filler for filler in fillers if filler.strip()] or [""]
     leads = Counter(filler[: len(filler) - len(filler.lstrip())] for filler in filled)
     trails = Counter(filler[len(filler.rstrip()) :] for filler in filled)
@@ -157,7 +160,7 @@ def _first_word(text: str) -> str:
 
 
 def _type_of(fillers: Sequence[str], before: str, behind: str) -> str:
-    """The type of most fillers that hold something; bare years among other numbers are numbers."""
+    """Return the most common type of the fillers that are not empty. Bare years among other numbers are numbers."""
     values = [read_value(filler.strip(), before, behind) for filler in fillers[:_LOOKED_AT]]
     types = Counter(value.type for value in values)
     del types[NOTHING]
@@ -172,7 +175,7 @@ def _type_of(fillers: Sequence[str], before: str, behind: str) -> str:
 
 
 def _is_subject(fillers: Sequence[str], titles: Sequence[str]) -> bool:
-    """Whether most fillers share a word of three letters or more with their title."""
+    """Return whether most fillers share a word of three letters or more with their title."""
     shared = 0
     for filler, title in zip(fillers, titles, strict=True):
         folded = title.casefold()

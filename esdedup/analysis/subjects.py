@@ -1,4 +1,4 @@
-"""Whom the texts of a cluster speak of: where they stand together, and whether titles tell what differs."""
+"""What the texts of a cluster are about: whether they share documents, and whether titles explain the differences."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from esdedup.columns.hashing import Bytes, Hashes, Offsets
 from esdedup.columns.kernels import compiled
 
 SUBJECTS = (
-    "together",  # share of texts that stand in one document with the representative, at the same time
-    "versions",  # share of texts that stand under one title with it, but never together with it
-    "titles alike",  # words that titles have in common, of all of theirs
-    "title in slot",  # share of texts in which a word stands in a slot that their title has, and the other's has not
+    "together",  # share of texts that are in one document with the representative, at the same time
+    "versions",  # share of texts that share a title with it, but are never there together with it
+    "titles alike",  # words that titles have in common, as a share of all their words
+    "title in slot",  # share of texts with a word in a slot that is in their title and not in the other's title
 )
 
 _SHORTEST = 3
-"""Bytes of a word that may be found inside another one."""
+"""Bytes of the shortest word that may be found inside another one."""
 
 
 class Places(NamedTuple):
-    """Where n texts stand: up to k documents each.
+    """Where n texts are: up to k documents each.
 
-    `titles` are the words of their documents' titles. The others have shape (n, k): `named` a hash of the title and
-    `documents`, 0 for none, `since` and `till` when the text was there first and last (any numbers that
-    grow with time).
+    `titles` are the words of their documents' titles. The others have shape (n, k): `named` is a hash of the title, and
+    `documents` the document, 0 for none. `since` and `till` are the first and last time of the text there (any numbers
+    that grow with time).
     """
 
     titles: Words
@@ -39,14 +39,14 @@ class Places(NamedTuple):
 
 
 def subjects(words: Words, clusters: Offsets, centres: Numbers, alignment: Alignment, places: Places) -> Measures:
-    """Whom the texts of m clusters speak of, as `align` takes them; shape (m, len(SUBJECTS))."""
+    """Return features of the subjects of m clusters, given as for `align`; shape (m, len(SUBJECTS))."""
     texts = np.diff(clusters)
     centre = np.repeat(centres, texts)
     one = np.arange(len(centre))
     others = one != centre
     together = _meet(places, one, centre) & others
     versions = _share(places.named, one, centre).any((1, 2)) & ~together & others
-    # whose titles tell a text's subject from another's: the representative's, or those of the first other text
+    # the text whose title is compared with a text's title: the representative, or for it the first other text
     first = np.repeat(clusters[:-1], texts)
     rival = np.where(others, centre, np.where(first != centre, first, first + 1))
     titles = places.titles
@@ -62,12 +62,12 @@ def subjects(words: Words, clusters: Offsets, centres: Numbers, alignment: Align
 
 
 def _share(hashes: Hashes, one: Numbers, two: Numbers) -> Flags:
-    """Which of the k places of text `one[i]` are those of text `two[i]`; shape (n, k, k)."""
+    """Return which of the k documents of text `one[i]` are those of text `two[i]`; shape (n, k, k)."""
     return np.asarray((hashes[one][:, :, None] == hashes[two][:, None, :]) & (hashes[one] != 0)[:, :, None])
 
 
 def _meet(places: Places, one: Numbers, two: Numbers) -> Flags:
-    """Whether texts stand in one document at the same time."""
+    """Return whether texts are in one document at the same time."""
     since = places.since[one][:, :, None] <= places.till[two][:, None, :]
     till = places.since[two][:, None, :] <= places.till[one][:, :, None]
     return np.asarray((_share(places.documents, one, two) & since & till).any((1, 2)))
@@ -91,7 +91,9 @@ def _find_titles(
     in_slot: Flags,
     alike: Measures,
 ) -> None:
-    """Mark texts in whose slots a word of their title stands that the rival's has not; how alike both titles are."""
+    """Mark texts whose slots contain a word of their title that the rival's title lacks; measure how similar the titles
+    are.
+    """
     for text in range(len(rival)):
         shared = total = 0
         for part in range(title_offsets[rival[text]], title_offsets[rival[text] + 1]):
@@ -122,9 +124,9 @@ def _find_titles(
 
 @compiled
 def _related(part: Bytes, a: int, a_end: int, whole: Bytes, b: int, b_end: int, number: bool) -> bool:
-    """Whether two words, the shorter one first, begin alike for the most part, or the shorter stands in the other.
+    """Return whether two words (the shorter first) mostly begin the same way, or the shorter is in the other.
 
-    Case does not matter. A number must stand there without a digit beside it.
+    Case does not matter. A number must be there without an adjacent digit.
     """
     size, room = a_end - a, b_end - b
     same = 0

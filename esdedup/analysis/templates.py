@@ -1,4 +1,4 @@
-"""Templates as data: a frame with a table of what fills its slots, and sentences from a frame and a table."""
+"""Templates as data: a frame with a table of the values in its slots, and sentences from a frame and a table."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from esdedup.analysis.values import DATE, Value
 from esdedup.errors import UsageError
 
 _MOSTLY = 0.9
-"""The share of cells that must have a value, for a column to have values."""
+"""The share of cells that must have a value for a column to have values."""
 
 _SLOT = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 
 
 class Column(NamedTuple):
-    """A slot as a column: what stands there, and where nearly all are numbers or full dates, their values."""
+    """A slot as a column: its cells, and their values if nearly all are numbers or full dates."""
 
     name: str
     type: str
@@ -28,17 +28,17 @@ class Column(NamedTuple):
 
 
 class Table(NamedTuple):
-    """What one template cluster says: one row a sentence."""
+    """The content of one template: one row for each sentence."""
 
     cluster: str
     frame: str
     sentences: tuple[dict[str, Any], ...]  # id, document, title
     columns: tuple[Column, ...]
-    fits: tuple[bool, ...]  # whether frame and cells make the sentence again
+    fits: tuple[bool, ...]  # whether frame and cells reproduce the sentence
 
 
 def table_of(cluster: dict[str, Any]) -> Table:
-    """The table of one cluster as the contract writes it."""
+    """Return the table of one cluster in the format of clusters.jsonl."""
     frame, texts = framed(cluster)
     place = {text: at for at, text in enumerate(texts)}
     rows = [place[member["text"]] for member in cluster["members"]]
@@ -67,7 +67,7 @@ def _column(slot: Slot) -> Column:
     numbers = [value for value in filled if value.readings]
     units = {value.unit for value in numbers}
     if len(numbers) >= _MOSTLY * len(filled) and len(units) == 1 and filled:
-        # a point that parts decimals in one row does so in all
+        # if a point separates decimals in one row, it does so in all rows
         decimal = any(len(value.readings) == 1 and value.readings[0][1] < 1 for value in numbers)
         return Column(slot.name, slot.type, units.pop(), cells, tuple(_number(value, decimal) for value in values))
     full = [value for value in filled if all(value.date)]
@@ -85,9 +85,9 @@ def _number(value: Value, decimal: bool) -> int | float | None:
 
 
 def write(frame: str, cells: Mapping[str, str]) -> str:
-    """The sentence of a frame with these cells; white space is not doubled around an empty one.
+    """Return the sentence of a frame with these cells. White space is not doubled around an empty cell.
 
-    Raises `UsageError` for a frame whose braces do not match, and for a slot without a cell.
+    Raises `UsageError` for a frame with unmatched braces, and for a slot without a cell.
     """
     pieces: list[str] = []
     for piece in frame_pieces(frame):
@@ -98,7 +98,7 @@ def write(frame: str, cells: Mapping[str, str]) -> str:
         elif piece[0] in cells:
             pieces.append(cells[piece[0]])
         else:
-            raise UsageError(f"the frame has a slot {{{piece[0]}}}, and the table has no such column")
+            raise UsageError(f"the frame has a slot {{{piece[0]}}}, but the table has no such column")
     return "".join(pieces).strip()
 
 
@@ -108,7 +108,7 @@ def _ends_with_space(pieces: Sequence[str]) -> bool:
 
 
 def frame_pieces(frame: str) -> Iterator[str | tuple[str]]:
-    """Fixed texts, and the names of slots as tuples of one."""
+    """Yield fixed texts as strings, and the names of slots as tuples of one."""
     at, fixed = 0, ""
     for match in _SLOT.finditer(frame):
         fixed += frame[at : match.start()]

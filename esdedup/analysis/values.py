@@ -1,7 +1,7 @@
-"""What stands in a slot: numbers with their units, dates, names, words; and whether two of them tell the same.
+"""The values in slots: numbers with units, dates, names, words; and whether two of them mean the same.
 
-A number may be read in more ways than one (`1.234` is 1234 in German); two values differ only if no reading of one is
-a reading of the other, in any unit that both can be turned into, or a rounding of it.
+A number may have more than one reading (`1.234` is 1234 in German). Two values differ only if no reading of one is a
+reading of the other or a rounding of it, in any unit that both can be converted to.
 """
 
 from __future__ import annotations
@@ -73,10 +73,10 @@ _UNITS = {
     for unit in names.split()
 } | dict.fromkeys(_CURRENCIES, (_MONEY, 1.0))
 _UNCLEAR = {"in", "second", "t", "min"}
-"""Units that are also other words: behind a number they are none, unless they change with it."""
+"""Units that are also other words. After a number they are not units, unless they change with it."""
 
 _ROUNDED = 0.05
-"""A rounded number is off by this share of it at most."""
+"""A rounded number is off by at most this share."""
 
 _LONGEST = 20
 """Longer numbers are names: of accounts, of parts."""
@@ -89,7 +89,7 @@ _ISO = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
 
 
 class Value(NamedTuple):
-    """A value as it stands, its type, and for numbers their readings with their last digit's worth."""
+    """A value as written, its type, and for numbers their readings with the value of the last digit."""
 
     text: str
     type: str
@@ -99,7 +99,7 @@ class Value(NamedTuple):
 
 
 def read_value(text: str, before: str = "", behind: str = "") -> Value:
-    """The value of a slot's filler, which stands between the words `before` and `behind`."""
+    """Return the value of a slot's filler between the words `before` and `behind`."""
     words = _SPACED.sub(lambda match: re.sub(r"\s", "", match[0]), text).replace("%", " % ").split()
     if not words:
         return Value(text, NOTHING)
@@ -118,7 +118,7 @@ def read_value(text: str, before: str = "", behind: str = "") -> Value:
 
 
 def same_value(one: Value, two: Value) -> bool:
-    """Whether two values may both be true of one thing; values of different types may not, unless one is nothing."""
+    """Return whether two values may both be true of one thing. Different types may not, unless one is empty."""
     if NOTHING in (one.type, two.type):
         return True
     if one.type == two.type == DATE:
@@ -126,7 +126,7 @@ def same_value(one: Value, two: Value) -> bool:
     if one.readings and two.readings:
         (dimension, factor), (other, scale) = _dimension(one), _dimension(two)
         if dimension == other == _MONEY and one.unit != two.unit:
-            return True  # nobody knows the rate
+            return True  # the exchange rate is unknown
         if dimension and other and dimension != other:
             return False
         return any(
@@ -138,9 +138,9 @@ def same_value(one: Value, two: Value) -> bool:
 
 
 def difference(one: Value, two: Value) -> float | None:
-    """The second number less the first, in the first one's unit; None where these are no numbers.
+    """Return the second number minus the first, in the unit of the first; None if these are not numbers.
 
-    Where a number can be read in two ways, as 3.856 can, the readings are those that lie nearest to each other.
+    If a number has two readings, as 3.856 has, the two readings nearest to each other are used.
     """
     if not one.readings or not two.readings:
         return None
@@ -151,12 +151,12 @@ def difference(one: Value, two: Value) -> float | None:
 
 
 def _dimension(value: Value) -> tuple[str, float]:
-    """What the unit of a value measures, and its factor; no dimension without a unit."""
+    """Return what the unit of a value measures, and its factor; without a unit, no dimension."""
     return _UNITS.get(value.unit or "", ("", 1.0))
 
 
 def _rounds_to(a: float, digit: float, b: float, last: float) -> bool:
-    """Whether two numbers are equal, or the one with the coarser last digit is the other one rounded."""
+    """Return whether two numbers are equal, or the one with the coarser last digit is a rounding of the other."""
     apart = abs(a - b)
     return apart <= 1e-9 * max(abs(a), abs(b)) or (
         apart <= max(digit, last) / 2 * (1 + 1e-9) and apart <= _ROUNDED * max(abs(a), abs(b))
@@ -168,7 +168,7 @@ def _folded(text: str) -> str:
 
 
 def _read_date(text: str, before: str, behind: str) -> tuple[int | None, int | None, int | None] | None:
-    """Year, month and day as far as they are given; None where it is no date."""
+    """Return year, month and day as far as they are given; None if the text is not a date."""
     iso = _ISO.fullmatch(text.strip())
     if iso:
         return _if_real(int(iso[1]), int(iso[2]), int(iso[3]))
@@ -188,7 +188,7 @@ def _read_date(text: str, before: str, behind: str) -> tuple[int | None, int | N
 
 
 def _if_real(year: int | None, month: int | None, day: int | None) -> tuple[int | None, int | None, int | None] | None:
-    """The date, unless no calendar has it."""
+    """Return the date if it exists in the calendar."""
     try:
         datetime.date(year or 2000, month or 1, day or 1)
     except ValueError:
@@ -197,7 +197,7 @@ def _if_real(year: int | None, month: int | None, day: int | None) -> tuple[int 
 
 
 def _read_quantity(words: list[str], behind: str) -> tuple[tuple[tuple[float, float], ...], str | None] | None:
-    """The readings of a number with its last digit's worth, and its unit; None where these words are no number."""
+    """Return the readings of a number with the value of its last digit, and its unit; None if this is not a number."""
     if len(words) == 1 and words[0].lower() in _SCALES:
         return ((_SCALES[words[0].lower()], 1.0),), None
     readings = _read_number(words[0])
@@ -237,7 +237,7 @@ def _read_number(word: str) -> tuple[tuple[float, float], ...] | None:
     indian = len(parts[-1]) == 3 and all(len(part) == 2 for part in parts[1:-1]) and set(signs) == {","}
     if (grouped or indian) and len(set(signs)) == 1:
         readings.append((sign * float(whole), _last_digit(whole)))
-    # a comma before three digits parts thousands wherever it may; a point may part decimals
+    # a comma before three digits separates thousands if it can; a point may separate decimals
     decimal = signs[-1] in ".٫" or (signs[-1] == "," and len(parts[-1]) != 3)
     if decimal and signs.count(signs[-1]) == 1:
         places = len(parts[-1])
@@ -246,6 +246,6 @@ def _read_number(word: str) -> tuple[tuple[float, float], ...] | None:
 
 
 def _last_digit(whole: str) -> float:
-    """What the last digit is worth that was not rounded away: two zeros at the end or more may be rounding."""
+    """Return the value of the last significant digit: two or more zeros at the end may be rounding."""
     zeros = len(whole) - len(whole.rstrip("0"))
     return float(10**zeros) if 2 <= zeros < len(whole) else 1.0

@@ -1,7 +1,8 @@
-"""Texts into words and signs with their forms, on flat arrays: what alignments are made of.
+"""Split texts into words and signs with their forms, on flat arrays, for alignment.
 
-A word is a run of letters and digits, with marks, and apostrophes inside; a number goes on over separators between
-digits (`1,234.5`). Scripts without spaces have one word a character. Every other visible character is a sign.
+A word is a run of letters and digits, with marks, and with apostrophes inside. A number continues over separators
+between digits (`1,234.5`). In scripts without spaces, each character is a word. Every other visible character is a
+sign.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from esdedup.columns.kernels import compiled
 from esdedup.text.shingles import code_points, longest
 
 PLAIN, NAME, NUMBER, SIGN = 0, 1, 2, 3
-"""Forms: a word without capitals; one with a capital or a digit inside; one that begins with a digit; a sign."""
+"""Forms: a word without capitals; a word with a capital or a digit inside; a word that begins with a digit; a sign."""
 
 _SPACE, _LETTER, _CAPITAL, _DIGIT, _MARK, _SIGN, _ALONE = range(7)
 _BEYOND = 0x20000
-"""From here on there are rare ideographs, each a word."""
+"""From here on there are rare ideographs, each of them a word."""
 _LAST = np.uint64(_BEYOND)
 _APOSTROPHES = (0x27, 0x2019)
 _SEPARATORS = (0x2C, 0x2E, 0x27, 0x2019, 0x66B, 0x66C)  # between digits
@@ -39,10 +40,11 @@ CodePoints = npt.NDArray[np.uint32]
 
 
 class Words(NamedTuple):
-    """The words of n texts: those of text i stand at `offsets[i]:offsets[i + 1]` of the columns below it.
+    """The words of n texts. Those of text i are `offsets[i]:offsets[i + 1]` of the other columns.
 
-    `begin` and `end` are places in `data`, the texts' UTF-8, in which text i is `texts[i]:texts[i + 1]`; `hash` ignores
-    case and the separators of thousands; `form` is one of the forms above; `sign` is a sign's code point, else 0.
+    `begin` and `end` are positions in `data`, the texts' UTF-8, in which text i is `texts[i]:texts[i + 1]`. `hash`
+    ignores case and thousands separators. `form` is one of the forms above. `sign` is the code point of a sign,
+    otherwise 0.
     """
 
     data: Bytes
@@ -56,7 +58,7 @@ class Words(NamedTuple):
 
 
 def split_words(column: pa.LargeStringArray) -> Words:
-    """The words of each text."""
+    """Return the words of each text."""
     data, offsets = text_buffers(column)
     classes, lower = _characters()
     most = int(offsets[-1] - offsets[0])
@@ -70,9 +72,9 @@ def split_words(column: pa.LargeStringArray) -> Words:
 
 @cache
 def _characters() -> tuple[Classes, CodePoints]:
-    """The class and the lower-case form of every code point below `_BEYOND`, and for all others of one more."""
+    """Return the class and the lower-case form of every code point below `_BEYOND`, and of one more for all others."""
     codes = np.arange(_BEYOND + 1, dtype=np.uint32)
-    codes[0xD800:0xE000] = 0xFFFD  # surrogates are in no text
+    codes[0xD800:0xE000] = 0xFFFD  # texts contain no surrogates
     spelled = codes.astype("<u4").tobytes().decode("utf-32-le")
     column = pa.array(list(spelled), pa.string())
     classes = np.full(len(codes), _SIGN, np.uint8)
@@ -115,7 +117,7 @@ def _split(
     sign: CodePoints,
     bounds: Offsets,
 ) -> int:
-    """Write the words of all texts into the columns, and where those of each text begin and end into `bounds`."""
+    """Write the words of all texts to the columns, and the bounds of each text to `bounds`."""
     most = longest(offsets)
     units = np.empty(most, np.uint64)
     places = np.empty(most + 1, np.int64)
@@ -174,7 +176,7 @@ def _split(
 
 @compiled
 def _three_digits(units: Hashes, classes: Classes, index: int, size: int) -> bool:
-    """Whether three digits stand at `index`, and no fourth."""
+    """Return whether exactly three digits start at `index`."""
     for place in range(index, index + 3):
         if place >= size or classes[min(units[place], _LAST)] != _DIGIT:
             return False
@@ -183,7 +185,7 @@ def _three_digits(units: Hashes, classes: Classes, index: int, size: int) -> boo
 
 @compiled
 def _parts_thousands(units: Hashes, classes: Classes, place: int, end: int) -> bool:
-    """Whether the unit at `place` of a number, which ends at `end`, is a comma or the like before three digits."""
+    """Return whether the unit at `place` of a number, which ends at `end`, is a separator before three digits."""
     separator = units[place]
     if separator == _POINT or not (separator in _SEPARATORS or separator in _SPACES):
         return False
@@ -192,7 +194,7 @@ def _parts_thousands(units: Hashes, classes: Classes, place: int, end: int) -> b
 
 @compiled
 def _is_minus(units: Hashes, classes: Classes, index: int, size: int) -> bool:
-    """Whether a number begins with the sign at `index`: `-3`, but not in `2-3`."""
+    """Return whether a number begins with the sign at `index`: `-3`, but not in `2-3`."""
     if units[index] not in _MINUS or index + 1 >= size or classes[min(units[index + 1], _LAST)] != _DIGIT:
         return False
     return index == 0 or classes[min(units[index - 1], _LAST)] == _SPACE
@@ -200,11 +202,11 @@ def _is_minus(units: Hashes, classes: Classes, index: int, size: int) -> bool:
 
 @compiled
 def _goes_on(units: Hashes, classes: Classes, start: int, index: int, size: int) -> bool:
-    """Whether the word that begins at `start` goes on behind the sign or space at `index`."""
+    """Return whether the word that begins at `start` continues after the sign or space at `index`."""
     if index + 1 >= size:
         return False
     if units[index] in _SPACES:
-        # groups of three digits behind one to three: 12 345
+        # groups of three digits after one to three digits: 12 345
         group = index - 1
         while group >= start and classes[min(units[group], _LAST)] == _DIGIT:
             group -= 1

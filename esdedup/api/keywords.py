@@ -22,7 +22,7 @@ class ReadingOptions(TypedDict, total=False):
     """Load one of N parts, each on its own machine: by page id, or line, modulo N."""
 
     contributors: bool | None
-    """With format wikipedia: Keep who wrote what. Default: True."""
+    """With format wikipedia: Keep the contributor of each revision. Default: True."""
 
     namespaces: tuple[int, ...] | None
     """With format wikipedia: Namespaces of a wiki to read. Default: 0."""
@@ -48,7 +48,7 @@ class ReadingOptions(TypedDict, total=False):
     """With format tsv or csv: Column separator. Default: tab in TSV, comma in CSV."""
 
     header: bool | None
-    """With format tsv or csv: Whether the first line names the columns. Default: in CSV."""
+    """With format tsv or csv: Whether the first line contains the column names. Default: in CSV."""
 
 
 class SigningOptions(TypedDict, total=False):

@@ -1,1 +1,1 @@
-"""Where do documents come from, and how is a source written again without some of them?"""
+"""Where do documents come from, and how is a source rewritten without some of them?"""

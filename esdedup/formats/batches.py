@@ -1,4 +1,4 @@
-"""Rows into Arrow batches of bounded size: at most 4,096 rows or about 2 MiB of text each."""
+"""Collect rows in Arrow batches of bounded size: at most 4,096 rows or about 2 MiB of text each."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ MAX_ROWS = 4096
 MAX_BYTES = 2 * 2**20
 
 Row = tuple[str, str | None, str | bytes, int | None, str | None, str | None, int]
-"""One document in the order of the `DOCUMENTS` columns; a text as bytes is UTF-8."""
+"""One document, in the order of the `DOCUMENTS` columns. A text given as bytes is UTF-8."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def replace_surrogates(text: str) -> str:
-    """Put U+FFFD in the place of each lone surrogate, which UTF-8 cannot carry."""
+    """Replace each lone surrogate with U+FFFD, because UTF-8 cannot encode it."""
     return _SURROGATE.sub("\ufffd", text)
 
 
 def collect(rows: Iterable[Row]) -> Iterator[pa.RecordBatch]:
-    """Gather rows into batches; a text larger than a batch stands alone.
+    """Collect rows in batches. A text larger than a batch gets its own batch.
 
-    When the rows end in a `SourceError`, what came before it is yielded first.
+    If the rows end with a `SourceError`, the rows before it are yielded first.
     """
     held: list[Row] = []
     texts: list[bytes] = []
@@ -55,9 +55,9 @@ def collect(rows: Iterable[Row]) -> Iterator[pa.RecordBatch]:
 def from_columns(
     ids: Sequence[str], titles: Sequence[str] | None, texts: Sequence[str], places: Sequence[int]
 ) -> Iterator[pa.RecordBatch]:
-    """Batches from whole columns, for sources without revisions."""
+    """Make batches from whole columns, for sources without revisions."""
     rows = len(texts)
-    # a range need not be walked through
+    # avoids iterating over a range
     numbers = np.arange(places.start, places.stop) if isinstance(places, range) else places
     columns = [
         pa.array(ids, pa.string()),

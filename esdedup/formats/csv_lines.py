@@ -1,4 +1,4 @@
-"""Lines for the csv module, and the records that it makes of them."""
+"""Lines for the csv module, and the records that it makes from them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PIECE = 2**18
 
 
 class CsvLines(Iterator[str]):
-    """Lines for the csv module. `first_of_record` is set by the next line when it is 0."""
+    """Lines for the csv module. If `first_of_record` is 0, the next line sets it."""
 
     def __init__(self) -> None:
         self.first_of_record = 0
@@ -44,14 +44,14 @@ class NumberedLines(CsvLines):
         self._number += 1
         if not self.first_of_record:
             self.first_of_record = self._number
-        # invalid bytes travel as surrogates and are found again in the field
+        # surrogates stand for invalid bytes and are detected later in the field
         return line.decode("utf-8", "surrogateescape")
 
 
 class HeldLines(CsvLines, AbstractContextManager["HeldLines"]):
-    """Numbered lines whose bytes are held until they are released, on disk if they are many.
+    """Numbered lines whose bytes are kept until they are released, on disk if there are many.
 
-    `torn` tells that a part without a place stands inside the record that was begun.
+    `torn` is true if a part without a line number is inside the current record.
     """
 
     def __init__(self, lines: Iterator[tuple[int, bytes]]) -> None:
@@ -77,19 +77,19 @@ class HeldLines(CsvLines, AbstractContextManager["HeldLines"]):
         raise StopIteration
 
     def before_record(self) -> Iterator[bytes]:
-        """What is held from before the record that was begun last."""
+        """Yield the kept bytes before the current record."""
         return self._pieces(0, self._begin)
 
     def record(self) -> Iterator[bytes]:
-        """What is held of that record, to the end."""
+        """Yield the kept bytes of the current record, to the end."""
         return self._pieces(self._begin, self._held.tell())
 
     def all(self) -> Iterator[bytes]:
-        """All that is held."""
+        """Yield all kept bytes."""
         return self._pieces(0, self._held.tell())
 
     def release(self) -> None:
-        """Hold nothing any more."""
+        """Discard the kept bytes."""
         self._held.seek(0)
         self._held.truncate()
         self._begin = 0
@@ -104,7 +104,7 @@ class HeldLines(CsvLines, AbstractContextManager["HeldLines"]):
 
 
 def csv_records(lines: CsvLines, separator: str, skips: Skips) -> Iterator[tuple[int, list[str]]]:
-    """Records with the number of their first line; a record that cannot be read is skipped and counted."""
+    """Yield records with the number of their first line. An unreadable record is skipped and counted."""
     csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE))
     reader = csv.reader(lines, delimiter=separator, strict=True)
     while True:
@@ -119,7 +119,7 @@ def csv_records(lines: CsvLines, separator: str, skips: Skips) -> Iterator[tuple
                 skips.add("bad_csv", f"line {number}")
                 continue
             skips.add("too_long_field", f"line {number}")
-            # the field is open: its quote ends on the next line with an odd number of them
+            # the field is open: its quote ends on the next line with an odd number of quotes
             for line in lines:
                 if line.count('"') % 2:
                     break

@@ -1,4 +1,4 @@
-"""What is decided about the sentences of one source, met record by record while the source is read again."""
+"""The decisions about the sentences of one source, applied record by record while the source is read again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NO_MORE = 2**63
 
 
 class Verdict(NamedTuple):
-    """A sentence that stands in a cluster. For record units position is 0."""
+    """A sentence of a cluster. If the unit is a record, position is 0."""
 
     position: int
     cluster: str  # 16 hex digits
@@ -21,9 +21,9 @@ class Verdict(NamedTuple):
 
 
 class Decisions:
-    """Marks in rising order of place, asked for in that order, and counts of what they did.
+    """The verdicts of one source, in increasing order of record numbers, and counts of what they did.
 
-    `record` is the ordinal of the raw record that was met last: whoever walks through a source counts it up.
+    `record` is the number of the last raw record read. The code that reads the source increases it.
     """
 
     def __init__(self, verdicts: Iterable[tuple[int, Sequence[Verdict]]], splitting: Splitting, label: str) -> None:
@@ -40,15 +40,15 @@ class Decisions:
 
     @property
     def next_record(self) -> int:
-        """The place of the next record that has verdicts; beyond all places if none is left."""
+        """The number of the next record that has verdicts; a very large number if none is left."""
         return self._next[0]
 
     def drops(self, record: int) -> frozenset[int]:
-        """Positions of the sentences that the record at `record` loses."""
+        """Return the positions of the sentences that this record loses."""
         return frozenset(verdict.position for verdict in self._at(record) if not verdict.keep)
 
     def note(self, record: int) -> Any:
-        """The verdicts of the record at `record` as a value of JSON; the record counts as written."""
+        """Return the verdicts of this record as a JSON value. The record counts as written."""
         verdicts = self._at(record)
         self.documents += 1
         if self._splitting.unit == "sentence":
@@ -58,13 +58,13 @@ class Decisions:
         )
 
     def stay(self, records: int = 1) -> None:
-        """Count records that are written as they stand."""
+        """Count records that are written unchanged."""
         self.documents += records
 
     def left(self, text: str | None, drops: Collection[int]) -> str | None:
-        """What is left of a text that loses the sentences at `drops`; `None`: its record is left out.
+        """Return what is left of a text without the sentences at `drops`. None means that the record is left out.
 
-        `EsdedupError` where it has no such sentences: the source is not the one that was indexed.
+        Raises `EsdedupError` if the text has no such sentences: then this is not the source that was indexed.
         """
         if not self.needs_text:
             self.documents_dropped += 1
@@ -81,13 +81,13 @@ class Decisions:
         return left
 
     def finish(self) -> None:
-        """The source has been read to its end: no verdict may be left. `EsdedupError` if one is."""
+        """Check that no verdict is left at the end of the source. Raises `EsdedupError` if one is."""
         if self.next_record != _NO_MORE:
             raise self._changed()
 
     @property
     def needs_text(self) -> bool:
-        """Whether `left` looks at the text, or whole records are left out."""
+        """Whether `left` needs the text. Otherwise whole records are left out."""
         return self._splitting.unit == "sentence"
 
     def _at(self, record: int) -> Sequence[Verdict]:
@@ -107,6 +107,6 @@ class Decisions:
 
     def _changed(self) -> EsdedupError:
         return EsdedupError(
-            f"{self._label}: has changed since it was indexed: what is to be dropped was not found "
-            f"near place {self._asked}; index it again"
+            f"{self._label}: has changed since it was indexed: the sentences to drop were not found "
+            f"near record {self._asked}; index it again"
         )

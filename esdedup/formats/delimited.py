@@ -39,13 +39,13 @@ class Delimited(LineFormat, TableFormat):
     usual_separator: ClassVar[str]
     usual_header: ClassVar[bool]
     positional: ClassVar[bool]
-    """Whether columns whose names say nothing are the id and the text by their places."""
+    """Whether the first two columns are the id and the text if their names are unknown."""
 
     separator: str | None = option(
         None, "Column separator.", unit="CHAR", pattern=r"[^\r\n\"]",
         expected="allowed: one character, no quote or line end", usual="tab in TSV, comma in CSV",
     )  # fmt: skip
-    header: bool | None = option(None, "Whether the first line names the columns.", usual="in CSV")
+    header: bool | None = option(None, "Whether the first line contains the column names.", usual="in CSV")
 
     @property
     def between(self) -> str:
@@ -53,17 +53,17 @@ class Delimited(LineFormat, TableFormat):
         return self.separator or self.usual_separator
 
     def without_header(self, label: str) -> Columns | None:
-        """The columns, if no header names them."""
+        """Return the columns of a table without a header; None if it needs a header."""
         has_header = self.usual_header if self.header is None else self.header
         return None if has_header else self.unnamed(label)
 
     def with_header(self, names: Sequence[str], label: str) -> Columns:
-        """The columns that the cells of a header name."""
+        """Return the columns that the cells of a header name."""
         return self.named(names, label, positional=self.positional)
 
 
 class _Cells(Records):
-    """Records of cells. The columns are known once the header was met, if there is one."""
+    """Records of cells. If there is a header, the columns are known after it was read."""
 
     def __init__(self, table: Delimited, label: str, annotate: bool) -> None:
         self._table = table
@@ -76,16 +76,16 @@ class _Cells(Records):
 
     @property
     def columns(self) -> Columns:
-        assert self._columns is not None, "a record was asked about before its header was met"
+        assert self._columns is not None, "a record was used before its header was read"
         return self._columns
 
     @abstractmethod
     def cells(self, data: bytes) -> list[str]:
-        """The cells of a record, as far as they are needed."""
+        """Return the cells of a record, as far as they are needed."""
 
     @abstractmethod
     def joined(self, cells: Sequence[str]) -> bytes:
-        """Cells as they stand in a line."""
+        """Return cells as they are written in a line."""
 
     def text(self, data: bytes) -> str | None:
         cells, at = self.cells(data), self.columns.text
@@ -100,22 +100,22 @@ class _Cells(Records):
         return self.with_cell(data, compact_json(note))
 
     def with_cell(self, data: bytes, cell: str) -> bytes:
-        """The record as it stands, with one more cell."""
+        """Return the record unchanged, with one more cell."""
         body, end = body_and_end(data)
         return body + self._separator.encode() + self.joined([cell]) + end
 
     def take_header(self, names: Sequence[str], header: bytes) -> bytes:
-        """Learn the columns; the header as it is to be written."""
+        """Read the columns from the header, and return the header to write."""
         self._columns = one_text(self._table.with_header(names, self._label), self._label)
         return self.with_cell(header, NOTE) if self._annotate else header
 
 
 @dataclass(frozen=True)
 class Tsv(Delimited):
-    """No cell holds the separator, but the last one may.
+    """A table in which no cell contains the separator, except possibly the last one.
 
-    The text takes the rest of the line when its column is the last one: of the header, or without header of the columns
-    asked for.
+    If the text is in the last column, it takes the rest of the line. Without a header, the last column is the last one
+    of the options.
     """
 
     name = "tsv"
@@ -127,7 +127,7 @@ class Tsv(Delimited):
     positional = True
 
     def documents(self, blocks: LineBlocks, walk: Walk) -> Iterator[pa.RecordBatch]:
-        """A line is a document."""
+        """Read each line as a document."""
         from esdedup.formats.batches import from_columns
 
         separator, columns = self.between, self.without_header(walk.label)
@@ -145,12 +145,12 @@ class Tsv(Delimited):
             yield from from_columns(*_documents(cells, numbers, columns, walk.skips))
 
     def records(self, label: str, annotate: bool) -> Records:
-        """Lines of cells."""
+        """Return the lines as records."""
         return _TabLines(self, label, annotate)
 
 
 def _splits(columns: Columns, width: int | None = None) -> int:
-    """How often a line is split: up to the text, if it is the last of `width` columns (or of those asked for)."""
+    """Return how often a line is split: up to the text, if it is the last of `width` (or of the given) columns."""
     last = columns.last if width is None else width - 1
     return columns.text if columns.text == last and not columns.more else columns.last + 1
 
@@ -158,7 +158,7 @@ def _splits(columns: Columns, width: int | None = None) -> int:
 def _documents(
     cells: list[list[str]], numbers: Sequence[int], columns: Columns, skips: Skips
 ) -> tuple[Sequence[str], Sequence[str] | None, Sequence[str], Sequence[int]]:
-    """Ids, titles, texts and numbers of split lines: all at once, line by line only where one has to be skipped."""
+    """Return ids, titles, texts and line numbers of split lines: all at once, or line by line if one is skipped."""
     place, title = columns.id, columns.title
     try:
         texts = [columns.texts(line) for line in cells] if columns.more else [line[columns.text] for line in cells]
@@ -200,7 +200,7 @@ class _TabLines(_Cells):
             self._splits = _splits(self.columns, len(header))
 
     def annotated(self, data: bytes, note: Any) -> bytes | None:
-        """A line that no document is read from stays as it stands."""
+        """Return the annotated line. A line that is not a document stays unchanged."""
         cells = self.cells(data)
         if not cells or isinstance(self.columns.record(cells, 0), str):
             return None
@@ -216,7 +216,7 @@ class _TabLines(_Cells):
 
 @dataclass(frozen=True)
 class Csv(Delimited):
-    """Cells may be quoted, and hold separators and line ends then. The first record is the header."""
+    """Cells may be quoted; then they may contain separators and line ends. The first record is the header."""
 
     name = "csv"
     summary = "comma-separated, with quotes"
@@ -227,7 +227,7 @@ class Csv(Delimited):
     positional = False
 
     def documents(self, blocks: LineBlocks, walk: Walk) -> Iterator[pa.RecordBatch]:
-        """A record is a document."""
+        """Read each record as a document."""
         from esdedup.formats.batches import collect
 
         return collect(self._rows(blocks, walk))
@@ -249,12 +249,12 @@ class Csv(Delimited):
                 skips.add("bad_utf8", f"line {number}")
 
     def records(self, label: str, annotate: bool) -> Records:
-        """Records with quotes and all, over as many lines as each takes."""
+        """Return records with their quotes, over as many lines as each takes."""
         return _CsvRecords(self, label, annotate)
 
 
 class _CsvRecords(_Cells):
-    """A changed record is written anew, with its cells quoted where they have to be."""
+    """A changed record is written again, with cells quoted if necessary."""
 
     def records(self, pieces: Iterator[bytes], decisions: Decisions) -> Iterator[tuple[int, bytes]]:
         from esdedup.columns.records import Skips
@@ -277,7 +277,7 @@ class _CsvRecords(_Cells):
 
     def joined(self, cells: Sequence[str]) -> bytes:
         line = io.StringIO()
-        # the writer quotes what its line end is made of: with this one both characters
+        # the writer quotes cells that contain a character of its line end; this line end contains both
         csv.writer(line, delimiter=self._separator, lineterminator="\r\n").writerow(cells)
         return line.getvalue().removesuffix("\r\n").encode("utf-8", "surrogateescape")
 

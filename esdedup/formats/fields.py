@@ -1,4 +1,4 @@
-"""Which columns of a table hold id, title and text."""
+"""Which columns of a table contain the id, the title and the text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from esdedup.formats.protocol import Format
 from esdedup.options import option
 
 LINE = "line"
-"""As an id column: the line number from 1."""
+"""As an id column: the line number, starting at 1."""
 
 _IDS = ("id", "_id", "docid", "doc_id", "document_id", "key")
 _TITLES = ("title",)
@@ -27,7 +27,9 @@ def _column(help: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Places from 0; `None` as id is the line number, as title none. The cells of `more` follow those of `text`."""
+    """Column indices from 0. `id` None means the line number, `title` None means no title. The `more` columns follow
+    the text.
+    """
 
     id: int | None
     title: int | None
@@ -36,16 +38,16 @@ class Columns:
 
     @property
     def last(self) -> int:
-        """The highest place needed."""
+        """The highest index that is needed."""
         return max(self.id or 0, self.title or 0, self.text, *self.more)
 
     def texts(self, cells: Sequence[str]) -> str:
-        """The text of a record, of all its columns; `IndexError` where it has too few."""
+        """Return the text of a record from all its text columns. Raises `IndexError` if it has too few columns."""
         text = cells[self.text]
         return " ".join([text, *(cells[place] for place in self.more)]) if self.more else text
 
     def record(self, cells: Sequence[str], number: int) -> tuple[str, str, str] | str:
-        """Id, title and text of the record at line `number`, or the reason why it is skipped."""
+        """Return id, title and text of the record at line `number`, or the reason why it is skipped."""
         try:
             text = self.texts(cells)
         except IndexError:
@@ -68,21 +70,21 @@ class TableFormat(Format):
     text_column: str | None = _column("Column of texts; several of a TSV or CSV separated by commas.")
 
     def unnamed(self, label: str) -> Columns:
-        """The columns of a table without header: numbers from 1, by default id 1 and text 2."""
+        """Return the columns of a table without a header: numbers from 1, by default id 1 and text 2."""
         text, *more = (_number(column, label) for column in (self.text_column or "2").split(","))
         identifier = None if self.id_column == LINE else _number(self.id_column or "1", label)
         title = _number(self.title_column, label) if self.title_column else None
         return Columns(identifier, title, text, tuple(more))
 
     def named(self, names: Sequence[str], label: str, *, positional: bool = False) -> Columns:
-        """The columns of a table with these names: as asked for, else by the usual names.
+        """Return the columns of a table with these names: the given ones, or else the usual names.
 
-        Without a usual name for the id it is the line number; for the text, `UsageError` with the names found.
-        With `positional`, the first and second column stand in for them.
+        Without a usual name for the id, the id is the line number. Without one for the text, `UsageError` lists the
+        names found. With `positional`, the first and second column are used instead.
         """
         more: list[int] = []
         if self.text_column:
-            whole = self.text_column in names  # a name may hold a comma
+            whole = self.text_column in names  # a name may contain a comma
             parts = [self.text_column] if whole else self.text_column.split(",")
             text, *more = (_find(part, names, label, "text") for part in parts)
         elif (found := _usual(_TEXTS, names)) is not None:
@@ -91,7 +93,7 @@ class TableFormat(Format):
             text = 1
         else:
             raise UsageError(
-                f"{label}: no column named {', '.join(_TEXTS[:-1])} or {_TEXTS[-1]}; say which one holds "
+                f"{label}: no column named {', '.join(_TEXTS[:-1])} or {_TEXTS[-1]}; name the column of "
                 f"the text with --text-column; columns: {_listed(names)}"
             )
         identifier: int | None
@@ -110,9 +112,9 @@ class TableFormat(Format):
 
 
 def one_text(chosen: Columns, label: str) -> Columns:
-    """The columns as they are; `UsageError` where the text stands in several, and only one will do."""
+    """Return the columns unchanged. Raises `UsageError` if there are several text columns, but only one is allowed."""
     if chosen.more:
-        raise UsageError(f"{label}: the text stands in several columns; name one of them with --text-column")
+        raise UsageError(f"{label}: only one text column is possible here; name one of them with --text-column")
     return chosen
 
 
@@ -132,14 +134,14 @@ def _find(column: str, names: Sequence[str], label: str, role: str) -> int:
 def _number(column: str, label: str) -> int:
     if not (_is_number(column) and 1 <= int(column) <= 10**6):
         raise UsageError(
-            f"{label}: column {column!r} is no number from 1 and the table has no header; "
-            "give a number, or --header if its first line holds the names"
+            f"{label}: column {column!r} is not a number from 1, and the table has no header; "
+            "give a number, or --header if the first line contains the names"
         )
     return int(column) - 1
 
 
 def _is_number(column: str) -> bool:
-    # of a number of thousands of digits Python makes no integer
+    # Python refuses to parse integers of thousands of digits
     return column.isascii() and column.isdigit() and len(column) < 19
 
 

@@ -1,4 +1,4 @@
-"""JSON lines: one object a line."""
+"""JSON Lines: one object a line."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 class JsonLines(LineFormat, TableFormat):
     """Columns are keys or dotted paths, by default id, title and text.
 
-    A record without the default id gets its line number; without an id column that was asked for, it is skipped.
-    Blank lines are no records.
+    A record without the default id gets its line number. A record without the id column that you named is skipped.
+    Blank lines are not records.
     """
 
     name = "jsonl"
@@ -33,7 +33,7 @@ class JsonLines(LineFormat, TableFormat):
     stdin_name = "stdin.jsonl"
 
     def documents(self, blocks: LineBlocks, walk: Walk) -> Iterator[pa.RecordBatch]:
-        """An object is a document."""
+        """Read each object as a document."""
         from esdedup.formats.batches import collect
 
         return collect(self._rows(blocks, walk.skips))
@@ -66,17 +66,17 @@ class JsonLines(LineFormat, TableFormat):
 
     @property
     def text_path(self) -> str:
-        """Where the text stands in an object."""
+        """The path of the text in an object."""
         return self.text_column or "text"
 
     def records(self, label: str, annotate: bool) -> Records:
-        """Lines."""
+        """Return the lines as records."""
         del label, annotate
         return _Objects(self.text_path)
 
 
 class _Objects(Records):
-    """Lines with JSON objects; one that is changed is written in compact form, with its keys in their order."""
+    """Lines with JSON objects. A changed one is written in compact form, with its keys in the same order."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -103,7 +103,7 @@ class _Objects(Records):
 
 
 def _value(record: dict[str, Any], path: str) -> object:
-    """What stands at a key, or at a dotted path where no key has that very name."""
+    """Return the value at a key. If no key has this name, read it as a dotted path."""
     if path in record or "." not in path:
         return record.get(path)
     found = _locate(record, path)
@@ -111,7 +111,7 @@ def _value(record: dict[str, Any], path: str) -> object:
 
 
 def _locate(record: dict[str, Any], path: str) -> tuple[Any, Any] | None:
-    """What holds the value that `path` names, and the key or the number that it has in there."""
+    """Return the container of the value at `path`, and its key or index there."""
     holder: Any = record
     keys = [path] if path in record else path.split(".")
     for depth, key in enumerate(keys, 1):
@@ -135,7 +135,7 @@ def _object(line: str | None) -> dict[str, Any] | None:
 
 
 def _name(value: object) -> str | None:
-    """An id or a title as text; None for what cannot be one."""
+    """Return an id or a title as text; None for a value that cannot be one."""
     if isinstance(value, str):
         return value
     if isinstance(value, int | float) and not isinstance(value, bool):

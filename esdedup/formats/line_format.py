@@ -1,4 +1,4 @@
-"""Formats that have lines: blocks of whole lines to read documents from, and single lines to rewrite."""
+"""Formats with lines: blocks of whole lines for reading, single lines for rewriting."""
 
 from __future__ import annotations
 
@@ -19,43 +19,43 @@ if TYPE_CHECKING:
 
 BLOCK = 2**20
 MAX_LINE = 2**26
-"""A line (or a field) longer than this is skipped and counted: memory must not grow with the file."""
+"""A line (or field) longer than this is skipped and counted. Memory use must not grow with the file."""
 
 BOM = b"\xef\xbb\xbf"
 
 Block = tuple[int, bytes]
-"""Whole lines, and the number of the first."""
+"""Whole lines, and the number of the first one."""
 
 
 class Records:
-    """The records of one member as they stand: runs of bytes that are rewritten one by one."""
+    """The records of one member: runs of bytes that are rewritten one by one."""
 
     def records(self, pieces: Iterator[bytes], decisions: Decisions) -> Iterator[tuple[int, bytes]]:
-        """Everything that stands in the member, with places; 0 for what is no record."""
+        """Yield everything in the member with record numbers; 0 for parts that are not records."""
         return numbered_lines(pieces, decisions)
 
     @abstractmethod
     def text(self, data: bytes) -> str | None:
-        """The text of a record as its reader gives it; None where it has none."""
+        """Return the text of a record, as its reader returns it; None if it has none."""
 
     @abstractmethod
     def with_text(self, data: bytes, text: str) -> bytes:
-        """The record with another text."""
+        """Return the record with another text."""
 
     def annotated(self, data: bytes, note: Any) -> bytes | None:
-        """The record with an annotation; None if it is none that can carry one."""
+        """Return the record with an annotation; None if it cannot have one."""
 
 
 class LineFormat(Format):
-    """A format of records that begin on lines of their own."""
+    """A format in which each record starts on a new line."""
 
     @abstractmethod
     def documents(self, blocks: LineBlocks, walk: Walk) -> Iterator[pa.RecordBatch]:
-        """The documents of one member."""
+        """Yield the documents of one member."""
 
     @abstractmethod
     def records(self, label: str, annotate: bool) -> Records:
-        """What rewrites the records of one member."""
+        """Return the object that rewrites the records of one member."""
 
     def read(self, member: Member, walk: Walk) -> Iterator[pa.RecordBatch]:
         """See `Format`; raw records are lines."""
@@ -64,12 +64,12 @@ class LineFormat(Format):
         walk.records += blocks.lines
 
     def rewrite(self, member: Member, walk: Walk, decisions: Decisions, annotate: bool) -> Iterator[bytes]:
-        """See `Format`: records that stay, changed ones in new form, and all that is no record."""
+        """See `Format`: kept records unchanged, changed records in new form, and everything that is not a record."""
         return rewrite_records(self.records(walk.label, annotate), member.pieces, decisions, annotate)
 
 
 def rewrite_records(records: Records, pieces: Iterator[bytes], decisions: Decisions, annotate: bool) -> Iterator[bytes]:
-    """One member again, record by record: see `Format.rewrite`."""
+    """Rewrite one member, record by record; see `Format.rewrite`."""
     for place, data in records.records(pieces, decisions):
         if not place or data.isspace():
             yield data
@@ -86,19 +86,19 @@ def rewrite_records(records: Records, pieces: Iterator[bytes], decisions: Decisi
 
 
 class LineBlocks:
-    """Iterates once over blocks of whole lines; line ends stay as they are. `lines` counts the lines so far.
+    """Iterates once over blocks of whole lines. Line ends are unchanged. `lines` counts the lines so far.
 
-    A byte order mark and lines that are far too long are left out, and the latter counted in `skips`. Without `skips`
-    they come too, in pieces with the number 0. The last line of damaged input is dropped if it is cut; the whole lines
-    before it are yielded first.
+    A byte order mark and lines that are too long are left out; the latter are counted in `skips`. Without `skips`, they
+    are yielded too, in pieces with the number 0. If the input is damaged, a cut last line is dropped, and the whole
+    lines before it are yielded first.
     """
 
     def __init__(self, pieces: Iterator[bytes], skips: Skips | None) -> None:
         self.lines = 0
         self._pieces = pieces
         self._skips = skips
-        # a line is found to be too long soon after it has passed the limit, depending on how it is cut: what is written
-        # again has room for every line that was read
+        # a line may be found too long slightly beyond the limit, depending on how it is cut: a rewritten file has room
+        # for every line that was read
         self._longest = 2 * MAX_LINE if skips is None else MAX_LINE
         self._ready: list[bytes] = []
 
@@ -152,7 +152,7 @@ class LineBlocks:
             yield self._take()
 
     def _head(self) -> bytes:
-        """As many pieces as can hold a byte order mark."""
+        """Return enough pieces to contain a byte order mark."""
         head = b""
         for piece in self._pieces:
             head += piece
@@ -169,7 +169,7 @@ class LineBlocks:
 
 
 def decode_lines(number: int, block: bytes, skips: Skips) -> tuple[range | list[int], list[str]]:
-    """A block's lines as text without their ends, and their numbers; invalid UTF-8 is counted."""
+    """Return a block's lines as text without their ends, and their numbers. Invalid UTF-8 is counted."""
     if b"\r" in block:
         block = block.replace(b"\r\n", b"\n").removesuffix(b"\r")
     text = decoded(block.removesuffix(b"\n"))
@@ -184,9 +184,9 @@ def decode_lines(number: int, block: bytes, skips: Skips) -> tuple[range | list[
 
 
 def numbered_lines(pieces: Iterator[bytes], decisions: Decisions) -> Iterator[tuple[int, bytes]]:
-    """Each line with its end, and its place in the source; `decisions.place` counts up.
+    """Yield each line with its end, and its number in the source. `decisions.record` counts up.
 
-    What no reader takes for a line has place 0. A line that is cut by damage is left out; `SourceError` then follows
+    Parts that no reader takes for a line have number 0. A line that is cut by damage is left out. `SourceError` follows
     the whole lines before it.
     """
     before, blocks = decisions.record, LineBlocks(pieces, None)
@@ -199,7 +199,7 @@ def numbered_lines(pieces: Iterator[bytes], decisions: Decisions) -> Iterator[tu
 
 
 def split_lines(block: bytes) -> list[bytes]:
-    """Lines with their ends, by line feed alone: a carriage return inside a field is no line end."""
+    """Split lines with their ends, at line feeds only: a carriage return inside a field does not end a line."""
     if b"\r" not in block:
         return block.splitlines(keepends=True)
     lines = [line + b"\n" for line in block.split(b"\n")]
@@ -208,14 +208,14 @@ def split_lines(block: bytes) -> list[bytes]:
 
 
 def body_and_end(line: bytes) -> tuple[bytes, bytes]:
-    """A line without its end, and the end; what a reader does not take for text is the end."""
+    """Split a line into its body and its end. The end is everything that a reader does not take for text."""
     body = line.removesuffix(b"\n")
     body = body.removesuffix(b"\r")
     return body, line[len(body) :]
 
 
 def decoded(line: bytes) -> str | None:
-    """A line as text; None if it is not UTF-8."""
+    """Return a line as text; None if it is not UTF-8."""
     try:
         return line.decode()
     except UnicodeDecodeError:

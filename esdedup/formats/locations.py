@@ -1,4 +1,4 @@
-"""Where sources lie: from what a user names (files, folders, patterns, `-`) to sources with a name and a format."""
+"""Find sources: from the user's arguments (files, folders, patterns, `-`) to sources with a name and a format."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ _log = logging.getLogger("esdedup")
 class Source:
     """One file (or standard input) to read documents from."""
 
-    name: str  # the file's stem, or as asked for
+    name: str  # the file's stem, or the name that the user gave
     path: Path | None  # None: standard input
     format: Format
     size: int  # bytes on disk, 0 if unknown
-    base: Path | None  # where a folder is one source: the folder that document ids are relative to
+    base: Path | None  # if a folder is one source: the folder that document ids are relative to
 
     @property
     def document(self) -> str:
-        """The id of the document, where the whole source is one."""
+        """The id of the document, if the whole source is one document."""
         if self.path is None:
             return self.name
         return readable((self.path.relative_to(self.base) if self.base else PurePath(self.path.name)).as_posix())
 
 
 def discover(arguments: Sequence[str], reading: Reading) -> list[Source]:
-    """Find the sources that the arguments name, in their order; folders and patterns in order of path.
+    """Find the sources that the arguments name, in this order. Files of folders and patterns are sorted by path.
 
-    Raises `SourceError` where something is missing or empty, `UsageError` where a format is unknown or two
-    sources have one name.
+    Raises `SourceError` if something is missing or empty. Raises `UsageError` if a format is unknown, or if two sources
+    have the same name.
     """
     if not arguments:
         raise UsageError("no source named; give files, folders, patterns or -")
@@ -60,7 +60,7 @@ def discover(arguments: Sequence[str], reading: Reading) -> list[Source]:
     sources = _share_folder_names(sources)
     if reading.source_name is not None:
         if len({_identity(source) for source in sources}) > 1:
-            raise UsageError("--source-name names one source and several are given; index them one by one")
+            raise UsageError("--source-name applies to one source, but there are several; index them one by one")
         sources = [replace(source, name=reading.source_name) for source in sources]
     _check_names(sources)
     return sources
@@ -69,7 +69,7 @@ def discover(arguments: Sequence[str], reading: Reading) -> list[Source]:
 def _expand(argument: str, reading: Reading) -> Iterator[Source]:
     if argument == STDIN:
         if reading.format is None:
-            raise UsageError(f"standard input has no name to tell its format; {_GIVE_FORMAT}")
+            raise UsageError(f"the format of standard input is unknown; {_GIVE_FORMAT}")
         yield Source("stdin", None, reading.format_named(reading.format), 0, None)
         return
     if not argument:
@@ -107,13 +107,13 @@ def _from_pattern(pattern: str, reading: Reading) -> Iterator[Source]:
 
 
 def _from_folder(folder: Path, reading: Reading) -> Iterator[Source]:
-    """All files under a folder; hidden ones and those of an unknown ending are left out."""
+    """Yield all files in a folder. Hidden files and those with an unknown extension are left out."""
     files: list[Path] = []
     for parent, folders, names in os.walk(folder, onerror=_refuse):
         folders[:] = [name for name in folders if not name.startswith(".")]
         files += [Path(parent, name) for name in names if not name.startswith(".")]
     if not files:
-        raise SourceError(f"{folder}: the folder holds no files; check the path")
+        raise SourceError(f"{folder}: the folder contains no files; check the path")
     for source in _known(sorted(files, key=os.fsencode), str(folder), reading):
         yield replace(source, base=folder, name=_folder_name(folder)) if source.format.folder_is_one else source
 
@@ -127,7 +127,7 @@ def _known(files: list[Path], named: str, reading: Reading) -> Iterator[Source]:
     if not sources:
         raise _unknown(named)
     if len(sources) < len(files):
-        _log.warning("%s: %d files of an unknown format are left out", named, len(files) - len(sources))
+        _log.warning("%s: %d files of an unknown format are skipped", named, len(files) - len(sources))
     yield from sources
 
 
@@ -145,7 +145,7 @@ def _source(path: Path, reading: Reading) -> Source | None:
 
 
 def _share_folder_names(sources: list[Source]) -> list[Source]:
-    """Texts named one by one, also by a pattern: those of one folder are one source."""
+    """Group text files that were named one by one or by a pattern: those of one folder are one source."""
     texts = Counter(map(_own_folder, sources))
     return [
         replace(source, name=_folder_name(folder), base=folder)
@@ -156,7 +156,7 @@ def _share_folder_names(sources: list[Source]) -> list[Source]:
 
 
 def _own_folder(source: Source) -> Path | None:
-    """The folder of a text that was not found in a folder that was named."""
+    """Return the folder of a text file that was not found through its folder."""
     return source.path.parent if source.path and source.base is None and source.format.folder_is_one else None
 
 
@@ -165,7 +165,7 @@ def _folder_name(folder: Path) -> str:
 
 
 def _identity(source: Source) -> tuple[str, str]:
-    """Files of one folder of texts are one source."""
+    """Return the identity of a source. Files in one folder of texts are one source."""
     if source.base is not None:
         return "folder", str(source.base.resolve())
     return "file", str(source.path)
@@ -183,4 +183,4 @@ def _check_names(sources: list[Source]) -> None:
 
 
 def _unknown(named: str) -> UsageError:
-    return UsageError(f"{named}: the format cannot be told from the name; {_GIVE_FORMAT}")
+    return UsageError(f"{named}: cannot detect the format from the name; {_GIVE_FORMAT}")

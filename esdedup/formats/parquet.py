@@ -20,7 +20,7 @@ _PIECE = 2**18
 
 @dataclass(frozen=True)
 class Parquet(TableFormat):
-    """Nested columns have dotted paths. A member that is no file of its own is copied to a temporary one."""
+    """Parquet tables. Nested columns have dotted paths. A member that is not a plain file is copied to one."""
 
     name = "parquet"
     summary = "Parquet tables"

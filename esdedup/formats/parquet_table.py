@@ -1,4 +1,4 @@
-"""An open Parquet table: a bounded number of rows at a time as documents, or again without some of them."""
+"""An open Parquet table: a bounded number of rows at a time as documents, or rewritten without some of them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _VERSIONS = ("1.0", "2.4", "2.6")
 
 
 class ParquetTable(AbstractContextManager["ParquetTable"]):
-    """One file of `rows` rows. Damage raises `SourceError` after the rows before it."""
+    """One file with `rows` rows. Damage raises `SourceError` after the rows before it."""
 
     def __init__(self, file: BinaryIO, form: TableFormat, label: str) -> None:
         self._label = label
@@ -49,7 +49,7 @@ class ParquetTable(AbstractContextManager["ParquetTable"]):
         self._file.close()
 
     def documents(self, walk: Walk) -> Iterator[pa.RecordBatch]:
-        """The documents of all rows; of the columns only those that are needed are read."""
+        """Yield the documents of all rows. Only the needed columns are read."""
         columns = [name for name in (self._id, self._title, self._text) if name is not None]
         first = 1
         with self._damage():
@@ -62,7 +62,7 @@ class ParquetTable(AbstractContextManager["ParquetTable"]):
                     yield from cut(documents)
 
     def rewritten(self, decisions: Decisions, annotate: bool) -> Iterator[bytes]:
-        """The table as the bytes of a file, without what is dropped. Rows before damage make a whole table."""
+        """Yield the bytes of the table without the dropped rows. If it is damaged, the rows before it make a table."""
         sink = _Sink()
         writer = _writer(sink, self._file, self._schema(annotate))
         damage: SourceError | None = None
@@ -80,10 +80,10 @@ class ParquetTable(AbstractContextManager["ParquetTable"]):
 
     @contextmanager
     def _damage(self) -> Iterator[None]:
-        """What a damaged file makes the library raise becomes `SourceError`."""
+        """Turn the exceptions of a damaged file into `SourceError`."""
         try:
             yield
-        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # the last for names in its footer
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # the last one for names in its footer
             cause = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise SourceError(
                 f"{self._label}: cannot be read as Parquet: {cause}; fetch or make the file again"
@@ -97,9 +97,9 @@ class ParquetTable(AbstractContextManager["ParquetTable"]):
             yield from self._file.iter_batches(rows, row_groups=[group])
 
     def _rows_of_text(self, group: int) -> int:
-        """Rows of a group that make about one batch of text, by the sizes the file's footer gives."""
-        # the footer of a damaged file ends the process when it is asked for what does not fit together; reading
-        # a row raises instead
+        """Return how many rows of a group make about one batch of text, according to the sizes in the file's footer."""
+        # if a damaged footer is inconsistent, asking the library about it can end the process; reading a row raises
+        # instead
         next(self._file.iter_batches(1, row_groups=[group], columns=[self._text]), None)
         part = self._file.metadata.row_group(group)
         paths = [self._file.schema.column(index).path for index in range(part.num_columns)]
@@ -132,7 +132,7 @@ class ParquetTable(AbstractContextManager["ParquetTable"]):
         return pa.RecordBatch.from_arrays(arrays, schema=DOCUMENTS).filter(kept)
 
     def _strings(self, batch: pa.RecordBatch, path: str, bad: pa.Array) -> tuple[pa.Array, pa.Array]:
-        """A column as strings, and which rows are `bad` or have no UTF-8 in it (there it is null)."""
+        """Return a column as strings, and the rows that are `bad` or invalid UTF-8 (these are null)."""
         array = _column_at(batch, path)
         try:
             array = array.cast(pa.large_string())
@@ -143,7 +143,7 @@ class ParquetTable(AbstractContextManager["ParquetTable"]):
             text = pa.array(values, pa.large_string())
             return text, pc.or_(bad, pc.and_not(text.is_null(), array.is_null()))
         except pa.ArrowNotImplementedError as error:
-            raise UsageError(f"{self._label}: column {path!r} holds {array.type}, not text") from error
+            raise UsageError(f"{self._label}: column {path!r} contains {array.type}, not text") from error
         return array, bad
 
     def _schema(self, annotate: bool) -> pa.Schema:
@@ -154,7 +154,7 @@ class ParquetTable(AbstractContextManager["ParquetTable"]):
         return (schema if known < 0 else schema.remove(known)).append(pa.field(NOTE, pa.string()))
 
     def _row_groups(self, decisions: Decisions, annotate: bool) -> Iterator[list[pa.RecordBatch]]:
-        """What stays of each row group, in parts of bounded size."""
+        """Yield what remains of each row group, in parts of bounded size."""
         for group in range(self._file.metadata.num_row_groups):
             held: list[pa.RecordBatch] = []
             size = 0
@@ -197,7 +197,7 @@ class ParquetTable(AbstractContextManager["ParquetTable"]):
 
 
 def _leaves(schema: Any) -> list[str]:
-    """Column names, nested ones as dotted paths."""
+    """Return column names, nested ones as dotted paths."""
     names: list[str] = []
 
     def visit(prefix: str, fields: Any) -> None:
@@ -213,12 +213,12 @@ def _leaves(schema: Any) -> list[str]:
 
 
 def _path(batch: pa.RecordBatch, path: str) -> list[str]:
-    """A column's name, or where it is nested, those on the way to it."""
+    """Return a column's name as a path, split at dots if it is nested."""
     return [path] if path in batch.schema.names else path.split(".")
 
 
 def _column_at(batch: pa.RecordBatch, path: str) -> pa.Array:
-    """A column by its name, or where it is nested, by its dotted path; of a dictionary, its values."""
+    """Return a column by its name or its dotted path. Of a dictionary column, return the values."""
     head, *rest = _path(batch, path)
     array = batch.column(head)
     for name in rest:
@@ -235,7 +235,7 @@ def _noted(batch: pa.RecordBatch, decisions: Decisions) -> pa.RecordBatch:
 
 
 class _Sink(io.RawIOBase):
-    """Takes what the Parquet library writes, until it is fetched."""
+    """Collects what the Parquet library writes until it is fetched."""
 
     def __init__(self) -> None:
         self._held: list[bytes] = []
@@ -255,7 +255,7 @@ class _Sink(io.RawIOBase):
 
 
 def _writer(sink: _Sink, table: pq.ParquetFile, schema: pa.Schema) -> pq.ParquetWriter:
-    """A writer with the habits of the file that was read."""
+    """Return a writer with the settings of the file that was read."""
     metadata = table.metadata
     codecs: dict[str, str] = {}
     if metadata.num_row_groups:
@@ -270,11 +270,11 @@ def _writer(sink: _Sink, table: pq.ParquetFile, schema: pa.Schema) -> pq.Parquet
         schema,
         version=metadata.format_version if metadata.format_version in _VERSIONS else _VERSIONS[-1],
         compression=codecs or "NONE",
-        use_compliant_nested_type=False,  # inner names stay what they are, compliant or not
+        use_compliant_nested_type=False,  # inner names stay unchanged, compliant or not
         store_schema=arrow,
     )
     if custom and not arrow:
-        writer.add_key_value_metadata(custom)  # else they come with the schema
+        writer.add_key_value_metadata(custom)  # otherwise they come with the schema
     return writer
 
 
@@ -285,7 +285,7 @@ def _with_texts(batch: pa.RecordBatch, path: str, texts: Mapping[int, str]) -> p
 
 
 def _replaced(array: pa.Array, path: list[str], texts: Mapping[int, str]) -> pa.Array:
-    """The array with other texts in some rows: in itself, or in the field of its structs that `path` names."""
+    """Return the array with other texts in some rows: in the array itself, or in the struct field at `path`."""
     if path:
         fields = list(array.type)
         children = [array.field(index) for index in range(len(fields))]

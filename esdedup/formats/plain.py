@@ -1,4 +1,4 @@
-"""Plain text: a file a document, or a line a document."""
+"""Plain text: each file is a document, or each line is one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from esdedup.formats.decisions import Decisions
 
 MAX_TEXT = 2**28
-"""A text file larger than this is skipped and counted: one document is held in memory as a whole."""
+"""A larger text file is skipped and counted, because a document is held in memory as a whole."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Text(Format):
         walk.records += 1
 
     def rewrite(self, member: Member, walk: Walk, decisions: Decisions, annotate: bool) -> Iterator[bytes] | None:
-        """See `Format`: as it stands, or without its sentences that are dropped."""
+        """See `Format`: unchanged, or without the dropped sentences."""
         decisions.record += 1
         drops = decisions.drops(decisions.record)
         if not drops:
@@ -76,7 +76,7 @@ def _whole(identifier: str, pieces: Iterator[bytes], skips: Skips) -> Iterator[R
 
 @dataclass(frozen=True)
 class Lines(LineFormat):
-    """A line is a document, its number from 1 the id; empty lines are counted."""
+    """A line is a document. Its number, from 1, is the id. Empty lines are counted."""
 
     name = "lines"
     summary = "plain text, a line a document"
@@ -85,7 +85,7 @@ class Lines(LineFormat):
     annotates = False
 
     def documents(self, blocks: LineBlocks, walk: Walk) -> Iterator[pa.RecordBatch]:
-        """The lines that are not empty."""
+        """Yield the lines that are not empty."""
         from esdedup.formats.batches import from_columns
 
         for first, block in blocks:
@@ -98,7 +98,7 @@ class Lines(LineFormat):
             yield from from_columns(list(map(str, numbers)), None, lines, numbers)
 
     def records(self, label: str, annotate: bool) -> Records:
-        """Lines."""
+        """Return the lines as records."""
         del label, annotate
         return _Texts()
 

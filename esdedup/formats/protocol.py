@@ -1,4 +1,4 @@
-"""What a format is: how documents are read from a source, and how a source is written again without some of them."""
+"""The protocol of a format: how documents are read from a source, and how a source is rewritten."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
     from esdedup.formats.decisions import Decisions
 
 NOTE = "esdedup"
-"""The key or column that annotations stand in."""
+"""The key or column for annotations."""
 
 
 @dataclass
 class Walk:
-    """One source read member by member, and what is known of it so far."""
+    """The state of reading one source, member by member."""
 
     label: str  # names the source in messages
-    document: str  # the id of the document, where a whole source is one
-    skips: Skips  # records that no document is read from
-    limit: int | None = None  # how many documents are still to be read
-    records: int = 0  # raw records in the members that were read
-    share: float | None = None  # of the source that was read, where the position in its bytes does not tell
-    namespaces: dict[int, str] = field(default_factory=dict)  # names, by the time the first batch is read
+    document: str  # the id of the document, if a whole source is one document
+    skips: Skips  # records that are not documents
+    limit: int | None = None  # how many documents are left to read
+    records: int = 0  # raw records in the members read so far
+    share: float | None = None  # share of the source read so far, if the position in its bytes does not say it
+    namespaces: dict[int, str] = field(default_factory=dict)  # names, known when the first batch is read
 
     def up_to_limit(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The batches, a row a document, up to the limit."""
+        """Yield the batches up to the limit. Each row is a document."""
         for batch in batches:
             if self.limit is not None:
                 batch = batch.slice(0, self.limit)
@@ -46,66 +46,67 @@ class Walk:
 
 @dataclass(frozen=True)
 class Format(Choice):
-    """A format of sources. Its options are those that reading it needs and other formats may not have."""
+    """A format of sources. Its options apply only to reading this format."""
 
     family: ClassVar[str]
-    """What sources of this and similar formats are called, for help: tables, texts, wiki dumps."""
+    """What help calls sources of this and similar formats: tables, texts, wiki dumps."""
 
     endings: ClassVar[tuple[str, ...]] = ()
-    """Of file names, in lower case, without that of a compression."""
+    """File extensions in lower case, without that of a compression."""
 
     stdin_name: ClassVar[str]
-    """The file name of what is written of standard input."""
+    """The file name of the output if the source is standard input."""
 
     annotates: ClassVar[bool] = True
-    """Whether a record has room for an annotation."""
+    """Whether a record can have an annotation."""
 
     folder_is_one: ClassVar[bool] = False
-    """Whether the files of a folder are one source, whose documents are named by their paths in it."""
+    """Whether the files of a folder are one source, whose document ids are the relative paths."""
 
     @abstractmethod
     def read(self, member: Member, walk: Walk) -> Iterator[pa.RecordBatch]:
-        """Documents of one member in bounded batches of the `DOCUMENTS` schema, at most `walk.limit`.
+        """Yield the documents of one member, in bounded batches of the `DOCUMENTS` schema, at most `walk.limit`.
 
-        `place` counts raw records from 1 in each member; `walk` takes their number at the end of the member, skipped
-        records, and what is left of the limit. Damage raises `SourceError` after the documents before it.
+        `place` counts raw records from 1 in each member. At the end of the member, `walk` gets the number of records,
+        skipped records, and what is left of the limit. Damage raises `SourceError` after the documents before it.
         """
 
     @abstractmethod
     def rewrite(self, member: Member, walk: Walk, decisions: Decisions, annotate: bool) -> Iterator[bytes] | None:
-        """One member again without what is dropped, byte for byte where nothing is; None if nothing is left of it.
+        """Rewrite one member without what is dropped. A record without drops stays byte for byte. Return None if
+        nothing is left.
 
-        With `annotate` all is kept, and each record carries its verdicts. `decisions.place` counts raw records over all
-        members. Damage raises `SourceError` after what stood before it.
+        With `annotate`, everything is kept, and each record gets its verdicts. `decisions.record` counts raw records
+        over all members. Damage raises `SourceError` after everything before it.
         """
 
     def check_rewritable(self, label: str) -> None:
-        """Raise `UsageError` if a source cannot be written again as these options read it."""
+        """Raise `UsageError` if these options cannot rewrite a source."""
 
     @classmethod
     def stem(cls, name: str) -> str | None:
-        """A file name without the ending of this format; None if it does not have one."""
+        """Return a file name without the extension of this format; None if it has another extension."""
         root, dot, ending = name.rpartition(".")
         return root if root and f"{dot}{ending}".lower() in cls.endings else None
 
     def output_name(self, name: str) -> str:
-        """The file name of what is written of a source or member `name`."""
+        """Return the file name of the output for a source or member `name`."""
         return name
 
     @property
     def markup(self) -> str | None:
-        """How markup is removed from texts; None if they are plain."""
+        """The cleaner that removes markup from texts; None if they are plain."""
         return None
 
     @property
     def keeps_history(self) -> bool:
-        """Whether a row is a revision, and those of one id are one document."""
+        """Whether a row is a revision. Revisions with the same id are one document."""
         return False
 
     def part_numbers(self, batch: pa.RecordBatch, numbers: Sequence[int]) -> Sequence[int]:
-        """For each document a number that says, modulo the number of parts, who of several machines loads it.
+        """Return a number for each document. Modulo the number of parts, it says which machine loads the document.
 
-        `numbers` are those that records have by their places.
+        `numbers` are the numbers of the records.
         """
         del batch
         return numbers
@@ -126,7 +127,7 @@ FORMATS: Registry[Format] = Registry(
 
 
 def split_name(name: str) -> tuple[str, str | None, str]:
-    """A file name's stem, its format if the ending tells one, and the ending of a compression."""
+    """Split a file name into its stem, its format (if the extension is known), and the extension of its compression."""
     root, dot, ending = name.rpartition(".")
     packed = f"{dot}{ending}" if root and compression_of(f"{dot}{ending}") else ""
     name = name.removesuffix(packed)

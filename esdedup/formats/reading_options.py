@@ -1,4 +1,4 @@
-"""How sources are read: what all formats share, and the options of each."""
+"""Options for reading sources: those of all formats, and those of each format."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ _REMEMBERED = (
     "format", "separator", "header", "id_column", "title_column", "text_column", "contributors", "namespaces",
     "revisions", "wikitext", "limit",
 )  # fmt: skip
-"""The options that stores remember of every source, in their order. Others are remembered where they are not at their
-default, so that a new option does not make every source look as if it were read differently."""
+"""The options that a store saves for every source, in this order. Other options are saved only if they differ from
+their default. So a new option does not make every source look as if it was read differently.
+"""
 
 
 @dataclass(frozen=True)
 class Reading(Options):
-    """How sources are read. Made by `Reading.of` from flat options."""
+    """How sources are read. `Reading.of` makes it from flat options."""
 
     format: str | None = option(None, "Format of the sources.", choices=FORMATS.names, usual="by their names")
     source_name: str | None = option(
@@ -38,17 +39,17 @@ class Reading(Options):
     given: Mapping[str, Any] = field(default_factory=dict)  # options of formats; each format takes its own
 
     def check_together(self) -> None:
-        """The number of a part is one of the parts."""
+        """Check that the number of a part is one of the parts."""
         Part.parse(self.part)
 
     @classmethod
     def all_names(cls) -> frozenset[str]:
-        """The names of all options, those of every format among them."""
+        """Return the names of all options, including those of every format."""
         return cls.names() | FORMATS.option_names()
 
     @classmethod
     def of(cls, **given: Any) -> Reading:
-        """The reading that flat options ask for; None leaves an option to its default.
+        """Make a `Reading` from flat options. None means the default.
 
         One run may read several formats, so an option that does not apply to a source has no effect on it. Raises
         `SettingsError` for a value outside its range.
@@ -61,16 +62,16 @@ class Reading(Options):
         return cls(**own, given=of_formats)
 
     def format_named(self, name: str) -> Format:
-        """A format with the options that it is to be read with."""
+        """Return a format with its options."""
         return FORMATS.make(name, self.given)
 
     def flat(self) -> dict[str, Any]:
-        """The values of all options."""
+        """Return the values of all options."""
         usual = {name: owners[0][1].default for name, owners in FORMATS.declared().items()}
         return {option.name: getattr(self, option.name) for option in self.declared()} | usual | dict(self.given)
 
     def remembered(self) -> dict[str, Any]:
-        """What a store remembers of how a source was read, so as to tell whether it was read in the same way."""
+        """Return what a store saves about how a source was read, to detect whether it was read in the same way."""
         values, usual = self.flat(), Reading().flat()
         others = sorted(FORMATS.option_names() - set(_REMEMBERED))
         known = {name: values[name] for name in _REMEMBERED}
@@ -78,14 +79,14 @@ class Reading(Options):
 
 
 class Part(NamedTuple):
-    """One of several machines that load one corpus together: number (from 1) of so many."""
+    """One of several machines that load one corpus together: its number (from 1), and the number of parts."""
 
     number: int
     parts: int
 
     @classmethod
     def parse(cls, text: str | None) -> Part:
-        """Read `I/N`, or None for the only one; `SettingsError` for anything else."""
+        """Parse `I/N`; None means the only part. Raises `SettingsError` for anything else."""
         if text is None:
             return cls(1, 1)
         match = re.fullmatch(r"([0-9]{1,4})/([0-9]{1,4})", text) if isinstance(text, str) else None

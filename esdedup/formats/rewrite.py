@@ -1,4 +1,4 @@
-"""A source written again: same name, format and compression, without what is to be dropped."""
+"""Rewrite a source: same name, format and compression, without what is dropped."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ _log = logging.getLogger("esdedup")
 class Rewritten:
     """What was written of one source.
 
-    Records are counted, also those that no document is read from; a blank line or a header is none.
+    All records are counted, including those that are not documents. A blank line or a header is not a record.
     """
 
-    path: Path  # a text that is dropped, or damage at the very beginning, leaves no file there
+    path: Path  # a dropped text, or damage at the very beginning, leaves no file there
     documents: int  # written
     documents_dropped: int
-    sentences_dropped: int  # taken out of documents that stay
+    sentences_dropped: int  # removed from documents that stay
 
 
 def check_rewritable(source: Source, folder: Path, *, annotate: bool) -> None:
-    """Raise `UsageError` if the source cannot be written to `folder` as asked."""
+    """Raise `UsageError` if the source cannot be written to `folder` with these options."""
     label = "standard input" if source.path is None else readable(source.path)
     source.format.check_rewritable(label)
     if annotate and not source.format.annotates:
         *able, last = (each.name for each in FORMATS if each.annotates)
         raise UsageError(
-            f"{label}: {source.format.name} has no room for annotations; only {', '.join(able)} and {last} have "
-            "(--format); or leave --annotate out"
+            f"{label}: {source.format.name} has no room for annotations; only {', '.join(able)} and {last} "
+            "can; choose one with --format, or leave out --annotate"
         )
     path = output_path(source, folder)
     if source.path is not None and path.exists() and path.samefile(source.path):
@@ -54,7 +54,7 @@ def check_rewritable(source: Source, folder: Path, *, annotate: bool) -> None:
 
 
 def output_path(source: Source, folder: Path) -> Path:
-    """Where `rewrite_source` writes."""
+    """Return the path that `rewrite_source` writes to."""
     if source.path is None:
         return folder / source.format.stdin_name
     if source.base is not None:
@@ -73,13 +73,14 @@ def rewrite_source(
     keep_going: bool = False,
     threads: int = 1,
 ) -> Rewritten:
-    """Write `source` to `folder` without the sentences (or records) whose verdicts do not keep them.
+    """Write `source` to `folder` without the sentences (or records) whose verdicts drop them.
 
-    `verdicts` come in rising order of place and are read as they are needed. A record without one that drops something
-    is written byte for byte as it stands (wiki dumps: as cleaned pages, at most `limit` of them). With `annotate` all
-    is kept, and each record carries its verdicts. The file appears when it is whole; with `keep_going`, also what
-    stands before damage. Raises `UsageError` where the source cannot be written so, `SourceError` for damage,
-    `EsdedupError` where the verdicts do not fit the source.
+    `verdicts` are in increasing order of record numbers, and read on demand. A record without drops is written byte for
+    byte (wiki dumps: as cleaned pages, at most `limit` of them). With `annotate`, everything is kept, and each record
+    gets its verdicts. The file appears when it is complete. With `keep_going`, everything before damage is written too.
+
+    Raises `UsageError` if the source cannot be written with these options, `SourceError` for damage, and `EsdedupError`
+    if the verdicts do not fit the source.
     """
     check_rewritable(source, folder, annotate=annotate)
     path = output_path(source, folder)
@@ -91,7 +92,7 @@ def rewrite_source(
         first = next(members, None)
         if first is None:
             writing.finish()
-            path.unlink(missing_ok=True)  # of an earlier run, and no longer true
+            path.unlink(missing_ok=True)  # of an earlier run, now outdated
         else:
             path.parent.mkdir(parents=True, exist_ok=True)
             compression = COMPRESSIONS["plain"]() if source.path is None else opened.compression
@@ -102,7 +103,7 @@ def rewrite_source(
 
 
 class _Writing:
-    """The members of a source as they are to be written: those that stay, as bytes in pieces."""
+    """The members of a source as they are written: those that stay, as bytes in pieces."""
 
     def __init__(
         self, form: Format, opened: Opened, walk: Walk, decisions: Decisions, annotate: bool, keep_going: bool
@@ -116,11 +117,11 @@ class _Writing:
         self._keep_going = keep_going
 
     def members(self) -> Iterator[tuple[str | None, Iterator[bytes]]]:
-        """Names and bytes; with `keep_going`, they end where damage begins."""
+        """Yield names and bytes. With `keep_going`, they end where damage begins."""
         return self._until_damage(self._members())
 
     def finish(self) -> None:
-        """All has been read; where that was without damage, no verdict may be left."""
+        """Check that no verdict is left after an undamaged source was read to its end."""
         if not self._damaged:
             self._decisions.finish()
 

@@ -17,9 +17,9 @@ from esdedup.formats.protocol import Walk
 class DocumentStream(AbstractContextManager["DocumentStream"]):
     """Iterates once over batches of the `DOCUMENTS` schema; also a context manager.
 
-    Skipped records are counted in `skips`. A damaged source raises `SourceError` after the batches that stood before
-    the damage. With more than one thread, it is unpacked ahead of the reader, bzip2 on that many cores. `limit` is the
-    number of documents at most (pages, not revisions).
+    Skipped records are counted in `skips`. A damaged source raises `SourceError` after the batches before the damage.
+    With more than one thread, it is decompressed ahead of the reader, bzip2 on that many cores. `limit` is the maximum
+    number of documents (pages, not revisions).
     """
 
     def __init__(self, source: Source, skips: Skips, *, limit: int | None = None, threads: int = 1) -> None:
@@ -29,12 +29,12 @@ class DocumentStream(AbstractContextManager["DocumentStream"]):
 
     @property
     def namespaces(self) -> dict[int, str]:
-        """The names of a wiki's namespaces, by the time the first batch is yielded; empty for other formats."""
+        """The names of a wiki's namespaces, known when the first batch is yielded; empty for other formats."""
         return self._walk.namespaces
 
     @property
     def position(self) -> int:
-        """Bytes of the source, as it lies on disk, consumed so far."""
+        """Bytes consumed so far, as stored on disk."""
         share = self._walk.share
         return self._opened.position if share is None else int(self._source.size * share)
 
@@ -48,7 +48,7 @@ class DocumentStream(AbstractContextManager["DocumentStream"]):
                 yield _moved(batch, before)
 
     def close(self) -> None:
-        """Close the source; reading may stop anywhere."""
+        """Close the source. Reading may stop anywhere."""
         self._opened.close()
 
     def __exit__(self, *_: object) -> None:
@@ -56,7 +56,7 @@ class DocumentStream(AbstractContextManager["DocumentStream"]):
 
 
 def _moved(batch: pa.RecordBatch, before: int) -> pa.RecordBatch:
-    """The batch with its places after `before` records of earlier members."""
+    """Return the batch with its record numbers shifted by `before`, the records of earlier members."""
     if not before:
         return batch
     at = DOCUMENTS.get_field_index("place")

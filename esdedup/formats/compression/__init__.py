@@ -1,1 +1,1 @@
-"""How are compressed sources unpacked and packed?"""
+"""How are sources decompressed and compressed?"""

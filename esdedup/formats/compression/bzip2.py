@@ -1,4 +1,4 @@
-"""bzip2, on one core or on many."""
+"""bzip2, on one core or several."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import rapidgzip
 from esdedup.formats.compression.protocol import PIECE, Members, Raw
 from esdedup.formats.compression.streams import Stream, after_padding, streams
 
-# A block is checked only after its last byte came out. This much is held back, the largest block and room for the runs
-# that noise expands into, so that a damaged block is not handed on as text.
+# The checksum of a block follows its last byte. This many bytes are held back, so that a damaged block is not passed on
+# as text: the largest block, plus room for runs that noise expands into.
 _BLOCK = 1_500_000
 
 _log = logging.getLogger("esdedup")
@@ -28,27 +28,27 @@ class Bzip2(Stream):
     magic = b"BZh"
 
     def decode(self, raw: Raw) -> Iterator[bytes]:
-        """All streams as one, on one core."""
+        """Decode all streams as one, on one core."""
         return streams(raw, bz2.BZ2Decompressor, self.magic, hold=_BLOCK)
 
     def encoder(self, file: BinaryIO) -> AbstractContextManager[Any]:
-        """One stream."""
+        """Write one stream."""
         return bz2.BZ2File(file, "wb")
 
     def members(self, raw: Raw, threads: int, closing: ExitStack) -> Members:
-        """The only member, read on many cores where it is a file."""
-        # the parallel reader opens the file again by its name and seeks in it; with one thread it is no faster than
-        # the standard one and hands on damaged blocks
+        """Return the only member. A file is read on several cores."""
+        # The parallel reader opens the file again by its name and seeks in it. With one thread it is not faster than
+        # the standard reader, and it passes on damaged blocks.
         if threads > 1 and raw.path is not None and raw.path.is_file():
             yield None, self._in_parallel(raw, str(raw.path), threads)
         else:
             yield from super().members(raw, threads, closing)
 
     def _in_parallel(self, raw: Raw, path: str, threads: int) -> Iterator[bytes]:
-        """All streams as one; `raw` is the same file, at its beginning.
+        """Decode all streams as one. `raw` is the same file, at its beginning.
 
-        The parallel reader gives up some whole blocks before the damage and passes over a last stream cut in its
-        first bytes; both are left to the one-core reader, from the point that was delivered.
+        The parallel reader stops some whole blocks before damage, and skips a last stream that is cut in its first
+        bytes. In both cases the one-core reader continues where the parallel one stopped.
         """
         reader = rapidgzip.IndexedBzip2FileRaw(path, threads)
         delivered = 0

@@ -1,4 +1,4 @@
-"""An open source: plain bytes out, whatever the compression, with a known position."""
+"""Open a source: plain bytes, whatever the compression, with a known position."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ T = TypeVar("T")
 
 
 class Member(NamedTuple):
-    """A run of plain bytes that holds documents: a source, or one file of an archive."""
+    """A run of plain bytes that contains documents: a source, or one file of an archive."""
 
     name: str | None  # in the archive
-    pieces: Iterator[bytes]  # damage raises `SourceError` after those that stood before it
-    path: Path | None = None  # the file with just these bytes, if there is one
+    pieces: Iterator[bytes]  # damage raises `SourceError` after the pieces before it
+    path: Path | None = None  # the file with exactly these bytes, if there is one
 
     def file(self) -> BinaryIO:
-        """The bytes as a file that can seek: the source itself, or where it is none, a temporary copy."""
+        """Return the bytes as a seekable file: the source itself if it is a plain file, otherwise a temporary copy."""
         if self.path is not None:
             return self.path.open("rb")
         copy = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115
@@ -39,14 +39,14 @@ class Member(NamedTuple):
 
 
 class Opened:
-    """An open source. With more than one thread, it is unpacked ahead of the reader. `label` names it in messages."""
+    """An open source. With more than one thread, it is decompressed ahead of the reader. Messages call it `label`."""
 
     def __init__(self, path: Path | None, threads: int = 1) -> None:
         self.label = "standard input" if path is None else readable(path)
         self._path = path
         self._threads = threads
         self._closing = ExitStack()
-        if path is None and sys.stdin is None:  # closed by whoever started us
+        if path is None and sys.stdin is None:  # the parent process closed it
             raise SourceError("standard input: is closed; pipe something into it, or name a file")
         try:
             file = cast(BinaryIO, sys.stdin.buffer if path is None else path.open("rb", buffering=0))
@@ -65,24 +65,26 @@ class Opened:
 
     @property
     def position(self) -> int:
-        """Bytes of the source, as it lies on disk, read so far."""
+        """Bytes read so far, as stored on disk."""
         return self._raw.position
 
     def members(self) -> Iterator[Member]:
-        """The members one after another (one, unless the source is an archive).
+        """Yield the members one after another (one, unless the source is an archive).
 
-        The pieces of one member have to be read before the next member is asked for.
+        Read all pieces of one member before you ask for the next.
         """
         path = self.compression.as_it_lies(self._raw)
         for name, pieces in self._guarded(self.compression.members(self._raw, self._threads, self._closing)):
             yield Member(name, self._guarded(pieces), path)
 
     def close(self) -> None:
-        """Stop what runs ahead and close the file; standard input stays open."""
+        """Stop background work and close the file. Standard input stays open."""
         self._closing.close()
 
     def _detect(self) -> Compression:
-        """By the name's ending; without a known one, and on standard input, by the first bytes."""
+        """Detect the compression by the file extension. Without a known one, and for standard input, use the first
+        bytes.
+        """
         if self._path is not None and (named := compression_of(self._path.suffix)):
             return named
         head = self._raw.peek(13)
@@ -97,10 +99,10 @@ class Opened:
             cause = " ".join(str(error).split()) or type(error).__name__
             raise SourceError(
                 f"{self.label}: damaged near byte {self.position} of the {self.compression.name} data: {cause}; "
-                "what stands before was read; fetch or make the file again"
+                "everything before it was read; download or create the file again"
             ) from error
 
 
 def readable(path: PurePath | str) -> str:
-    """A path as text that UTF-8 can carry: of a name in another encoding, the bytes are shown."""
+    """Return a path as valid UTF-8 text. Bytes of a name in another encoding are escaped."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")

@@ -1,4 +1,4 @@
-"""What a compression is: how its bytes are told from others, unpacked and packed."""
+"""The protocol of a compression: how it is detected, decompressed and compressed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BLOCK = 2**16
 PIECE = 2**18
 
 Members = Iterator[tuple[str | None, Iterator[bytes]]]
-"""Names (None unless inside an archive) and bytes in pieces, one member after another."""
+"""Names (None outside an archive) and bytes in pieces, one member after another."""
 
 
 class Raw:
@@ -27,7 +27,7 @@ class Raw:
         self._pushed = b""
 
     def read(self, size: int = BLOCK) -> bytes:
-        """Up to `size` bytes; empty only at the end."""
+        """Return up to `size` bytes; empty only at the end."""
         if self._pushed:
             data, self._pushed = self._pushed[:size], self._pushed[size:]
         else:
@@ -36,51 +36,52 @@ class Raw:
         return data
 
     def peek(self, size: int) -> bytes:
-        """The next `size` bytes (fewer at the end), which stay to be read."""
+        """Return the next `size` bytes (fewer at the end) without consuming them."""
         while len(self._pushed) < size and (data := self.file.read(size - len(self._pushed))):
             self._pushed += data
         return self._pushed[:size]
 
     def seek(self, position: int) -> None:
-        """Go on reading at `position` of a file that can seek."""
+        """Continue reading at `position`. The file must be seekable."""
         self.file.seek(position)
         self.position = position
         self._pushed = b""
 
 
 class Compression(Choice):
-    """A way to compress. Bytes are unpacked and packed in bounded memory; equal bytes make equal files."""
+    """A compression. It works in bounded memory, and equal bytes give equal files."""
 
     endings: ClassVar[tuple[str, ...]] = ()
-    """Of file names, in lower case."""
+    """File extensions, in lower case."""
 
     magic: ClassVar[bytes]
-    """What compressed bytes begin with."""
+    """The first bytes of compressed data."""
 
     errors: ClassVar[tuple[type[Exception], ...]] = (EOFError, OSError, ValueError)
-    """What damaged bytes make it raise."""
+    """Exceptions that damaged data raises."""
 
     def marks(self, head: bytes, *, stream: bool) -> bool:
-        """Whether bytes that begin with `head` are compressed in this way; a stream has no name that could tell."""
+        """Return whether data that begins with `head` has this compression. A `stream` has no file extension."""
         del stream
         return head.startswith(self.magic)
 
     def as_it_lies(self, raw: Raw) -> Path | None:
-        """The file that holds just the plain bytes, if there is one."""
+        """Return the file that contains exactly the plain bytes, if there is one."""
         del raw
         return None
 
     @abstractmethod
     def members(self, raw: Raw, threads: int, closing: ExitStack) -> Members:
-        """The members of a source: one, unless it is an archive. With more than one thread, unpacking runs ahead.
+        """Yield the members of a source: one, unless it is an archive. With more than one thread, decompression runs
+        ahead.
 
-        The pieces of one member have to be read before the next member is asked for. `closing` ends what runs.
-        Damage raises one of `errors` after everything that stood before it.
+        Read all pieces of one member before you ask for the next. `closing` stops background work. Damage raises one of
+        `errors` after everything before it.
         """
 
     @abstractmethod
     def write(self, path: Path, members: Members) -> None:
-        """Write `path` anew."""
+        """Write the members to a new file `path`."""
 
 
 COMPRESSIONS: Registry[Compression] = Registry(
@@ -95,9 +96,9 @@ COMPRESSIONS: Registry[Compression] = Registry(
         "plain": "esdedup.formats.compression.streams:Plain",
     },
 )
-"""In the order in which they are tried on bytes without a name that tells. Any bytes may be plain."""
+"""In the order in which they are tried on data without a known file extension. Any data may be plain."""
 
 
 def compression_of(ending: str) -> Compression | None:
-    """The compression that the ending of a file's name tells."""
+    """Return the compression for a file extension."""
     return next((each() for each in COMPRESSIONS if ending.lower() in each.endings), None)

@@ -1,4 +1,4 @@
-"""A .7z archive as a stream of members, without unpacking it to disk or into memory."""
+"""Read a .7z archive as a stream of members, without decompressing it to disk or into memory."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class SevenZip(Compression):
     magic = b"7z\xbc\xaf\x27\x1c"
 
     def members(self, raw: Raw, threads: int, closing: ExitStack) -> Members:
-        """The files in their order; always unpacked in a thread, a few pieces ahead."""
+        """Yield the files in order. They are always decompressed in a thread, a few pieces ahead."""
         del threads
         if raw.path is None:
             raise SourceError("standard input: a .7z archive cannot be read as a stream; save it and name the file")
@@ -47,7 +47,7 @@ class SevenZip(Compression):
             name = following[0] if following else None
 
     def write(self, path: Path, members: Members) -> None:
-        """An archive. The library wants each member as a file, so one after another lies on disk beside it."""
+        """Write an archive. The library needs each member as a file, so they are written beside it, one at a time."""
         with py7zr.SevenZipFile(path, "w", filters=_FILTERS) as archive:
             for name, pieces in members:
                 with tempfile.TemporaryFile(dir=path.parent) as member:
@@ -55,12 +55,12 @@ class SevenZip(Compression):
                         member.write(piece)
                     member.seek(0)
                     archive.writef(member, name)
-                # the format wants a time: the beginning of all, so that equal members make equal archives
+                # the format needs a time: a constant one, so that equal members make equal archives
                 archive.header.files_info.files[-1]["lastwritetime"] = ArchiveTimestamp.from_datetime(0)
 
 
 class _ShortReads(io.FileIO):
-    """A file that hands out little at a time, because the archive reader expands all it gets at once."""
+    """A file that returns little at a time, because the archive reader decompresses everything it gets at once."""
 
     def __init__(self, path: Path, raw: Raw) -> None:
         super().__init__(path, "rb")
@@ -77,7 +77,7 @@ class _ShortReads(io.FileIO):
 
 
 def _extract(file: _ShortReads, put: Callable[[_Item], None]) -> None:
-    """Put each file's name and what it holds."""
+    """Pass on each file's name and content."""
     try:
         with py7zr.SevenZipFile(file) as archive:
             if archive.needs_password():
@@ -85,15 +85,15 @@ def _extract(file: _ShortReads, put: Callable[[_Item], None]) -> None:
             file.short = True
             archive.extractall(factory=_Members(put))
     except UnsupportedCompressionMethodError as error:
-        raise SourceError(f"{file.name}: uses a compression method that cannot be read; pack it again") from error
+        raise SourceError(f"{file.name}: unknown compression method; pack it with another") from error
     except SourceError:
         raise
-    except Exception as error:  # every method of compression has errors of its own
+    except Exception as error:  # each compression method raises its own errors
         raise OSError(str(error) or type(error).__name__) from error
 
 
 class _Members(WriterFactory):
-    """Puts each file's name when the archive reader opens it for writing."""
+    """Passes on each file's name when the archive reader opens it for writing."""
 
     def __init__(self, put: Callable[[_Item], None]) -> None:
         self._put = put
@@ -104,7 +104,7 @@ class _Members(WriterFactory):
 
 
 class _Member(Py7zIO):
-    """Puts what the archive reader writes."""
+    """Passes on what the archive reader writes."""
 
     def __init__(self, put: Callable[[_Item], None]) -> None:
         self._put = put

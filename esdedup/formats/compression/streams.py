@@ -1,6 +1,6 @@
-"""Compressions of one stream of bytes after another, by libraries that decode piece by piece.
+"""Compressions that are one or more streams of bytes, decoded piece by piece.
 
-At most `PIECE` bytes come out at a time, whatever the ratio. Several streams in one file are read as one.
+At most `PIECE` bytes are decoded at a time, whatever the ratio. Several streams in one file are read as one.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class _Inflate:
 
 
 class _Frame:
-    """One zstd frame. The library cannot bound its output, so it is fed in small bites."""
+    """One zstd frame. The library cannot limit its output, so it gets little input at a time."""
 
     needs_input = True
 
@@ -84,19 +84,19 @@ class Stream(Compression):
 
     @abstractmethod
     def decode(self, raw: Raw) -> Iterator[bytes]:
-        """Plain bytes in pieces."""
+        """Yield plain bytes in pieces."""
 
     @abstractmethod
     def encoder(self, file: BinaryIO) -> AbstractContextManager[Any]:
-        """A file to write plain bytes to, which writes them compressed to `file`."""
+        """Return a file for plain bytes that writes them compressed to `file`."""
 
     def members(self, raw: Raw, threads: int, closing: ExitStack) -> Members:
-        """The only one."""
+        """Return the only member."""
         pieces = self.decode(raw)
         yield None, closing.enter_context(read_ahead(pieces)) if threads > 1 else pieces
 
     def write(self, path: Path, members: Members) -> None:
-        """All members as one."""
+        """Write all members as one."""
         with path.open("wb") as file, self.encoder(file) as encoder:
             for _, pieces in members:
                 for piece in gathered(pieces):
@@ -110,21 +110,21 @@ class Plain(Stream):
     magic = b""
 
     def as_it_lies(self, raw: Raw) -> Path | None:
-        """The source itself, if it is a file."""
+        """Return the source itself, if it is a file."""
         return raw.path if raw.path is not None and raw.path.is_file() else None
 
     def decode(self, raw: Raw) -> Iterator[bytes]:
-        """Bytes as they stand."""
+        """Yield the bytes unchanged."""
         while data := raw.read(PIECE):
             yield data
 
     def members(self, raw: Raw, threads: int, closing: ExitStack) -> Members:
-        """One, read when it is asked for: there is nothing to do ahead."""
+        """Return one member that is read on demand: there is nothing to decompress ahead."""
         del threads, closing
         yield None, self.decode(raw)
 
     def encoder(self, file: BinaryIO) -> AbstractContextManager[Any]:
-        """The file itself, which whoever opened it closes."""
+        """Return the file itself. The code that opened it closes it."""
         return nullcontext(file)
 
 
@@ -137,11 +137,11 @@ class Gzip(Stream):
     errors = (*Compression.errors, zlib.error)
 
     def decode(self, raw: Raw) -> Iterator[bytes]:
-        """All members as one."""
+        """Decode all members as one."""
         return streams(raw, _Inflate, b"\x1f\x8b")
 
     def encoder(self, file: BinaryIO) -> AbstractContextManager[Any]:
-        """One member without name or time."""
+        """Write one member without name or time."""
         return gzip.GzipFile(filename="", mode="wb", compresslevel=_GZIP_LEVEL, fileobj=file, mtime=0)
 
 
@@ -155,29 +155,29 @@ class Xz(Stream):
     container: ClassVar[int] = lzma.FORMAT_XZ
 
     def decode(self, raw: Raw) -> Iterator[bytes]:
-        """All streams as one, or one of the legacy form."""
+        """Decode all streams as one, or one stream of the legacy format."""
         return streams(raw, lambda: lzma.LZMADecompressor(lzma.FORMAT_AUTO), Xz.magic)
 
     def encoder(self, file: BinaryIO) -> AbstractContextManager[Any]:
-        """One stream."""
+        """Write one stream."""
         return lzma.LZMAFile(file, "wb", format=self.container)
 
 
 class Lzma(Xz):
-    """The legacy form of xz, which has no magic bytes."""
+    """The legacy format of xz, which has no magic bytes."""
 
     name = "lzma"
     endings = (".lzma",)
     container = lzma.FORMAT_ALONE
 
     def marks(self, head: bytes, *, stream: bool) -> bool:
-        """By default properties, a dictionary size and a plausible length: not enough where a name could tell."""
+        """Check for default properties, a dictionary size and a plausible length. Not used if a file has a name."""
         length = int.from_bytes(head[5:13], "little")
         return stream and len(head) >= 13 and head[:3] == b"\x5d\0\0" and (length == 2**64 - 1 or length < 2**40)
 
 
 class Zstandard(Stream):
-    """The frames of a .zst file, skippable ones among them."""
+    """The frames of a .zst file, including skippable ones."""
 
     name = "zstd"
     endings = (".zst",)
@@ -185,16 +185,16 @@ class Zstandard(Stream):
     errors = (*Compression.errors, zstandard.ZstdError)
 
     def decode(self, raw: Raw) -> Iterator[bytes]:
-        """All frames as one."""
+        """Decode all frames as one."""
         return streams(raw, _Frame, self.magic, *(bytes([0x50 + i, 0x2A, 0x4D, 0x18]) for i in range(16)))
 
     def encoder(self, file: BinaryIO) -> AbstractContextManager[Any]:
-        """One frame with a checksum."""
+        """Write one frame with a checksum."""
         return zstandard.ZstdCompressor(write_checksum=True).stream_writer(file)
 
 
 def streams(raw: Raw, make: Callable[[], _Decoder], *marks: bytes, hold: int = 0) -> Iterator[bytes]:
-    """Decode stream after stream, each of which begins with one of `marks`; keep `hold` bytes back."""
+    """Decode one stream after another. Each begins with one of `marks`. Hold back `hold` bytes."""
     held: deque[bytes] = deque()
     size = 0
     data = raw.read()
@@ -223,7 +223,7 @@ def streams(raw: Raw, make: Callable[[], _Decoder], *marks: bytes, hold: int = 0
 
 
 def gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """The same bytes in pieces that are worth a call."""
+    """Collect the bytes in larger pieces."""
     held: list[bytes] = []
     size = 0
     for piece in pieces:
@@ -237,7 +237,7 @@ def gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def after_padding(raw: Raw, data: bytes) -> bytes:
-    """What follows, without the zero bytes that may stand between and after streams."""
+    """Return what follows, without the zero bytes that may be between and after streams."""
     while not (data := data.lstrip(b"\0")):
         if not (data := raw.read()):
             return b""

@@ -1,4 +1,4 @@
-"""Wiki dumps as JSON lines: one object a page, with the text that a reader would see."""
+"""Wiki dumps as JSON Lines: one object for each page, with the visible text."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from esdedup.text.wikitext.rules import Names
 def cleaned_pages(
     pages: Iterator[pa.RecordBatch], wikitext: str, walk: Walk, decisions: Decisions, annotate: bool
 ) -> Iterator[bytes]:
-    """The pages of one member, cleaned by the path `wikitext` through markup."""
+    """Yield the cleaned pages of one member. `wikitext` chooses the cleaner."""
     before = walk.records
     cleaner: Cleaner | None = None
     with ExitStack() as stack:
         for batch in pages:
-            if cleaner is None:  # the names of the namespaces are known with the first batch
+            if cleaner is None:  # the first batch brings the names of the namespaces
                 cleaner = stack.enter_context(closing(CLEANERS[wikitext](Names(dict(walk.namespaces)))))
             rows = batch.drop_columns(["text"]).to_pylist()
             for row, text in zip(rows, cleaner.clean_column(batch["text"])[0], strict=True):

@@ -1,4 +1,4 @@
-"""MediaWiki XML exports, schemas 0.3 to 0.11: pages into rows."""
+"""MediaWiki XML exports, schemas 0.3 to 0.11: pages become rows."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _HEAD = 512  # bytes
 def read_pages(
     pieces: Iterator[bytes], walk: Walk, *, namespaces: Iterable[int], every_revision: bool, contributors: bool
 ) -> Iterator[pa.RecordBatch]:
-    """The pages of one export that are in `namespaces`.
+    """Yield the pages of one export that are in `namespaces`.
 
-    `walk.namespaces` is filled from its site information before the first batch.
+    `walk.namespaces` is filled from the site information before the first batch.
 
-    A row is a page's last revision in time (in file order among equal times), or `every_revision` in the order of the
-    file, with its contributor if asked for. A page is one document and one raw record.
+    A row is a page's newest revision (the later in the file if two have the same time). With `every_revision`, there is
+    a row for each revision, in file order. `contributors` adds who wrote it. A page is one document and one raw record.
     """
     return collect(_Pages(walk, frozenset(namespaces), every_revision, contributors).rows(pieces))
 
 
 class _Pages:
-    """Rows from the elements of an export."""
+    """Makes rows from the elements of an export."""
 
     def __init__(self, walk: Walk, namespaces: frozenset[int], every_revision: bool, contributors: bool) -> None:
         self._namespaces = namespaces
@@ -42,7 +42,7 @@ class _Pages:
         self._titles = Titles(walk.namespaces)
 
     def rows(self, pieces: Iterator[bytes]) -> Iterator[Row]:
-        """A row a page, or a revision."""
+        """Yield one row for each page, or for each revision."""
         walk = self._walk
         if walk.limit == 0:
             return
@@ -86,7 +86,7 @@ class _Pages:
         self._titles = Titles(self._walk.namespaces)
 
     def _begin(self, page: _Page, children: Iterator[etree._Element]) -> None:
-        """Take in what a page says about itself, and decide whether it is wanted."""
+        """Read a page's metadata, and decide whether the page is in one of the namespaces."""
         found = {local_name(child): child for child in children}
         page.known = True
         page.title, page.id = _text(found, "title"), _text(found, "id").strip()
@@ -101,7 +101,7 @@ class _Pages:
             page.skipped = "no_id"
 
     def _revision(self, page: _Page, element: etree._Element) -> Row | None:
-        """A row at once with `all`; else keep the element if it is the page's latest so far."""
+        """Return a row at once for `every_revision`. Otherwise keep the element if it is the newest revision so far."""
         page.revisions += 1
         if self._all:
             return self._row(page, element)
@@ -130,7 +130,7 @@ class _Pages:
         model = _text(found, "model").strip() or _WIKITEXT
         text = b""
         if "text" in found:
-            # as bytes, which is how it is held: no string is made of it on the way
+            # as bytes, which is how it is stored: no string is made of it
             text = etree.tostring(found["text"], method="text", encoding="utf-8", with_tail=False)
         begin = _beginning(text)
         if model != _WIKITEXT:
@@ -147,7 +147,7 @@ class _Pages:
 
 @dataclass(slots=True)
 class _Page:
-    """What is known about the page being read."""
+    """What is known about the current page."""
 
     known: bool = False
     title: str = ""
@@ -168,19 +168,19 @@ def _drop_before(element: etree._Element, kept: etree._Element | None, only: str
     while previous is not None:
         earlier = previous.getprevious()
         if previous is not kept and (only is None or local_name(previous) == only):
-            previous.clear()  # lxml takes out a full one in quadratic time
+            previous.clear()  # lxml removes a full one in quadratic time
             parent.remove(previous)
         previous = earlier
 
 
 def _beginning(text: bytes) -> str:
-    """The text without white space before it, or of a long one enough to tell what it is."""
+    """Return the text without leading white space; of a long text, only enough to classify it."""
     begin = text[:_HEAD].decode("utf-8", "ignore").lstrip()
     return begin if len(begin) > _HEAD // 8 or len(text) <= _HEAD else text.decode().lstrip()
 
 
 def _contributor(element: etree._Element) -> str | None:
-    """The name of a person with an account, or the address of one without; None where it is hidden."""
+    """Return the name of an account, or the address of an anonymous contributor; None if it is hidden."""
     names = ((child.text or "").strip() for child in element if local_name(child) in ("username", "ip"))
     return next(names, None) or None
 

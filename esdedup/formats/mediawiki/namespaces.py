@@ -1,4 +1,4 @@
-"""Namespaces of page titles, and redirects by their text, for exports that do not say it themselves."""
+"""Namespaces of page titles, and redirects by their text, for exports that do not declare them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ CANONICAL = {
     6: "File", 7: "File talk", 8: "MediaWiki", 9: "MediaWiki talk", 10: "Template", 11: "Template talk",
     12: "Help", 13: "Help talk", 14: "Category", 15: "Category talk",
 }  # fmt: skip
-"""The names every wiki understands, used where the export brings no names of its own."""
+"""The names that every wiki accepts. They are used if the export has no names."""
 
 _ALIASES = {"image": 6, "image talk": 7}
 
-# the words that begin a redirect, as wikis in large languages write them
+# the words that begin a redirect in wikis of large languages
 _REDIRECT_WORDS = (
     "redirect", "weiterleitung", "redirection", "redirección", "redireccion", "redirecionamento", "rinvia",
     "doorverwijzing", "omdirigering", "omdiriger", "viderestilling", "ohjaus", "uudelleenohjaus", "patrz",
@@ -26,7 +26,7 @@ _REDIRECT = re.compile(rf"\s*[#＃](?:{'|'.join(map(re.escape, _REDIRECT_WORDS))
 
 
 def is_redirect(text: str) -> bool:
-    """Whether the wikitext is a redirect by its first word."""
+    """Return whether the first word of the wikitext makes it a redirect."""
     return _REDIRECT.match(text) is not None
 
 
@@ -38,7 +38,7 @@ class Titles:
         self._names = {**_ALIASES, **names}
 
     def namespace(self, title: str) -> int:
-        """The number of the namespace, 0 for articles."""
+        """Return the number of the namespace, 0 for articles."""
         prefix, colon, _ = title.partition(":")
         return self._names.get(_folded(prefix), 0) if colon else 0
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from esdedup.formats.decisions import Decisions
 
 _PART = re.compile(r"\.xml-(p\d+p\d+)$", re.IGNORECASE)
-"""Large wikis come in parts: `pages-articles1.xml-p1p41242.bz2`."""
+"""Large wikis are split into files such as `pages-articles1.xml-p1p41242.bz2`."""
 
 _NUMBER = re.compile("[0-9]{1,18}")
 
@@ -34,7 +34,7 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Wikipedia(Format):
-    """A page is a document. Redirects and pages that are not wikitext are skipped; what is written is JSON Lines."""
+    """A page is a document. Redirects and pages that are not wikitext are skipped. Output is JSON Lines."""
 
     name = "wikipedia"
     summary = "MediaWiki XML dumps"
@@ -42,7 +42,7 @@ class Wikipedia(Format):
     endings = (".xml",)
     stdin_name = "stdin.jsonl"
 
-    contributors: bool = option(True, "Keep who wrote what.")
+    contributors: bool = option(True, "Keep the contributor of each revision.")
     namespaces: tuple[int, ...] = option(
         (0,), "Namespaces of a wiki to read.", unit="N,N…", expected="allowed: integers, as in (0, 14)", parse=_numbers,
         usual="0",
@@ -63,39 +63,39 @@ class Wikipedia(Format):
         )  # fmt: skip
 
     def rewrite(self, member: Member, walk: Walk, decisions: Decisions, annotate: bool) -> Iterator[bytes]:
-        """See `Format`: cleaned pages as JSON lines. Pages that are skipped are left out."""
+        """See `Format`: cleaned pages as JSON Lines, without skipped pages."""
         from esdedup.formats.mediawiki.cleaned import cleaned_pages
 
         return cleaned_pages(self.read(member, walk), self.wikitext, walk, decisions, annotate)
 
     def check_rewritable(self, label: str) -> None:
-        """Not with all revisions."""
+        """Raise `UsageError` for `--revisions all`."""
         if self.keeps_history:
-            raise UsageError(f"{label}: a page is written once, with its latest text; use --revisions latest")
+            raise UsageError(f"{label}: dedupe writes only the latest text of a page; use --revisions latest")
 
     @classmethod
     def stem(cls, name: str) -> str | None:
-        """The part of a dump belongs to its name."""
+        """Return the name of a dump. A part number belongs to the name."""
         match = _PART.search(name)
         return f"{name[: match.start()]}-{match[1]}" if match else super().stem(name)
 
     def output_name(self, name: str) -> str:
-        """A name for JSON lines."""
+        """Return a name for JSON Lines."""
         path = PurePosixPath(name)
         stem, _, packed = split_name(path.name)
         return str(path.with_name(f"{stem}.jsonl{packed}"))
 
     @property
     def markup(self) -> str | None:
-        """Wikitext."""
+        """The cleaner of wikitext."""
         return self.wikitext
 
     @property
     def keeps_history(self) -> bool:
-        """With all revisions."""
+        """True with `--revisions all`."""
         return self.revisions == "all"
 
     def part_numbers(self, batch: pa.RecordBatch, numbers: Sequence[int]) -> Sequence[int]:
-        """Page ids: not every dump is made by MediaWiki, so an id need not be a number."""
+        """Return page ids, or record numbers for ids that are not numbers (not every dump is made by MediaWiki)."""
         keys = batch["id"].to_pylist()
         return [int(key) if _NUMBER.fullmatch(key) else number for key, number in zip(keys, numbers, strict=True)]

@@ -13,7 +13,7 @@ from lxml import etree
 
 from esdedup.errors import SourceError
 
-# What is asked of the parser by name: everything large or frequent, so that it can be dropped when done.
+# The elements that the parser reports: everything large or frequent, so that it can be dropped when done.
 _TAGS = ("revision", "page", "siteinfo", "upload", "logitem")
 _MAX_PROLOG = 2**20
 _PRUNE_AFTER = 2**22
@@ -28,13 +28,13 @@ _log = logging.getLogger("esdedup")
 
 
 def local_name(element: etree._Element) -> str:
-    """The tag without its XML namespace."""
+    """Return the tag without its XML namespace."""
     return _without_namespace(str(element.tag))
 
 
 @lru_cache(maxsize=1024)
 def _without_namespace(tag: str) -> str:
-    # a dump has some twenty tags, a hundred million times
+    # a dump has about twenty different tags, a hundred million times
     return tag[tag.rfind("}") + 1 :]
 
 
@@ -44,10 +44,10 @@ def drop_content(element: etree._Element) -> None:
 
 
 def elements(pieces: Iterator[bytes], label: str) -> Iterator[etree._Element]:
-    """Each finished revision, page, siteinfo, upload and log item, children before parents.
+    """Yield each finished revision, page, siteinfo, upload and log item, children before parents.
 
-    Whoever gets an element drops what it no longer needs: the element's content, and its siblings before it.
-    Damage raises `SourceError` after the elements that stood before it.
+    The caller drops what it no longer needs: the element's content, and its siblings before it. Damage raises
+    `SourceError` after the elements before it.
     """
     prolog = _Prolog(label)
     for piece in pieces:
@@ -57,12 +57,12 @@ def elements(pieces: Iterator[bytes], label: str) -> Iterator[etree._Element]:
     if prolog.empty:
         return
     if prolog.fragment:
-        _log.warning("%s: has no root element; its pages are read as they stand", label)
+        _log.warning("%s: has no root element; its pages are read anyway", label)
     yield from _Feed(label, prolog).elements(pieces)
 
 
 class _Prolog:
-    """The bytes up to the first element: refuses DOCTYPE, sees whether there is a root."""
+    """The bytes up to the first element. It rejects a DOCTYPE and checks whether there is a root."""
 
     def __init__(self, label: str) -> None:
         self._label = label
@@ -90,11 +90,11 @@ class _Prolog:
             self.root = found[1].rpartition(":")[2]
             self.complete = True
             if self.fragment:
-                # open a root in the place where one is missing, after what may only stand at the beginning
+                # add a root if there is none, after anything that may only be at the beginning
                 before = len(text[:at].encode(encoding))
                 self.data = self.data[:before] + "<mediawiki>".encode(encoding) + self.data[before:]
         elif len(text) - at > 8 and not text.startswith("<", at):
-            self.complete = True  # no XML: the parser says so
+            self.complete = True  # not XML: the parser reports that
         elif len(self.data) > _MAX_PROLOG:
             raise SourceError(
                 f"{self._label}: no element in its first {len(self.data)} bytes; is it a MediaWiki export?"
@@ -102,7 +102,7 @@ class _Prolog:
 
     @property
     def fragment(self) -> bool:
-        """Whether pages stand without a root."""
+        """Whether there are pages without a root."""
         return self.root in ("page", "siteinfo")
 
     def closing(self) -> bytes:
@@ -118,13 +118,13 @@ class _Prolog:
 
 
 class _Feed:
-    """The push parser, fed piece by piece."""
+    """The push parser, which gets the file piece by piece."""
 
     def __init__(self, label: str, prolog: _Prolog) -> None:
         self._label = label
         self._prolog = prolog
         tags = {*_TAGS, "mediawiki"}
-        if prolog.root and re.fullmatch(r"[\w.-]+", prolog.root):  # else the parser says what is wrong with it
+        if prolog.root and re.fullmatch(r"[\w.-]+", prolog.root):  # otherwise the parser reports what is wrong with it
             tags.add(prolog.root)
         self._parser = etree.XMLPullParser(
             events=("start", "end"),
@@ -173,7 +173,7 @@ class _Feed:
             self._parser.feed(piece)
         except etree.XMLSyntaxError as broken:
             return self._damaged(broken)
-        # an undefined entity stops the parser without raising
+        # an undefined entity stops the parser without an exception
         log = self._parser.feed_error_log
         if len(log) and any(int(entry.level) >= _FATAL for entry in log):
             return self._damaged(None)
@@ -197,7 +197,7 @@ class _Feed:
                 yield element
 
     def _prune(self) -> None:
-        """Drop finished elements of no interest, outside pages: the last child may be unfinished."""
+        """Drop finished elements outside pages that are not needed. The last child may be unfinished."""
         node = self._root
         for _ in range(_DEEPEST):
             if node is None or not len(node) or local_name(node) == "page":
@@ -205,7 +205,7 @@ class _Feed:
             last = node[-1]
             for child in node.iterchildren():
                 if child is not last:
-                    child.clear()  # lxml takes out full ones in quadratic time
+                    child.clear()  # lxml removes full ones in quadratic time
             del node[:-1]
             node = last
 
@@ -220,5 +220,5 @@ class _Feed:
             line, column, cause = 0, 0, "unknown"
         return SourceError(
             f"{self._label}: damaged XML at line {line}, column {column}: {' '.join(cause.split())}; "
-            "what stands before was read; fetch the file again or repair it there"
+            "everything before it was read; download the file again, or repair it there"
         )

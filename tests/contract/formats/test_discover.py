@@ -79,7 +79,7 @@ def test_folder(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     )
     sources = discover([str(tmp_path / "d")], Reading.of())
     assert [source.name for source in sources] == ["a", "b", "c", "z", "\u00e9"]
-    assert caplog.messages == [f"{tmp_path / 'd'}: 1 files of an unknown format are left out"]
+    assert caplog.messages == [f"{tmp_path / 'd'}: 1 files of an unknown format are skipped"]
 
 
 def test_texts_of_a_folder_are_one_source(tmp_path: Path) -> None:

@@ -116,7 +116,7 @@ def test_tables_that_say_too_little_are_wrong_usage(tmp_path: Path, name: str, c
     [
         ("missing.tsv", "no such file or folder"),
         ("missing/*.tsv", "no file matches"),
-        ("folder", "holds no files"),
+        ("folder", "contains no files"),
         ("empty.parquet", "cannot be read as Parquet"),
         ("empty.tsv.7z", "damaged near byte 0"),
         ("x" * 5000, "File name too long"),
