@@ -31,9 +31,18 @@ LONGEST = ("test_real_data.py", "test_history.py", "test_killed.py", "test_serve
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     # a worker takes one file after another: the longest first, so that none is left alone with one
     items.sort(key=lambda item: item.path.name not in LONGEST)
+    without = [item.nodeid for item in items if _has_no_cases(item)]
+    if without:
+        raise pytest.UsageError(f"no cases to run with: {', '.join(without)}")
     for item in items:
         if _is_of_a_server(item):
             item.add_marker("server")
+
+
+def _has_no_cases(item: pytest.Item) -> bool:
+    """Whether a test is parametrised with an empty list: pytest would skip it."""
+    reasons = (str(mark.kwargs.get("reason")) for mark in item.iter_markers("skip"))
+    return any("empty parameter set" in reason for reason in reasons)
 
 
 def _is_of_a_server(item: pytest.Item) -> bool:

@@ -39,6 +39,7 @@ def test_commands_print_what_the_page_shows(tmp_path: Path, page: str, elastic_u
 
     if page != "README.md":
         run("esdedup demo --out demo-out")  # what ./scripts/demo does
+    assert any("$ " in block for block in blocks)
     for block in blocks:
         printed = "".join(f"{line}\n{run(line[2:])}" for line in block.splitlines() if line.startswith("$ "))
         assert printed == block

@@ -57,7 +57,7 @@ def test_no_such_run(tmp_path: Path, run: RunJob, stores: Stores) -> None:
     written = (tmp_path / "now" / "clusters.jsonl").read_bytes()
     for damage in (b'{"size": 2', b"[]", b"null", b'{"size": "2", "members": []}', b'{"size": 2, "members": [3]}'):
         (tmp_path / "clusters.jsonl").write_bytes(written + damage + b"\n")
-        with pytest.raises(SourceError, match="record 2 is no cluster"):
+        with pytest.raises(SourceError, match="record 2 is not a cluster"):
             told(store, tmp_path)
     (tmp_path / "clusters.jsonl").unlink()
     (tmp_path / "clusters.parquet").write_bytes(b"PAR1, or not")

@@ -81,6 +81,8 @@ def test_how_a_source_is_read_has_nothing_to_do_with_a_sample(tmp_path: Path) ->
     address = tmp_path / "store.duckdb"
     esdedup.index(table(tmp_path / "a.tsv", records(96, 200)), store=address, **RECORDS)
     answer = esdedup.plan(store=address, schemes="10x4", sentences=1000, format="tsv", header=False, text_column="2")
+    assert answer["forecast"]
+    assert all(took["runs"] for took in answer["forecast"].values())
     assert all(run["sentences"] for took in answer["forecast"].values() for run in took["runs"])
 
 
@@ -93,6 +95,7 @@ def test_all_with_all_where_no_scheme_finds_enough(tmp_path: Path, address: str)
 def test_in_theory() -> None:
     answer = esdedup.plan(jaccard=0.9)
     assert answer["sample"] is None
+    assert answer["schemes"]
     assert all(row["recall"] is None and row["candidates"] is None for row in answer["schemes"])
     assert answer["reached"]
     assert "/" not in answer["recommended"]

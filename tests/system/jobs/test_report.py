@@ -131,7 +131,7 @@ def test_hostile_texts_and_names_are_only_text(tmp_path: Path, run: RunJob) -> N
     )
     assert {node.get("dir") for node in tree.xpath("//p[contains(@class, 'text')]")} == {"auto"}
     assert any("characters not shown" in title for title in tree.xpath("//span[@class='cut']/@title"))
-    assert "lines that are no JSON" in section(tree, "skipped")
+    assert "lines that are not valid JSON" in section(tree, "skipped")
 
 
 @pytest.mark.parametrize(

@@ -260,7 +260,7 @@ def test_vectors_of_a_file(tmp_path: Path) -> None:
 
 def test_vectors_of_other_words_are_an_error(tmp_path: Path) -> None:
     (tmp_path / "v").write_bytes(as_text({"unheard": [1.0, 2.0], "The": [1.0, 2.0]}))
-    with pytest.raises(VectorsError, match="none of its 2 words stands in these texts") as refused:
+    with pytest.raises(VectorsError, match="none of its 2 words is in these texts") as refused:
         project(corpus(1, 20), by_projection(vectors=str(tmp_path / "v")))
     assert "\n" not in str(refused.value)
 

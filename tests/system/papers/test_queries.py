@@ -114,6 +114,7 @@ def test_only_the_best_of_both() -> None:
     options: dict[str, Any] = {"verify": "exact", "jaccard": 0.3, "word_edit_distance": None, "top": 1000}
     every, _ = by_queries(texts, **options)
     best, _ = by_queries(texts, reciprocal=True, **options)
+    assert best
     assert set(best) < set(every)
     ends = [text for a, b, *_ in best for text in (a, b)]
     assert len(ends) == len(set(ends))

@@ -120,7 +120,7 @@ def is_bulk(request: Request) -> bool:
 def kind(request: Request) -> str:
     """What sort of request it is: its method and what it is about, without names that differ from store to store."""
     parts = request.path.strip("/").split("/")
-    about = re.sub(r"^.*?-(?=(state|documents|sentences|pairs|clusters|members|touched)\b)", "", parts[0])
+    about = re.sub(r"^.*?-(?=(state|documents|sentences|pairs|clusters|members|stale)\b)", "", parts[0])
     rest = "/".join(re.sub(r"[0-9a-f]{32}.*", "", part) for part in parts[1:])
     about = re.sub(r"-[0-9]{8}t[0-9]+", "", about) if "," not in about else "several"
     return f"{request.method} {about}/{rest}".rstrip("/") if rest else f"{request.method} {about}"

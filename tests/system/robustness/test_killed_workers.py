@@ -18,6 +18,8 @@ from esdedup.text.wikitext.reference import ReferenceCleaner
 from esdedup.text.wikitext.rules import Names
 from tests.system.robustness.helpers import ROOT, only_line, outputs, said
 
+STUCK = 400  # seconds: only what stands still is ended
+
 # worker processes from the first batch on, small batches, and time for the test to do what it does
 CODE = """
 import faulthandler
@@ -27,7 +29,7 @@ import esdedup.formats.batches as batches
 from esdedup.cli import main
 
 if __name__ == "__main__":
-    faulthandler.dump_traceback_later(50, exit=True)  # where it stands still
+    faulthandler.dump_traceback_later(300, exit=True)  # where it stands still
     workers._WORTH_WORKERS = 1
     batches.MAX_BYTES = 1200
     submit = workers.Workers.submit
@@ -68,7 +70,7 @@ def test_a_killed_worker_is_one_line_and_the_same_command_finishes(
         psutil.Process(workers[0].ppid()).suspend()  # the only one who would tell of it
     workers[0].send_signal(signal.SIGKILL)
     try:
-        _, err = job.communicate(timeout=60)
+        _, err = job.communicate(timeout=STUCK)
     finally:
         job.kill()
     assert job.returncode == 1, err
@@ -77,7 +79,7 @@ def test_a_killed_worker_is_one_line_and_the_same_command_finishes(
     assert "run the same command again" in line
     assert not (tmp_path / "out" / "clusters.jsonl").exists()
     for one in workers:
-        one.wait(20)  # none outlives the job
+        one.wait(STUCK)  # none outlives the job
     assert said(*command).code == 0
     assert outputs(tmp_path / "out") == outputs(undisturbed / "out")
 
@@ -93,7 +95,7 @@ def test_half_an_answer_of_a_killed_worker_is_not_waited_for(undisturbed: Path, 
     command = ("run", source, "--out", tmp_path / "out", "--unit", "record", "--workers", "2")
     done = subprocess.run(
         [sys.executable, "-c", HALF, *map(str, command)],
-        env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=60,
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=STUCK,
     )  # fmt: skip
     assert done.returncode == 1, done.stderr
     assert "a worker process ended without an answer (out of memory?)" in only_line(done.stderr)

@@ -64,6 +64,11 @@ def test_a_seed_is_read_up_to_its_damage(together: tuple[str, dict[str, Any]], n
         assert source["documents"] == DOCUMENTS[name]
 
 
+def test_every_seed_that_is_spoken_of_is_there() -> None:
+    assert set(SOURCES) >= WRONG_USAGE | DAMAGED | DOCUMENTS.keys()
+    assert len(PAGES) > 5
+
+
 def test_all_seeds_together_end_in_one_summary(together: tuple[str, dict[str, Any]]) -> None:
     err, summary = together
     assert err.endswith(f"esdedup: {len(DAMAGED)} damaged or missing sources; the rest is done\n")

@@ -98,6 +98,7 @@ def test_the_token_is_described_where_there_is_one(closed: Site, one_site: Site)
     bearer = {"Authorization": f"Bearer {TOKEN}"}
     told = closed.ask("/api/openapi.json", headers=bearer).json
     assert told["components"]["securitySchemes"]["HTTPBearer"]["scheme"] == "bearer"
+    assert told["paths"]
     assert all(one["security"] == [{"HTTPBearer": []}] for some in told["paths"].values() for one in some.values())
     assert "securitySchemes" not in one_site.api("/openapi.json")["components"]
 

@@ -239,5 +239,5 @@ def test_nothing_to_find(texts: list[str]) -> None:
 @pytest.mark.parametrize("name", [name for name in MATCHERS.names if name not in ("tokens", "exact")])
 def test_what_needs_the_local_engine_says_so(name: str) -> None:
     scanning = Scanning.of(candidates=name, verify="none")
-    with pytest.raises(UsageError, match="local engine alone; this is lists"):
+    with pytest.raises(UsageError, match="need the local engine; this is lists"):
         scanning.matcher.find(ListEngine([], {}, None), MatchContext(SIGNING, scanning.rule, 1))

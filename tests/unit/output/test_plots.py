@@ -42,6 +42,7 @@ def test_pictures_hold_text_and_nothing_from_elsewhere() -> None:
         told = "".join(tree.itertext())
         assert "sentences in the cluster" in told or "share of the clusters" in told
         links = [value for node in tree.iter() for name, value in node.attrib.items() if name.endswith("href")]
+        assert links
         assert all(link.startswith("#") for link in links)
 
 

@@ -22,7 +22,11 @@ class Case:
 
 
 def read_cases() -> list[Case]:
-    return [case for path in sorted(FOLDER.glob("*.txt")) if path.name != "README.txt" for case in _read(path)]
+    """All of them; an `AssertionError` where the folder, or one of its files, has none."""
+    topics = {path.stem: _read(path) for path in sorted(FOLDER.glob("*.txt")) if path.name != "README.txt"}
+    assert topics, f"no cases in {FOLDER}"
+    assert all(topics.values()), f"no cases of {[topic for topic, cases in topics.items() if not cases]}"
+    return [case for cases in topics.values() for case in cases]
 
 
 def _read(path: Path) -> list[Case]:
