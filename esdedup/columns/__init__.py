@@ -1,1 +1,1 @@
-"""How do columns move? Arrow, numpy and DuckDB helpers, hashing, the cache of compiled kernels."""
+"""How are columns handled? Arrow, numpy and DuckDB helpers, hashing, the cache of compiled kernels."""

@@ -1,4 +1,4 @@
-"""Work done ahead in a thread, through a short queue, so that decompression and parsing overlap."""
+"""Run work ahead in a thread, through a short queue, so that decompression and parsing overlap."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _DEPTH = 4
 
 
 class Ahead(Generic[T]):
-    """Iterate over what `produce(put)` puts, while it runs in a thread at most a few items ahead.
+    """Iterates over what `produce(put)` puts, while it runs in a thread at most a few items ahead.
 
-    What the thread raises is raised here, after everything it put before. `close` stops the thread, also
-    in the middle of its work: `put` then raises inside it.
+    Exceptions of the thread are raised here, after everything that it put before. `close` stops the thread, even in the
+    middle of its work: then `put` raises inside it.
     """
 
     def __init__(self, produce: Callable[[Callable[[T], None]], None]) -> None:
@@ -54,7 +54,7 @@ class Ahead(Generic[T]):
             return
         except BaseException as error:
             end = error
-        # after the end nothing else is read, so a stop must not block here
+        # nothing is read after the end, so a stop must not block here
         while not self._stopped.is_set():
             try:
                 self._queue.put(end, timeout=0.1)
@@ -75,7 +75,7 @@ class Ahead(Generic[T]):
 
 @contextmanager
 def read_ahead(items: Iterator[T]) -> Iterator[Iterator[T]]:
-    """The items, which a thread takes at most a few ahead."""
+    """Return the items; a thread takes at most a few of them ahead."""
 
     def produce(put: Callable[[T], None]) -> None:
         for item in items:
@@ -89,4 +89,4 @@ def read_ahead(items: Iterator[T]) -> Iterator[Iterator[T]]:
 
 
 class _StoppedError(BaseException):
-    """The reader has closed; the producer's work is no longer wanted. A library must not take it for an error."""
+    """The reader has closed, so the producer must stop. Libraries must not handle this as an error."""

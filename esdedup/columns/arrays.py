@@ -1,4 +1,4 @@
-"""Arrow string columns as flat numpy arrays, and back, without copying a byte."""
+"""Convert Arrow string columns to flat numpy arrays and back, without copying."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Flags = npt.NDArray[np.bool_]
 
 
 def text_column(texts: Sequence[str]) -> pa.LargeStringArray:
-    """A column of texts."""
+    """Return a column of texts."""
     return pa.array(texts, pa.large_string())
 
 
 def text_buffers(column: pa.LargeStringArray) -> tuple[Bytes, Offsets]:
-    """UTF-8 bytes and offsets of shape (n + 1,); text i is `data[offsets[i]:offsets[i + 1]]`."""
+    """Return UTF-8 bytes and offsets of shape (n + 1,). Text i is `data[offsets[i]:offsets[i + 1]]`."""
     if len(column) == 0:
         return np.empty(0, np.uint8), np.zeros(1, np.int64)
     _, offsets, data = column.buffers()
@@ -30,13 +30,13 @@ def text_buffers(column: pa.LargeStringArray) -> tuple[Bytes, Offsets]:
 
 
 def texts_from(data: Bytes, offsets: Offsets) -> pa.LargeStringArray:
-    """The column whose flat form is `data` and `offsets`; the bytes must be UTF-8."""
+    """Return the column with the flat form `data` and `offsets`. The bytes must be UTF-8."""
     return pa.LargeStringArray.from_buffers(
         len(offsets) - 1, pa.py_buffer(np.ascontiguousarray(offsets)), pa.py_buffer(data)
     )
 
 
 def table_of_rows(rows: Sequence[tuple[Any, ...]], schema: pa.Schema) -> pa.Table:
-    """A table of rows, perhaps none, whose values stand in the order of the schema."""
+    """Return a table of rows (may be empty), whose values are in the order of the schema."""
     columns = list(zip(*rows, strict=True)) or [()] * len(schema)
     return pa.table([pa.array(column, kind) for column, kind in zip(columns, schema.types, strict=True)], schema)

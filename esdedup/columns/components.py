@@ -1,7 +1,7 @@
-"""Union-find on a flat array: which numbers hang together.
+"""Union-find on a flat array: which numbers are connected.
 
-`parent` holds a smaller or equal number of the same component for each number, so the root of a component is
-its smallest number whatever the order of the unions (Tarjan 1975, with path halving).
+For each number, `parent` has a smaller or equal number of the same component. So the root of a component is its
+smallest number, whatever the order of the unions (Tarjan 1975, with path halving).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Parents = npt.NDArray[np.int32]
 
 @compiled
 def find(parent: Parents, number: int) -> int:
-    """The smallest number of the component that holds `number`."""
+    """Return the smallest number of the component that contains `number`."""
     while parent[number] != number:
         parent[number] = parent[parent[number]]
         number = parent[number]
@@ -37,9 +37,9 @@ def unite(parent: Parents, a: Numbers, b: Numbers) -> None:
 
 @compiled
 def unite_runs(parent: Parents, keys: Numbers, numbers: Numbers, last_key: int, last_number: int) -> None:
-    """Unite the numbers that stand under equal neighbouring keys.
+    """Unite the numbers of adjacent equal keys.
 
-    `last_key` and `last_number` are those of the row before, so that a table may come in batches.
+    `last_key` and `last_number` are those of the row before, so a table may come in batches.
     """
     for index in range(len(keys)):
         if keys[index] == last_key:
@@ -53,7 +53,7 @@ def unite_runs(parent: Parents, keys: Numbers, numbers: Numbers, last_key: int, 
 
 @compiled
 def roots(parent: Parents, numbers: Numbers) -> Numbers:
-    """The root of each of `numbers`."""
+    """Return the root of each of `numbers`."""
     out = np.empty(len(numbers), np.int64)
     for index in range(len(numbers)):
         out[index] = find(parent, numbers[index])

@@ -1,4 +1,4 @@
-"""A DuckDB connection in the few words that this project needs: columns in, columns out, bounded memory."""
+"""A thin wrapper of a DuckDB connection: columns in, columns out, bounded memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PRIVATE_MEMORY = 2**29
 
 
 class Database:
-    """One connection; `path` None is a private database in memory that spills into `spill`."""
+    """One connection. With `path` None, it is a private database in memory that spills to `spill`."""
 
     def __init__(
         self,
@@ -40,41 +40,43 @@ class Database:
         if spill is not None:
             config["temp_directory"] = str(spill)
         self.connection = duckdb.connect(str(path) if path else ":memory:", read_only=read_only, config=config)
-        # a caller without a script, as python -c is, would find it drawn among the results on standard output
+        # otherwise a caller without a script, such as python -c, would get it among the results on standard output
         self.connection.execute("SET enable_progress_bar = false")
 
     def execute(self, statement: str, values: Sequence[Any] = ()) -> None:
-        """Run a statement whose result does not matter; without values, several parted by semicolons."""
+        """Run a statement whose result does not matter. Without values, there may be several, separated by
+        semicolons.
+        """
         if values:
             self.connection.execute(statement, list(values))
         else:
             self.connection.execute(statement)
 
     def row(self, query: str, values: Sequence[Any] = ()) -> tuple[Any, ...]:
-        """The first row; an empty tuple without one."""
-        rows = self.rows(query, values)  # read to its end: an unread rest would block the connection
+        """Return the first row; an empty tuple without one."""
+        rows = self.rows(query, values)  # read to the end: an unread rest would block the connection
         return rows[0] if rows else ()
 
     def rows(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Every row of a result that is known to be small."""
+        """Return all rows of a small result."""
         return self.connection.execute(query, list(values)).fetchall()
 
     def count(self, query: str, values: Sequence[Any] = ()) -> int:
-        """The single integer that `query` yields; 0 for NULL."""
+        """Return the single integer that `query` yields; 0 for NULL."""
         row = self.row(query, values)
         return int(row[0] or 0) if row else 0
 
     def arrays(self, query: str, values: Sequence[Any] = ()) -> dict[str, npt.NDArray[Any]]:
-        """A result without NULLs as numpy columns."""
+        """Return a result without NULLs as numpy columns."""
         result = self.connection.execute(query, list(values)).fetchnumpy()
         return {name: np.asarray(column) for name, column in result.items()}
 
     def table(self, query: str, values: Sequence[Any] = ()) -> pa.Table:
-        """A whole result as an Arrow table."""
+        """Return a whole result as an Arrow table."""
         return self.connection.sql(query, params=list(values)).to_arrow_table()
 
     def batches(self, query: str, values: Sequence[Any] = (), rows: int = ROWS_AT_ONCE) -> Iterator[pa.RecordBatch]:
-        """A result in batches, streamed on a cursor of its own: the connection stays free for inserts."""
+        """Yield a result in batches, streamed on a separate cursor, so the connection stays free for inserts."""
         with self.connection.cursor() as cursor:
             reader: Any = cursor.sql(query, params=list(values)).to_arrow_reader(rows)
             for batch in reader:
@@ -82,8 +84,9 @@ class Database:
                     yield batch
 
     def stream(self, query: str, values: Sequence[Any] = (), rows: int = ROWS_AT_ONCE) -> Iterator[pa.RecordBatch]:
-        """Like `batches`, on the connection itself: it sees temporary tables, and must be read to its end
-        before anything else runs."""
+        """Like `batches`, but on the connection itself. It sees temporary tables, and must be read to its end before
+        anything else runs.
+        """
         reader: Any = self.connection.sql(query, params=list(values)).to_arrow_reader(rows)
         for batch in reader:
             if batch.num_rows:
@@ -108,18 +111,18 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All that is done meanwhile, or nothing of it."""
+        """Commit everything that is done meanwhile, or nothing."""
         self.connection.execute("BEGIN")
         try:
             yield
             self.connection.execute("COMMIT")
         except BaseException:
-            with suppress(duckdb.Error):  # the database may have ended it by itself
+            with suppress(duckdb.Error):  # the database may have ended it already
                 self.connection.execute("ROLLBACK")
             raise
 
     def close(self) -> None:
-        """Close the connection; a database in memory is gone with it."""
+        """Close the connection. A database in memory is deleted."""
         self.connection.close()
 
     def __enter__(self) -> Database:
@@ -133,7 +136,7 @@ class Database:
 
 @contextmanager
 def private_database() -> Iterator[Database]:
-    """A database of half a gigabyte in memory, for one answer; it spills into the system's temporary folder."""
+    """Yield a database of half a gigabyte in memory, for one answer. It spills to the system's temporary folder."""
     with (
         tempfile.TemporaryDirectory(prefix="esdedup-") as spill,
         Database(memory=_PRIVATE_MEMORY, threads=1, spill=Path(spill)) as db,

@@ -1,7 +1,7 @@
 """The hash functions of hash scheme 1, in integer arithmetic that is the same on every platform.
 
-`content_hash` is XXH64 (seed 0) of a text's UTF-8 bytes: the identity of a distinct text.
-`mix` is the splitmix64 finaliser: seeds, shingles and tokens all pass through it.
+`content_hash` is XXH64 (seed 0) of a text's UTF-8 bytes: the identity of a distinct text. `mix` is the splitmix64
+finalizer, which is applied to all seeds, shingles and tokens.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _P5 = np.uint64(0x27D4EB2F165667C5)
 
 @compiled
 def mix(value: np.uint64) -> np.uint64:
-    """Spread every input bit over all 64 output bits (splitmix64's finaliser; a bijection)."""
+    """Spread every input bit over all 64 output bits (splitmix64's finalizer; a bijection)."""
     value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return value ^ (value >> np.uint64(31))
@@ -33,7 +33,7 @@ def mix(value: np.uint64) -> np.uint64:
 
 @compiled
 def ones(word: np.uint64) -> np.uint64:
-    """How many bits of `word` are 1."""
+    """Return the number of bits of `word` that are 1."""
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
     word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
     word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
@@ -42,7 +42,7 @@ def ones(word: np.uint64) -> np.uint64:
 
 @compiled
 def random_words(seed: np.uint64, count: int) -> Hashes:
-    """`count` pseudo-random 64-bit words from `seed`: splitmix64's sequence."""
+    """Return `count` pseudo-random 64-bit words from `seed`: the splitmix64 sequence."""
     words = np.empty(count, np.uint64)
     state = seed
     for index in range(count):
@@ -69,7 +69,7 @@ def _merge(result: np.uint64, lane: np.uint64) -> np.uint64:
 @compiled
 def _word(data: Bytes, at: int, size: int) -> np.uint64:
     word = np.uint64(0)
-    first = np.uint64(at)  # an index that cannot be negative is not checked for it, and the bytes are loaded at once
+    first = np.uint64(at)  # an unsigned index is not checked for negative values, so the bytes are loaded at once
     for index in range(size):
         word |= np.uint64(data[first + np.uint64(index)]) << np.uint64(8 * index)
     return word
@@ -77,7 +77,7 @@ def _word(data: Bytes, at: int, size: int) -> np.uint64:
 
 @compiled
 def xxh64(data: Bytes, start: int, end: int) -> np.uint64:
-    """XXH64 with seed 0 of `data[start:end]`."""
+    """Return XXH64 with seed 0 of `data[start:end]`."""
     length = end - start
     at = start
     if length >= 32:
@@ -109,7 +109,7 @@ def xxh64(data: Bytes, start: int, end: int) -> np.uint64:
 
 @compiled
 def content_hashes(data: Bytes, offsets: Offsets) -> Hashes:
-    """XXH64 of each text: shape (n,) for texts `data[offsets[i]:offsets[i + 1]]`."""
+    """Return XXH64 of each text, shape (n,), for texts `data[offsets[i]:offsets[i + 1]]`."""
     hashes = np.empty(len(offsets) - 1, np.uint64)
     for index in range(len(hashes)):
         hashes[index] = xxh64(data, offsets[index], offsets[index + 1])

@@ -1,9 +1,9 @@
 """One decorator for every compiled kernel, with a cache that survives upgrades and read-only installs.
 
-numba recompiles a cached function when the file that defines it changes, but not when a function that it calls does,
-and it needs a writable folder beside the code. Here the cache belongs to the user. Each module with kernels has a
-folder in it, named after the content of the module and of all modules of the package that it imports, so saving any
-other file recompiles nothing. numba itself keeps code for different versions of Python and different CPUs apart.
+numba recompiles a cached function when the file that defines it changes, but not when a called function changes. It
+also needs a writable folder beside the code. Here, the cache belongs to the user. Each module with kernels has a folder
+in it, named after the content of the module and of all modules of the package that it imports. So saving any other file
+recompiles nothing. numba itself separates code for different versions of Python and different CPUs.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _config: Any = numba.config  # numba fills it at run time
 
 
 def compiled(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile `function` with numba on its first call; it runs without the interpreter lock.
+    """Compile `function` with numba on its first call. It runs without the interpreter lock.
 
     Integer arithmetic wraps, division by zero does not raise, array bounds are not checked.
     """
@@ -47,14 +47,14 @@ def compiled(function: Callable[P, R]) -> Callable[P, R]:
         kernel: Any = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
     finally:
         _config.CACHE_DIR = previous
-    # numba would compare the time of the file, which a checkout changes and its content may not
+    # numba would compare the time of the file, which a checkout may change without its content
     kernel._cache._cache_file._source_stamp = content
     return kernel  # type: ignore[no-any-return]
 
 
 @cache
 def _folder_of(module: str) -> tuple[str, str]:
-    """The cache folder of a module's kernels, and the hash of all source code that they are made of."""
+    """Return the cache folder of a module's kernels, and the hash of all source code that they depend on."""
     digest = hashlib.sha256(numba.__version__.encode())
     for name in sorted(_with_imported(module)):
         digest.update(name.encode() + _source_of(name))
@@ -70,7 +70,7 @@ def _folder_of(module: str) -> tuple[str, str]:
 
 
 def _with_imported(module: str) -> set[str]:
-    """The module, and the modules of the package that it imports, directly or not."""
+    """Return the module and all modules of the package that it imports, directly or indirectly."""
     found, left = set(), [module]
     while left:
         name = left.pop()
@@ -102,8 +102,8 @@ def _cache_root() -> Path:
         with tempfile.TemporaryFile(dir=folder):
             return folder
     except (OSError, RuntimeError):
-        # Nowhere to keep compiled code (a service account without a home): a private folder that lives
-        # as long as the process, and that its workers share. A shared one in /tmp could be filled by others.
+        # Nowhere to keep compiled code (a service account without a home): use a private folder that exists as long as
+        # the process, and that its workers share. Others could write to a shared one in /tmp.
         private = tempfile.mkdtemp(prefix="esdedup-")
         os.environ["ESDEDUP_CACHE_DIR"] = private
         atexit.register(shutil.rmtree, private, ignore_errors=True)

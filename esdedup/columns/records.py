@@ -1,4 +1,4 @@
-"""The shapes in which data crosses from room to room."""
+"""The schemas of data that packages exchange."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import pyarrow as pa
 DOCUMENTS: pa.Schema = pa.schema(
     [
         ("id", pa.string()),  # as the source names it
-        ("title", pa.string()),  # null where the source has none
+        ("title", pa.string()),  # null if the source has none
         ("text", pa.large_string()),  # wikitext or plain text
-        ("revision", pa.int64()),  # null where the source has none
-        ("timestamp", pa.string()),  # ISO 8601 as the source writes it, or null
-        ("contributor", pa.string()),  # name or address of who saved the revision; null where hidden or unknown
-        ("place", pa.int64()),  # ordinal of the raw record in the source, from 1
+        ("revision", pa.int64()),  # null if the source has none
+        ("timestamp", pa.string()),  # ISO 8601 as in the source, or null
+        ("contributor", pa.string()),  # name or address of the editor who saved the revision; null if hidden or unknown
+        ("place", pa.int64()),  # number of the raw record in the source, from 1
     ]
 )
-"""One row a document, or a revision of a document: the rows of one id then follow each other.
+"""One row for each document, or for each revision of a document; the rows of one id are adjacent.
 
-`place` is the line (the first line of a CSV record), the row (Parquet), the page (dumps, where skipped pages count and
-all revisions of a page share it), or 1 for a text file. Over the members of an archive it goes on counting.
+`place` is the line (the first line of a CSV record), the row (Parquet), the page (dumps; skipped pages count, and all
+revisions of a page share it), or 1 for a text file. It continues over the members of an archive.
 """
 
 
@@ -29,7 +29,7 @@ PLACES_KEPT = 5
 
 @dataclass(slots=True)
 class Skips:
-    """What was left out of one source: counts by reason, and at most five places of each."""
+    """What was skipped in one source: counts by reason, and at most five places for each."""
 
     counts: dict[str, int] = field(default_factory=dict)
     places: dict[str, list[str]] = field(default_factory=dict)
@@ -43,7 +43,7 @@ class Skips:
                 kept.append(place)
 
     def include(self, other: Skips) -> None:
-        """Add what `other` has counted, and its places as far as there is room."""
+        """Add the counts of `other`, and its places as far as there is room."""
         for reason, count in other.counts.items():
             self.add(reason, count=count)
             for place in other.places.get(reason, []):

@@ -1,1 +1,1 @@
-"""How good is it, and what will it cost? Truth, recall, S-curves, forecasts."""
+"""How accurate are the results, and what will a run cost? Truth, recall, S-curves, forecasts."""

@@ -1,4 +1,4 @@
-"""From what a few small runs took to what a large one will take."""
+"""Forecast the cost of a large run from a few small ones."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RunCost:
-    """One run: sentences compared, seconds, bytes of memory at the most, bytes on disk at the end."""
+    """The cost of one run: sentences compared, seconds, peak bytes of memory, bytes on disk at the end."""
 
     sentences: int
     seconds: float
@@ -18,10 +18,10 @@ class RunCost:
 
 
 def forecast(runs: Sequence[RunCost], sentences: int, most_memory: int) -> RunCost:
-    """What `sentences` will take, from the smallest and the largest run.
+    """Forecast the cost of `sentences` from the smallest and the largest run.
 
-    Time and disk lie on a straight line: no stage compares all with all. Memory grows by a power of the sentences, as
-    buffers fill, up to what a run may take.
+    Time and disk grow linearly, because no stage compares all texts with all. Memory grows by a power of the sentences
+    while buffers fill, up to the limit of a run.
     """
     first, last = min(runs, key=_sentences), max(runs, key=_sentences)
     if first.sentences == last.sentences:

@@ -1,4 +1,4 @@
-"""What the pairs that a scan has found tell of its tokens, without knowing those that it has missed."""
+"""Estimate the recall of tokens from the pairs that a scan has found, without those that it missed."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _HALVINGS = 40
 def observed_curve(
     signer: Signer, pairs: Iterable[pa.RecordBatch], threshold: float, *, by_tokens: bool
 ) -> Curve[Signer]:
-    """The share of pairs that share a token at each similarity, from columns `jaccard` and `shared_tokens`.
+    """Estimate the share of pairs that share a token at each similarity, from columns `jaccard` and `shared_tokens`.
 
-    Where pairs were not found by tokens, it is counted. Where they were (`by_tokens`), those without a common token are
-    missing: how often a single token is shared follows from how many each pair shares, of which there is at least one,
-    and from that the share of pairs with any, the tokens being independent. (For draws from one pool, which are not, it
-    comes out too high.)
+    If pairs were not found by tokens, it is counted. If they were (`by_tokens`), pairs without a common token are
+    missing. Then the number of tokens that each pair shares (at least one) gives the probability of sharing a single
+    token. From that follows the share of pairs with any, as tokens are independent. For draws from one pool, which are
+    not independent, the estimate is too high.
     """
     middles = (np.arange(np.floor(threshold * BINS + 1e-9), BINS) + 0.5) / BINS
     first = BINS - len(middles)
@@ -43,7 +43,7 @@ def observed_curve(
 
 
 def _any(mean: Shares, tokens: int) -> Shares:
-    """The chance of sharing any of so many tokens, where pairs that share one share `mean` of them; NaN stays."""
+    """Return the probability of sharing any of the tokens, if pairs that share one share `mean` of them; NaN stays."""
     low, high = np.zeros(len(mean)), np.ones(len(mean))
     for _ in range(_HALVINGS):
         middle = (low + high) / 2

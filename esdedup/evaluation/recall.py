@@ -1,4 +1,4 @@
-"""What share of the true pairs was found, and what share of the found ones is true, by similarity."""
+"""Recall and precision of pairs, by similarity."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import Any
 from esdedup.columns.database import Database
 
 STEPS = 20
-"""Classes of similarity between 0 and 1."""
+"""Number of ranges of similarity between 0 and 1."""
 
 _EQUAL = 5e-7
 """Jaccard is written with six decimals."""
 
 
 def score_pairs(db: Database) -> dict[str, Any]:
-    """Compare the tables `truth` and `found` (a, b, jaccard) of `db`, in which each pair stands once, a < b.
+    """Compare the tables `truth` and `found` (a, b, jaccard) of `db`. Each pair is there once, with a < b.
 
-    `true_pairs`, `found_pairs`, `right_pairs` (in both; where both know their Jaccard, the same to six decimals),
-    `recall`, `precision` (None where there is nothing to divide by), and `by_jaccard`: rows `from`, `to`, `true_pairs`,
-    `right_pairs`, `recall` for each class of similarity that has true pairs.
+    Returns `true_pairs`, `found_pairs`, `right_pairs` (in both; if both have a Jaccard, it must be equal to six
+    decimals), `recall`, `precision` (None without a divisor), and `by_jaccard`: rows `from`, `to`, `true_pairs`,
+    `right_pairs`, `recall` for each range of similarity that has true pairs.
     """
     db.execute(
         f"""

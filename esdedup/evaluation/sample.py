@@ -1,4 +1,4 @@
-"""Some texts of one's own, with every true pair among them: what ways to sign are measured on."""
+"""A sample of the user's texts with all true pairs, on which signing schemes are measured."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from esdedup.matching.signing import Signing, freeze
 from esdedup.resources import Resources
 
 LEAST = 0.5
-"""The similarity from which on pairs are looked for: below there are very many, and nobody wants them."""
+"""Pairs are searched from this similarity. Below it there are very many, and they are not useful."""
 
 BINS = 20
-"""Classes of similarity between 0 and 1."""
+"""Number of ranges of similarity between 0 and 1."""
 
 MOST_PAIRS = 2_000_000
-"""Pairs that a sample may have: of texts that are very much alike, fewer are taken."""
+"""Most pairs of a sample. If texts are very similar, the sample has fewer texts."""
 
 _FIRST = 1250
 
@@ -34,8 +34,9 @@ S = TypeVar("S", Scheme, Signer)
 
 
 class Curve(NamedTuple, Generic[S]):
-    """What a scheme finds at each similarity: `jaccard` (the middle of a class), `expected`, `pairs`, and `recall`
-    (NaN where the sample has no pair)."""
+    """What a scheme finds at each similarity: `jaccard` (the middle of a range), `expected`, `pairs`, and `recall` (NaN
+    if the sample has no pair).
+    """
 
     scheme: S
     jaccard: Shares
@@ -46,8 +47,9 @@ class Curve(NamedTuple, Generic[S]):
 
 @dataclass(frozen=True)
 class Sample:
-    """Distinct texts, what their shingles are, the similarity that counts, and every pair at or above `LEAST`, or that
-    similarity if it is lower."""
+    """Distinct texts, their shingle settings, the threshold, and every pair at or above `LEAST`, or at or above the
+    threshold if that is lower.
+    """
 
     texts: pa.LargeStringArray
     signing: Signing
@@ -57,9 +59,9 @@ class Sample:
 
     @classmethod
     def of(cls, texts: pa.LargeStringArray, signing: Signing, threshold: float, resources: Resources) -> Sample:
-        """As many of the texts, which stand in the order of their hashes, as have no more than `MOST_PAIRS` pairs.
+        """Take as many of the texts (sorted by hash) as have at most `MOST_PAIRS` pairs.
 
-        It is found out from below: four times the texts have at most about sixteen times the pairs.
+        The size grows in steps: four times the texts have at most about sixteen times the pairs.
         """
         signer, size = TextSigner(signing), min(_FIRST, len(texts))
         while True:
@@ -74,7 +76,7 @@ class Sample:
         return self.pairs.jaccard[self.pairs.jaccard >= self.threshold]
 
     def curve(self, scheme: Scheme) -> Curve[Scheme]:
-        """What the scheme finds of the pairs of each similarity."""
+        """Return what the scheme finds of the pairs of each similarity."""
         low = min(LEAST, self.threshold)
         edges = np.arange(np.floor(low * BINS + 1e-9), BINS + 1) / BINS
         middles = (edges[:-1] + edges[1:]) / 2
@@ -91,7 +93,7 @@ class Sample:
 
 
 def expected_curve(scheme: Scheme, threshold: float) -> Curve[Scheme]:
-    """The curve in theory alone."""
+    """Return the curve in theory."""
     middles = (np.arange(np.floor(min(LEAST, threshold) * BINS + 1e-9), BINS) + 0.5) / BINS
     return Curve(
         scheme, middles, scheme.chance(middles), np.zeros(len(middles), np.int64), np.full(len(middles), np.nan)

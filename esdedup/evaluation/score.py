@@ -1,7 +1,7 @@
-"""How far two clusterings of the same items agree: clusters as sets, pairs, and the adjusted Rand index.
+"""How well two clusterings of the same items agree: clusters as sets, pairs, and the adjusted Rand index.
 
-Pairs are counted from the sizes of clusters and of their intersections, never enumerated: n items of one cluster make
-n (n - 1) / 2. The adjusted Rand index is that of Hubert and Arabie 1985; the cardinalities of both differences of the
+Pairs are counted from the sizes of clusters and of their intersections, never enumerated: n items of one cluster make n
+(n - 1) / 2 pairs. The adjusted Rand index is that of Hubert and Arabie 1985. The sizes of the two differences of the
 sets of clusters are the measure of Ahmed 2022 ("Near Duplicate Detection", section 3).
 """
 
@@ -16,31 +16,31 @@ Labels = npt.NDArray[np.int64]
 Sizes = npt.NDArray[np.int64]
 
 ALONE = -1
-"""The label of an item that is in no cluster; two such items are never together."""
+"""The label of an item that is in no cluster. Two such items are never together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """The golden clusters against those of the output; clusters of one item are not counted as clusters.
+    """The golden clusters compared with those of the output. Single items do not count as clusters.
 
-    A share of nothing is None: the precision where the output has no pair, the recall where the golden clusters have
-    none, and F1 where one of them is None.
+    A share of nothing is None: precision if the output has no pair, recall if the golden clusters have none, and F1 if
+    one of them is None.
     """
 
     golden_clusters: int
     output_clusters: int
-    golden_not_in_output: int  # golden clusters that are not, item by item, a cluster of the output: |G - O|
+    golden_not_in_output: int  # golden clusters that are not exactly a cluster of the output: |G - O|
     output_not_in_golden: int  # |O - G|
-    precision: float | None  # of the pairs that the output puts together, those that belong together
+    precision: float | None  # share of the output's pairs that are golden pairs
     recall: float | None
     f1: float | None
     adjusted_rand_index: float  # 1 for equal clusterings, about 0 for unrelated ones
 
 
 def score(golden: Labels, output: Labels, items: int) -> Score:
-    """Compare the clusters of `items` items: `golden` and `output` (n,) label n of them, at most all.
+    """Compare the clusters of `items` items. `golden` and `output` (n,) label n of them; n may be smaller than `items`.
 
-    Labels are any numbers from 0 on, or `ALONE`; the items beyond the n are alone in both.
+    Labels are any numbers from 0, or `ALONE`. The items beyond the n are alone in both.
     """
     golden_sizes, of_golden = _sizes(golden)
     output_sizes, of_output = _sizes(output)
@@ -65,22 +65,24 @@ def score(golden: Labels, output: Labels, items: int) -> Score:
 
 
 def _sizes(labels: Labels) -> tuple[Sizes, Labels]:
-    """The size of each cluster, and for each item the place of its own; of no meaning for one that is alone."""
+    """Return the size of each cluster, and for each item the index of its cluster (meaningless for one that
+    is alone).
+    """
     names, sizes = np.unique(labels[labels >= 0], return_counts=True)
     return sizes, np.searchsorted(names, labels)
 
 
 def _pairs(sizes: Sizes) -> int:
-    """Pairs of items in one cluster."""
+    """Return the number of pairs of items in one cluster."""
     return int((sizes * (sizes - 1) // 2).sum())
 
 
 def _adjusted_rand_index(shared_pairs: int, golden_pairs: int, found: int, everything: int) -> float:
-    """(right - expected) / (mean of wanted and found - expected), where expected = wanted * found / everything.
+    """Return (shared - expected) / (mean of golden and found - expected), where expected = golden * found / everything.
 
-    Where that is 0 / 0, both put all together or nothing, and are equal: 1.
+    If that is 0 / 0, both clusterings put all together or nothing, and are equal: return 1.
     """
-    # in whole numbers, for those of large stores have no exact floats
+    # in whole numbers, because those of large stores have no exact floats
     above = 2 * (shared_pairs * everything - golden_pairs * found)
     below = (golden_pairs + found) * everything - 2 * golden_pairs * found
     return above / below if below else 1.0

@@ -1,4 +1,4 @@
-"""Every true pair among some texts, exactly: what a plan is measured by."""
+"""Find all true pairs among some texts, exactly, to measure a plan."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from esdedup.resources import Resources
 
 
 class TruePairs(NamedTuple):
-    """Pairs as places in the column of texts, a < b, and their Jaccard; each of shape (pairs,)."""
+    """Pairs as indices into the column of texts, a < b, and their Jaccard; each of shape (pairs,)."""
 
     a: Numbers
     b: Numbers
@@ -30,7 +30,7 @@ class TruePairs(NamedTuple):
 
 
 def true_pairs(texts: pa.LargeStringArray, signer: TextSigner, jaccard: float, resources: Resources) -> TruePairs:
-    """All pairs of distinct texts at or above `jaccard`, by (a, b)."""
+    """Return all pairs of distinct texts at or above `jaccard`, sorted by (a, b)."""
     hashes = content_hashes(*text_buffers(texts))
     order = np.argsort(hashes, kind="stable")
     tokens = signer.signing.tokens
@@ -40,7 +40,7 @@ def true_pairs(texts: pa.LargeStringArray, signer: TextSigner, jaccard: float, r
         pa.array(hashes),
         pa.array(np.full(len(texts), -1)),
         pa.array(lengths, pa.int32()),
-        # all are compared with all: nobody looks at tokens
+        # all texts are compared, so tokens are not used
         pa.FixedSizeListArray.from_arrays(pa.array(np.zeros(len(texts) * tokens, np.int64)), tokens),
     ]
 

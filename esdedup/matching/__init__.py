@@ -1,1 +1,1 @@
-"""Who meets whom, and are they alike? Signers, matchers and verifiers, and what an engine offers them."""
+"""Which texts are compared, and are they similar? Signers, matchers and verifiers, and what an engine offers them."""

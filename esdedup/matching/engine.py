@@ -1,8 +1,8 @@
-"""What an engine is: it holds the texts of one scan, brings together what belongs together, and runs functions on it.
+"""The protocol of an engine: it holds the texts of one scan, groups them, and runs functions on the groups.
 
-A matcher is a sequence of calls to an engine. What it computes is in *functions*: defined in a module, from a context
-and Arrow tables to Arrow tables. They know nothing of where they run, and the context pickles, so an engine may run
-them in any process. Which rows stand in one batch is the engine's business, as long as whole groups stay together.
+A matcher is a sequence of calls to an engine. Its computation is in *functions*: defined in a module, they map a
+context and Arrow tables to Arrow tables. They do not depend on where they run, and the context can be pickled, so an
+engine may run them in any process. The engine decides which rows are in one batch, as long as groups stay whole.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ PAIRS: pa.Schema = pa.schema(
     [
         ("a", pa.int32()),  # text numbers, a < b
         ("b", pa.int32()),
-        ("jaccard", pa.float64()),  # null where nothing was verified
-        ("word_edit_distance", pa.int32()),  # likewise
+        ("jaccard", pa.float64()),  # null if nothing was verified
+        ("word_edit_distance", pa.int32()),  # null if it was not measured
         ("shared_tokens", pa.int32()),
     ]
 )
@@ -39,7 +39,10 @@ PAIRS: pa.Schema = pa.schema(
 
 
 def signatures_schema(tokens: int) -> pa.Schema:
-    """One row a sentence. `group_id` is what `--across` looks at: the document or source, or -1 for `any`."""
+    """Return the schema of signatures: one row for each sentence.
+
+    `group_id` serves `--across`: the number of the document or source, or -1 for `any`.
+    """
     return pa.schema(
         [
             ("hash", pa.uint64()),  # content hash of the text
@@ -52,21 +55,21 @@ def signatures_schema(tokens: int) -> pa.Schema:
 
 @dataclass(frozen=True)
 class MatchContext:
-    """All that a function needs beside its tables."""
+    """Everything that a function needs besides its tables."""
 
     signing: Signing
     rule: PairRule
     threads: int
     hot: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64), compare=False)
-    """Tokens that too many texts hold to compare them all with each other."""
+    """Oversized tokens: too many texts have them to compare all of these with each other."""
 
     @cached_property
     def signer(self) -> TextSigner:
-        """What shingles texts."""
+        """Return the signer that shingles texts."""
         return TextSigner(self.signing)
 
     def with_hot(self, hot: Sequence[tuple[int, int]]) -> MatchContext:
-        """This context with the hot tokens known."""
+        """Return this context with known hot tokens."""
         return replace(self, hot=np.array([token for token, _ in hot], np.int64))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -74,36 +77,38 @@ class MatchContext:
 
 
 FetchTexts: TypeAlias = "Callable[[pa.Table], Iterable[pa.RecordBatch]]"
-"""From a column `hash` to rows (`hash`, `text`), each hash once, in any order."""
+"""From a column `hash` to rows (`hash`, `text`): each hash once, in any order."""
 
 FetchSignatures: TypeAlias = "Callable[[set[int]], Iterable[tuple[int, pa.Table | pa.RecordBatchReader]]]"
-"""Rows of `signatures_schema`, one a sentence, in numbered slices but for those that are named as done."""
+"""Rows of `signatures_schema`, one for each sentence, in numbered slices, without those that are done already."""
 
 Rank: TypeAlias = "Callable[[Database, int], None]"
-"""Fills the table `ranked` of a scratch database from its table `records`, up to so many others of each record."""
+"""Fills the table `ranked` of a scratch database from its table `records`, with at most this many others for each
+record.
+"""
 
 Progress = Callable[[int, int], None]
-"""Called with work done and work in all."""
+"""Called with the work done and the total work."""
 
 
 def no_progress(done: int, all_: int) -> None:
-    """A `Progress` that nobody looks at."""
+    """A `Progress` that does nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a scan found."""
+    """The result of a scan."""
 
     texts: int
-    collisions: int | None  # None where candidates are not made of tokens
-    candidates: int | None  # None where all are compared with all
+    collisions: int | None  # None if candidates do not come from tokens
+    candidates: int | None  # None if all texts are compared with all
     hot_tokens: int = 0
     hot_places: list[str] = field(default_factory=list)
-    skipped: dict[str, int] = field(default_factory=dict)  # texts that could not take part, by reason
+    skipped: dict[str, int] = field(default_factory=dict)  # texts that could not be compared, by reason
 
 
 class Collisions(NamedTuple):
-    """Tokens that two or more texts hold: how many there are, and those that more than a limit of texts hold."""
+    """Tokens that two or more texts share: their number, and those that more than a limit of texts share."""
 
     tokens: int
     hot: list[tuple[int, int]]  # token and number of texts, most texts first, then by token
@@ -120,19 +125,19 @@ ComparePairs: TypeAlias = "Callable[[MatchContext, pa.Table, pa.Table], pa.Table
 `closeness`."""
 
 Survey: TypeAlias = "Callable[[MatchContext, S, int, pa.LargeStringArray], None]"
-"""Adds what is to be known of texts, numbered from the given number on, to a state."""
+"""Adds information about texts, numbered from the given number, to a state."""
 
 Post: TypeAlias = "Callable[[MatchContext, S, int, pa.LargeStringArray], Iterator[pa.Table]]"
-"""From texts, numbered from the given number on, to postings (token, number, size, place)."""
+"""From texts, numbered from the given number, to postings (token, number, size, place)."""
 
 Meet: TypeAlias = "Callable[[MatchContext, S, pa.Table], Iterator[pa.Table]]"
-"""From whole groups of postings, ordered by (token, size, number), to candidates (a, b), some more than once."""
+"""From whole groups of postings, ordered by (token, size, number), to candidates (a, b). Pairs may be repeated."""
 
 
 class Engine(ABC):
-    """One scan's place to run. Every operation is done once: a scan that was killed goes on where it stood.
+    """Runs one scan. Every operation runs once: if a scan was killed, it continues where it stopped.
 
-    Texts are numbered from 0 in the order of their content hashes, so that nothing depends on the order of arrival.
+    Texts are numbered from 0 in the order of their content hashes, so nothing depends on the order of arrival.
     """
 
     name: ClassVar[str]
@@ -142,33 +147,35 @@ class Engine(ABC):
 
     @abstractmethod
     def collapse(self) -> int:
-        """Make one text of identical sentences; the number of texts."""
+        """Merge identical sentences into one text. Return the number of texts."""
 
     @abstractmethod
     def collide(self, hot_limit: int) -> Collisions:
-        """Find the tokens that two or more texts hold, of which one is stale if only those are asked for."""
+        """Find the tokens that two or more texts share. If only stale texts are compared, one of the texts must be
+        stale.
+        """
 
     @abstractmethod
     def compare_groups(self, function: CompareGroups, context: MatchContext) -> int:
-        """Keep the pairs that the function finds in blocks of whole groups; the number of candidates."""
+        """Store the pairs that the function finds in blocks of whole groups. Return the number of candidates."""
 
     @abstractmethod
     def survey(
         self, function: Survey[S], context: MatchContext, begin: Callable[[], S], unite: Callable[[S, S], S]
     ) -> S:
-        """What the function adds up over batches of all texts. States of several places are united."""
+        """Return the sum of the function over batches of all texts. `unite` adds up partial states."""
 
     @abstractmethod
     def meet(self, post: Post[S], meet: Meet[S], context: MatchContext, state: Callable[[], S]) -> None:
-        """Make postings of all texts, group them by token, and keep the candidates that groups give.
+        """Make postings of all texts, group them by token, and store the candidates that the groups yield.
 
-        `state` is what a survey of the texts has found; it is asked for unless all of this is done already.
+        `state` is the result of a survey of the texts. It is not called if everything is done already.
         """
 
     @abstractmethod
     def compare_pairs(self, function: ComparePairs, context: MatchContext) -> None:
-        """Keep the pairs that the function finds among the candidates, each of which is compared once."""
+        """Store the pairs that the function finds among the candidates. Each candidate is compared once."""
 
     def local(self) -> Any:
-        """The engine itself, for matchers that only run on the local one; `UsageError` on any other."""
-        raise UsageError(f"these candidates are found by the local engine alone; this is {self.name}")
+        """Return the engine itself, for matchers that run only on the local one. Raises `UsageError` on any other."""
+        raise UsageError(f"these candidates need the local engine; this is {self.name}")

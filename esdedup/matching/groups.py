@@ -1,8 +1,7 @@
-"""Tokens into groups: which texts hold the same token.
+"""Group texts by token.
 
-A group is a collision: two or more distinct texts with one token. Texts are numbered in the order of
-their content hashes, and the members of a group stand in that order, so nothing downstream depends on
-the order of arrival.
+A group is a collision: two or more distinct texts with the same token. Texts are numbered in the order of their content
+hashes, and so are the members of a group. So nothing after this depends on the order of arrival.
 """
 
 from __future__ import annotations
@@ -30,12 +29,12 @@ class Groups:
         return len(self.columns)
 
     def sizes(self) -> Numbers:
-        """Members of each group: shape (groups,)."""
+        """The number of members of each group, shape (groups,)."""
         return np.diff(self.starts)
 
 
 def group_tokens(tokens: Tokens) -> Groups:
-    """Every group among texts whose tokens are `tokens`, shape (n, tokens), by column and token."""
+    """Return every group among texts with these `tokens` (n, tokens), by column and token."""
     starts, members, columns = [np.zeros(1, np.int64)], [], []
     total = 0
     for column in range(tokens.shape[1]):
@@ -52,7 +51,7 @@ def group_tokens(tokens: Tokens) -> Groups:
 
 @compiled
 def _runs(values: Tokens, order: Numbers) -> tuple[Numbers, Numbers]:
-    """Ends and members of the runs of two or more equal values along `order`."""
+    """Return the ends and members of the runs of two or more equal values along `order`."""
     count = len(order)
     ends = np.empty(count // 2 + 1, np.int64)
     members = np.empty(count, np.int64)
@@ -71,7 +70,7 @@ def _runs(values: Tokens, order: Numbers) -> tuple[Numbers, Numbers]:
 
 
 class Hot(NamedTuple):
-    """What is known of hot groups. `alike` orders their members, as places in the group, by their other tokens."""
+    """Data about hot groups. `alike` orders their members, as positions in the group, by their other tokens."""
 
     groups: Flags  # (groups,)
     tokens: Flags  # (texts, tokens)
@@ -79,34 +78,35 @@ class Hot(NamedTuple):
 
 
 def hot_tokens(groups: Groups, tokens: Tokens, limit: int) -> Tokens:
-    """The tokens that more than `limit` texts hold."""
+    """Return the tokens that more than `limit` texts have."""
     hot = np.flatnonzero(groups.sizes() > limit)
     return tokens[groups.members[groups.starts[hot]], groups.columns[hot]]
 
 
 def find_hot(groups: Groups, tokens: Tokens, hot: Tokens) -> Hot:
-    """Mark the tokens in `hot` among groups and texts. `hot` knows more than these groups: it holds every hot
-    token of the corpus, wherever its group is collided."""
+    """Mark the tokens of `hot` among groups and texts. `hot` must contain every hot token of the corpus, even if its
+    group is compared elsewhere.
+    """
     flags = np.isin(tokens, hot)
     hot_groups = flags[groups.members[groups.starts[:-1]], groups.columns]
     alike = np.empty(len(groups.members) if hot_groups.any() else 0, np.int64)
     for group in np.flatnonzero(hot_groups):
         part = slice(groups.starts[group], groups.starts[group + 1])
-        # the columns that follow, round to the start: members with the same next token stand together
+        # compare the following columns, cyclically, so that members with the same next token are adjacent
         others = np.roll(tokens[groups.members[part]], -int(groups.columns[group]) - 1, axis=1)[:, :-1]
         alike[part] = np.lexsort(others.T[::-1]) if others.shape[1] else np.arange(len(others))
     return Hot(hot_groups, flags, alike)
 
 
 def token_matrix(column: pa.ChunkedArray, tokens: int) -> Numbers:
-    """A column of token lists as one array of shape (rows, tokens)."""
+    """Return a column of token lists as one array of shape (rows, tokens)."""
     parts = [chunk.flatten().to_numpy() for chunk in column.chunks]
     flat = np.concatenate(parts) if parts else np.empty(0, np.int64)
     return flat.reshape(-1, tokens)
 
 
 def groups_of(tokens: Numbers, places: Numbers, column_bits: int) -> Groups:
-    """Groups from postings that are sorted by token; a token's low bits name its column."""
+    """Return groups of postings that are sorted by token. The low bits of a token are its column."""
     ends = np.flatnonzero(np.diff(tokens, append=tokens[-1] + 1)) + 1
     starts = np.concatenate(([0], ends)).astype(np.int64)
     return Groups(starts, places, tokens[starts[:-1]] & ((1 << column_bits) - 1))

@@ -1,5 +1,6 @@
-"""What a matcher is, and the free settings of a scan, which choose one: where candidates come from, what makes a pair
-of them, and what makes a cluster of pairs."""
+"""The protocol of a matcher, and the settings of a scan: where candidates come from, which candidates are pairs, and
+how pairs become clusters.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +23,15 @@ KEEPS = ("first", "longest", "none")
 
 
 class Evidence(Protocol):
-    """Questions to the store about the two texts; each is answered when it is asked."""
+    """Queries to the store about two texts. Each runs only if it is called."""
 
     def paired(self) -> bool:
-        """Whether the last scan made a pair of them."""
+        """Return whether the last scan found them as a pair."""
 
     def all_hot(self) -> bool:
-        """Whether they share tokens, and each of those is held by more texts than are compared with each other."""
+        """Return whether they share tokens, and all of these are hot: more texts have them than are compared with each
+        other.
+        """
 
 
 @dataclass(frozen=True)
@@ -36,39 +39,44 @@ class Matcher(Choice):
     """Finds candidates among the texts of a store, and verifies them."""
 
     verifiers: ClassVar[tuple[str, ...]]
-    """How its candidates can be verified."""
+    """The verifiers that can verify its candidates."""
 
     by_tokens: ClassVar[bool]
-    """Whether the texts of its pairs have a token in common. Then only what shares a token with a changed text needs to
-    be looked at again."""
+    """Whether the texts of a pair share a token. Then only texts that share a token with a changed text must be
+    compared again.
+    """
 
     counts_tokens: ClassVar[bool]
-    """Whether `shared_tokens` of its pairs counts tokens, and not something else."""
+    """Whether `shared_tokens` of its pairs counts tokens."""
 
     @abstractmethod
     def find(self, engine: Engine, context: MatchContext) -> Found:
-        """Find the pairs among the texts that the engine holds; the engine keeps them."""
+        """Find the pairs among the texts that the engine holds. The engine stores them."""
 
     @abstractmethod
     def explain(self, found: Mapping[str, Any], scanning: Scanning, evidence: Evidence) -> str:
-        """The verdict on two distinct texts, in words, from what was measured of them."""
+        """Return the verdict on two distinct texts in words, based on their measures."""
 
     def check_files(self) -> None:
-        """Raise an error where a file that it needs is missing or of no use."""
+        """Raise an error if a file that it needs is missing or unusable."""
 
     def files_state(self) -> int | None:
-        """A number that changes with the files it needs; None where it needs none."""
+        """Return a number that changes with the files that it needs; None if it needs none."""
         return None
 
     def check_adding(self, address: str) -> None:
-        """Raise `StoreError` where nothing can be added to results of this matcher, with what to do instead."""
+        """Raise `StoreError` if nothing can be added to results of this matcher; the message says what to
+        do instead.
+        """
 
     def caution(self) -> str | None:
-        """What to know about `similar`, which looks for shared tokens, after a scan by this matcher."""
+        """Return what the user should know about `similar`, which looks for shared tokens, after a scan by this
+        matcher.
+        """
         return None
 
     def measures(self, signer: TextSigner, one: str, two: str) -> dict[str, Any]:
-        """What only this matcher measures of two texts, for `explain`."""
+        """Return measures of two texts that only this matcher has, for `explain`."""
         return {}
 
 
@@ -89,7 +97,7 @@ _CHOICES: tuple[Registry[Any], ...] = (LINKAGES, VERIFIERS, MATCHERS)
 
 @dataclass(frozen=True)
 class Scanning(Options):
-    """What a scan is asked to find. Made by `Scanning.of` from flat options."""
+    """The settings of a scan. `Scanning.of` makes them from flat options."""
 
     jaccard: float = option(0.8, "Lowest Jaccard similarity of a pair.", unit="S", low=0, high=1, above=True)
     word_edit_distance: int | None = option(
@@ -101,10 +109,10 @@ class Scanning(Options):
     linkage: Linkage = field(default_factory=lambda: LINKAGES.make(LINKAGES.names[0], {}))
     verifier: Verifier = field(default_factory=lambda: VERIFIERS.make(VERIFIERS.names[0], {}))
     matcher: Matcher = field(default_factory=lambda: MATCHERS.make(MATCHERS.names[0], {}))
-    ignore: tuple[int, ...] = ()  # content hashes: clusters with one of these texts are known and wanted
+    ignore: tuple[int, ...] = ()  # content hashes: clusters with one of these texts are ignored
 
     def check_together(self) -> None:
-        """The verifier can verify the matcher's candidates, within the limit on words."""
+        """Check that the verifier can verify the matcher's candidates, within the limit on words."""
         if self.verifier.name not in self.matcher.verifiers:
             able = [matcher.name for matcher in MATCHERS if self.verifier.name in matcher.verifiers]
             if len(self.matcher.verifiers) == 1:
@@ -117,15 +125,15 @@ class Scanning(Options):
 
     @classmethod
     def all_names(cls) -> frozenset[str]:
-        """The options of every linkage, verifier and matcher among them."""
+        """Return the names of all options, including those of every linkage, verifier and matcher."""
         of_choices = (registry.option_names() | {registry.option} for registry in _CHOICES)
         return cls.names().union({"ignore"}, *of_choices)
 
     @classmethod
     def of(cls, **given: Any) -> Scanning:
-        """Settings of flat options, those of what is chosen among them; None leaves an option to its default.
+        """Make settings from flat options, including those of the chosen implementations. None means the default.
 
-        Raises `SettingsError` for a value outside its range, or an option that does not apply to what is chosen.
+        Raises `SettingsError` for a value outside its range, or for an option that does not apply.
         """
         given = {name: value for name, value in given.items() if value is not None}
         chosen = {registry.option: given.pop(registry.option, registry.names[0]) for registry in _CHOICES}
@@ -135,7 +143,7 @@ class Scanning(Options):
         made = []
         for registry, options in zip(_CHOICES, of_choices, strict=True):
             for name, value in options.items():
-                registry.declared()[name][0][1].check(value)  # what is wrong with a value is said first
+                registry.declared()[name][0][1].check(value)  # a wrong value is reported first
             made.append(registry.make(chosen[registry.option], options))
         linkage, verifier, matcher = made
         found = cls(**own, linkage=linkage, verifier=verifier, matcher=matcher)
@@ -145,15 +153,15 @@ class Scanning(Options):
 
     @property
     def rule(self) -> PairRule:
-        """What makes a pair of a candidate."""
+        """The rule by which a candidate is a pair."""
         return PairRule(self.jaccard, self.word_edit_distance, self.verifier)
 
     def reached(self, found: Mapping[str, Any], compared: str = "shingles") -> str:
-        """In words, why two texts with the measures `found` are a pair; `compared` is what the matcher compares."""
+        """Explain why two texts with the measures `found` are a pair. `compared` names what the matcher compares."""
         return self.verifier.reached(found, self.jaccard, compared)
 
     def missed(self, found: Mapping[str, Any]) -> str:
-        """In words, why two texts with the measures `found` cannot be a pair; empty if they can."""
+        """Explain why two texts with the measures `found` cannot be a pair; empty if they can."""
         most = self.word_edit_distance
         if most is not None and found["word_edit_distance"] > most:
             edits = f"{found['word_edit_distance']} words differ, and at most {most} may"
@@ -162,7 +170,9 @@ class Scanning(Options):
         return self.verifier.missed(found, self.jaccard) or edits
 
     def replaced(self, given: Mapping[str, Any]) -> Scanning:
-        """These settings with some replaced; options of what is not chosen any more are forgotten."""
+        """Return these settings with some replaced. Options of implementations that are no longer chosen
+        are dropped.
+        """
         asked = {name: value for name, value in given.items() if value is not None}
         held = self.flat()
         for registry in _CHOICES:
@@ -171,7 +181,7 @@ class Scanning(Options):
         return Scanning.of(**{**held, **asked})
 
     def flat(self) -> dict[str, Any]:
-        """The settings as flat options: `Scanning.of` makes them again."""
+        """Return the settings as flat options, from which `Scanning.of` makes them again."""
         held: dict[str, Any] = {declared.name: getattr(self, declared.name) for declared in self.declared()}
         held["ignore"] = self.ignore
         for registry, chosen in zip(_CHOICES, (self.linkage, self.verifier, self.matcher), strict=True):
@@ -180,7 +190,7 @@ class Scanning(Options):
         return held
 
     def described(self) -> dict[str, Any]:
-        """The settings by their command-line names; those not set are left out."""
+        """Return the settings by their command-line names, without those that are not set."""
         held = super().described()
         for registry, chosen in zip(_CHOICES, (self.linkage, self.verifier, self.matcher), strict=True):
             held |= {registry.option: chosen.name, **chosen.described()}
@@ -188,6 +198,6 @@ class Scanning(Options):
 
     @classmethod
     def from_described(cls, named: Mapping[str, Any]) -> Scanning:
-        """The settings of which `named` is the description."""
+        """Return the settings that `named` describes."""
         values = {name.replace("-", "_"): value for name, value in named.items()}
         return cls.of(**values | {"ignore": tuple(int(value, 16) for value in named.get("ignore", []))})

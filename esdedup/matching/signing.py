@@ -1,4 +1,4 @@
-"""The frozen settings: what a store's sentences and tokens are made with. They are saved with the tokens."""
+"""The frozen settings of a store's sentences and tokens. They are saved with the tokens."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from esdedup.options import Options, option, shown_value, sort_out
 from esdedup.text.splitting import Splitting
 
 HASH_SCHEME = 1
-"""Version of everything that turns a text into tokens: raise it when any token changes."""
+"""Version of everything that turns a text into tokens. Increase it when any token changes."""
 
 UNITS = ("sentence", "record")
 NORMALIZATIONS = ("none", "lower", "words", "stem", "expanded")
@@ -31,7 +31,7 @@ class Shingling:
 
     @classmethod
     def parse(cls, text: str) -> Shingling:
-        """Read `char:12` or `word:3`; `SettingsError` for anything else."""
+        """Parse `char:12` or `word:3`. Raises `SettingsError` for anything else."""
         match = re.fullmatch(_SHINGLE, text) if isinstance(text, str) else None
         if match is None:
             raise SettingsError(f"shingle is {shown_value(text)}; {_SHINGLES}")
@@ -66,7 +66,7 @@ class Signing(Options):
     signer: Signer = field(default_factory=lambda: SIGNERS.make(_SIGNER, {}))
 
     def check_together(self) -> None:
-        """The lower bound of lengths is not above the upper one."""
+        """Check that min_chars is not greater than max_chars."""
         if self.min_chars > self.max_chars:
             raise SettingsError(
                 f"min-chars {self.min_chars} is greater than max-chars {self.max_chars}; "
@@ -75,14 +75,14 @@ class Signing(Options):
 
     @classmethod
     def all_names(cls) -> frozenset[str]:
-        """The options of every signer among them."""
+        """Return the names of all options, including those of every signer."""
         return cls.names() | SIGNERS.option_names() | {SIGNERS.option}
 
     @classmethod
     def of(cls, **given: Any) -> Signing:
-        """Settings of flat options, those of the signer among them; None leaves an option to its default.
+        """Make settings from flat options, including those of the signer. None means the default.
 
-        Raises `SettingsError` for a value outside its range, or an option of another signer.
+        Raises `SettingsError` for a value outside its range, or for an option of another signer.
         """
         given = {name: value for name, value in given.items() if value is not None}
         chosen = given.pop(SIGNERS.option, _SIGNER)
@@ -92,30 +92,32 @@ class Signing(Options):
 
     @property
     def splitting(self) -> Splitting:
-        """How texts are cut into units."""
+        """How texts are split into units."""
         return Splitting(self.unit, self.lang)
 
     @property
     def tokens(self) -> int:
-        """Tokens that a text gets."""
+        """Number of tokens of a text."""
         return self.signer.tokens
 
     def saved(self) -> dict[str, Any]:
-        """The settings as flat options: `Signing.of` makes them again."""
+        """Return the settings as flat options, from which `Signing.of` makes them again."""
         own = {declared.name: getattr(self, declared.name) for declared in self.declared()}
         of_signer = {declared.name: getattr(self.signer, declared.name) for declared in self.signer.declared()}
         named = {} if self.signer.name == _SIGNER else {SIGNERS.option: self.signer.name}
-        last = {name: own.pop(name) for name in ("hash_bits", "seed")}  # as they are read: after the signer's
+        last = {name: own.pop(name) for name in ("hash_bits", "seed")}  # in reading order: after the signer
         return {**own, **named, **of_signer, **last}
 
     def described(self) -> dict[str, Any]:
-        """The settings in use by their command-line names, with the hash scheme's version."""
+        """Return the settings in use by their command-line names, with the version of the hash scheme."""
         named = {name.replace("_", "-"): value for name, value in self.saved().items() if value is not None}
         return {**named, "hash-scheme": HASH_SCHEME}
 
 
 def freeze(stored: Signing | None, asked: Mapping[str, Any]) -> Signing:
-    """Signing settings as `asked`, everything else as `stored` or, without a store, by default."""
+    """Return signing settings with the values of `asked`. Others come from `stored` or, without a store, from the
+    defaults.
+    """
     if stored is None:
         return Signing.of(**asked)
     given = {name: value for name, value in asked.items() if value is not None}

@@ -1,1 +1,1 @@
-"""What is written, and how does it look? Result files, tables, reports, plots."""
+"""What is written, and what does it look like? Result files, tables, reports, plots."""

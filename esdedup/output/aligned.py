@@ -1,6 +1,6 @@
-"""A cluster laid out for reading: its texts under each other, with what differs set apart from what is the same.
+"""A cluster for reading: its texts aligned under each other, with the differences marked.
 
-The shapes are plain dictionaries and lists, so that a page, a template or JSON can carry them.
+The shapes are plain dictionaries and lists, so a page, a template or JSON can contain them.
 """
 
 from __future__ import annotations
@@ -16,33 +16,32 @@ from esdedup.analysis.frames import FramedTexts, frame_texts
 from esdedup.matching.verify.edits import word_edit_distances
 
 ROWS = 12
-"""Texts that are laid out unless more are asked for."""
+"""Default number of rows, one text each."""
 
 SENTENCES = 4
-"""Sentences that are named with each text unless more are asked for."""
+"""Default number of sentences that are named with each text."""
 
 LONGEST = 700
-"""Characters of a text that are shown unless more are asked for: a little more than the longest sentence has by
-default."""
+"""Default number of shown characters of a text: a little more than the longest sentence by default."""
 
 _CONTEXT = 60
-"""Characters that stay at each end of what is shortened."""
+"""Characters that stay at each end of a shortened piece."""
 
 _LEAST = 400
 
 _REPEAT_CONTEXT = 40
-"""Likewise, where the first row tells the rest."""
+"""The same for a piece that equals the first row."""
 
 _COMPARED = 1_000
-"""Texts of which the nearest are looked for."""
+"""Number of texts among which the nearest are searched."""
 
 
 class Piece(TypedDict):
-    """A stretch of a text: what fills slot number `slot`, or with `slot` None what all rows have.
+    """A stretch of a text: the filler of slot number `slot`, or (with `slot` None) text that all rows have.
 
-    `differs` marks a filler that is not the usual one of its slot (what most of the sentences say, or else the
-    representative), and words that all rows have but that are spelled otherwise here, in case or white space. A filler
-    may be empty. `left_out` is how many characters behind `text` are not shown.
+    `differs` marks a filler that is not the usual one of its slot (that of most sentences, or else of the
+    representative). It also marks words that all rows have, but in another spelling here: case or white space. A filler
+    may be empty. `left_out` is the number of characters after `text` that are not shown.
     """
 
     text: str
@@ -52,10 +51,10 @@ class Piece(TypedDict):
 
 
 class Row(TypedDict):
-    """One text and who says it: of its `copies` sentences the first, `members`, and how many `more` there are.
+    """One text and its sentences: the first of its `copies` sentences as `members`, and the number of `more`.
 
-    A member has the contract's fields but the text. Where nothing is left out, the texts of the pieces joined are the
-    row's text.
+    A member has the fields of clusters.jsonl except the text. If nothing is left out, the joined texts of the pieces
+    are the text of the row.
     """
 
     pieces: list[Piece]
@@ -72,10 +71,10 @@ class SlotName(TypedDict):
 
 
 class Aligned(TypedDict):
-    """A cluster's texts, the representative's first.
+    """A cluster's texts, the representative first.
 
-    Each row has one piece for each of the `slots`, in their order, unless something is left out at its end.
-    `more_texts` are not laid out; `more_sentences` have one of these.
+    Each row has one piece for each of the `slots`, in order, unless its end is left out. `more_texts` texts have no
+    row; `more_sentences` sentences have one of these texts.
     """
 
     slots: list[SlotName]
@@ -123,7 +122,7 @@ def align_cluster(
 
 
 def _chosen(members_of: dict[str, list[dict[str, Any]]], representative: str, rows: int) -> list[str]:
-    """The texts to lay out, in the order of the rows."""
+    """Return the texts to align, in the order of the rows."""
     others = [text for text in members_of if text != representative]
     others = sorted(others, key=lambda text: -len(members_of[text]))[:_COMPARED]
     texts = pa.array([representative, *others], pa.large_string())
@@ -139,20 +138,20 @@ def _row(pieces: list[Piece], members: Sequence[dict[str, Any]], shown: int) -> 
 
 
 def _pieces(framed: FramedTexts, copies: Sequence[int]) -> Iterator[list[Piece]]:
-    """The pieces of each row."""
+    """Yield the pieces of each row."""
     usual = [_usual([filler.strip() for filler in slot.fillers], copies) for slot in framed.frame.slots]
-    # where nothing stands in a slot, it is shown on the side of the white space on which others have it
+    # an empty slot is shown on the side of the white space where others have it
     led = [any(filler[:1].isspace() for filler in slot.fillers if filler.strip()) for slot in framed.frame.slots]
     starts = framed.words.texts.tolist()
     for row in range(len(copies)):
         pieces: list[Piece] = []
-        ends = [starts[row], starts[0]]  # of what stands before, in this row and in the first
+        ends = [starts[row], starts[0]]  # end of the text so far, in this row and in the first
         for slot, spans in enumerate(framed.spans):
             _add_fixed(pieces, framed, row, (ends[0], spans[row][0]), (ends[1], spans[0][0]))
             filler = framed.frame.slots[slot].fillers[row]
             bare = filler.strip()
             lead = filler[: len(filler) - len(filler.lstrip())] if bare or led[slot] else ""
-            _add(pieces, lead, False)  # white space is beside what fills a slot, not in it
+            _add(pieces, lead, False)  # white space is next to a filler, not in it
             pieces.append({"text": bare, "slot": slot, "differs": bare != usual[slot], "left_out": 0})
             _add(pieces, filler[len(lead) + len(bare) :], False)
             ends = [spans[row][1], spans[0][1]]
@@ -161,7 +160,7 @@ def _pieces(framed: FramedTexts, copies: Sequence[int]) -> Iterator[list[Piece]]
 
 
 def _usual(fillers: Sequence[str], copies: Sequence[int]) -> str:
-    """What more than half of the sentences say in a slot; if there is no such thing, what the first text says."""
+    """Return what more than half of the sentences have in a slot; if there is none, what the first text has."""
     counts: Counter[str] = Counter()
     for filler, count in zip(fillers, copies, strict=True):
         counts[filler] += count
@@ -170,7 +169,7 @@ def _usual(fillers: Sequence[str], copies: Sequence[int]) -> str:
 
 
 def _add(pieces: list[Piece], text: str, differs: bool) -> None:
-    """Add a piece that fills no slot, together with the one before it where that is alike."""
+    """Add a piece outside slots; merge it with the piece before if both are alike."""
     if not text:
         return
     if pieces and pieces[-1]["slot"] is None and pieces[-1]["differs"] == differs and not pieces[-1]["left_out"]:
@@ -182,9 +181,9 @@ def _add(pieces: list[Piece], text: str, differs: bool) -> None:
 def _add_fixed(
     pieces: list[Piece], framed: FramedTexts, row: int, own: tuple[int, int], first: tuple[int, int]
 ) -> None:
-    """Add what stands between two slots, at the bytes `own` of this row and `first` of the first one.
+    """Add the text between two slots: the bytes `own` of this row and `first` of the first row.
 
-    Both have the same words, which case and the separators of thousands may still tell apart.
+    Both have the same words, but case and thousands separators may differ.
     """
     data = framed.words.data
     if bytes(data[slice(*own)]) == bytes(data[slice(*first)]):
@@ -198,7 +197,7 @@ def _add_fixed(
 
 
 def _spelled(framed: FramedTexts, text: int, begin: int, end: int) -> list[tuple[str, str]]:
-    """The words of a text between two bytes, each with the white space before it; then what white space is left."""
+    """Return the words of a text between two bytes, each with the white space before it; then the last white space."""
     words = framed.words
     low, high = int(words.offsets[text]), int(words.offsets[text + 1])
     inside = range(
@@ -214,19 +213,19 @@ def _spelled(framed: FramedTexts, text: int, begin: int, end: int) -> list[tuple
 
 
 def _shortened(rows: Sequence[Sequence[Piece]], longest: int) -> list[list[Piece]]:
-    """The rows with what is long left out: no row shows more than `longest` characters."""
+    """Shorten long pieces of the rows: no row shows more than `longest` characters."""
     short = [[part for piece in row for part in _ends_of(piece)] for row in rows]
     slots = min(_slots_within(row, longest) for row in short)
     return [_cut(row, slots, longest) for row in short]
 
 
 def _if_usual(piece: Piece) -> list[Piece]:
-    """A piece, without its middle if that is long and as in the first row."""
+    """Shorten the middle of a long piece that equals the first row."""
     return [piece] if piece["differs"] or piece["slot"] is not None else _ends_of(piece, _REPEAT_CONTEXT)
 
 
 def _ends_of(piece: Piece, context: int = _CONTEXT) -> list[Piece]:
-    """A piece without what is too long of it: of a filler the end, of other stretches the middle."""
+    """Shorten a piece that is too long: a filler at its end, other pieces in the middle."""
     text = piece["text"]
     if len(text) <= 3 * context or piece["left_out"]:
         return [piece]
@@ -240,7 +239,7 @@ def _ends_of(piece: Piece, context: int = _CONTEXT) -> list[Piece]:
 
 
 def _slots_within(row: Sequence[Piece], longest: int) -> int:
-    """How many slots stand within so many characters."""
+    """Return the number of slots within this many characters."""
     shown = slots = 0
     for piece in row:
         shown += len(piece["text"])
@@ -251,7 +250,7 @@ def _slots_within(row: Sequence[Piece], longest: int) -> int:
 
 
 def _cut(row: Sequence[Piece], slots: int, longest: int) -> list[Piece]:
-    """The row with so many of its slots, and as much of what follows as there is room for."""
+    """Return the row with this many slots, and as much of the rest as there is room for."""
     kept: list[Piece] = [{"text": "", "slot": None, "differs": False, "left_out": 0}]
     shown, full = 0, False
     for piece in row:

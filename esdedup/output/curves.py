@@ -1,4 +1,4 @@
-"""S-curves: the chance that two texts share a token, over their similarity, and what a sample says of it."""
+"""S-curves: the probability that two texts share a token, by their similarity, and what a sample shows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from esdedup.output.html import short
 
 
 def draw_curves(curves: Sequence[Curve[Scheme]], threshold: float, path: Path) -> None:
-    """Write a PNG to `path`: a line for each scheme, and points where a sample has pairs, larger the more it has."""
+    """Write a PNG to `path`: a line for each scheme, and points for the pairs of a sample (larger for more pairs)."""
     from matplotlib import colormaps
     from matplotlib.figure import Figure
 
@@ -45,7 +45,7 @@ def draw_curves(curves: Sequence[Curve[Scheme]], threshold: float, path: Path) -
 
 
 def draw_curve(curve: Curve[Signer], threshold: float, form: str) -> bytes:
-    """A `png` or `svg` of one scheme: its chance in theory, and points for what was observed of pairs."""
+    """Return a `png` or `svg` of one scheme: its probability in theory, and points for observed pairs."""
     figure, axes = new_axes(4)
     axes.set_xlabel("Jaccard similarity of two texts")
     axes.set_ylabel("chance to share a token")

@@ -1,5 +1,4 @@
-"""What all plots of results have in common: their look on light and dark ground, and files whose bytes are always the
-same."""
+"""What all plots of results share: their look on light and dark ground, and files with reproducible bytes."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Look(NamedTuple):
-    """Colours of a plot, those of the style sheet of pages."""
+    """Colours of a plot: those of the style sheet of pages."""
 
     paper: str
     ink: str
@@ -28,7 +27,7 @@ LIGHT = Look("#ffffff", "#1d1c1a", "#5f5b54", "#dcd9d2", "#1f5fa8")
 DARK = Look("#16181b", "#e9e7e2", "#a9a59c", "#363a40", "#8ab8f0")
 
 WRITING = "#fefefe"
-"""On coloured ground, whatever is behind the plot."""
+"""The colour of text on coloured ground, whatever is behind the plot."""
 
 KIND_COLOURS = {
     "template": "#2f6cb5",
@@ -38,15 +37,15 @@ KIND_COLOURS = {
     "references": "#8250b0",
     "other": "#8a6512",
 }
-"""`WRITING` has contrast on each."""
+"""`WRITING` has enough contrast on each of these."""
 
 
-_ALONE = Lock()  # settings of matplotlib are those of the whole process
+_ALONE = Lock()  # settings of matplotlib apply to the whole process
 
 
 def new_axes(height: float, left: float = 0.1) -> tuple[Figure, Axes]:
-    """A figure so many inches high with one plot in it, `left` of its width from the edge."""
-    # a second of imports that only drawing needs
+    """Return a figure of this height (inches) with one plot, `left` of its width from the edge."""
+    # this import takes a second, and only plots need it
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7, height), facecolor=LIGHT.paper)
@@ -64,14 +63,14 @@ def new_axes(height: float, left: float = 0.1) -> tuple[Figure, Axes]:
 
 
 def counted(value: float, _: float) -> str:
-    """A count at an axis; nothing where it is less than one."""
+    """Format a count at an axis; empty below one."""
     return "" if value < 1 else f"{value:,.0f}" if value < 100_000 else short(value)
 
 
 def written(figure: Figure, form: str) -> bytes:
-    """The figure as a file on light ground, `png` or `svg`.
+    """Return the figure as a file for light ground, `png` or `svg`.
 
-    An SVG stands on whatever is behind it, and its letters stay letters.
+    An SVG has a transparent background, and its text stays text.
     """
     from matplotlib import rc_context
 
@@ -79,14 +78,14 @@ def written(figure: Figure, form: str) -> bytes:
     if form == "png":
         figure.savefig(out, format="png", dpi=120)
     else:
-        # ids would be drawn at random, and the time would be written
+        # otherwise ids would be random, and the time would be written
         with _ALONE, rc_context({"svg.hashsalt": "esdedup", "svg.fonttype": "none"}):
             figure.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     return out.getvalue()
 
 
 def on_dark(picture: bytes) -> bytes:
-    """An SVG as it looks on dark ground."""
+    """Return an SVG in the colours for dark ground."""
     for light, dark in zip(LIGHT, DARK, strict=True):
         picture = picture.replace(light.encode(), dark.encode())
     return picture

@@ -1,6 +1,6 @@
-"""What `dedupe` keeps and what it drops: of each cluster one sentence stays, and goes by the others.
+"""What `dedupe` keeps and drops: one sentence of each cluster stays, the others are dropped.
 
-Clusters are stars around the text to keep, so whatever is dropped has been verified against what is kept.
+Clusters are stars around the kept text, so everything dropped was verified against what is kept.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ CREATE TABLE pairs (a UBIGINT, b UBIGINT, jaccard DOUBLE);
 
 
 class Verdicts:
-    """The verdict on every sentence of every cluster, as read from a store whose clusters are stars."""
+    """The verdicts on all sentences of all clusters, read from a store whose clusters are stars."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
 
     def counts(self) -> dict[str, int]:
-        """How many sentences are dropped, by reason."""
+        """Return the number of dropped sentences, by reason."""
         return dict(self._db.rows("SELECT reason, count(*) FROM verdicts WHERE dropped GROUP BY 1 ORDER BY 1"))
 
     def drops(self) -> Iterator[dict[str, Any]]:
-        """The rows of drops.jsonl, in the order of reading."""
+        """Yield the rows of drops.jsonl, in reading order."""
         batches = self._db.batches(
             "SELECT id, cluster, kept, reason, jaccard FROM verdicts WHERE dropped ORDER BY document, position"
         )
@@ -50,7 +50,7 @@ class Verdicts:
                 }
 
     def by_place(self, file: int) -> Iterator[tuple[int, list[Verdict]]]:
-        """The clustered sentences of one file, by place in it."""
+        """Yield the clustered sentences of one file, by record number."""
         batches = self._db.batches(
             "SELECT place, position, cluster, NOT dropped AS keep FROM verdicts WHERE file = ? "
             "ORDER BY place, position",
@@ -63,10 +63,11 @@ class Verdicts:
 
 @contextmanager
 def decided(store: Store, keep: str, across: str, kinds: Sequence[str] | None = None) -> Iterator[Verdicts]:
-    """Decide on all clusters that are not ignored. `keep`: `first` as read, `longest`, or `none` of each cluster.
+    """Decide about all clusters that are not ignored. `keep` is `first` (as read), `longest`, or `none` of each
+    cluster.
 
-    With `kinds`, clusters of other kinds stay whole. With `across`, sentences of the same document (or source) as the
-    kept one stay.
+    With `kinds`, clusters of other kinds are kept as a whole. With `across`, sentences of the same document (or source)
+    as the kept one stay.
     """
     with private_database() as db:
         db.execute(_TABLES)
@@ -74,7 +75,7 @@ def decided(store: Store, keep: str, across: str, kinds: Sequence[str] | None = 
             db.insert("members", pa.Table.from_batches([batch]))
         for batch in store.results.pair_hashes():
             db.insert("pairs", pa.Table.from_batches([batch]).select(["a", "b", "jaccard"]))
-        db.execute("DELETE FROM members WHERE cluster IS NULL")  # beside the stars of others: these stay
+        db.execute("DELETE FROM members WHERE cluster IS NULL")  # outside all stars: these stay
         if kinds is not None:
             db.execute("DELETE FROM members WHERE NOT list_contains(?, coalesce(kind, ''))", [list(kinds)])
         order = _ORDERS["first" if keep == "none" else keep]

@@ -1,4 +1,4 @@
-"""What has become of the clusters of an earlier run: new ones, grown ones, gone ones."""
+"""How clusters changed since an earlier run: new, grown and gone ones."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from esdedup.text.words import holding
 
 NEW, GROWN, GONE = "new", "grown", "gone"
 
-_SENTENCES = 10_000  # at a time
+_SENTENCES = 10_000  # read at a time
 _CLUSTERS = 1_000
 
 _CLUSTER = {"id", "size", "distinct", "kind", "kind_confidence", "kind_reason", "min_jaccard", "members"}
 _MEMBER = {"id", "document", "title", "text"}
 
-# texts tell one cluster in another: ids of sentences change with the pages around them
+# clusters are matched by text: ids of sentences change with the pages around them
 _COMPARE = """
 CREATE TABLE held AS SELECT cluster, hash, count(*) AS copies FROM members WHERE cluster IS NOT NULL GROUP BY ALL;
 CREATE TABLE changed AS
@@ -44,11 +44,12 @@ CREATE TABLE gone AS
 
 
 def changes(store: Store, run: Path, query: ClusterQuery) -> Iterator[dict[str, Any]]:
-    """The clusters that are wanted and not as they were in the results of a run, its folder or its file of clusters.
+    """Yield the clusters that match the query and changed since a run, given by its folder or its file of clusters.
 
-    Each with `change` and `before`, how many sentences with its texts stood in clusters then: `new` ones and `grown`
-    ones, which have a sentence more or are several in one, in the order that is wanted; then the `gone` ones, as they
-    were: no text of theirs stands in a cluster any more. `SourceError` where there are no such results.
+    Each has `change` and `before`: the number of sentences with its texts that were in clusters then. First come `new`
+    clusters and `grown` ones (with a sentence more, or merged from several), in the order of the query. Then come the
+    `gone` ones as they were: none of their texts is in a cluster any more. Raises `SourceError` if there are no such
+    results.
     """
     path = _clusters_file(run)
     with private_database() as db:
@@ -58,7 +59,7 @@ def changes(store: Store, run: Path, query: ClusterQuery) -> Iterator[dict[str, 
         )
         for table in _texts(path):
             db.insert("earlier", table)
-        ignored = Scanning.from_described(store.ledger.last_scanning() or {}).ignore  # not gone: known and wanted
+        ignored = Scanning.from_described(store.ledger.last_scanning() or {}).ignore  # ignored clusters are not gone
         db.create("wanted", pa.table({"hash": pa.array(ignored, pa.uint64())}))
         for batch in store.results.memberships():
             db.insert("members", pa.Table.from_batches([batch]).select(["hash", "cluster"]))
@@ -77,13 +78,13 @@ def changes(store: Store, run: Path, query: ClusterQuery) -> Iterator[dict[str, 
 
 
 def _place(values: npt.NDArray[Any], value: Any) -> int | None:
-    """Where the value stands among sorted ones."""
+    """Return the index of the value among sorted ones; None if it is not there."""
     at = int(np.searchsorted(values, value))
     return at if at < len(values) and values[at] == value else None
 
 
 def _fits(cluster: dict[str, Any], query: ClusterQuery) -> bool:
-    """Whether a cluster of the file is one that is wanted."""
+    """Return whether a cluster of the file matches the query."""
     members = cluster["members"]
     return (
         cluster["size"] >= query.min_size
@@ -101,7 +102,7 @@ def _clusters_file(run: Path) -> Path:
 
 
 def _texts(path: Path) -> Iterator[pa.Table]:
-    """Rows (place, hash, copies): the texts of each cluster of a file, by its place there; some at a time."""
+    """Yield rows (place, hash, copies), in parts: the texts of each cluster of a file, by its number there."""
     places: list[int] = []
     texts: list[str] = []
     for place, cluster in enumerate(_read(path)):
@@ -121,7 +122,7 @@ def _counted(places: list[int], texts: list[str]) -> pa.Table:
 
 
 def _read(path: Path) -> Iterator[dict[str, Any]]:
-    """The clusters of a file, in its order."""
+    """Yield the clusters of a file in order."""
     again = "give the clusters that an earlier esdedup run has written"
     number = 0
     try:
@@ -135,7 +136,7 @@ def _read(path: Path) -> Iterator[dict[str, Any]]:
             yield row
             number += 1
     except (AttributeError, TypeError, orjson.JSONDecodeError) as error:
-        raise SourceError(f"{path}: record {number + 1} is no cluster; {again}") from error
+        raise SourceError(f"{path}: record {number + 1} is not a cluster; {again}") from error
     except (OSError, pa.ArrowException) as error:
         raise SourceError(f"{path}: {error}; {again}") from error
 

@@ -1,4 +1,4 @@
-"""Trees of copies as a graph in GraphML, for tools that draw and measure graphs."""
+"""Trees of copies as a GraphML graph, for tools that draw and measure graphs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _EDGES = {"jaccard": "double", "edits": "int", "copied": "boolean"}
 
 
 def write_graphml(trees: Sequence[dict[str, Any]], path: Path) -> None:
-    """Write the members of all trees as nodes, and an edge from each parent to what came from it."""
+    """Write the members of all trees as nodes, and an edge from each parent to each of its copies."""
     with whole_file(path) as part, etree.xmlfile(str(part), encoding="utf-8") as out:
         out.write_declaration()
         with out.element("graphml", xmlns="http://graphml.graphdrawing.org/xmlns"):
@@ -49,5 +49,5 @@ def _with_data(tag: str, attributes: dict[str, str], values: dict[str, Any], fie
 
 
 def _clean(text: str) -> str:
-    """The text without what XML cannot carry."""
+    """Return the text without characters that XML cannot contain."""
     return _NO_XML.sub("\ufffd", text)

@@ -10,11 +10,11 @@ from esdedup.output.html import plural
 from esdedup.output.sizes import power_law
 
 _LABELLED = ((15, range(1, 10)), (500, (1, 2, 5)), (math.inf, (1,)))
-"""Up to what an axis goes, and which multiples of the powers of ten are labelled then."""
+"""The end of an axis, and the multiples of powers of ten that are labelled up to it."""
 
 
 def draw_cluster_sizes(sizes: Mapping[int, int], form: str) -> bytes:
-    """A `png` or `svg` of how many clusters (y) there are of each size (x).
+    """Return a `png` or `svg` with the number of clusters (y) of each size (x).
 
     A thin line shows the power law that `esdedup.output.sizes.power_law` finds among the common sizes.
     """

@@ -1,4 +1,4 @@
-"""HTML from templates: nothing that stands in a text can become markup, and nothing that is missing stays unseen."""
+"""HTML from templates: no text can become markup, and a missing name is an error."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _STEPS = (("", 1), (" k", 10**3), (" M", 10**6), (" G", 10**9), (" T", 10**12))
 
 @cache
 def environment(*packages: str) -> Environment:
-    """Templates of these packages, each in its folder `templates`, and of this room: the first that has a name.
+    """Return the templates of these packages (each in its folder `templates`) and of this one; the first match is used.
 
-    Everything is escaped, characters that HTML does not allow are shown as such, and a name that is not there is an
+    Everything is escaped, characters that HTML does not allow are replaced by visible signs, and a missing name is an
     error. Filters: `number` (1,234,567), `short` (1.2 M), `percent` (of a share: 12.3%), `plural`.
     """
     found = Environment(
@@ -36,24 +36,24 @@ def environment(*packages: str) -> Environment:
 
 
 def style() -> str:
-    """The style sheet that all pages share."""
+    """Return the style sheet that all pages share."""
     return (resources.files(_PACKAGE) / "templates" / "style.css").read_text("utf-8")
 
 
 def number(value: int | None) -> str:
-    """A count with its thousands parted; a dash for one that is not known."""
+    """Format a count with thousands separators; a dash if it is unknown."""
     return "–" if value is None else f"{value:,}"
 
 
 def short(value: float) -> str:
-    """A count or a size in three digits at most: 950, 1.2 k, 34 M."""
+    """Format a count or a size with at most three digits: 950, 1.2 k, 34 M."""
     step = next((step for step in _STEPS if abs(value) < 999.5 * step[1]), _STEPS[-1])
     scaled = value / step[1]
     return f"{scaled:.1f}{step[0]}" if step[1] > 1 and abs(scaled) < 9.95 else f"{scaled:.0f}{step[0]}"
 
 
 def percent(share: float) -> str:
-    """A share of one: 12.3%, and never 0% or 100% of what is not nothing or not all."""
+    """Format a share of one: 12.3%. Only nothing is 0%, and only all is 100%."""
     if 0 < share < 0.001:
         return "<0.1%"
     if 0.999 < share < 1:
@@ -62,12 +62,12 @@ def percent(share: float) -> str:
 
 
 def plural(count: int, one: str, many: str | None = None) -> str:
-    """A count and what is counted: 1 cluster, 2,000 clusters."""
+    """Format a count with its noun: 1 cluster, 2,000 clusters."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def visible(text: str) -> str:
-    """The text with a sign in the place of each character that HTML does not allow."""
+    """Replace each character that HTML does not allow with a visible sign."""
     return _UNSEEN.sub(_sign, text)
 
 
@@ -77,5 +77,5 @@ def _sign(match: re.Match[str]) -> str:
 
 
 def _finalized(value: Any) -> Any:
-    """What stands for a value in a page: markup as it is, all other text without what HTML does not allow."""
+    """Return what represents a value in a page: markup unchanged, other text without what HTML does not allow."""
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value

@@ -1,4 +1,4 @@
-"""The kinds of clusters over their size: of each class of sizes, the shares of the kinds."""
+"""The kinds of clusters by size: for each range of sizes, the shares of the kinds."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _ROOM = 0.017
 
 
 def draw_kinds(sizes: Mapping[str, Mapping[int, int]], form: str) -> bytes:
-    """A `png` or `svg` with one bar a class of sizes: the share of its clusters that is of each kind.
+    """Return a `png` or `svg` with one bar for each range of sizes: the share of its clusters of each kind.
 
-    `sizes` are those of the clusters of each kind, as `Store.cluster_sizes` tells them.
+    `sizes` are those of the clusters of each kind, as `Store.cluster_sizes` returns them.
     """
     total: dict[int, int] = {}
     for some in sizes.values():

@@ -1,4 +1,4 @@
-"""Which documents, or sources, say the same: how many sentences of one stand in the other."""
+"""Which documents or sources share sentences, and how many."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from esdedup.errors import UsageError
 from esdedup.store.store import Store
 
 COMMON = 100
-"""A text that stands in more documents than this is common property: it tells nothing of two of them."""
+"""A text in more documents than this is boilerplate: it is not counted."""
 
 _TABLES = """
 CREATE TABLE group_ids (group_id INTEGER, id VARCHAR, title VARCHAR, sentences BIGINT);
@@ -29,9 +29,10 @@ _GROUPS = {"documents": "document", "sources": "source"}
 
 class Overlap(NamedTuple):
     """Rows of a, b (ids, a < b), their titles, `a_sentences`, `b_sentences` (stored ones), `a_in_b` and `b_in_a`
-    (sentences that stand in the other), `a_share` and `b_share` of their sentences; the most sentences first.
+    (sentences that the other has), `a_share` and `b_share` of their sentences; the most sentences first.
 
-    `common_texts` were left out, as they stand in more than `COMMON` documents. `title` is that of `document`.
+    `common_texts` texts were not counted, because they are in more than `COMMON` documents. `title` is that of
+    `document`.
     """
 
     rows: list[dict[str, Any]]
@@ -40,9 +41,9 @@ class Overlap(NamedTuple):
 
 
 def overlaps(store: Store, by: str, document: str | None, limit: int | None) -> Overlap:
-    """Pairs of `documents` or `sources` with sentences in common; only those of `document`, if given.
+    """Return pairs of `documents` or `sources` with common sentences; only those of `document`, if given.
 
-    Raises `UsageError` where the document is unknown or has no sentence.
+    Raises `UsageError` if the document is unknown or has no sentence.
     """
     if by not in _GROUPS:
         raise UsageError(f"by is {by!r}; allowed: documents, sources")
@@ -65,7 +66,7 @@ def overlaps(store: Store, by: str, document: str | None, limit: int | None) -> 
         db.execute("CREATE TABLE common AS SELECT hash FROM held GROUP BY hash HAVING count(*) > ?", [COMMON])
         if by == "documents":
             db.execute("DELETE FROM held WHERE hash IN (SELECT hash FROM common)")
-        # each sentence counts once for each other group_id, however many sentences it resembles there
+        # each sentence counts once for each other group_id, however many similar sentences there are
         db.execute(
             f"""
             CREATE TABLE standing AS

@@ -1,6 +1,6 @@
-"""One page that tells what was found: a file that needs nothing else.
+"""The report: one HTML page about the results, in a file that needs nothing else.
 
-Nothing in it depends on when or where it was made: the same results give the same bytes, but for the store's address.
+It does not depend on when or where it was made: the same results give the same bytes, except for the store's address.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ from esdedup.store.ledger import STANDARD_INPUT, SourceCheckpoint
 from esdedup.store.store import Store
 
 _CLUSTERS = 10
-"""Clusters of each list."""
+"""Clusters in each list."""
 
 _ROWS = 8
 """Texts of a cluster, or rows of a template's table."""
 
 _COLUMNS = 8
 _PIECES = 41
-"""Stretches of a template's frame, slots among them."""
+"""Pieces of a template's frame, including slots."""
 
 _CONFLICTS = 3
 _VALUES = 6
 _PAGES = 3
-"""Contradictions of a cluster, their values, and the pages that say so."""
+"""Contradictions of a cluster, their values, and the pages with each value."""
 
 _TABLED = 200
-"""Texts of a template that its frame is made of."""
+"""Number of texts of a template that its frame is made from."""
 
 _SOURCES = 20
 _PLACES = 3
@@ -55,22 +55,22 @@ _FEWEST_SUBJECTS = 3
 
 _MEANINGS = {
     "documents": "articles or records",
-    "sentences_read": "units of comparison, before any is left out",
+    "sentences_read": "units of comparison, before any is skipped",
     "sentences_kept": "those that are neither too short nor too long",
     "distinct_sentences": "different texts among them",
     "collisions": "tokens that two or more texts share",
-    "candidates": "pairs of texts that were looked at",
+    "candidates": "pairs of texts that were compared",
     "pairs": "pairs of different texts that are near-duplicates",
-    "clusters": "pairs that hang together, and copies of one text",
+    "clusters": "groups of connected pairs, and copies of one text",
     "clustered_sentences": "sentences in a cluster",
 }
 _OF_KINDS = {
     "template": "the same frame, filled with the facts of different subjects",
     "identical": "copies of one text",
-    "copyediting": "the same in slightly other words",
-    "drift": "another fact stated about the same subject",
+    "copyediting": "the same statement in slightly different words",
+    "drift": "a different fact about the same subject",
     "references": "citations and lists of the same works",
-    "other": "alike, but not for one of these reasons",
+    "other": "similar, but of none of these kinds",
 }
 _VERIFIED = {
     "exact": "Every pair was verified in full: a Jaccard similarity of {jaccard} or more.",
@@ -81,9 +81,9 @@ _VERIFIED = {
 
 
 def report_page(store: Store, summary: Mapping[str, Any]) -> str:
-    """The page on the results of a store's last scan, of which `summary` is what summary.json says.
+    """Return the report on the results of a store's last scan. `summary` is the content of summary.json.
 
-    Of clusters only the first ones in each order are asked for.
+    Only the first clusters of each list are read.
     """
     checkpoints, sizes, kinds = store.ledger.sources(), store.results.sizes(), summary["kinds"]
     look = Markup(style())
@@ -113,7 +113,7 @@ def report_page(store: Store, summary: Mapping[str, Any]) -> str:
 
 
 def _title(checkpoints: Sequence[SourceCheckpoint]) -> str:
-    """The sources by their names, of many the first."""
+    """Return the names of the sources; of many, the first ones."""
     names = list(
         dict.fromkeys(
             "standard input" if checkpoint.path == STANDARD_INPUT else PurePath(checkpoint.path).name
@@ -131,7 +131,7 @@ def _verified(settings: Mapping[str, Any]) -> str:
 
 
 def _pictures(draw: Any, sizes: Any) -> tuple[str, str]:
-    """A plot on light and on dark ground, as addresses that hold it."""
+    """Return a plot for light and dark ground, as data URLs."""
     begin = "data:image/svg+xml;base64,"
     picture = draw(sizes, "svg")
     light, dark = (begin + base64.b64encode(content).decode() for content in (picture, on_dark(picture)))
@@ -139,7 +139,7 @@ def _pictures(draw: Any, sizes: Any) -> tuple[str, str]:
 
 
 def _size_rows(sizes: Mapping[int, int]) -> list[tuple[str, int, int]]:
-    """Of each class of sizes that has any: clusters and their sentences."""
+    """Return clusters and their sentences for each range of sizes that is not empty."""
     return [
         (str(some), count, sum(size * sizes[size] for size in sizes if some.first <= size <= some.last))
         for some, count in classes(sizes).items()
@@ -148,7 +148,7 @@ def _size_rows(sizes: Mapping[int, int]) -> list[tuple[str, int, int]]:
 
 
 def _headed(cluster: Mapping[str, Any], **more: Any) -> dict[str, Any]:
-    """What the page says about a cluster, without its members."""
+    """Return what the page says about a cluster, without its members."""
     face = next(member["text"] for member in cluster["members"] if member["id"] == cluster["representative"])
     return {name: value for name, value in cluster.items() if name != "members"} | {"face": face} | more
 
@@ -159,7 +159,7 @@ def _largest(store: Store) -> Iterator[dict[str, Any]]:
 
 
 def _contradictory(store: Store) -> Iterator[dict[str, Any]]:
-    """The clusters with the surest contradictions, each with its first ones."""
+    """Yield the clusters with the most confident contradictions, each with its first ones."""
     query = ClusterQuery(having="contradictions", sort="contradiction", limit=_CLUSTERS)
     for cluster in store.results.cluster_rows(query):
         rows = sorted(contradictions(cluster), key=lambda row: (-row["confidence"], row["slot"]))
@@ -168,7 +168,7 @@ def _contradictory(store: Store) -> Iterator[dict[str, Any]]:
 
 
 def _conflict(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A contradiction: of each of the first values who says so, and since when."""
+    """Return a contradiction: for each of the first values, the pages that have it and since when."""
     values = []
     for place, value in enumerate(row["values"][:_VALUES]):
         pages = list(dict.fromkeys(one["title"] or one["document"] for one in value["sentences"]))
@@ -186,7 +186,7 @@ def _conflict(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _templates(store: Store) -> Iterator[dict[str, Any]]:
-    """The largest templates of some subjects, each with the beginning of its table."""
+    """Yield the largest templates with a subject, each with the beginning of its table."""
     found = store.results.cluster_rows(ClusterQuery(kind="template", limit=2 * _CLUSTERS))
     for cluster in islice((one for one in found if one["distinct"] >= _FEWEST_SUBJECTS), _CLUSTERS):
         table = table_of(_of_first_texts(cluster))
@@ -204,20 +204,20 @@ def _templates(store: Store) -> Iterator[dict[str, Any]]:
 
 
 def _of_first_texts(cluster: dict[str, Any]) -> dict[str, Any]:
-    """The cluster with the sentences of its first texts only: a giant one would take minutes."""
+    """Return the cluster with only the sentences of its first texts: a giant one would take minutes."""
     face = next(member["text"] for member in cluster["members"] if member["id"] == cluster["representative"])
     texts = set(islice(dict.fromkeys(member["text"] for member in cluster["members"]), _TABLED)) | {face}
     return cluster | {"members": [member for member in cluster["members"] if member["text"] in texts]}
 
 
 def _lines(table: Table) -> Iterator[tuple[dict[str, Any], list[str | None]]]:
-    """The first rows of a table: the sentence, and what it has in the first columns."""
+    """Yield the first rows of a table: the sentence, and its first cells."""
     for place, sentence in enumerate(table.sentences[:_ROWS]):
         yield sentence, [column.cells[place] for column in table.columns[:_COLUMNS]]
 
 
 def _skipped(checkpoints: Sequence[SourceCheckpoint], skipped: Mapping[str, int]) -> list[dict[str, Any]]:
-    """What was left out, most first: the reason, words for it, how often, and some places."""
+    """Return what was skipped, the most frequent first: the reason, its meaning, the count, and some places."""
     rows = []
     for reason, count in sorted(skipped.items(), key=lambda item: (-item[1], item[0])):
         places = [place for checkpoint in checkpoints for place in checkpoint.skips.places.get(reason, [])]
@@ -226,7 +226,7 @@ def _skipped(checkpoints: Sequence[SourceCheckpoint], skipped: Mapping[str, int]
 
 
 def _settings(settings: Mapping[str, Any]) -> list[tuple[str, str, str | None]]:
-    """Each setting, and its default where it is another."""
+    """Return each setting, and its default if that differs."""
     usual = defaults(settings)
     rows = []
     for name, value in settings.items():
@@ -236,7 +236,7 @@ def _settings(settings: Mapping[str, Any]) -> list[tuple[str, str, str | None]]:
 
 
 def _shown(value: Any) -> str:
-    """A setting as people read it."""
+    """Format a setting for reading."""
     if isinstance(value, list | tuple):
         return f"{len(value):,} texts"
     return "yes" if value is True else "no" if value is False else "none" if value is None else str(value)

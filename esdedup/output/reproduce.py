@@ -1,4 +1,4 @@
-"""The commands that make the same results again."""
+"""The commands that reproduce the same results."""
 
 from __future__ import annotations
 
@@ -24,23 +24,24 @@ _NAMED = 50
 _OUT = "found"
 
 _WIDTH = 100
-"""Characters of a line, unless one word is longer."""
+"""Characters in a line, unless one word is longer."""
 
 _OTHERWISE = {"same-first-word": "any-first-word", "reciprocal": "one-sided"}
-"""Flags whose opposite has a name of its own."""
+"""Flags whose opposite has its own name."""
 
 
 def commands(checkpoints: Sequence[SourceCheckpoint], settings: Mapping[str, Any], address: str) -> list[str]:
-    """Shell commands that read the sources of a store, scan it as `settings` say (by their command-line names), and
-    write the report.
+    """Return shell commands that read the sources of a store, scan it with these `settings` (by their command-line
+    names), and write the report.
 
-    Only what differs from the defaults is named. Where sources were read in different ways, each way has its command.
+    Only options that differ from their defaults are named. If sources were read in different ways, each way has its own
+    command.
     """
     ways = [list(some) for _, some in groupby(checkpoints, _way)]
     signing = _flags(settings, Signing().described(), _flag_names(Signing.all_names()))
     scanning, store, out = _scanning_flags(settings), ["--store", _place(address)], ["--out", _OUT]
     if len(ways) == 1:
-        named = store if kind_of(address).shared else []  # in a file it is in the folder by itself
+        named = store if kind_of(address).shared else []  # a file is in the new folder anyway
         steps = [["run", *_named(ways[0]), *signing, *scanning, *named, *out]]
     else:
         steps = [["index", *_named(way), *(signing if way is ways[0] else []), *store] for way in ways]
@@ -49,8 +50,9 @@ def commands(checkpoints: Sequence[SourceCheckpoint], settings: Mapping[str, Any
 
 
 def _place(address: str) -> str:
-    """Where the store is made: at its address, without a user, a password or a query should it have any, or, if it
-    is a file, in the new folder."""
+    """Return where the store is made: at its address (without user, password and query) or, if it is a file, in the new
+    folder.
+    """
     if not kind_of(address).shared:
         return f"{_OUT}/store.duckdb"
     parts = urlsplit(address)
@@ -58,22 +60,22 @@ def _place(address: str) -> str:
 
 
 def defaults(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The default of each setting, by its command-line name, for the candidates that `settings` name."""
+    """Return the default of each setting, by its command-line name, for the matcher that `settings` name."""
     return Signing().described() | _usual_scanning(settings)
 
 
 def state(checkpoint: SourceCheckpoint) -> str:
-    """The state of a source when it was read: its size and time, or what it was."""
+    """Return the state of a source when it was read: its size and time, or its description."""
     stated = checkpoint.fingerprint.partition(", read with ")[0]
     known = re.fullmatch(r"([0-9]+) bytes, changed at ([0-9]+)", stated)
-    if known is None or len(known[2]) > 20:  # no year that calendars know
+    if known is None or len(known[2]) > 20:  # beyond the years of the calendar
         return stated
     moment = datetime.fromtimestamp(int(known[2]) // 10**9, UTC)
     return f"{int(known[1]):,} bytes, changed at {moment:%Y-%m-%dT%H:%M:%SZ}"
 
 
 def _reading(checkpoint: SourceCheckpoint) -> dict[str, Any]:
-    """How a source was read, as its fingerprint tells."""
+    """Return how a source was read, according to its fingerprint."""
     reading = checkpoint.fingerprint.partition(", read with ")[2]
     try:
         return dict(ast.literal_eval(reading))
@@ -82,8 +84,9 @@ def _reading(checkpoint: SourceCheckpoint) -> dict[str, Any]:
 
 
 def _way(checkpoint: SourceCheckpoint) -> tuple[dict[str, Any], bool, str | None]:
-    """What sources have in common that one command can read: ids are either qualified, all by the names of files or
-    all by one name, or those of one source."""
+    """Return what sources must have in common to be read by one command: all ids are qualified by file names, or all by
+    one name, or they belong to one source.
+    """
     if not checkpoint.qualified:
         return _reading(checkpoint), False, _argument(checkpoint)
     of_its_path = (
@@ -93,7 +96,7 @@ def _way(checkpoint: SourceCheckpoint) -> tuple[dict[str, Any], bool, str | None
 
 
 def _named(way: Sequence[SourceCheckpoint]) -> list[str]:
-    """The sources of one command, and the flags that say how they are read."""
+    """Return the sources of one command, and the flags for reading them."""
     paths = list(dict.fromkeys(_argument(checkpoint) for checkpoint in way))
     named = paths if len(paths) <= _NAMED else [*paths[:_NAMED], "…"]
     flags = _flags(_by_flag(_reading(way[0])), _by_flag(Reading().flat()), _flag_names(Reading.all_names()))
@@ -102,7 +105,7 @@ def _named(way: Sequence[SourceCheckpoint]) -> list[str]:
 
 
 def _argument(checkpoint: SourceCheckpoint) -> str:
-    """The path of a source, or of the folder of texts that it is called after."""
+    """Return the path of a source, or of the folder of texts that it is named after."""
     path = PurePath(checkpoint.path)
     folders = (
         []
@@ -117,7 +120,7 @@ def _scanning_flags(settings: Mapping[str, Any]) -> list[str]:
 
 
 def _usual_scanning(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The defaults of a scan with the matcher that `settings` name, but for the name of the matcher."""
+    """Return the defaults of a scan with the matcher that `settings` name, except for the name of the matcher."""
     chosen = settings.get(MATCHERS.option, MATCHERS.names[0])
     return {**Scanning.of(**{MATCHERS.option: chosen}).described(), MATCHERS.option: MATCHERS.names[0]}
 
@@ -131,7 +134,7 @@ def _by_flag(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _flags(settings: Mapping[str, Any], usual: Mapping[str, Any], names: Iterable[str]) -> list[str]:
-    """The settings of these names that are not as usual, as flags."""
+    """Return the settings with these names that differ from the defaults, as flags."""
     flags: list[str] = []
     for name, value in settings.items():
         if name not in names or value is None or value == usual.get(name):
@@ -148,7 +151,7 @@ def _flags(settings: Mapping[str, Any], usual: Mapping[str, Any], names: Iterabl
 
 
 def _command(words: Sequence[str]) -> str:
-    """A command for a shell, in lines of some length; an option and its value stay together."""
+    """Return a shell command in lines of limited length. An option and its value stay together."""
     lines = [""]
     for place, word in enumerate(words):
         quoted = word if word == "…" else shlex.quote(word)

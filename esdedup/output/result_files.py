@@ -1,4 +1,4 @@
-"""A store's results as the files of `--out`: pairs, clusters, clusters.txt, in fixed order and form."""
+"""Write a store's results as the files of `--out`: pairs, clusters and clusters.txt, in a fixed order and format."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _ROWS_AT_ONCE = 2000
 
 
 def export_results(store: Store, folder: Path, table: str = "jsonl") -> list[Path]:
-    """Write pairs and clusters to `folder` (`table`: `jsonl` or `parquet`) and clusters.txt; their paths."""
+    """Write pairs and clusters to `folder` (`table`: `jsonl` or `parquet`) and clusters.txt; return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     pairs, clusters = folder / f"pairs.{table}", folder / f"clusters.{table}"
     listing = folder / "clusters.txt"
@@ -74,7 +74,7 @@ def export_results(store: Store, folder: Path, table: str = "jsonl") -> list[Pat
             _write_lines(part, rows)
     for other in {"jsonl", "parquet"} - {table}:
         for name in ("pairs", "clusters"):
-            (folder / f"{name}.{other}").unlink(missing_ok=True)  # of an earlier run, and no longer true
+            (folder / f"{name}.{other}").unlink(missing_ok=True)  # of an earlier run, now outdated
     return [pairs, clusters, listing]
 
 
@@ -84,14 +84,14 @@ def _write_lines(path: Path, rows: Iterator[dict[str, Any]]) -> None:
 
 
 def _listed(clusters: Iterator[dict[str, Any]], out: TextIO) -> Iterator[dict[str, Any]]:
-    """The clusters again; each is written to `out` as a line of member ids on its way."""
+    """Yield the clusters unchanged, and write each to `out` as a line of member ids."""
     for cluster in clusters:
         out.write(" ".join(listed_id(member["id"]) for member in cluster["members"]) + "\n")
         yield cluster
 
 
 def listed_id(identity: str) -> str:
-    """An id as clusters.txt writes it: white space in percents."""
+    """Format an id for clusters.txt: white space is percent-encoded."""
     return _WHITE_SPACE.sub(_percent_encoded, identity)
 
 

@@ -1,4 +1,4 @@
-"""Contradictions as a list that an editor can post on a talk page. Nothing is ever edited by itself."""
+"""Contradictions as a list that an editor can post on a talk page. Nothing is edited automatically."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any
 _Spelled = Callable[[str], str]
 
 _NO_TITLE = re.compile(r"[\[\]{}|<>#~\n]|^\s*$")
-"""What no title on a wiki has."""
+"""Characters that a wiki title cannot contain."""
 
 _SHOWN = 5
-"""Sentences of one value that are named."""
+"""Sentences that are named for a value."""
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~&@:$])")
 
 
 def wikitext(rows: Sequence[dict[str, Any]]) -> str:
-    """The list in wikitext: titles are links, texts are not markup."""
+    """Return the list in wikitext: titles are links, texts are not interpreted as markup."""
 
     def quoted(text: str) -> str:
         return f"<nowiki>{html.escape(_one_line(text), quote=False)}</nowiki>"
@@ -30,7 +30,7 @@ def wikitext(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def markdown(rows: Sequence[dict[str, Any]]) -> str:
-    """The list in Markdown, every sign as itself."""
+    """Return the list in Markdown, with every character escaped."""
 
     def quoted(text: str) -> str:
         return _MARKDOWN.sub(r"\\\1", _one_line(text))
@@ -41,7 +41,7 @@ def markdown(rows: Sequence[dict[str, Any]]) -> str:
 def _listed(
     rows: Sequence[dict[str, Any]], heading: str, item: str, below: str, quoted: _Spelled, linked: _Spelled
 ) -> str:
-    """The list, in the spelling of `heading`, `item` and `below`."""
+    """Return the list in the syntax of `heading`, `item` and `below`."""
     if not rows:
         return "No statements differ.\n"
     lines = [heading.format("Statements that differ"), ""]

@@ -1,4 +1,4 @@
-"""Sizes of clusters in classes, and the power law that they follow."""
+"""Ranges of cluster sizes, and the power law that sizes follow."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 from esdedup.store.store import Store
 
 _FIRSTS = (2, 3, 4, 5, 10, 20, 50, 100, 200, 500, *(10**power for power in range(3, 12)))
-"""The least size of each class."""
+"""The smallest size of each range."""
 
 ENOUGH = 10
-"""Clusters that there must be of a size, for the power law to heed it."""
+"""A size needs this many clusters to count for the power law."""
 
 _FEWEST_SIZES = 3
 
@@ -29,7 +29,7 @@ class SizeClass(NamedTuple):
 
 
 class PowerLaw(NamedTuple):
-    """How many clusters there are of a size: `factor * size ** exponent`, seen from size `first` to `last`."""
+    """The number of clusters of a size is `factor * size ** exponent`, as observed from size `first` to `last`."""
 
     factor: float
     exponent: float
@@ -38,12 +38,12 @@ class PowerLaw(NamedTuple):
 
 
 def sizes_of_kinds(store: Store) -> dict[str, dict[int, int]]:
-    """Of each kind that there is, how many clusters there are of each size."""
+    """Return the number of clusters of each size, for each kind."""
     return {kind: store.results.sizes(kind) for kind in store.results.kinds()}
 
 
 def classes(sizes: Mapping[int, int]) -> dict[SizeClass, int]:
-    """How many clusters there are in each class of sizes, up to the last that has any."""
+    """Return the number of clusters in each range of sizes, up to the last range that is not empty."""
     found = {}
     for first, behind in zip(_FIRSTS, (*_FIRSTS[1:], 10**12), strict=True):
         if first <= max(sizes, default=0):
@@ -52,10 +52,10 @@ def classes(sizes: Mapping[int, int]) -> dict[SizeClass, int]:
 
 
 def power_law(sizes: Mapping[int, int]) -> PowerLaw | None:
-    """The line of least squares through the logarithms of sizes and counts; None where fewer than three sizes count.
+    """Fit a line by least squares through the logarithms of sizes and counts; None if fewer than three sizes count.
 
-    Only sizes with at least `ENOUGH` clusters count, each the same: beyond them the counts are single clusters, which
-    would make any line flat. It guides the eye; it is no test of whether sizes do follow a power law.
+    Only sizes with at least `ENOUGH` clusters count, each equally. Larger sizes have single clusters, which would make
+    any line flat. The line guides the eye; it is not a test of whether sizes follow a power law.
     """
     common = sorted(size for size, count in sizes.items() if count >= ENOUGH)
     if len(common) < _FEWEST_SIZES:

@@ -1,21 +1,21 @@
-"""Why something was left out, in words."""
+"""The meaning of each reason for skipping."""
 
 from __future__ import annotations
 
 _WORDS = {
-    "bad_csv": "records that are no CSV",
-    "bad_json": "lines that are no JSON",
-    "bad_utf8": "records that are no UTF-8; whole texts were read with signs in the place of the bytes that are none",
-    "damaged_source": "sources that end in damage; what stands before it was read",
-    "hot_token": "tokens of so many texts that each text was compared with its nearest neighbours only",
-    "ignored_cluster": "clusters that are known and wanted, and so in no listing",
-    "namespace": "pages outside the namespaces that were asked for",
+    "bad_csv": "records that are not valid CSV",
+    "bad_json": "lines that are not valid JSON",
+    "bad_utf8": "records that are not valid UTF-8; in whole texts, invalid bytes were replaced",
+    "damaged_source": "sources that end with damaged data; everything before it was read",
+    "hot_token": "oversized tokens; each text was compared only with its nearest neighbours",
+    "ignored_cluster": "clusters of your --ignore list; they are not listed",
+    "namespace": "pages outside the chosen namespaces",
     "no_id": "records without an id",
     "no_text": "records without text",
-    "no_words": "texts without words, to which nothing can be compared",
-    "redirect": "pages that only lead to another one",
-    "refused": "records that the server would not take",
-    "repeated_id": "documents with an id that came before; theirs are numbered on",
+    "no_words": "texts without words, which cannot be compared",
+    "redirect": "pages that only redirect to another one",
+    "refused": "records that the server refused",
+    "repeated_id": "documents with an id that was already read; it got a number",
     "too_long": "sentences longer than max-chars",
     "too_long_field": "records with a field or a line that is too long to be read",
     "too_long_text": "texts that are too long to be read",
@@ -25,5 +25,5 @@ _WORDS = {
 
 
 def in_words(reason: str) -> str:
-    """What is counted under a reason; the reason itself where there are no words for it."""
+    """Return the meaning of a reason; the reason itself if it has none."""
     return _WORDS.get(reason, reason.replace("_", " "))

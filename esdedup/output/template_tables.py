@@ -1,4 +1,4 @@
-"""Tables of templates as files: one for each cluster, and a list of their frames."""
+"""Write tables of templates as files: one for each cluster, and a list of their frames."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from esdedup.files import whole_file
 
 
 def write_tables(tables: Iterable[Table], folder: Path, form: str) -> list[Path]:
-    """Write frames.jsonl and one table a cluster (`csv` or `parquet`) to `folder`; their paths.
+    """Write frames.jsonl and one table for each cluster (`csv` or `parquet`) to `folder`; return their paths.
 
-    Columns are id, document, title, the slots as they stand, the values of those that are numbers or dates
-    (`SLOT_value`), and `fits`: whether frame and cells make the sentence again.
+    Columns are id, document, title, the slots as written, the values of those that are numbers or dates (`SLOT_value`),
+    and `fits`: whether frame and cells reproduce the sentence.
     """
     folder.mkdir(parents=True, exist_ok=True)
     written = []

@@ -1,1 +1,1 @@
-"""What do other published systems do? Candidates by agreement, by random projection, by queries."""
+"""How do other published systems find candidates? By agreement, by random projection, by queries."""

@@ -1,1 +1,1 @@
-"""Which pairs are there at all? The join of all texts with all."""
+"""Which pairs exist? The exact join of all texts."""

@@ -1,4 +1,4 @@
-"""All pairs: every two texts at or above the threshold, whatever it costs."""
+"""All pairs at or above the threshold, at any cost."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class AllPairs(Matcher):
-    """The prefix-filtered join of all texts with all."""
+    """The prefix-filtered join of all texts."""
 
     name = "exact"
     summary = "all pairs, nothing left to chance"
@@ -24,11 +24,11 @@ class AllPairs(Matcher):
     counts_tokens = True
 
     def find(self, engine: Engine, context: MatchContext) -> Found:
-        """Texts with enough common shingles share one of their rarest: what shares one is compared.
+        """Compare all texts that share one of their rarest shingles. Similar texts always do.
 
-        A first pass over the texts counts shingles in a table of fixed size and makes a sketch of each set, as wide as
-        the memory allows. A second one writes the postings of the prefixes. Texts that meet there and whose sketches do
-        not keep them apart are compared in full.
+        A first pass over the texts counts shingles in a table of fixed size, and makes a sketch of each set, as wide as
+        the memory allows. A second pass writes the postings of the prefixes. Texts with a common posting are compared
+        in full, unless their sketches differ too much.
         """
         from esdedup.matching.engine import Found
         from esdedup.matching.exact.stages import Rarity, count_texts, meet_postings, post_prefixes
@@ -44,6 +44,6 @@ class AllPairs(Matcher):
         return Found(texts, None, None)
 
     def explain(self, found: Mapping[str, Any], scanning: Scanning, evidence: Evidence) -> str:
-        """By the verifier alone."""
+        """Explain by the verifier only."""
         missed = scanning.missed(found)
         return f"not a pair: {missed}" if missed else f"a pair: {scanning.reached(found)}"

@@ -1,9 +1,9 @@
 """Kernels of the exact join: every pair at or above a threshold, by prefix, position and length filters.
 
-The shingles of every text are put into one order, rarest first. Two sets of which at least `o` members are the same
-share one of the first `size - o + 1` (Chaudhuri et al. 2006, Bayardo et al. 2007), so only those become postings, and
-the place of the first one they share bounds what can still follow (Xiao et al. 2008). A shingle that one text alone
-has becomes no posting: it takes its place in the order and meets nothing.
+The shingles of every text are sorted by rarity, rarest first. Two sets with at least `o` common members share one of
+the first `size - o + 1` (Chaudhuri et al. 2006, Bayardo et al. 2007), so only these become postings. The position of
+the first common one limits how many can follow (Xiao et al. 2008). A shingle of only one text keeps its position in the
+order, but gets no posting.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _SLACK = 1e-9
 
 @compiled
 def count_shingles(flat: Hashes, counts: Counts, part: int, parts: int) -> None:
-    """Add the shingles of sets to counters (a power of two of them) that stay at their most.
+    """Add the shingles of sets to saturating counters; their number is a power of two.
 
-    A shingle has the counter that its low bits name: shingles that share one seem commoner than they are. This call
-    counts those of `part` alone, so that threads never write to the same counter.
+    The low bits of a shingle select its counter, so shingles that share one look more common than they are. A call
+    counts only the shingles of `part`, so threads never write to the same counter.
     """
     mask = np.uint64(len(counts) - 1)
     for at in range(len(flat)):
@@ -45,10 +45,10 @@ def count_shingles(flat: Hashes, counts: Counts, part: int, parts: int) -> None:
 def prefixes(
     flat: Hashes, bounds: Offsets, counts: Counts, threshold: float, first: int
 ) -> tuple[Hashes, Small, Small, Small]:
-    """Postings of texts that are numbered from `first`: token, number, size of the set, place in the order.
+    """Return postings of texts numbered from `first`: token, number, size of the set, position in the order.
 
-    Of each set, sorted by hash, as many shingles as it may have before the first one that it shares with a set no
-    larger; by rarity, then hash.
+    For each set: all shingles that may precede the first one that it shares with a set of at most its size, sorted by
+    rarity, then by hash.
     """
     texts = len(bounds) - 1
     mask = np.uint64(len(counts) - 1)
@@ -84,7 +84,7 @@ def prefixes(
 
 @compiled
 def _level(count: int) -> int:
-    """The number of binary digits of `count` - 1, which is 1 to 255."""
+    """Return the number of binary digits of `count` - 1, where `count` is 1 to 255."""
     level = 0
     rest = count - 1
     while rest > 0:
@@ -95,7 +95,7 @@ def _level(count: int) -> int:
 
 @compiled
 def group_ends(tokens: Hashes) -> Numbers:
-    """Where runs of equal tokens end: shape (groups,)."""
+    """Return where runs of equal tokens end, shape (groups,)."""
     ends = np.empty(len(tokens), np.int64)
     groups = 0
     for at in range(len(tokens)):
@@ -118,10 +118,10 @@ def join(
     threshold: float,
     rows: Small,
 ) -> tuple[int, int, int]:
-    """Pairs that may reach the threshold into `rows` (room, 2), a < b, from `member` of `group` up to group `last`.
+    """Write pairs that may reach the threshold to `rows` (room, 2), a < b, from `member` of `group` to group `last`.
 
-    Members of a group stand by size. Returns how many rows were written, and the group and member to go on with:
-    before it begins with a member, there must be room for all that member's pairs. A pair may be met in several groups.
+    Members of a group are sorted by size. Returns the number of rows written, and the group and member to continue
+    with. There must be room for all pairs of a member before it starts. A pair may be found in several groups.
     """
     found = 0
     index_share = 2.0 * threshold / (1.0 + threshold)
@@ -156,7 +156,7 @@ def join(
 def similarities(
     a: Numbers, b: Numbers, flat: Hashes, bounds: Offsets, sketch: Sketches, threshold: float
 ) -> Similarities:
-    """Exact Jaccard of each pair of sets a[i], b[i], or -1 below the threshold: shape (pairs,)."""
+    """Return the exact Jaccard of each pair of sets a[i], b[i], or -1 below the threshold; shape (pairs,)."""
     out = np.empty(len(a), np.float64)
     for pair in range(len(a)):
         out[pair] = verify_sets(a[pair], b[pair], flat, bounds, sketch, threshold)

@@ -1,4 +1,4 @@
-"""The functions of the exact scan: count shingles, post prefixes, let postings meet."""
+"""The functions of the exact scan: count shingles, post prefixes, find pairs of postings."""
 
 from __future__ import annotations
 
@@ -15,19 +15,21 @@ from esdedup.matching.engine import MatchContext
 from esdedup.matching.exact.prefixes import Counts, count_shingles, group_ends, join, prefixes
 from esdedup.matching.lsh.collide import SKETCH_WORDS, Sketches, sketches
 
-_ROOM = 1 << 18  # pairs that a thread writes before they are handed on
+_ROOM = 1 << 18  # pairs that a thread writes before they are passed on
 
 
 @dataclass(frozen=True)
 class Rarity:
-    """How many texts have each shingle, in counters that the low bits of its hash name, and a sketch of each text."""
+    """The number of texts with each shingle, in counters selected by the low bits of its hash, and a sketch of each
+    text.
+    """
 
     counts: Counts
     sketch: Sketches  # shape (texts, words)
 
     @classmethod
     def begin(cls, texts: int, budget: int) -> Rarity:
-        """Nothing counted yet; as many counters, and as wide a sketch, as the budget allows."""
+        """Start with empty counters. Their number, and the width of the sketches, are as large as the budget allows."""
         words = SKETCH_WORDS
         while words and words * 8 * texts > budget // 2:
             words //= 2
@@ -35,7 +37,7 @@ class Rarity:
         return cls(np.zeros(counters, np.uint8), np.zeros((texts, words), np.uint64))
 
     def united(self, other: Rarity) -> Rarity:
-        """What two places have counted of different texts."""
+        """Return the sum of two counts of different texts."""
         counts = np.minimum(self.counts.astype(np.uint16) + other.counts, 255).astype(np.uint8)
         return Rarity(counts, self.sketch | other.sketch)
 
@@ -56,7 +58,7 @@ def _count(context: MatchContext, rarity: Rarity, flat: Hashes, part: int) -> No
 
 
 def post_prefixes(context: MatchContext, rarity: Rarity, first: int, texts: pa.LargeStringArray) -> Iterator[pa.Table]:
-    """The rarest shingles of each text, as many as it may have before the first one that it shares."""
+    """Yield the rarest shingles of each text: all that may precede the first one that it shares."""
     with ThreadPoolExecutor(context.threads) as pool:
         sets = _sets(context, texts, pool)
         starts = first + np.cumsum([0, *(len(bounds) - 1 for _, bounds in sets)])
@@ -69,7 +71,7 @@ def post_prefixes(context: MatchContext, rarity: Rarity, first: int, texts: pa.L
 
 
 def meet_postings(context: MatchContext, rarity: Rarity, postings: pa.Table) -> Iterator[pa.Table]:
-    """The pairs of texts that share a posting and may reach the threshold."""
+    """Yield the pairs of texts that share a posting and may reach the threshold."""
     tokens, numbers, sizes, places = (postings[name].to_numpy() for name in ("token", "number", "size", "place"))
     ends = group_ends(tokens)
     widest = int(np.diff(ends, prepend=0).max())
@@ -94,7 +96,7 @@ def meet_postings(context: MatchContext, rarity: Rarity, postings: pa.Table) -> 
 
 
 def _sets(context: MatchContext, texts: pa.LargeStringArray, pool: ThreadPoolExecutor) -> list[tuple[Hashes, Offsets]]:
-    """The shingle sets of texts in order, a slice of them for each thread."""
+    """Return the shingle sets of texts in order, a slice for each thread."""
     cuts = np.linspace(0, len(texts), context.threads + 1).astype(int)
     slices = [texts.slice(begin, end - begin) for begin, end in pairwise(cuts)]
     return list(pool.map(lambda part: context.signer.sets(context.signer.shingled(part)), slices))

@@ -1,1 +1,1 @@
-"""Which texts share a token, and which of those are alike? The collision scan."""
+"""Which texts share a token, and which of them are similar? The collision scan."""

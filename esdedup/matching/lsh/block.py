@@ -1,4 +1,4 @@
-"""One block: a set of texts that fits in memory, its groups collided and verified on all threads."""
+"""A block: a set of texts that fits in memory. Its groups are compared and verified on all threads."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ _SLICES_A_THREAD = 8
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Texts of one block, in the order of their numbers, with everything that verifying them needs."""
+    """Texts of one block, in the order of their numbers, with everything that verification needs."""
 
     numbers: Numbers
     texts: pa.LargeStringArray
     tokens: Tokens
     group_id: Numbers
-    stale: Flags  # pairs without any such text are not asked for
+    stale: Flags  # each pair must contain such a text
 
 
 def compare_collisions(context: MatchContext, postings: pa.Table, texts: pa.Table) -> tuple[pa.Table, int]:
-    """Collide and verify whole groups; an `esdedup.matching.engine.CompareGroups`."""
+    """Compare and verify whole groups; an `esdedup.matching.engine.CompareGroups`."""
     numbers = texts["number"].to_numpy().astype(np.int64)
     block = Block(
         numbers,
@@ -56,10 +56,10 @@ def collide_block(
     *,
     edits: bool = True,
 ) -> tuple[pa.Table, int]:
-    """Pairs (schema `PAIRS`) among the block's texts and the number of candidates.
+    """Return the pairs (schema `PAIRS`) among the block's texts, and the number of candidates.
 
-    Without `edits`, word edit distances are measured only where they are limited.
-    `groups` names texts by their place in the block; `hot_tokens` are those of the whole corpus.
+    Without `edits`, word edit distances are measured only if they are limited. `groups` refers to texts by their index
+    in the block. `hot_tokens` are those of the whole corpus.
     """
     compared = rule.verifier.compares
     if compared:
@@ -114,7 +114,7 @@ def collide_block(
 
 
 def _even_cuts(groups: Groups, hot: Flags, slices: int) -> list[int]:
-    """Boundaries that cut the groups into slices of about equal numbers of comparisons."""
+    """Return boundaries that cut the groups into slices with about equal numbers of comparisons."""
     if len(groups) == 0:
         return [0, 0]
     sizes = groups.sizes()

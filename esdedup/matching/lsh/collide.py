@@ -1,13 +1,12 @@
-"""Candidates into pairs: collide the texts of each group and verify by exact Jaccard, in one loop.
+"""Compare the texts of each group, and verify them by exact Jaccard, in one loop.
 
-No list of candidates is ever made. A pair that shares several tokens is met in several groups and verified
-in one, that of its first shared token. The order of the tests is by cost: lengths, a sketch of the sets
-(Sandes et al. 2020, bitmap filter), then a merge of the sorted sets that ends as soon as the threshold
-is out of reach.
+There is no list of candidates. A pair with several common tokens is in several groups; it is verified in the group of
+its first common token. Cheap tests come first: lengths, then a sketch of the sets (Sandes et al. 2020, bitmap filter),
+then a merge of the sorted sets that stops as soon as the threshold cannot be reached.
 
-Hot tokens: in a group above the limit each text meets a bounded number of others: those that follow it in
-the order of content hashes, and those that follow it in the order of their other tokens, which stand near
-because they are alike. A pair that also shares a token that is not hot is left to that token's group.
+Hot tokens: in a group above the limit, each text is compared with a bounded number of others. These are the next ones
+in the order of content hashes, and the next ones in the order of their other tokens, where similar texts are near each
+other. A pair that also shares a token that is not hot is compared in that token's group.
 """
 
 from __future__ import annotations
@@ -21,10 +20,10 @@ from esdedup.columns.kernels import compiled
 from esdedup.matching.signers.minhash_kernels import Tokens
 
 HOT_LIMIT = 2000
-"""Distinct texts a token may have before its group is no longer compared all with all."""
+"""A token with more distinct texts is hot: its texts are not all compared with each other."""
 
 HOT_WINDOW = 64
-"""Texts that each text of a hot group is compared with, in each of the two orders."""
+"""Number of texts that each text of a hot group is compared with, in each of the two orders."""
 
 SKETCH_WORDS = 8
 
@@ -34,7 +33,9 @@ Similarities = npt.NDArray[np.float64]
 
 @compiled
 def sketches(flat: Hashes, bounds: Offsets, words: int = SKETCH_WORDS) -> Sketches:
-    """A bitmap for each set, of 64 bits a word, shape (n, words): one bit for each shingle. `words`: a power of two."""
+    """Return a bitmap for each set, shape (n, words) of 64 bits: one bit for each shingle. `words` is a
+    power of two.
+    """
     out = np.zeros((len(bounds) - 1, words), np.uint64)
     for index in range(len(bounds) - 1):
         for at in range(bounds[index], bounds[index + 1]):
@@ -45,7 +46,7 @@ def sketches(flat: Hashes, bounds: Offsets, words: int = SKETCH_WORDS) -> Sketch
 
 @compiled
 def distance(sketch: Sketches, a: int, b: int) -> int:
-    """Bits in which the sketches of two sets differ: at most the number of shingles that only one of them has."""
+    """Return the number of different bits in two sketches: at most the number of shingles in only one of the sets."""
     apart = np.uint64(0)
     for word in range(sketch.shape[1]):
         apart += ones(sketch[a, word] ^ sketch[b, word])
@@ -54,7 +55,7 @@ def distance(sketch: Sketches, a: int, b: int) -> int:
 
 @compiled
 def needed_overlap(size_a: int, size_b: int, threshold: float) -> int:
-    """The least intersection with which sets of these sizes have Jaccard >= `threshold`."""
+    """Return the smallest intersection with which sets of these sizes have Jaccard >= `threshold`."""
     total = size_a + size_b
     need = int(np.ceil(threshold * total / (1.0 + threshold)))
     while need > 0 and (need - 1) / (total - need + 1) >= threshold:
@@ -66,7 +67,7 @@ def needed_overlap(size_a: int, size_b: int, threshold: float) -> int:
 
 @compiled
 def overlap(flat: Hashes, a: int, end_a: int, b: int, end_b: int, need: int) -> int:
-    """Size of the intersection of two sorted sets, or -1 as soon as it cannot reach `need`."""
+    """Return the size of the intersection of two sorted sets, or -1 as soon as it cannot reach `need`."""
     spare_a = end_a - a - need
     spare_b = end_b - b - need
     common = 0
@@ -91,7 +92,7 @@ def overlap(flat: Hashes, a: int, end_a: int, b: int, end_b: int, need: int) -> 
 
 @compiled
 def jaccards(flat: Hashes, bounds: Offsets, a: Numbers, b: Numbers) -> Similarities:
-    """Exact Jaccard of the sets a[i] and b[i], shape (pairs,); 0 where both are empty."""
+    """Return the exact Jaccard of the sets a[i] and b[i], shape (pairs,); 0 if both are empty."""
     out = np.empty(len(a), np.float64)
     for index in range(len(a)):
         one, two = a[index], b[index]
@@ -103,7 +104,9 @@ def jaccards(flat: Hashes, bounds: Offsets, a: Numbers, b: Numbers) -> Similarit
 
 @compiled
 def shared_tokens(tokens: Tokens, a: Numbers, b: Numbers) -> Numbers:
-    """How many tokens the texts a[i] and b[i] both have, shape (pairs,); `tokens` (n, tokens)."""
+    """Return the number of tokens that both texts a[i] and b[i] have, shape (pairs,). `tokens` has shape
+    (n, tokens).
+    """
     out = np.zeros(len(a), np.int64)
     for index in range(len(a)):
         for token in range(tokens.shape[1]):
@@ -120,7 +123,7 @@ def verify_sets(
     sketch: Sketches,
     threshold: float,
 ) -> float:
-    """Exact Jaccard of two texts, or -1 below the threshold."""
+    """Return the exact Jaccard of two texts, or -1 below the threshold."""
     size_a = bounds[a + 1] - bounds[a]
     size_b = bounds[b + 1] - bounds[b]
     if min(size_a, size_b) < threshold * max(size_a, size_b) - 1e-9:
@@ -136,7 +139,7 @@ def verify_sets(
 
 @compiled
 def _found_before(a: int, b: int, column: int, tokens: Tokens, hot_tokens: Flags, in_hot: bool) -> bool:
-    """Whether the pair belongs to another group: an earlier shared token, or any that is not hot."""
+    """Return whether the pair belongs to another group: that of an earlier common token, or of one that is not hot."""
     for other in range(tokens.shape[1]):
         if other == column:
             if not in_hot:
@@ -169,13 +172,13 @@ def collide(
     threshold: float,
     window: int,
 ) -> tuple[Numbers, Similarities, int]:
-    """Collide and verify groups `first` to `last` (exclusive).
+    """Compare and verify groups `first` to `last` (exclusive).
 
-    Returns rows (a, b, shared tokens), shape (found, 3), their similarities, and the number of candidates.
-    `alike` is the second order of the members of hot groups, in the layout of `members`: places within the
-    group. `group_id` (n,) is the document or source that holds every copy of a text, -1 where several do or where
-    it does not matter: two texts of one group_id are no candidates. Only pairs with a text that is `stale` (n,)
-    are verified. A `threshold` of 0 keeps every candidate, with a similarity of -1.
+    Returns rows (a, b, shared tokens), shape (found, 3), their similarities, and the number of candidates. `alike` is
+    the second order of the members of hot groups, in the layout of `members`: positions within the group. `group_id`
+    (n,) is the document or source that contains every copy of a text, or -1 if there are several or if it does not
+    matter. Two texts of one group_id are not candidates. Only pairs with a text that is `stale` (n,) are verified. A
+    `threshold` of 0 keeps every candidate, with a similarity of -1.
     """
     found = 0
     candidates = 0
@@ -194,7 +197,7 @@ def collide(
                     if order == 1:
                         one, two = alike[begin + at], alike[begin + other]
                         if abs(one - two) <= window:
-                            continue  # met in the first order
+                            continue  # compared in the first order
                     a = min(members[begin + one], members[begin + two])
                     b = max(members[begin + one], members[begin + two])
                     if not (stale[a] or stale[b]) or (group_id[a] >= 0 and group_id[a] == group_id[b]):
@@ -221,7 +224,7 @@ def collide(
 
 @compiled
 def _twice(rows: Numbers, similarities: Similarities) -> tuple[Numbers, Similarities]:
-    """The same columns with twice the room."""
+    """Return the same columns with twice the room."""
     more_rows = np.empty((2 * len(rows), 3), np.int64)
     more_similarities = np.empty(2 * len(rows), np.float64)
     for row in range(len(rows)):

@@ -1,4 +1,4 @@
-"""Candidates by tokens: texts whose signatures have a token in common."""
+"""Candidates by tokens: texts whose signatures share a token."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Tokens(Matcher):
-    """The collision scan: what shares a token is verified."""
+    """The collision scan: texts that share a token are verified."""
 
     name = "tokens"
     summary = "texts that share a signature token"
@@ -24,7 +24,7 @@ class Tokens(Matcher):
     counts_tokens = True
 
     def find(self, engine: Engine, context: MatchContext) -> Found:
-        """Group the texts by token, and compare those of each group."""
+        """Group the texts by token, and compare the texts of each group."""
         from esdedup.matching.engine import Found
         from esdedup.matching.lsh import collide
         from esdedup.matching.lsh.block import compare_collisions
@@ -36,7 +36,7 @@ class Tokens(Matcher):
         return Found(texts, collisions.tokens, candidates, len(places), places[:5])
 
     def explain(self, found: Mapping[str, Any], scanning: Scanning, evidence: Evidence) -> str:
-        """By the tokens that they share."""
+        """Explain by the shared tokens."""
         from esdedup.matching.lsh.collide import HOT_LIMIT
 
         similar = f"Jaccard {found['jaccard']:.3f}"

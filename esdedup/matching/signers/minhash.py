@@ -24,11 +24,11 @@ _POOLED = frozenset({"hashes", "draw", "draws"})
 
 @dataclass(frozen=True)
 class MinHash(Signer):
-    """Bands: each of `bands` tokens is folded from `rows` values of its own, so that two texts of Jaccard s share one
+    """Bands: each of `bands` tokens is folded from `rows` values of its own. So two texts of Jaccard s share a token
     with probability 1 - (1 - s^rows)^bands (Leskovec et al., Mining of Massive Datasets, section 3.4).
 
-    Draws: each of `draws` tokens is folded from `draw` values chosen at random from one pool of `hashes` (Weissman et
-    al. 2014, section 3). The choices overlap, so the same formula overstates.
+    Draws: each of `draws` tokens is folded from `draw` values, chosen at random from one pool of `hashes` values
+    (Weissman et al. 2014, section 3). The draws overlap, so the same formula overestimates the probability.
     """
 
     name = "minhash"
@@ -44,41 +44,41 @@ class MinHash(Signer):
     draws: int | None = option(None, "With --hashes: number of tokens of a text.", unit="N", low=1, high=64)
 
     def check_together(self) -> None:
-        """Bands, or a pool; what is not said of bands is filled in."""
+        """Check that there are bands or a pool, and fill in the defaults of bands."""
         pool = (self.hashes, self.draw, self.draws)
         if not any(value is not None for value in pool):
             object.__setattr__(self, "bands", _BANDS if self.bands is None else self.bands)
             object.__setattr__(self, "rows", _ROWS if self.rows is None else self.rows)
             return
         if self.bands is not None or self.rows is not None:
-            raise SettingsError("bands and rows, or hashes, draw and draws: not both")
+            raise SettingsError("give either bands and rows, or hashes, draw and draws, not both")
         if None in pool:
             raise SettingsError("hashes, draw and draws go together: give all three or none")
         if (self.draw or 0) > (self.hashes or 0):
             raise SettingsError(f"draw is {self.draw}; allowed: 1 to {self.hashes}")
 
     def with_options(self, given: Mapping[str, Any]) -> Self:
-        """Bands in the place of draws, or draws in the place of bands, where those are asked for."""
+        """Replace draws with bands, or bands with draws, according to the given options."""
         if (given.keys() & _BANDED and self.hashes is not None) or (given.keys() & _POOLED and self.bands is not None):
             return type(self)(**given)
         return super().with_options(given)
 
     @property
     def tokens(self) -> int:
-        """Bands or draws."""
+        """The number of bands or draws."""
         return self.draws or self.bands or 0
 
     def chance(self, jaccard: F) -> F:
-        """1 - (1 - s^rows)^bands; for draws an upper bound."""
+        """Return 1 - (1 - s^rows)^bands; for draws, this is an upper bound."""
         return 1 - (1 - jaccard ** (self.draw or self.rows or 0)) ** self.tokens
 
     @property
     def words(self) -> str:
-        """Tokens, and the values of each."""
+        """The number of tokens, and of values in each."""
         return f"{self.tokens} tokens of {self.draw or self.rows} values"
 
     def sign(self, shingled: Shingled, seed: int, hash_bits: int) -> npt.NDArray[np.int64]:
-        """Minimum of each hash function, folded."""
+        """Return the folded minima of the hash functions."""
         from esdedup.matching.signers.minhash_kernels import family, fold, minhash_values, token_choices
 
         pool = self.hashes is not None

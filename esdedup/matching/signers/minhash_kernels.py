@@ -1,8 +1,8 @@
-"""Minhash values: the minimum of each hash function of a family over a text's shingles.
+"""MinHash values: the minimum of each hash function of a family over a text's shingles.
 
-The family is multiply-shift (Dietzfelbinger et al. 1997), h(x) = (a·x + b mod 2^64) >> (64 - bits) with a
-odd, over shingle hashes that are mixed already; Weissman et al. 2014 (section 3) use the same with 60
-bits. The chance that two texts have equal values is the Jaccard similarity of their shingle sets.
+The family is multiply-shift (Dietzfelbinger et al. 1997), h(x) = (a·x + b mod 2^64) >> (64 - bits) with odd a, over
+shingle hashes that are mixed already. Weissman et al. 2014 (section 3) use the same with 60 bits. The probability that
+two texts have equal values is the Jaccard similarity of their shingle sets.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ Tokens = npt.NDArray[np.int64]
 Choices = npt.NDArray[np.int64]
 
 TOKEN_BITS = 53  # the widest integer that every JavaScript client reads exactly
-COLUMN_BITS = 6  # the low bits of a token name its column, so that tokens of different columns never meet
+COLUMN_BITS = 6  # the low bits of a token are its column, so tokens of different columns are never equal
 
 
 @cache
 def family(seed: int, hashes: int) -> tuple[Hashes, Hashes]:
-    """Multipliers (odd) and addends of `hashes` functions: two arrays of shape (hashes,)."""
+    """Return multipliers (odd) and addends of `hashes` functions: two arrays of shape (hashes,)."""
     words = random_words(np.uint64(seed), 2 * hashes)
     return words[:hashes] | np.uint64(1), words[hashes:]
 
 
 @cache
 def token_choices(bands: tuple[int, int] | None, draws: tuple[int, int, int] | None, seed: int) -> Choices:
-    """The minhash values that each token is folded from: shape (tokens, values of a token).
+    """Return the MinHash values from which each token is folded, shape (tokens, values in a token).
 
-    `bands` are bands and rows, `draws` hashes, draw and draws; one of the two.
+    Give either `bands` (bands and rows) or `draws` (hashes, draw and draws).
     """
     if draws is not None:
         hashes, draw, tokens = draws
@@ -44,15 +44,16 @@ def token_choices(bands: tuple[int, int] | None, draws: tuple[int, int, int] | N
 
 
 def _draw(seed: int, hashes: int, draw: int, token: int) -> tuple[int, ...]:
-    """The `draw` members of the pool with the smallest random words: a choice without replacement."""
+    """Return the `draw` members of the pool with the smallest random words: a choice without replacement."""
     words = random_words(np.uint64(seed) ^ np.uint64((token + 1) * 0x5851F42D4C957F2D & (2**64 - 1)), hashes)
     return tuple(sorted(int(index) for index in np.argsort(words, kind="stable")[:draw]))
 
 
 @compiled
 def _minima(windows: Hashes, count: int, multipliers: Hashes, addends: Hashes, shift: np.uint64, out: Hashes) -> None:
-    """Minimum of each function over `windows[:count]`, four functions at a time: each window is loaded once
-    for four. Numbers are compared as signed ones with the top bit flipped, which vectorises."""
+    """Write the minimum of each function over `windows[:count]`, four functions at a time, so that each window is
+    loaded once for four. Numbers are compared as signed ones with the top bit flipped, which vectorizes.
+    """
     top = np.uint64(1 << 63)
     most = np.int64((1 << 63) - 1)
     functions = len(multipliers)
@@ -72,7 +73,7 @@ def _minima(windows: Hashes, count: int, multipliers: Hashes, addends: Hashes, s
             least2 = min(least2, window * times2 + plus2)
             least3 = min(least3, window * times3 + plus3)
             least4 = min(least4, window * times4 + plus4)
-        # a shift keeps the order, so the minimum may be taken before it
+        # a shift preserves the order, so the minimum may be taken before it
         out[first] = (np.uint64(least1) ^ top) >> shift
         out[second] = (np.uint64(least2) ^ top) >> shift
         out[third] = (np.uint64(least3) ^ top) >> shift
@@ -90,7 +91,7 @@ def minhash_values(
     addends: Hashes,
     bits: int,
 ) -> Hashes:
-    """The signatures of texts that have at least one shingle: shape (n, hashes)."""
+    """Return the signatures of texts, shape (n, hashes). Each text needs at least one shingle."""
     texts = len(offsets) - 1
     units = np.empty(0 if by_word else longest(offsets), np.uint64)
     windows = np.empty(longest(offsets), np.uint64)
@@ -104,7 +105,7 @@ def minhash_values(
 
 @compiled
 def fold(values: Hashes, choices: Choices) -> Tokens:
-    """Tokens of signatures: shape (n, tokens). `choices` (tokens, size) names the values that each takes."""
+    """Return the tokens of signatures, shape (n, tokens). `choices` (tokens, size) lists the values of each token."""
     tokens = np.empty((len(values), len(choices)), np.int64)
     for index in range(len(values)):
         for token in range(len(choices)):

@@ -1,4 +1,4 @@
-"""Signers: what turns the shingles of a text into tokens, so that similar texts are likely to share one."""
+"""Signers: they turn the shingles of a text into tokens, so that similar texts are likely to share one."""
 
 from __future__ import annotations
 
@@ -22,33 +22,33 @@ if TYPE_CHECKING:
 class Signer(Choice):
     """Makes the same number of tokens for every text.
 
-    Tokens are integers from 0 to 2^53 - 1 whose low six bits name their column, so that tokens of different columns are
-    never equal. They depend on the shingles, the seed and the signer's own options alone.
+    Tokens are integers from 0 to 2^53 - 1. Their low six bits are their column, so tokens of different columns are
+    never equal. They depend only on the shingles, the seed and the signer's own options.
     """
 
     alternatives: ClassVar[tuple[frozenset[str], ...]]
-    """Groups of its options of which one can be set."""
+    """Groups of its options that exclude each other."""
 
     @property
     @abstractmethod
     def tokens(self) -> int:
-        """Tokens of a text, at most 64."""
+        """Number of tokens of a text, at most 64."""
 
     @abstractmethod
     def chance(self, jaccard: F) -> F:
-        """The probability that two texts of this Jaccard similarity (one, or an array) share a token."""
+        """Return the probability that two texts of this Jaccard similarity (a number, or an array) share a token."""
 
     @property
     @abstractmethod
     def words(self) -> str:
-        """What a text gets, in words."""
+        """The tokens of a text, in words."""
 
     @abstractmethod
     def sign(self, shingled: Shingled, seed: int, hash_bits: int) -> npt.NDArray[np.int64]:
-        """Tokens of each text, shape (texts, tokens). Every text has at least one shingle."""
+        """Return the tokens of each text, shape (texts, tokens). Every text has at least one shingle."""
 
     def with_options(self, given: Mapping[str, Any]) -> Self:
-        """This signer with some options replaced."""
+        """Return this signer with some options replaced."""
         return replace(self, **given)
 
 

@@ -1,4 +1,4 @@
-"""Texts into shingles and tokens, by one set of frozen settings."""
+"""Turn texts into shingles and tokens, with one set of frozen settings."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from esdedup.text.words import word_hashes
 
 
 class TextSigner:
-    """Turns texts into tokens, and into the shingle sets that verify them, by one set of frozen settings."""
+    """Turns texts into tokens, and into the shingle sets that verify them, with one set of frozen settings."""
 
     def __init__(self, signing: Signing) -> None:
         self.signing = signing
         self.shingling = Shingling.parse(signing.shingle)
 
     def shingled(self, texts: pa.LargeStringArray) -> Shingled:
-        """The texts normalised, and cut into words where shingles are of words."""
+        """Normalize the texts, and split them into words if shingles consist of words."""
         column = normalize(texts, self.signing.normalize, self.signing.lang)
         if self.shingling.kind == "word":
             words, offsets = word_hashes(column)
@@ -31,9 +31,9 @@ class TextSigner:
         return Shingled(data, offsets, np.empty(0, np.uint64), False, self.shingling.length)
 
     def tokens(self, shingled: Shingled) -> Tokens:
-        """Tokens of each text, shape (n, tokens), in 0 .. 2^53 - 1. Texts need at least one shingle."""
+        """Return the tokens of each text, shape (n, tokens), in 0 .. 2^53 - 1. Each text needs at least one shingle."""
         return self.signing.signer.sign(shingled, self.signing.seed, self.signing.hash_bits)
 
     def sets(self, shingled: Shingled) -> tuple[Hashes, Offsets]:
-        """The sorted distinct shingles of each text, flat, and their offsets."""
+        """Return the sorted distinct shingles of each text, flat, and their offsets."""
         return shingle_sets(*shingled)

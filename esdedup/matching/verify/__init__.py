@@ -1,1 +1,1 @@
-"""What makes a pair of a candidate?"""
+"""Which candidates are pairs?"""

@@ -1,4 +1,4 @@
-"""One text against many: what they share, in numbers."""
+"""Compare one text with many."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Similarities = npt.NDArray[np.float64]
 
 
 class Comparison(NamedTuple):
-    """A text and n others: columns of shape (n,).
+    """The comparison of a text with n others: columns of shape (n,).
 
-    `containment` is the share of the text's shingles that the other has.
+    `containment` is the share of the text's shingles that the other text contains.
     """
 
     shared_tokens: Numbers
@@ -29,13 +29,13 @@ class Comparison(NamedTuple):
 
 
 def compare(signer: TextSigner, text: str, others: pa.LargeStringArray) -> Comparison:
-    """Compare `text` with each of `others`; a text without any shingle has nothing in common with any."""
+    """Compare `text` with each of `others`. A text without shingles has nothing in common with any."""
     texts = pa.concat_arrays([pa.array([text], pa.large_string()), others])
     shingled = signer.shingled(texts)
     flat, bounds = signer.sets(shingled)
     tokens = signer.tokens(shingled)
     sizes = np.diff(bounds)
-    # each set is a run of distinct values: how many of them the first set has
+    # each set is a run of distinct values: count those that the first set contains
     common = np.add.reduceat(np.append(np.isin(flat, flat[: bounds[1]]), 0), bounds[:-1]) * (sizes > 0)
     union = sizes[0] + sizes - common
     jaccard = common / np.maximum(union, 1)
@@ -47,7 +47,7 @@ def compare(signer: TextSigner, text: str, others: pa.LargeStringArray) -> Compa
 
 
 def diff_words(one: str, two: str) -> list[tuple[str, str]]:
-    """Runs of words, as they are parted by spaces: `=` in both, `-` only in `one`, `+` only in `two`."""
+    """Return runs of words (separated by spaces): `=` in both texts, `-` only in `one`, `+` only in `two`."""
     a, b = one.split(" "), two.split(" ")
     runs: list[tuple[str, str]] = []
     for what, begin, end, first, last in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():

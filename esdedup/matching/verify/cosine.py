@@ -1,4 +1,4 @@
-"""Verification by the cosine of the vectors that a matcher has."""
+"""Verification by the cosine of a matcher's vectors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Cosine(Verifier):
-    """A pair has at least this cosine: of its sentence vectors, or of its shingles weighted by rarity."""
+    """A pair reaches this cosine: of its sentence vectors, or of its shingles weighted by rarity."""
 
     name = "cosine"
     summary = "by the cosine of vectors"
@@ -26,11 +26,11 @@ class Cosine(Verifier):
     cosine: float = option(0.9, "Lowest cosine of a pair.", unit="S", low=0, high=1, above=True)
 
     def least(self, jaccard: float) -> float:
-        """Any."""
+        """Return 0: pairs may have any Jaccard."""
         return 0.0
 
     def near(self, measure: Measure, a: Numbers, b: Numbers) -> tuple[Numbers | slice, Similarities | None]:
-        """Those whose cosine, which the matcher measures, reaches the threshold."""
+        """Return the candidates whose cosine, measured by the matcher, reaches the threshold."""
         import numpy as np
 
         closeness = measure(a, b)
@@ -38,9 +38,9 @@ class Cosine(Verifier):
         return places, closeness[places]
 
     def reached(self, found: Mapping[str, Any], jaccard: float, compared: str) -> str:
-        """The cosine is not kept."""
+        """Explain by the threshold, because the cosine is not stored."""
         return f"the cosine of their {compared} reaches {self.cosine}"
 
     def doubted(self, compared: str) -> str:
-        """The cosine is not kept."""
+        """Explain by the threshold, because the cosine is not stored."""
         return f"the cosine of their {compared} is below {self.cosine}"

@@ -1,4 +1,4 @@
-"""How far the members of a cluster are from its representative: where single linkage has chained too much."""
+"""How far the members of a cluster are from its representative. It reveals single-linkage chains."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ def far_members(
     limit: float,
     budget: int,
 ) -> dict[int, float]:
-    """Clusters with a member below `limit`: id, and the lowest exact Jaccard of a member with its representative.
+    """Find clusters with a member below `limit`: the id, and the lowest exact Jaccard of a member with its
+    representative.
 
-    Texts come from `fetch` (a table with column `hash` to rows of hash and text), `budget` bytes at a time.
+    Texts come from `fetch` (from a table with column `hash` to rows of hash and text), `budget` bytes at a time.
     """
     chained = clusters.clusters.filter(pc.greater(clusters.clusters["distinct_texts"], 2))
     if limit <= 0 or chained.num_rows == 0:

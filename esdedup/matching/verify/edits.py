@@ -18,13 +18,13 @@ from esdedup.text.words import find_words
 
 Distances = npt.NDArray[np.int32]
 
-_FIRST_CHARACTER = 0x10000  # beyond the surrogates
+_FIRST_CHARACTER = 0x10000  # after the surrogates
 _CHARACTERS = 0x110000 - _FIRST_CHARACTER
 _PAIRS_AT_ONCE = 20_000
 
 
 def word_edit_distances(texts: pa.LargeStringArray, a: Numbers, b: Numbers, threads: int = 1) -> Distances:
-    """Words to insert, delete or replace to turn text a[i] into text b[i]: shape (pairs,)."""
+    """Return the number of words to insert, delete or replace to turn text a[i] into text b[i]; shape (pairs,)."""
     parts = [
         _distances(texts, a[begin : begin + _PAIRS_AT_ONCE], b[begin : begin + _PAIRS_AT_ONCE], threads)
         for begin in range(0, len(a), _PAIRS_AT_ONCE)
@@ -38,7 +38,7 @@ def _distances(texts: pa.LargeStringArray, a: Numbers, b: Numbers, threads: int)
     coded = pa.array(words, pa.large_string()).dictionary_encode()
     half = len(a)
     if len(coded.dictionary) > _CHARACTERS:
-        # more distinct words than characters: fewer texts at once, and at last the words themselves
+        # more distinct words than characters: compare fewer texts at once, and finally the words themselves
         if half > 1:
             middle = half // 2
             return np.concatenate(

@@ -11,7 +11,7 @@ from esdedup.matching.verify.protocol import Verifier
 
 @dataclass(frozen=True)
 class Exact(Verifier):
-    """A pair has at least the Jaccard similarity of the scan's threshold."""
+    """A pair reaches the Jaccard threshold of the scan."""
 
     name = "exact"
     summary = "by exact Jaccard similarity"
@@ -19,13 +19,13 @@ class Exact(Verifier):
     asks_closeness = False
 
     def least(self, jaccard: float) -> float:
-        """The threshold."""
+        """Return the threshold."""
         return jaccard
 
     def reached(self, found: Mapping[str, Any], jaccard: float, compared: str) -> str:
-        """Jaccard and threshold."""
+        """Explain by Jaccard and threshold."""
         return f"Jaccard {found['jaccard']:.3f} reaches {jaccard}"
 
     def missed(self, found: Mapping[str, Any], jaccard: float) -> str:
-        """Jaccard and threshold."""
+        """Explain by Jaccard and threshold."""
         return "" if found["jaccard"] >= jaccard else f"Jaccard {found['jaccard']:.3f} is below {jaccard}"

@@ -1,4 +1,4 @@
-"""Candidates that stand in a list, compared with the texts that they name."""
+"""Verify listed candidates."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from esdedup.matching.lsh.collide import Similarities, shared_tokens
 from esdedup.matching.verify.verified import verify
 
 Closeness = Callable[[pa.LargeStringArray, Numbers, Numbers], Similarities]
-"""How close the texts at places a[i] and b[i] are by a matcher's own measure, for verifiers that ask."""
+"""How close the texts at indices a[i] and b[i] are by a matcher's own measure, for verifiers that use it."""
 
 
 def no_closeness(texts: pa.LargeStringArray, a: Numbers, b: Numbers) -> Similarities:

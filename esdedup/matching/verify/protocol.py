@@ -1,4 +1,4 @@
-"""Verifiers: what makes a pair of a candidate."""
+"""Verifiers: they decide which candidates are pairs."""
 
 from __future__ import annotations
 
@@ -18,49 +18,49 @@ if TYPE_CHECKING:
     Similarities = npt.NDArray[np.float64]
 
 Measure: TypeAlias = "Callable[[Numbers, Numbers], Similarities]"
-"""What a matcher measures of the pairs a[i], b[i]: shape (pairs,)."""
+"""A matcher's measure of the pairs a[i], b[i], shape (pairs,)."""
 
 
 @dataclass(frozen=True)
 class Verifier(Choice):
-    """Says which candidates are pairs. A limit on word edit distance applies beside any that compares texts."""
+    """Decides which candidates are pairs. A limit on word edit distance applies in addition, if texts are compared."""
 
     compares: ClassVar[bool]
-    """Whether texts are compared at all; if not, every candidate is a pair and nothing is measured."""
+    """Whether texts are compared. If not, every candidate is a pair, and nothing is measured."""
 
     asks_closeness: ClassVar[bool]
-    """Whether it asks for the matcher's own measure of closeness, see `near`."""
+    """Whether it needs the matcher's own measure of closeness; see `near`."""
 
     def check_with(self, word_edit_distance: int | None) -> None:
-        """Raise `SettingsError` where this verifier and that limit (None: no limit) do not go together."""
+        """Raise `SettingsError` if this verifier cannot be combined with this limit (None: no limit)."""
 
     @abstractmethod
     def least(self, jaccard: float) -> float:
-        """The least Jaccard similarity of a pair, where the threshold of the scan is `jaccard`."""
+        """Return the lowest Jaccard similarity of a pair, for a threshold of `jaccard`."""
 
     def near(self, measure: Measure, a: Numbers, b: Numbers) -> tuple[Numbers | slice, Similarities | None]:
-        """Which candidates are close enough by the matcher's own measure of the pairs a[i], b[i].
+        """Select the candidates that are close enough by the matcher's own measure of the pairs a[i], b[i].
 
-        Their places, and how close each of those is. By default the measure is not asked, and all are.
+        Return their indices, and how close each of them is. By default all are selected, without a measurement.
         """
         return slice(None), None
 
     @abstractmethod
     def reached(self, found: Mapping[str, Any], jaccard: float, compared: str) -> str:
-        """In words, why two texts with the measures `found` are a pair; `compared` is what the matcher compares."""
+        """Explain why two texts with the measures `found` are a pair. `compared` names what the matcher compares."""
 
     def missed(self, found: Mapping[str, Any], jaccard: float) -> str:
-        """In words, why two texts with the measures `found` cannot be a pair; empty if they can."""
+        """Explain why two texts with the measures `found` cannot be a pair; empty if they can."""
         return ""
 
     def doubted(self, compared: str) -> str:
-        """In words, why a candidate of which no measure is kept may not be a pair; empty if there is no such reason."""
+        """Explain why a candidate without stored measures may not be a pair; empty if there is no reason."""
         return ""
 
 
 @dataclass(frozen=True)
 class PairRule:
-    """What makes a pair of a candidate."""
+    """The rule by which a candidate is a pair."""
 
     jaccard: float
     word_edit_distance: int | None
@@ -68,7 +68,7 @@ class PairRule:
 
     @property
     def least(self) -> float:
-        """The least Jaccard similarity of a pair."""
+        """The lowest Jaccard similarity of a pair."""
         return self.verifier.least(self.jaccard)
 
 

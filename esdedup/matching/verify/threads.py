@@ -1,4 +1,4 @@
-"""Rows and pairs shared out among threads: the kernels let go of the interpreter's lock."""
+"""Distribute rows and pairs among threads. The kernels release the interpreter's lock."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from esdedup.matching.lsh.collide import Similarities
 
 
 def in_parts(threads: int, rows: int, work: Callable[[int, int], object]) -> None:
-    """Do `work` on `rows` rows, from one to another, on this many threads."""
+    """Run `work` on ranges of `rows` rows, on this many threads."""
     cuts = np.linspace(0, rows, (4 * threads if threads > 1 else 1) + 1).astype(int).tolist()
     with ThreadPoolExecutor(threads) as pool:
         for _ in pool.map(work, cuts[:-1], cuts[1:]):
@@ -20,7 +20,7 @@ def in_parts(threads: int, rows: int, work: Callable[[int, int], object]) -> Non
 
 
 def measured(threads: int, measure: Callable[[Numbers, Numbers], Similarities], a: Numbers, b: Numbers) -> Similarities:
-    """What a kernel says of the pairs a[i], b[i]: shape (pairs,)."""
+    """Return a kernel's measure of the pairs a[i], b[i], shape (pairs,)."""
     out = np.empty(len(a), np.float64)
 
     def part(begin: int, end: int) -> None:

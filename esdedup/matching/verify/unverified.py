@@ -20,14 +20,14 @@ class Unverified(Verifier):
     asks_closeness = False
 
     def check_with(self, word_edit_distance: int | None) -> None:
-        """There must be no limit: it would have to be measured."""
+        """Reject a limit, because it would have to be measured."""
         if word_edit_distance is not None:
             raise SettingsError("word-edit-distance needs verify exact; it is none")
 
     def least(self, jaccard: float) -> float:
-        """Any."""
+        """Return 0: pairs may have any Jaccard."""
         return 0.0
 
     def reached(self, found: Mapping[str, Any], jaccard: float, compared: str) -> str:
-        """Nothing was measured."""
+        """Say that nothing was measured."""
         return "nothing was verified"

@@ -1,4 +1,4 @@
-"""What is left of candidates once they are looked at: exact Jaccard and word edit distance, on all threads."""
+"""Verify candidates: exact Jaccard and word edit distance, on all threads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from esdedup.matching.verify.threads import measured
 
 
 class Verified(NamedTuple):
-    """The candidates that are similar enough, by their places among all, and what was measured of them."""
+    """The candidates that are similar enough, by their indices among all candidates, and their measures."""
 
     kept: Numbers
     jaccard: Similarities
@@ -27,8 +27,9 @@ class Verified(NamedTuple):
 def verify(
     signer: TextSigner, rule: PairRule, threads: int, texts: pa.LargeStringArray, a: Numbers, b: Numbers
 ) -> Verified:
-    """Verify the candidates a[i], b[i], places in `texts`: by Jaccard with `verify exact`, by words if so many may
-    differ. Whatever else makes a pair is the caller's business."""
+    """Verify the candidates a[i], b[i] (indices into `texts`): by Jaccard with `verify exact`, and by words if they are
+    limited. The caller checks all other rules.
+    """
     flat, bounds = signer.sets(signer.shingled(texts))
     sketch = sketches(flat, bounds)
     least = rule.least

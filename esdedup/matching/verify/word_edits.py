@@ -1,4 +1,4 @@
-"""Verification by word edit distance alone."""
+"""Verification by word edit distance only."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from esdedup.matching.verify.protocol import Verifier
 
 @dataclass(frozen=True)
 class WordEdits(Verifier):
-    """A pair differs in at most so many words as the scan's limit says."""
+    """A pair differs in at most as many words as the scan's limit."""
 
     name = "words"
     summary = "by words that differ"
@@ -20,14 +20,14 @@ class WordEdits(Verifier):
     asks_closeness = False
 
     def check_with(self, word_edit_distance: int | None) -> None:
-        """There must be a limit."""
+        """Require a limit."""
         if word_edit_distance is None:
             raise SettingsError("verify words needs word-edit-distance; it is not set")
 
     def least(self, jaccard: float) -> float:
-        """Any."""
+        """Return 0: pairs may have any Jaccard."""
         return 0.0
 
     def reached(self, found: Mapping[str, Any], jaccard: float, compared: str) -> str:
-        """The distance."""
+        """Explain by the distance."""
         return f"{found['word_edit_distance']} words differ"

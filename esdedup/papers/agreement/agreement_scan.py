@@ -1,8 +1,8 @@
-"""Candidates by agreement: every two texts whose signatures have more than a share of their values in common.
+"""Candidates by agreement: all pairs of texts whose signatures share more than a given share of their values.
 
-That is how Ahmed 2022 ("Near Duplicate Detection", section 2.4) finds pairs, with 200 values and a share of one half,
-there by comparing each two signatures in full, in a matrix of all texts by all texts. Here pairs are counted from an
-index (`esdedup.papers.agreement.counting`), tile by tile: the same pairs, in memory that does not grow with the corpus.
+Ahmed 2022 ("Near Duplicate Detection", section 2.4) finds pairs like this, with 200 values and a share of one half. The
+paper compares all signatures in full, in a matrix of all texts by all texts. Here, pairs are counted from an index
+(`esdedup.papers.agreement.counting`), tile by tile: the same pairs, in memory that does not grow with the corpus.
 """
 
 from __future__ import annotations
@@ -24,24 +24,25 @@ from esdedup.matching.verify.verified import verify
 from esdedup.papers.agreement.counting import Tile, agreeing, invert, number_values
 
 _SPARE = 8
-"""One part in so many of the functions is indexed beyond those that the pigeonhole asks for: unrelated texts have
-a value in common by chance, but not that many, and so are hardly ever compared in full."""
+"""One in this many functions is indexed in addition to those that the pigeonhole principle requires. Unrelated texts
+share a few values by chance, but not that many, so they are rarely compared in full.
+"""
 
-_TEXT_BYTES = 30  # of one byte of a text while it is cut into words: each is a Python string, and stands in a list
-_VALUE_BYTES = 50  # of one value while it is numbered: it, its order, its group, and copies of them
-_SLICES = 16  # of a tile, a thread: later slices have more to do
+_TEXT_BYTES = 30  # of one byte of a text while it is split into words: each is a Python string in a list
+_VALUE_BYTES = 50  # of one value while it is numbered: itself, its order, its group, and copies of them
+_SLICES = 16  # of a tile, for each thread: later slices take longer
 _LEAST_TILE = 64
 
 
 def agreeing_values(signer: TextSigner, values: int, one: str, two: str) -> int:
-    """How many values of the signatures of two texts agree; each has at least one shingle."""
+    """Return the number of values on which the signatures of two texts agree. Each has at least one shingle."""
     shingled = signer.shingled(text_column([one, two]))
     found = minhash_values(*shingled, *family(signer.signing.seed, values), signer.signing.hash_bits)
     return int((found[0] == found[1]).sum())
 
 
 class AgreementScan(LocalScan):
-    """One scan that counts which texts agree on at least `need` of `values` minhash values."""
+    """A scan that counts which texts agree on at least `need` of `values` MinHash values."""
 
     def __init__(self, engine: Engine, context: MatchContext, values: int, need: int) -> None:
         super().__init__(engine, context)
@@ -50,14 +51,14 @@ class AgreementScan(LocalScan):
         self._indexed = min(self._values, self._values - self._need + 1 + self._values // _SPARE)
 
     def find(self) -> Found:
-        """Find every pair that agrees on more than the share of values, and with `verify exact` is similar enough."""
+        """Find every pair that agrees on more than the share of values and, with `verify exact`, is similar enough."""
         texts = self._engine.collapse()
         self._engine.bring_all()
         self._engine.stage("sign", lambda: self._sign(texts))
         self._engine.stage("number", lambda: self._number(texts))
         self._db.execute("DROP TABLE IF EXISTS signed")
         if not self._rule.verifier.compares:
-            self._db.execute("DROP TABLE IF EXISTS brought")  # the room is needed, and the texts are not
+            self._db.execute("DROP TABLE IF EXISTS brought")  # frees disk space; the texts are not needed
         self._engine.stage("tile", self._create_agreeing)
         tiles = self._tiles(texts)
         steps = [(held, asking) for held in range(len(tiles)) for asking in range(held, len(tiles))]
@@ -75,7 +76,7 @@ class AgreementScan(LocalScan):
     # -- signatures -----------------------------------------------------------------------------------------
 
     def _sign(self, texts: int) -> int:
-        """Fill `signed` with one row a text: its number and its values, a column a function."""
+        """Fill `signed` with one row for each text: its number and its values, a column for each function."""
         names = [f"v{function}" for function in range(self._values)]
         columns = ", ".join(f"{name} UBIGINT" for name in names)
         self._db.execute(f"CREATE OR REPLACE TABLE signed (number INTEGER, {columns})")
@@ -83,7 +84,7 @@ class AgreementScan(LocalScan):
         lengths = self._db.arrays("SELECT length FROM texts ORDER BY number")["length"]
         costs = lengths.astype(np.int64) * _TEXT_BYTES + 16 * self._values
         for first, last in _cuts(costs, self._budget):
-            # a text that is stored has a shingle
+            # a stored text has at least one shingle
             shingled = self._signer.shingled(self._engine.brought(first, last))
             values = minhash_values(*shingled, *functions, self._signer.signing.hash_bits)
             held = {"number": np.arange(first, last, dtype=np.int32)}
@@ -91,7 +92,9 @@ class AgreementScan(LocalScan):
         return texts
 
     def _number(self, texts: int) -> int:
-        """Make tables `numbered N` of the values as numbers, a few functions in each, and `functions` about them."""
+        """Make tables `numbered N` with the values as numbers, a few functions in each, and `functions` that describes
+        them.
+        """
         self._db.execute(
             "CREATE OR REPLACE TABLE functions (function INTEGER, held_in INTEGER, groups BIGINT, meetings BIGINT)"
         )
@@ -120,7 +123,9 @@ class AgreementScan(LocalScan):
         return 0
 
     def _tiles(self, texts: int) -> list[tuple[int, int]]:
-        """First and last (exclusive) number of each tile: two of them, the index and its making fit in memory."""
+        """Return the first and last (exclusive) number of each tile. Two tiles, their index and its creation fit in
+        memory.
+        """
         size = max(_LEAST_TILE, self._budget // (2 * 3 * 4 * self._values))
         return [(first, min(first + size, texts)) for first in range(0, texts, size)]
 
@@ -139,7 +144,7 @@ class AgreementScan(LocalScan):
         return Tile(first, numbers, about["group_id"].to_numpy(), stale)
 
     def _count(self, held_at: tuple[int, int], asking_at: tuple[int, int]) -> None:
-        """Append to `agreeing` the pairs between the texts of two tiles, or within one."""
+        """Append the pairs between the texts of two tiles, or within one, to `agreeing`."""
         one_tile = held_at == asking_at
         held = self._tile(*held_at)
         asking = held if one_tile else self._tile(*asking_at)
@@ -160,7 +165,7 @@ class AgreementScan(LocalScan):
         cuts = np.unique(np.linspace(0, len(asking.numbers), self._threads * _SLICES + 1).astype(int))
         with ThreadPoolExecutor(self._threads) as pool:
             for at in range(0, len(cuts) - 1, self._threads):
-                # a few at a time: what they find is put away before there is more of it
+                # a few at a time: their result is stored before there is more of it
                 mine = cuts[at : at + self._threads + 1]
                 for found in pool.map(part, mine[:-1], mine[1:]):
                     a, b, agree = found.T
@@ -170,7 +175,7 @@ class AgreementScan(LocalScan):
     # -- verification ---------------------------------------------------------------------------------------
 
     def _verify(self) -> int:
-        """Make `pairs` of those that agree: all of them or, with `verify exact`, the similar ones."""
+        """Make `pairs` from those that agree: all of them or, with `verify exact`, the similar ones."""
         self._engine.create_pairs()
         if not self._rule.verifier.compares:
             self._db.execute("INSERT INTO pairs BY NAME SELECT a, b, shared_tokens FROM agreeing ORDER BY a, b")
@@ -200,7 +205,7 @@ class AgreementScan(LocalScan):
 
 
 def _cuts(costs: Numbers, budget: int) -> Iterator[tuple[int, int]]:
-    """First and last (exclusive) place of runs that cost at most `budget`, or are of one item."""
+    """Yield first and last (exclusive) index of runs that cost at most `budget`, or have one item."""
     ends = np.cumsum(costs)
     first = 0
     while first < len(costs):

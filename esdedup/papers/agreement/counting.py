@@ -1,8 +1,8 @@
-"""Signatures that agree on many values, counted exactly from an inverted index of single values.
+"""Count exactly how many values of signatures agree, with an inverted index of single values.
 
-A pair that agrees on `need` of N values agrees on at least `need - (N - k)` of any k of them (pigeonhole): so
-k functions are counted from the index, those whose values are shared least, and a pair that reaches what is needed
-there is compared in the others. No pair is missed and none is approximate; the choice of k only moves work.
+A pair that agrees on `need` of N values agrees on at least `need - (N - k)` of any k of them (pigeonhole principle). So
+k functions are counted from the index: those with the fewest shared values. A pair that reaches the minimum there is
+compared in the others. No pair is missed, and none is approximate. The choice of k only affects the cost.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from esdedup.columns.kernels import compiled
 
 Codes = npt.NDArray[np.int32]
 
-_ALONE = -1  # a value that no other text has
+_ALONE = -1  # a value of only one text
 
 
 class Numbered(NamedTuple):
     """The values of one hash function as numbers: equal values have equal numbers, from 0."""
 
-    numbers: Codes  # (texts,), -1 for a value that one text alone has
-    groups: int  # how many numbers there are
-    meetings: int  # pairs of texts with one value
+    numbers: Codes  # (texts,), -1 for a value of only one text
+    groups: int  # number of different numbers
+    meetings: int  # pairs of texts with an equal value
 
 
 def number_values(values: Hashes) -> Numbered:
@@ -39,9 +39,9 @@ def number_values(values: Hashes) -> Numbered:
 
 
 class Index(NamedTuple):
-    """Which texts of one tile have a value: run r is `members[starts[r]:starts[r + 1]]`, in rising order.
+    """Which texts of one tile have a value: run r is `members[starts[r]:starts[r + 1]]`, in increasing order.
 
-    `runs` (texts, functions) names the run of each value of the texts of the other tile, or is -1.
+    `runs` (texts, functions) is the run of each value of the texts of the other tile, or -1.
     """
 
     starts: Numbers
@@ -51,9 +51,9 @@ class Index(NamedTuple):
 
 @compiled
 def invert(held: Codes, asking: Codes, functions: Numbers, groups: Numbers) -> Index:
-    """The index of the numbers `held` (texts, N) for those `asking` (texts, N) of the chosen functions (k,).
+    """Index the numbers `held` (texts, N) for the numbers `asking` (texts, N) of the chosen functions (k,).
 
-    `groups` (k,) is how many numbers each of those has.
+    `groups` (k,) is the number of different numbers of each function.
     """
     starts = np.empty(len(held) * len(functions) + 1, np.int64)
     members = np.empty(len(held) * len(functions), np.int32)
@@ -86,7 +86,7 @@ def invert(held: Codes, asking: Codes, functions: Numbers, groups: Numbers) -> I
 
 
 class Tile(NamedTuple):
-    """Texts in the order of their numbers, of which the first is `first`."""
+    """Texts in the order of their numbers. The first number is `first`."""
 
     first: int
     numbers: Codes  # (texts, N): the numbers of their values
@@ -112,12 +112,12 @@ def agreeing(
     least: int,
     need: int,
 ) -> Numbers:
-    """Pairs of a text `begin` to `end` (exclusive) of the tile that asks with one of the tile that is indexed.
+    """Find pairs of a text `begin` to `end` (exclusive) of the asking tile with a text of the indexed tile.
 
-    Rows (place in the tile indexed, place in the tile that asks, values that agree), shape (found, 3): those with
-    `need` or more. `least` of them are among the indexed functions; `others` are the other functions. If it is
-    `one_tile`, each pair is met once, the lower place first. Two texts of one group_id (0 or more) are no pair, nor are
-    two that are not stale.
+    Returns rows (index in the indexed tile, index in the asking tile, values that agree), shape (found, 3): those with
+    `need` or more. At least `least` of them are among the indexed functions; `others` are the other functions. With
+    `one_tile`, each pair is found once, the lower index first. Two texts of one group_id (0 or more) are not a pair,
+    nor are two texts that are not stale.
     """
     found = 0
     rows = np.empty((256, 3), np.int64)

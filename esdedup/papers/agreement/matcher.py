@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Agreement(Matcher):
-    """Counts agreeing values exactly, from an inverted index instead of a matrix of all texts by all texts."""
+    """Counts agreeing values exactly, with an inverted index instead of a matrix of all texts by all texts."""
 
     name = "agreement"
     summary = "texts whose signatures mostly agree"
@@ -33,8 +33,8 @@ class Agreement(Matcher):
 
     @property
     def least_agreeing(self) -> int:
-        """The least number of values that is more than the share of them."""
-        # as it is written: 29 of 100 are not more than 0.29, whose binary fraction is a little less
+        """The smallest number of values that is more than the share of them."""
+        # decimal arithmetic: 29 of 100 is not more than 0.29, but the binary fraction of 0.29 is slightly smaller
         return int(Fraction(str(self.agreement)) * self.signature) + 1
 
     def find(self, engine: Engine, context: MatchContext) -> Found:
@@ -44,7 +44,7 @@ class Agreement(Matcher):
         return AgreementScan(engine, context, self.signature, self.least_agreeing).find()
 
     def explain(self, found: Mapping[str, Any], scanning: Scanning, evidence: Evidence) -> str:
-        """By the values that agree."""
+        """Explain by the values that agree."""
         agree = f"{found['values_agreeing']} of {self.signature} values of their signatures agree"
         if found["values_agreeing"] < self.least_agreeing:
             return f"not a pair: {agree}, and it takes {self.least_agreeing}"
@@ -53,7 +53,7 @@ class Agreement(Matcher):
         return f"a pair: {agree}, and {scanning.reached(found)}"
 
     def measures(self, signer: TextSigner, one: str, two: str) -> dict[str, Any]:
-        """How many values agree."""
+        """Return how many values agree."""
         from esdedup.papers.agreement.agreement_scan import agreeing_values
 
         return {"values_agreeing": agreeing_values(signer, self.signature, one, two)}

@@ -1,1 +1,1 @@
-"""Whose sentence vectors point the same way? (Meng and Zheng 2018)"""
+"""Which sentence vectors point in the same direction? (Meng and Zheng 2018)"""

@@ -1,12 +1,12 @@
-"""Sentence vectors, their signatures by random hyperplanes, and signatures that stand near in a sorted order.
+"""Sentence vectors, their signatures by random hyperplanes, and neighboring signatures in a sorted order.
 
 Meng and Zheng, "Similar Sentence Detection Using MinHash and Random Projection on Wikipedia", section 3.2: a sentence
-is the mean of its words' vectors, bit i of its signature the side of hyperplane i on which it lies (Charikar 2002),
-and the signatures are sorted after each of several permutations of their bits, where each meets those before it
+is the mean of its words' vectors. Bit i of its signature says on which side of hyperplane i it is (Charikar 2002). The
+signatures are sorted after each of several permutations of their bits, and each is compared with those before it
 (Ravichandran et al. 2005).
 
-Nothing depends on how sentences are put into batches: words are added in the order of their hashes, and what is
-multiplied are whole numbers, whose sums a double holds exactly in whatever order they are made.
+The batches of sentences do not affect the result: words are added in the order of their hashes, and products are whole
+numbers, whose sums a double represents exactly in any order.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _WORDS_STREAM, _PLANES_STREAM, _PERMUTATIONS_STREAM = 1, 2, 3
 
 
 def _stream(seed: int, which: int) -> np.uint64:
-    """A seed of its own for each use of random numbers."""
+    """Return a separate seed for each use of random numbers."""
     return np.uint64(random_words(np.uint64(seed), 4)[which])
 
 
@@ -40,15 +40,15 @@ def _stream(seed: int, which: int) -> np.uint64:
 
 
 def hashed_key(seed: int) -> np.uint64:
-    """What `add_hashed` draws the vectors of words from."""
+    """Return the key from which `add_hashed` draws the vectors of words."""
     return _stream(seed, _WORDS_STREAM)
 
 
 @compiled
 def add_hashed(words: Hashes, weights: Sums, offsets: Offsets, key: np.uint64, sums: Sums) -> None:
-    """Add to `sums` (n, length) the weighted words of each text; text i has `words[offsets[i]:offsets[i + 1]]`.
+    """Add the weighted words of each text to `sums` (n, length). Text i has `words[offsets[i]:offsets[i + 1]]`.
 
-    A word's vector is +1 and -1, drawn from the key and its hash (Achlioptas 2003): nothing has to be stored.
+    A word's vector consists of +1 and -1, drawn from the key and its hash (Achlioptas 2003), so nothing is stored.
     """
     length = sums.shape[1]
     blocks = (length + 63) // 64
@@ -65,10 +65,10 @@ def add_hashed(words: Hashes, weights: Sums, offsets: Offsets, key: np.uint64, s
 
 @compiled
 def add_rows(rows: Vectors, first: int, codes: Numbers, offsets: Offsets, reached: Offsets, sums: Sums) -> None:
-    """Add to `sums` (n, length) what the words of each text have in `rows`, the vectors of the words from `first` on.
+    """Add the vectors of each text's words to `sums` (n, length). `rows` are the vectors of the words from `first`.
 
-    `codes` are the words of the texts in their order, ascending in each text; those below 0 have no vector. `reached`
-    (n,) says up to where each text was added, and is moved on: rows may come in parts.
+    `codes` are the words of the texts in order, ascending in each text; those below 0 have no vector. `reached` (n,)
+    says up to where each text was added, and is advanced, so rows may come in parts.
     """
     end = first + len(rows)
     for text in range(len(sums)):
@@ -83,7 +83,7 @@ def add_rows(rows: Vectors, first: int, codes: Numbers, offsets: Offsets, reache
 
 @compiled
 def cosines(sums: Sums, a: Numbers, b: Numbers) -> Sums:
-    """The cosine of the vectors a[i] and b[i], shape (pairs,)."""
+    """Return the cosine of the vectors a[i] and b[i], shape (pairs,)."""
     out = np.empty(len(a), np.float64)
     for index in range(len(a)):
         dot, one, two = 0.0, 0.0, 0.0
@@ -100,7 +100,7 @@ def cosines(sums: Sums, a: Numbers, b: Numbers) -> Sums:
 
 
 def hyperplanes(seed: int, length: int, bits: int) -> Sums:
-    """Normal vectors of `bits` random hyperplanes, shape (length, bits): gaussian, in whole 4096ths."""
+    """Return normal vectors of `bits` random hyperplanes, shape (length, bits): Gaussian, in whole 4096ths."""
     words = random_words(_stream(seed, _PLANES_STREAM), 2 * length * bits).reshape(2, length, bits)
     one, two = ((words >> np.uint64(11)) + np.uint64(1)) * 2.0**-53  # in (0, 1]
     gaussian = np.sqrt(-2.0 * np.log(one)) * np.cos(2.0 * np.pi * two)  # Box and Muller 1958
@@ -108,9 +108,9 @@ def hyperplanes(seed: int, length: int, bits: int) -> Sums:
 
 
 def sign(sums: Sums, planes: Sums) -> tuple[Signatures, npt.NDArray[np.bool_]]:
-    """The signature of each vector, and whether it has one: a vector of zeros has no direction.
+    """Return the signature of each vector, and whether it has one: a zero vector has no direction.
 
-    Bit i is 1 where the product with hyperplane i is not negative (equation 1). `sums` is rounded in place.
+    Bit i is 1 if the product with hyperplane i is not negative (equation 1). `sums` is rounded in place.
     """
     directed = _round(sums, 2.0**_VECTOR_BITS)
     return _pack(sums @ planes), directed
@@ -118,7 +118,7 @@ def sign(sums: Sums, planes: Sums) -> tuple[Signatures, npt.NDArray[np.bool_]]:
 
 @compiled
 def _round(sums: Sums, most: float) -> npt.NDArray[np.bool_]:
-    """Make each vector whole numbers, the greatest of which is `most`; which are not zero, shape (n,)."""
+    """Scale each vector to whole numbers of at most `most`. Return which vectors are not zero, shape (n,)."""
     directed = np.zeros(len(sums), np.bool_)
     for text in range(len(sums)):
         greatest = 0.0
@@ -146,14 +146,14 @@ def _pack(products: Sums) -> Signatures:
 
 
 def permutation(seed: int, which: int, bits: int) -> Numbers:
-    """The order of the bits in permutation `which`, shape (bits,)."""
+    """Return the order of the bits in permutation `which`, shape (bits,)."""
     key = random_words(_stream(seed, _PERMUTATIONS_STREAM), which + 1)[which]
     return np.argsort(random_words(key, bits), kind="stable")
 
 
 @compiled
 def permute(signatures: Signatures, order: Numbers) -> Signatures:
-    """The signatures with bit `order[i]` in the place of bit i."""
+    """Return the signatures with bit `order[i]` at position i."""
     out = np.zeros_like(signatures)
     for text in range(len(signatures)):
         for bit in range(len(order)):
@@ -167,10 +167,11 @@ def permute(signatures: Signatures, order: Numbers) -> Signatures:
 def near_in_order(
     signatures: Signatures, numbers: Numbers, first: int, window: int, most: int
 ) -> npt.NDArray[np.int32]:
-    """Pairs of sorted signatures from row `first` on with one of the `window` rows before it: shape (found, 2).
+    """Compare each sorted signature, from row `first`, with the `window` rows before it; return pairs, shape (found,
+    2).
 
-    Pairs (smaller, greater) of `numbers` (n,), with at most `most` bits that differ. Rows before `first` were met in
-    an earlier call.
+    Pairs are (smaller, greater) of `numbers` (n,), with at most `most` different bits. Rows before `first` were
+    compared in an earlier call.
     """
     out = np.empty(((len(numbers) - first) * window, 2), np.int32)
     found = 0

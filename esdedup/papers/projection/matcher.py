@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Projection(ProjectionOptions, Matcher):
-    """Signs sentence vectors by random hyperplanes, and compares signatures that are neighbors in sorted orders."""
+    """Signs sentence vectors with random hyperplanes, and compares signatures that are neighbors in sorted orders."""
 
     name = "projection"
     summary = "sentence vectors whose signatures differ in few bits"
@@ -26,11 +26,11 @@ class Projection(ProjectionOptions, Matcher):
     counts_tokens = True
 
     def check_files(self) -> None:
-        """Raise `VectorsError` where the file of word vectors is of no use."""
+        """Raise `VectorsError` if the file of word vectors is unusable."""
         self.files_state()
 
     def files_state(self) -> int | None:
-        """What tells one file of word vectors from another under the same name."""
+        """Return a number that changes when the file of word vectors changes."""
         if self.vectors is None:
             return None
         from esdedup.papers.projection.word_vectors import VectorsFile

@@ -1,4 +1,4 @@
-"""Word vectors, the signatures made of them, and how near two signatures must be."""
+"""Word vectors, the signatures made from them, and how near two signatures must be."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class ProjectionOptions(Options):
     hamming: int = option(5, "Bits that may differ in a candidate.", unit="N", low=0, high=128)
 
     def check_together(self) -> None:
-        """No more bits may differ than there are."""
+        """Check that no more bits may differ than there are."""
         if self.hamming > self.signature_bits:
             raise SettingsError(f"hamming is {self.hamming}; allowed: 0 to {self.signature_bits}")
-        if self.vectors is not None:  # the next command may come from another folder
+        if self.vectors is not None:  # the next command may run in another folder
             object.__setattr__(self, "vectors", str(Path(self.vectors).absolute()))
 
     def described(self) -> dict[str, Any]:
-        """Without the length of vectors where a file knows it."""
+        """Return the settings. If there is a file of vectors, it determines their length."""
         held = super().described()
         return {name: value for name, value in held.items() if name != "vector-length" or self.vectors is None}

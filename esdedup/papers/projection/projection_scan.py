@@ -1,9 +1,9 @@
 """Candidates by random projection: texts whose signatures differ in few bits, found in sorted orders of their bits.
 
 Meng and Zheng, "Similar Sentence Detection Using MinHash and Random Projection on Wikipedia", sections 3.2 and 4.3.2.
-The words of all texts are counted first; then texts become vectors and signatures, a slice at a time; then each
-permutation of the bits is sorted, in memory or out of core; then the candidates are verified, a range at a time. Each
-slice, permutation and range is marked when it is done.
+The scan has four steps. It counts the words of all texts. It turns texts into vectors and signatures, a slice at a
+time. It sorts the signatures for each permutation of the bits, in memory or out of core. It verifies the candidates, a
+range at a time. Each finished slice, permutation and range is recorded.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from esdedup.papers.projection.windows import Windows, signature_table
 
 
 class ProjectionScan(LocalScan):
-    """One scan by random projection. `VectorsError` where the file of word vectors is of no use."""
+    """One scan by random projection. Raises `VectorsError` if the file of word vectors is unusable."""
 
     def __init__(self, engine: Engine, context: MatchContext, options: ProjectionOptions) -> None:
         super().__init__(engine, context)
@@ -39,8 +39,8 @@ class ProjectionScan(LocalScan):
     def find(self) -> Found:
         """Find the candidates among the sentences of `signatures`, and verify them.
 
-        With `stale` (a column `hash`), only pairs with one of those texts; they may change with every other text, so
-        `signatures` must hold all sentences. A text without any word that has a vector is skipped (`no_words`).
+        With `stale` (a column `hash`), only pairs with one of those texts are found. They may change with every other
+        text, so `signatures` must contain all sentences. A text in which no word has a vector is skipped (`no_words`).
         """
         texts = self._engine.collapse()
         self._engine.bring_all()
@@ -63,7 +63,7 @@ class ProjectionScan(LocalScan):
     # -- what is done already -----------------------------------------------------------------------------
 
     def _forget_other_vectors(self) -> None:
-        """Begin again behind the words, if the file has changed since the scan was killed."""
+        """Start again after the words if the file of vectors has changed since the scan was killed."""
         if self._engine.result("vectors") not in (None, self._vectors.state):
             for stage in ("vocabulary", "signed", "permutations", "candidates", "order", "ranges"):
                 self._db.execute("DELETE FROM done WHERE stage = ?", [stage])
@@ -74,20 +74,22 @@ class ProjectionScan(LocalScan):
         self._steps[1] += steps
 
     def _left(self, stage: str, steps: int) -> range:
-        """The steps of a stage that are not done."""
+        """Return the steps of a stage that are not done."""
         first = self._engine.result(stage) or 0
         self._steps[0] += first
         return range(first, steps)
 
     def _commit_step(self, stage: str, done: int) -> None:
-        """Step `done` of a stage is done; its rows are in the transaction that ends here."""
+        """Record step `done` of a stage, and commit the transaction with its rows."""
         self._engine.finish(stage, done + 1)
         self._db.execute("COMMIT")
         self._steps[0] += 1
         self._engine.sentences.progress(*self._steps)
 
     def _cuts(self, costs: str) -> list[int]:
-        """Numbers that cut the texts into slices of half the budget, or one text; `costs` is a query of their bytes."""
+        """Return numbers that cut the texts into slices of half the budget, or one text. The query `costs` returns
+        their bytes.
+        """
         cuts, total, texts = [0], 0, 0
         most = max(1, self._budget // 2)
         for (cost,) in self._engine.batches(costs):
@@ -146,7 +148,7 @@ class ProjectionScan(LocalScan):
             self._commit_step("permutations", which)
 
     def _gather(self) -> int:
-        """Make `candidates` of the pairs that were met in any permutation; their number."""
+        """Make `candidates` from the pairs of all permutations. Return their number."""
         self._db.execute(
             """
             CREATE OR REPLACE TABLE candidates AS
@@ -160,7 +162,9 @@ class ProjectionScan(LocalScan):
     # -- ranges that fit in memory ------------------------------------------------------------------------
 
     def _order(self, texts: int) -> int:
-        """Give each candidate a range, those that hang together one after another; bring what verifying needs."""
+        """Assign each candidate to a range, with connected ones next to each other, and load what
+        verification needs.
+        """
         parent = np.arange(texts, dtype=np.int32)
         for a, b in self._engine.batches("SELECT a, b FROM candidates"):
             unite(parent, a, b)
@@ -203,7 +207,7 @@ class ProjectionScan(LocalScan):
     # -- one range ----------------------------------------------------------------------------------------
 
     def _verify_range(self, which: int) -> pa.Table:
-        """The pairs of one range, of schema `PAIRS`."""
+        """Return the pairs of one range, of schema `PAIRS`."""
         held = self._db.table("SELECT number, text, tokens, words FROM active WHERE range = ? ORDER BY number", [which])
         pairs = self._db.arrays("SELECT a, b FROM compared WHERE range = ? ORDER BY a, b", [which])
         numbers = held["number"].to_numpy().astype(np.int64)
@@ -232,5 +236,5 @@ class ProjectionScan(LocalScan):
         return pa.table(columns).cast(PAIRS)
 
 
-_READING_BYTES = 30  # of one byte of text while it is cut into words
-_WORD_BYTES = 60  # of one word while vectors are added
+_READING_BYTES = 30  # for one byte of text while it is split into words
+_WORD_BYTES = 60  # for one word while vectors are added

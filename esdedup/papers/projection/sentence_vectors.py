@@ -1,8 +1,8 @@
-"""Vectors of the texts of a scan: their words counted in a first pass, and added up for any of them afterwards.
+"""Vectors of the texts of a scan: a first pass counts their words, then the vectors of any texts can be added up.
 
-In the scan's database stand `worded` (number, words), the words of each text as hashes, in their order; `counted`
-(word, stem, texts), a row for each word of each slice of texts; and `vocabulary`: the words that have a vector, with
-their weight or their place in the file.
+The scan's database has three tables. `worded` (number, words) has the words of each text as hashes, in order. `counted`
+(word, stem, texts) has a row for each word of each slice of texts. `vocabulary` has the words with a vector, and their
+weight or their position in the file.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from esdedup.text.topics import topic_words
 
 
 class SentenceVectors:
-    """Word vectors of a file or, without one, drawn from the seed and weighted by rarity; and their sums.
+    """Word vectors and their sums. They come from a file or, without one, are drawn from the seed and weighted by
+    rarity.
 
-    The sum of a text's word vectors points where their mean does, and only directions are looked at. `budget` is what
-    the vectors of words may take while they are added, in bytes. `VectorsError` where the file is of no use.
+    The sum of a text's word vectors has the same direction as their mean, and only directions are compared. `budget`
+    limits the bytes of word vectors while they are added. Raises `VectorsError` if the file is unusable.
     """
 
     def __init__(self, db: Database, signing: Signing, options: ProjectionOptions, budget: int, threads: int) -> None:
@@ -42,7 +43,7 @@ class SentenceVectors:
         db.execute("CREATE TABLE IF NOT EXISTS counted (word UBIGINT, stem UBIGINT, texts BIGINT)")
 
     def read(self, first: int, texts: pa.LargeStringArray) -> None:
-        """Put the words of texts numbered from `first` on into `worded` and `counted`."""
+        """Put the words of texts, numbered from `first`, into `worded` and `counted`."""
         found = topic_words(texts, self._lang, stemmed=self._file is None)
         numbers = np.arange(first, first + len(texts), dtype=np.int32)
         words = pa.LargeListArray.from_arrays(pa.array(found.offsets), pa.array(found.words))
@@ -50,9 +51,11 @@ class SentenceVectors:
         self._db.insert("counted", pa.table({"word": found.distinct, "stem": found.stems, "texts": found.texts}))
 
     def choose_vocabulary(self, texts: int) -> int:
-        """Make `vocabulary` when the words of all `texts` texts are read; how many have a vector."""
+        """Make `vocabulary` after the words of all `texts` texts were read. Return the number of words with
+        a vector.
+        """
         if self._file is None:
-            # never 0, also for a word of all texts: a text of such words alone has a direction too
+            # never 0, even for a word of all texts: a text of only such words has a direction too
             self._db.execute(
                 f"CREATE OR REPLACE TABLE vocabulary AS SELECT word, ln(1 + {texts}::DOUBLE / sum(texts)) AS weight "
                 "FROM counted GROUP BY word"
@@ -79,13 +82,13 @@ class SentenceVectors:
         found = self._db.count("SELECT count(*) FROM vocabulary")
         if not found and self._db.count("SELECT count(*) FROM counted"):
             raise VectorsError(
-                f"--vectors {self._file.path}: none of its {self._file.words:,} words stands in these texts (they are "
-                "looked up in lower case, then by their stems); name vectors of their language"
+                f"--vectors {self._file.path}: none of its {self._file.words:,} words is in these texts (words are "
+                "looked up in lower case, then by their stems); use vectors of the right language"
             )
         return found
 
     def sums(self, words: Hashes, offsets: Offsets) -> Sums:
-        """The sum of the vectors of each text's words, shape (n, length), in the layout of `worded`."""
+        """Return the sum of the vectors of each text's words, shape (n, length), in the layout of `worded`."""
         sums = np.zeros((len(offsets) - 1, self.length), np.float64)
         distinct, codes = np.unique(words, return_inverse=True)
         self._db.create("asked", pa.table({"word": distinct}), temporary=True)

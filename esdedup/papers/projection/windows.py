@@ -1,7 +1,7 @@
-"""Signatures in the order of each permutation of their bits, where each meets the few that stand before it.
+"""Signatures in the order of each permutation of their bits. Each is compared with the few before it.
 
-Where all fit in memory they are sorted there, otherwise by DuckDB, out of core; both ways by bits and then by number,
-so that the pairs are the same. Meng and Zheng, section 3.2, algorithm 2.
+They are sorted in memory if all fit there, otherwise by DuckDB, out of core. Both sort by bits and then by number, so
+the pairs are the same. Meng and Zheng, section 3.2, algorithm 2.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from esdedup.columns.database import Database
 from esdedup.papers.projection.hyperplanes import Signatures, near_in_order, permutation, permute
 from esdedup.papers.projection.projection_options import ProjectionOptions
 
-_SORTING_BYTES = 100  # a signature, its number and its place in the order, while they are sorted in memory
+_SORTING_BYTES = 100  # a signature, its number and its position, while they are sorted in memory
 
 
 class Windows:
@@ -26,13 +26,13 @@ class Windows:
         self._db = db
         self._options = options
         self._seed = seed
-        self._at_once = max(1, budget // (16 * options.window))  # rows whose pairs are held together
+        self._at_once = max(1, budget // (16 * options.window))  # rows whose pairs are held at once
         self._held: tuple[Signatures, Numbers] | None = None
         if db.count("SELECT count(*) FROM signed") * _SORTING_BYTES <= budget:
             self._held = _columns(db.table("SELECT number, high, low FROM signed ORDER BY number"))
 
     def prepare(self, which: int) -> None:
-        """Make the table `keys` that permutation `which` is sorted from, if that is not done in memory."""
+        """Make the table `keys` that permutation `which` is sorted from, unless it is sorted in memory."""
         if self._held is None:
             order = permutation(self._seed, which, self._options.signature_bits)
             self._db.execute("CREATE OR REPLACE TABLE keys (high UBIGINT, low UBIGINT, number INTEGER)")
@@ -41,7 +41,7 @@ class Windows:
                 self._db.insert("keys", signature_table(permute(signatures, order), numbers))
 
     def pairs(self, which: int) -> Iterator[pa.Table]:
-        """The pairs (a, b) of permutation `which`, a < b, each once, in batches."""
+        """Yield the pairs (a, b) of permutation `which`, a < b, each once, in batches."""
         window, most = self._options.window, self._options.hamming
         last, last_numbers = np.empty((0, 2), np.uint64), np.empty(0, np.int64)
         for signatures, numbers in self._sorted(which):
@@ -67,7 +67,7 @@ class Windows:
 
 
 def signature_table(signatures: Signatures, numbers: Numbers) -> pa.Table:
-    """Rows (number, high, low)."""
+    """Return rows (number, high, low)."""
     return pa.table(
         {"number": numbers.astype(np.int32), "high": signatures[:, 0].copy(), "low": signatures[:, 1].copy()}
     )

@@ -1,8 +1,8 @@
-"""Word vectors of a file in word2vec's format, text or binary, mapped into memory and read where it is asked for.
+"""Word vectors of a file in word2vec's format, text or binary. The file is mapped into memory and read on demand.
 
-The first line names how many words there are and how long their vectors. Then comes one word after another, with a
-space behind it: in text its numbers and a line feed, in binary its numbers as four bytes each, least first
-(Mikolov et al. 2013, the files that `word2vec` writes).
+The first line has the number of words and the length of their vectors. Then each word follows, with a space after it:
+in text files its numbers and a line feed, in binary files its numbers as four bytes each, least significant first
+(Mikolov et al. 2013; the files that `word2vec` writes).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Places = npt.NDArray[np.int64]
 Vectors = npt.NDArray[np.float32]
 
 LONGEST = 4096
-"""Numbers that a vector may have."""
+"""Largest allowed length of a vector."""
 
 _WORDS_AT_ONCE = 100_000
 _LONGEST_HEADER = 64
@@ -36,9 +36,10 @@ _FINE, _CUT, _UNEVEN, _NO_WORD = 0, 1, 2, 3
 
 
 class VectorsFile:
-    """One file; `words` vectors of `length` numbers. `VectorsError` where it cannot be read, or is none such.
+    """A file of `words` vectors with `length` numbers each. Raises `VectorsError` if it is unreadable or in another
+    format.
 
-    `state` is another number when the file has been changed.
+    `state` is a different number after the file changed.
     """
 
     def __init__(self, path: str) -> None:
@@ -55,8 +56,8 @@ class VectorsFile:
         header = _HEADER.match(self._data[:_LONGEST_HEADER].tobytes())
         if header is None or not 1 <= int(header[2]) <= LONGEST:
             raise self._error(
-                "not in word2vec's format, whose first line has the number of words and the length of a vector "
-                f"(up to {LONGEST}); unpack it if it is compressed, or put such a line before its first"
+                "not in word2vec's format: its first line must have the number of words and the length of a vector "
+                f"(up to {LONGEST}); decompress the file, or add such a first line"
             )
         self.words, self.length = int(header[1]), int(header[2])
         self._start = header.end()
@@ -64,9 +65,9 @@ class VectorsFile:
         self.state = int(mix(np.uint64(stat.st_mtime_ns) ^ mix(np.uint64(stat.st_size)))) >> 2
 
     def entries(self) -> Iterator[tuple[Hashes, Places]]:
-        """Of every word its hash (XXH64 of its UTF-8 bytes) and the place of its numbers, in batches.
+        """Yield the hash (XXH64 of its UTF-8 bytes) and the position of the numbers of every word, in batches.
 
-        `VectorsError` where the file does not hold what its first line says.
+        Raises `VectorsError` if the content of the file does not match its first line.
         """
         at, done = self._start, 0
         while done < self.words:
@@ -79,12 +80,12 @@ class VectorsFile:
             yield hashes, places
         if np.any(self._data[at : at + 2**20] > ord(" ")):
             raise self._error(
-                f"more follows behind the {self.words:,} words of {self.length} numbers that its first line names; "
-                "its first line is wrong, or it is damaged: make it again"
+                f"there is data after the {self.words:,} words of {self.length} numbers that its first line declares; "
+                "the first line is wrong, or the file is damaged: create it again"
             )
 
     def rows(self, places: Places) -> Vectors:
-        """The vectors at `places`, shape (n, length); `VectorsError` where there are no finite numbers."""
+        """Return the vectors at `places`, shape (n, length). Raises `VectorsError` if there are no finite numbers."""
         if self._binary:
             rows = _gather(self._data, places, self.length).view(np.float32)
         else:
@@ -92,12 +93,12 @@ class VectorsFile:
         bad = np.flatnonzero(~np.isfinite(rows).all(axis=1))
         if len(bad):
             raise self._error(
-                f"no {self.length} finite numbers at byte {places[bad[0]]:,}; it is damaged: make it again"
+                f"no {self.length} finite numbers at byte {places[bad[0]]:,}; the file is damaged: create it again"
             )
         return rows
 
     def _is_binary(self) -> bool:
-        """Whether the first line is anything else than a word and numbers in numerals, or `nan` and the like."""
+        """Return whether the first line is not a word with numbers as text (or `nan` and the like)."""
         head = self._data[self._start : self._start + 2**20].tobytes()
         _, *numbers = head.partition(b"\n")[0].split() or [b""]
         if len(numbers) == self.length:
@@ -108,15 +109,15 @@ class VectorsFile:
     def _what(self, status: int, number: int) -> str:
         if status == _UNEVEN:
             return (
-                f"line {number + 1:,} does not hold a word and {self.length} numbers, as the first line says; "
-                "make it again, with vectors of one length"
+                f"line {number + 1:,} does not contain a word and {self.length} numbers, as the first line says; "
+                "create it again, with vectors of equal length"
             )
         if status == _CUT:
             return (
                 f"ends within word {number:,} of the {self.words:,} words of {self.length} numbers that its first line "
-                "names; fetch it again"
+                "declares; download it again"
             )
-        return f"no word where word {number:,} should stand; its first line is wrong, or it is damaged: fetch it again"
+        return f"there is no word number {number:,}; the first line is wrong, or the file is damaged: download it again"
 
     def _error(self, what: str) -> VectorsError:
         return VectorsError(f"--vectors {self.path}: {what}")
@@ -124,7 +125,7 @@ class VectorsFile:
 
 @compiled
 def _word_end(data: Bytes, at: int) -> int:
-    """Where the space behind the word at `at` is; -1 at the end of the data, -2 where no word is."""
+    """Return the position of the space after the word at `at`; -1 at the end of the data, -2 if there is no word."""
     start = at
     while at < len(data) and data[at] != 32:
         if data[at] < 32 or at - start > 10_000:
@@ -135,7 +136,7 @@ def _word_end(data: Bytes, at: int) -> int:
 
 @compiled
 def _walk_binary(data: Bytes, at: int, words: int, length: int) -> tuple[Hashes, Places, int, int]:
-    """Hashes and places of the next `words` words from `at`, where they end, and whether all was fine."""
+    """Return hashes and positions of the next `words` words from `at`, where they end, and whether they are valid."""
     hashes, places = np.empty(words, np.uint64), np.empty(words, np.int64)
     for found in range(words):
         while at < len(data) and (data[at] == 10 or data[at] == 13):
@@ -153,7 +154,7 @@ def _walk_binary(data: Bytes, at: int, words: int, length: int) -> tuple[Hashes,
 
 @compiled
 def _walk_text(data: Bytes, at: int, words: int, length: int) -> tuple[Hashes, Places, int, int]:
-    """As `_walk_binary`; every line must have a word and `length` numbers."""
+    """Like `_walk_binary`. Every line must have a word and `length` numbers."""
     hashes, places = np.empty(words, np.uint64), np.empty(words, np.int64)
     for found in range(words):
         if at >= len(data):
@@ -181,7 +182,7 @@ def _walk_text(data: Bytes, at: int, words: int, length: int) -> tuple[Hashes, P
 
 @compiled
 def _gather(data: Bytes, places: Places, length: int) -> npt.NDArray[np.uint32]:
-    """The bits of the numbers at each place, shape (n, length)."""
+    """Return the bits of the numbers at each position, shape (n, length)."""
     out = np.empty((len(places), length), np.uint32)
     for row in range(len(places)):
         at = places[row]
@@ -198,7 +199,7 @@ def _gather(data: Bytes, places: Places, length: int) -> npt.NDArray[np.uint32]:
 
 @compiled
 def _parse(data: Bytes, places: Places, length: int) -> Vectors:
-    """The decimal numbers at each place, shape (n, length); not a number where there is none."""
+    """Return the decimal numbers at each position, shape (n, length); NaN if there is none."""
     out = np.empty((len(places), length), np.float32)
     for row in range(len(places)):
         at = places[row]
@@ -211,7 +212,7 @@ def _parse(data: Bytes, places: Places, length: int) -> Vectors:
 
 @compiled
 def _decimal(data: Bytes, at: int) -> tuple[float, int]:
-    """The number that begins at `at`, and where it ends: digits to 18 places, a point, an exponent."""
+    """Return the number that begins at `at`, and where it ends: up to 18 digits, a point, an exponent."""
     negative = data[at] == 45
     at += data[at] == 45 or data[at] == 43
     value, scale, digits, point, seen = 0, 0, 0, False, False

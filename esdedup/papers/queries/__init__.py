@@ -1,1 +1,1 @@
-"""Which records hold most of the terms of another? (Pal 2014)"""
+"""Which records contain most of the terms of another record? (Pal 2014)"""

@@ -1,4 +1,4 @@
-"""Candidates by queries: of each record, the others that hold most of its terms (Pal 2014)."""
+"""Candidates by queries: for each record, the others that contain most of its terms (Pal 2014)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Queries(QueryOptions, Matcher):
-    """Asks for each record as one asks a search engine; beyond the article, pairs may be verified and reciprocal."""
+    """Queries for each record like a search engine. Unlike in the article, pairs may be verified, and be reciprocal."""
 
     name = "queries"
     summary = "best matches of each record, as by a search engine"
@@ -31,7 +31,7 @@ class Queries(QueryOptions, Matcher):
         return QueriesScan(engine, context, self).find()
 
     def explain(self, found: Mapping[str, Any], scanning: Scanning, evidence: Evidence) -> str:
-        """By the pairs of the last scan: what each query found is not kept."""
+        """Explain by the pairs of the last scan: the results of single queries are not stored."""
         if evidence.paired():
             best = f"one was among the {self.top} best matches of the other"
             return f"a pair: {best}, and {scanning.reached(found)}"

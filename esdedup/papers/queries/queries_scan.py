@@ -1,10 +1,12 @@
-"""Candidates by queries, as one asks a search engine: of each record, the others that hold most of its terms.
+"""Candidates by queries, as with a search engine: for each record, the others that contain most of its terms.
 
-That is how Pal 2014 ("Near Duplicate Detection using MinHashing and Solr") finds near-duplicates among short records:
-terms are word n-grams, or the values of a minhash signature; only records with the same first word are asked for, and
-of the best matches those within a few words of edit distance are kept. The store ranks (`Store.rank`): a server by
-queries, a file by joins. Beyond the article, matches may be verified by Jaccard, or by the cosine of their shingles,
-where rare ones weigh more, and kept only where each of the two is the other's best.
+Pal 2014 ("Near Duplicate Detection using MinHashing and Solr") finds near-duplicates among short records like this.
+Terms are word n-grams, or the values of a MinHash signature. A query finds only records with the same first word, and
+the best matches within a few words of edit distance are kept. The store ranks (`Store.rank`): a server with queries, a
+file with joins.
+
+Beyond the article, matches may be verified by Jaccard, or by the cosine of their shingles with higher weights for rare
+ones. They may be kept only if each is the other's best match.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ from esdedup.papers.queries.query_options import QueryOptions
 from esdedup.text.normalize import normalize
 from esdedup.text.words import find_words
 
-_TERM_BITS = np.uint64(11)  # that are cut off: a term is an integer below 2^53
+_TERM_BITS = np.uint64(11)  # bits that are cut off: a term is an integer below 2^53
 
 
 class QueriesScan(LocalScan):
@@ -41,7 +43,7 @@ class QueriesScan(LocalScan):
         self._options = options
 
     def find(self) -> Found:
-        """Ask for each text, and verify what is found; a text without words finds nothing."""
+        """Query for each text, and verify the results. A text without words has none."""
         texts = self._engine.collapse()
         self._engine.bring_all()
         records = self._engine.stage("records", lambda: self._describe(texts))
@@ -55,7 +57,9 @@ class QueriesScan(LocalScan):
     # -- records ------------------------------------------------------------------------------------------
 
     def _describe(self, texts: int) -> int:
-        """Make `records`, and `shingles` of how many texts hold each one; the number of records."""
+        """Make `records`, and `shingles` with the number of texts that contain each one. Return the number
+        of records.
+        """
         self._db.execute(
             "CREATE OR REPLACE TABLE records (number INTEGER, hash UBIGINT, words INTEGER, first_word VARCHAR, "
             "group_id BIGINT, terms BIGINT[]); CREATE OR REPLACE TABLE shingles (shingle UBIGINT, texts BIGINT)"
@@ -109,14 +113,16 @@ class QueriesScan(LocalScan):
         return measured(self._threads, lambda one, two: weighted_cosines(one, two, flat, bounds, weights), a, b)
 
     def _weights(self, flat: Hashes) -> Similarities:
-        """What each shingle weighs: the logarithm of how many times as many texts there are as hold it."""
+        """Return the weight of each shingle: the logarithm of the number of texts divided by the texts that
+        contain it.
+        """
         known = self._db.arrays("SELECT shingle, texts FROM shingles ORDER BY shingle")
         texts = self._db.count("SELECT count(*) FROM texts")
         held = known["texts"][np.searchsorted(known["shingle"], flat)]
         return np.log(texts / held)
 
     def _keep_best(self) -> int:
-        """Delete pairs of which one end has a closer match; of equally close ones, that of the smallest number."""
+        """Delete pairs if one of the two has a closer match. Among equally close ones, the smallest number wins."""
         self._db.execute(
             """
             CREATE OR REPLACE TABLE pairs AS
@@ -136,7 +142,7 @@ class QueriesScan(LocalScan):
 
 @compiled
 def value_terms(values: Hashes) -> Hashes:
-    """Terms of signatures (n, functions), flat: the same value of another function is another term."""
+    """Return the terms of signatures (n, functions), flat. The same value of another function is another term."""
     terms = np.empty(values.size, np.uint64)
     for text in range(len(values)):
         for function in range(values.shape[1]):
@@ -147,7 +153,7 @@ def value_terms(values: Hashes) -> Hashes:
 
 @compiled
 def weighted_cosines(a: Numbers, b: Numbers, flat: Hashes, bounds: Offsets, weights: Similarities) -> Similarities:
-    """Cosine of the weighted sets a[i] and b[i], shape (pairs,); 0 where nothing in one of them has any weight."""
+    """Return the cosine of the weighted sets a[i] and b[i], shape (pairs,); 0 if a set has no weight."""
     out = np.zeros(len(a), np.float64)
     for pair in range(len(a)):
         one, end_one = bounds[a[pair]], bounds[a[pair] + 1]

@@ -1,4 +1,4 @@
-"""What is asked of each record."""
+"""The options of queries for records."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ TERMS = ("shingles", "signature")
 
 @dataclass(frozen=True)
 class QueryOptions(Options):
-    """Terms of a query, and which of its answers are looked at."""
+    """The terms of a query, and which of its results are used."""
 
     signature: int = option(20, "Minhash values of a text.", unit="N", low=1, high=1024)
     query_by: str = option("shingles", "Terms of a query.", choices=TERMS)

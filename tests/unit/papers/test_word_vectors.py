@@ -193,10 +193,10 @@ BAD: dict[str, tuple[bytes, str]] = {
     "other length, binary": (as_binary(VECTORS | {"y" * 40: [0.5, 1, 3]}, "3 4"), "damaged|ends within|more"),
     "mixed lengths": (as_text(VECTORS | {"y": [1.0]}), "line 5 does not contain a word and 3 numbers"),
     "no number": (as_text(VECTORS).replace(b"123456.789", b"123e56.7e9"), "no 3 finite numbers at byte"),
-    "word in the row": (as_text(VECTORS).replace(b"123456.789", b"12E+x"), "line 4 does not hold"),
+    "word in the row": (as_text(VECTORS).replace(b"123456.789", b"12E+x"), "line 4 does not contain"),
     "infinite": (as_binary(VECTORS | {"y": [math.inf, 0, 0]}), "no 3 finite numbers at byte"),
     "only a header": (b"4 3\n", "ends within word 1 of the 4 words"),
-    "words without numbers": (b"2 3\nhello\nworld\n", "line 2 does not hold"),
+    "words without numbers": (b"2 3\nhello\nworld\n", "line 2 does not contain"),
 }  # fmt: skip
 
 
