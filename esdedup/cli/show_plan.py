@@ -65,15 +65,15 @@ def _curve(answer: Plan) -> str:
 
 def _forecast(forecast: dict[str, Any]) -> str:
     lines = []
-    for kind, took in forecast.items():
-        runs = " and ".join(f"{run['sentences']:,}" for run in took["runs"])
+    for kind, cost in forecast.items():
+        runs = " and ".join(f"{run['sentences']:,}" for run in cost["runs"])
         lines.append(
-            f"{took['sentences']:,} sentences on {_STORES[kind]}: {_time(took['seconds'])}, "
-            f"{took['memory_bytes'] / 2**30:.1f} GiB of memory, {took['disk_bytes'] / 1e9:.1f} GB of disk "
+            f"{cost['sentences']:,} sentences on {_STORES[kind]}: {_time(cost['seconds'])}, "
+            f"{cost['memory_bytes'] / 2**30:.1f} GiB of memory, {cost['disk_bytes'] / 1e9:.1f} GB of disk "
             f"(from runs over {runs})"
         )
-        if took["runs"][-1]["sentences"] < _FEW:
-            lines.append(f"  rough: {took['runs'][-1]['sentences']:,} sentences are few to tell from")
+        if cost["runs"][-1]["sentences"] < _FEW:
+            lines.append(f"  rough: {cost['runs'][-1]['sentences']:,} sentences are few to tell from")
     return "\n".join(lines)
 
 

@@ -67,9 +67,9 @@ class _Page:
         self.early, self.late = np.concatenate([self.early, room]), np.concatenate([self.late, room])
         order = np.argsort(self.times[ordinals], kind="stable")
         # where a block is named more than once, the last assignment stays
-        for known, turns, sooner in ((self.early, order[::-1], True), (self.late, order, False)):
+        for known, rows, sooner in ((self.early, order[::-1], True), (self.late, order, False)):
             found = np.full(len(known), -1)
-            found[blocks[turns]] = ordinals[turns]
+            found[blocks[rows]] = ordinals[rows]
             met = np.flatnonzero(found >= 0)
             new, old = found[met], known[met]
             beyond = self.times[new] < self.times[old] if sooner else self.times[new] >= self.times[old]

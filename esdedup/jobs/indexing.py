@@ -212,10 +212,10 @@ class _Loader:
             return
         for batch in batches:
             # each file in a folder of texts has the one place 1: the next file is the next part's
-            turns = np.asarray(
+            positions = np.asarray(
                 self._source.format.part_numbers(batch, batch["place"].to_numpy() + self._checkpoint.number)
             )
-            kept = batch.filter(pa.array(turns % self._part.parts == self._part.number % self._part.parts))
+            kept = batch.filter(pa.array(positions % self._part.parts == self._part.number % self._part.parts))
             if kept.num_rows:
                 yield kept
 

@@ -23,7 +23,7 @@ from esdedup.files import whole_file
 from esdedup.formats.reading_options import Reading
 from esdedup.jobs.in_memory import TextClusters, cluster_texts
 from esdedup.jobs.settings import Settings
-from esdedup.jobs.steps import Address, check_count, make_folder, require_settled
+from esdedup.jobs.steps import Address, check_count, make_folder, require_committed
 from esdedup.jobs.trials import Trials, trial_runs
 from esdedup.matching.signers.minhash import MinHash
 from esdedup.matching.signers.text_signer import TextSigner
@@ -95,8 +95,8 @@ def plan(
         if found is not None:
             _clustered(found.texts.slice(0, 2).to_pylist(), found, wanted[0])  # what is compiled now is not timed below
         curves = [_curve(scheme, found, settings.scanning.jaccard) for scheme in wanted]
-        tried = [_try(curve, found, settings) for curve in curves]
-        best = recommended(tried, recall, MANY if sentences is None else sentences)
+        compared = [_try(curve, found, settings) for curve in curves]
+        best = recommended(compared, recall, MANY if sentences is None else sentences)
         exact = None if found is None else _exact_seconds(found)
         enough = best.found() >= recall
         cheaper = exact is not None and (not enough or (best.seconds is not None and exact < best.seconds))
@@ -107,14 +107,14 @@ def plan(
         return {
             "threshold": settings.scanning.jaccard,
             "sample": None if found is None else {"texts": len(found.texts), "true_pairs": len(found.similarities)},
-            "schemes": [_row(one) for one in tried],
+            "schemes": [_row(one) for one in compared],
             "exact": None if exact is None else {"seconds": round(exact, 3)},
             "recommended": "exact" if cheaper else str(best.scheme),
             "reached": enough or cheaper,
             "cheapest": str(best.scheme),
             "curve": _curve_rows(next(curve for curve in curves if curve.scheme == best.scheme)),
             "forecast": {
-                kind: _forecast(trial.took, sentences, settings)
+                kind: _forecast(trial.costs, sentences, settings)
                 for kind, trial in trials.items()
                 if sentences is not None
             },
@@ -132,7 +132,7 @@ def _own(settings: Settings) -> Scheme | None:
 def _sample(address: Address, shingles: dict[str, Any], count: int, settings: Settings) -> Sample:
     """The texts of a store with the least content hashes, which are as good as drawn by lot."""
     with open_store(address, read_only=True) as store:
-        require_settled(store)
+        require_committed(store)
         least: Hashes = np.empty(0, np.uint64)
         for _, rows in store.corpus.signatures("any"):
             for batch in rows.to_batches() if isinstance(rows, pa.Table) else rows:
@@ -224,10 +224,10 @@ def _curve_rows(curve: Curve[Scheme]) -> list[dict[str, Any]]:
 
 def _forecast(runs: list[RunCost], sentences: int, settings: Settings) -> dict[str, Any]:
     what = forecast(runs, sentences, settings.resources.memory)
-    return {**_took(what), "runs": [_took(run) for run in runs]}
+    return {**_cost(what), "runs": [_cost(run) for run in runs]}
 
 
-def _took(run: RunCost) -> dict[str, Any]:
+def _cost(run: RunCost) -> dict[str, Any]:
     return {
         "sentences": run.sentences,
         "seconds": round(run.seconds, 3),

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from esdedup.analysis.kind_names import KINDS
 from esdedup.errors import StoreError, UsageError
-from esdedup.jobs.steps import Address, check_choice, check_count, require_settled
+from esdedup.jobs.steps import Address, check_choice, check_count, require_committed
 from esdedup.matching.lsh.collide import HOT_LIMIT
 from esdedup.matching.protocol import Scanning
 from esdedup.matching.signers.text_signer import TextSigner
@@ -241,11 +241,11 @@ def _opened(store: Address | Store) -> Iterator[Store]:
     """The store, closed afterwards if it was opened here; `StoreError` in the middle of a reading, when documents
     stand twice."""
     if isinstance(store, Store):
-        require_settled(store)
+        require_committed(store)
         yield store
         return
     with open_store(store, threads=available_cores(), read_only=True) as opened:
-        require_settled(opened)
+        require_committed(opened)
         yield opened
 
 

@@ -99,8 +99,8 @@ def cluster_pairs(
 ) -> Clusters:
     """The clusters of the tables `texts` and `pairs` in `scratch`, with those marked that reach far."""
     ignored = np.array(scanning.ignore, np.uint64)
-    turns = None if scanning.keep in (None, "none") else _turns(store, str(scanning.keep))
-    clusters = find_clusters(scratch, scanning.linkage, scanning.verifier.compares, ignored, turns)
+    order = None if scanning.keep in (None, "none") else _order(store, str(scanning.keep))
+    clusters = find_clusters(scratch, scanning.linkage, scanning.verifier.compares, ignored, order)
     if not scanning.linkage.chains:
         return clusters
     # where Jaccard makes no pairs the floor is below 0: a low one between members tells nothing
@@ -139,10 +139,10 @@ def warn_of_hot_tokens(found: Found) -> None:
         )
 
 
-def _turns(store: Store, keep: str) -> Callable[[Hashes], Numbers]:
+def _order(store: Store, keep: str) -> Callable[[Hashes], Numbers]:
     """Texts in the order in which they are kept: as they were read, or the longest first."""
 
-    def turns(hashes: Hashes) -> Numbers:
+    def order(hashes: Hashes) -> Numbers:
         held: list[Numbers] = [np.empty((4, 0), np.int64)]
         for batch in store.corpus.texts(pa.table({"hash": hashes}), first=True):
             place = np.searchsorted(hashes, batch["hash"].to_numpy())
@@ -152,4 +152,4 @@ def _turns(store: Store, keep: str) -> Callable[[Hashes], Numbers]:
         keys = rows[1:] if keep == "longest" else rows[1:3]
         return np.asarray(rows[0][np.lexsort(keys)])
 
-    return turns
+    return order

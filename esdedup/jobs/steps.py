@@ -249,7 +249,7 @@ def still_to_come(reading: ReadingCheckpoint) -> str:
     return " ".join(f"--part {part}" for part in reading.missing[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def require_settled(store: Store) -> None:
+def require_committed(store: Store) -> None:
     """`StoreError` where a reading is not finished."""
     begun = store.ledger.unfinished_reading()
     if begun is not None and begun.missing:

@@ -36,9 +36,9 @@ print(json.dumps(esdedup.run(*job["sources"], **job["options"]).to_dict()))
 
 
 class Trials(NamedTuple):
-    """What the runs took, and the store that the largest one has made."""
+    """What the runs cost, and the store that the largest one has made."""
 
-    took: list[RunCost]
+    costs: list[RunCost]
     store: str
 
 
@@ -63,11 +63,11 @@ def trial_runs(
             last = _run(sources, job | {"limit": min(most, wanted)}) if wanted > probe.documents else probe
             if not last.sentences:
                 raise EsdedupError(f"{sources[0]}: no sentences in it to make a plan from")
-            took = [last.took]
+            costs = [last.cost]
             if runs > 1:
                 some = job | {"limit": max(1, round(SHARE * last.documents)), "store": part}
-                took.insert(0, _run(sources, some).took)
-            yield Trials(took, address)
+                costs.insert(0, _run(sources, some).cost)
+            yield Trials(costs, address)
         finally:
             for made in (address, part) if server is not None else ():
                 with suppress(StoreError):  # it did not come to that
@@ -88,12 +88,12 @@ def _ended_by_sigterm() -> Iterator[None]:
 
 
 class _Trial(NamedTuple):
-    took: RunCost
+    cost: RunCost
     documents: int
 
     @property
     def sentences(self) -> int:
-        return self.took.sentences
+        return self.cost.sentences
 
 
 def _ending(folder: Path) -> str:
@@ -105,11 +105,11 @@ def _run(sources: Sequence[str], options: dict[str, Any]) -> _Trial:
     began = time.perf_counter()
     job = json.dumps({"sources": list(sources), "options": options})
     # neither the folder that we are in nor its files are to be taken for modules
-    home = os.pathsep.join(filter(None, [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH")]))
+    path = os.pathsep.join(filter(None, [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH")]))
     done = subprocess.run(
         [sys.executable, "-P", "-c", _JOB],
         input=job,
-        env={**os.environ, "PYTHONPATH": home},
+        env={**os.environ, "PYTHONPATH": path},
         capture_output=True,
         text=True,
         check=False,
@@ -122,5 +122,5 @@ def _run(sources: Sequence[str], options: dict[str, Any]) -> _Trial:
     with open_store(options["store"], read_only=True) as store:
         disk = store.disk_bytes()
     counts = summary["counts"]
-    took = RunCost(counts["sentences_kept"], seconds, int(summary["peak_memory_mb"] * 2**20), disk)
-    return _Trial(took, counts["documents"])
+    costs = RunCost(counts["sentences_kept"], seconds, int(summary["peak_memory_mb"] * 2**20), disk)
+    return _Trial(costs, counts["documents"])

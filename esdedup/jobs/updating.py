@@ -34,7 +34,7 @@ from esdedup.store.store import Store
 class _Changes(NamedTuple):
     """What has changed, and what that makes stale."""
 
-    touched: Hashes  # every text with other sentences than at the last scan
+    changed: Hashes  # every text with other sentences than at the last scan
     stale: Hashes  # texts whose pairs are found again
     gone: Hashes  # texts that are no more
     near: Hashes  # texts that share a token with a stale one
@@ -62,7 +62,7 @@ def update_results(
         pairs = pa.Table.from_batches(list(named_pairs(scratch)), PAIRS)
         outdated = np.union1d(changes.stale, changes.gone)
         ends = [pairs[end].to_numpy() for end in ("a", "b")]
-        seeds = np.unique(np.concatenate([changes.touched, outdated, *ends]))
+        seeds = np.unique(np.concatenate([changes.changed, outdated, *ends]))
         affected, old_pairs = store.results.closure(_column(seeds))
         valid = pc.invert(pc.or_(*(pc.is_in(old_pairs[end], pa.array(outdated)) for end in ("a", "b"))))
         kept = old_pairs.filter(valid).select(PAIRS.names).cast(PAIRS)

@@ -29,7 +29,7 @@ from esdedup.jobs.steps import (
     publish,
     read_into,
     refuse_other_sources,
-    require_settled,
+    require_committed,
     scan_if_needed,
     settings_of,
     skipped_by_reason,
@@ -134,7 +134,7 @@ def scan(
     if out is not None:
         make_folder(Path(out))
     with MemoryWatch() as memory, open_for(store, settings, must_exist=True) as opened:
-        require_settled(opened)
+        require_committed(opened)
         opened.ledger.begin_job("scan")
         seconds = scan_store(opened, settings.scanning, settings.resources, quiet=quiet)
         summary = _finish(opened, out, table, seconds, memory, [], report)
@@ -188,7 +188,7 @@ def remove(*documents: str, store: Address, quiet: bool, **options: Any) -> dict
     """
     settings = settings_of(options)
     with open_for(store, settings, must_exist=True) as opened:
-        require_settled(opened)
+        require_committed(opened)
         next_scanning(opened, settings)  # likewise, before anything is deleted
         # what the same command had deleted before it was killed is not unknown
         begun = opened.ledger.begin_job("remove", documents)

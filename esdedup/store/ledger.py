@@ -100,8 +100,8 @@ class Ledger(ABC):
         """The value of `key`; None without anything."""
 
     @abstractmethod
-    def tell(self, **values: Any) -> None:
-        """Say these values from now on; None forgets a key."""
+    def set(self, **values: Any) -> None:
+        """Save values by key, together; None removes a key."""
 
     @abstractmethod
     def sources(self) -> list[SourceCheckpoint]:
@@ -112,12 +112,12 @@ class Ledger(ABC):
     def begin_job(self, verb: str, names: Sequence[str] = ()) -> list[str]:
         """Note that a command has begun; the names that the same command, if it was killed, had begun with."""
         job = self.get("running")
-        self.tell(running={"verb": verb, "names": list(names)})
+        self.set(running={"verb": verb, "names": list(names)})
         return list(job["names"]) if job is not None and job["verb"] == verb else []
 
     def end_job(self) -> None:
         """The command is done."""
-        self.tell(running=None)
+        self.set(running=None)
 
     def unfinished_job(self) -> str | None:
         """The command that has begun and is not done."""

@@ -36,26 +36,28 @@ def trace(db: Database, clusters: pa.Table, corpus: Corpus) -> None:
     if not db.rows(_IN_ORDER.format("dumps")):
         return
     db.create("traced", clusters, temporary=True)
-    db.execute(_TURNS)
-    titles = db.table("SELECT DISTINCT title FROM turns WHERE NOT history AND title <> ''")
+    db.execute(_APPEARANCES)
+    titles = db.table("SELECT DISTINCT title FROM appearances WHERE NOT history AND title <> ''")
     db.create("pages", corpus.pages(titles), temporary=True)
     db.execute(_FIRSTS)
-    db.execute(_ALIKE.format(alike="SELECT DISTINCT hash, hash AS other, 1.0 AS jaccard, 0 AS edits FROM turns"))
+    db.execute(_ALIKE.format(alike="SELECT DISTINCT hash, hash AS other, 1.0 AS jaccard, 0 AS edits FROM appearances"))
     # of the rest, those that something alike came before: nothing is more alike than the same words
-    db.execute("DELETE FROM turns WHERE turn IN (SELECT child FROM parents)")
+    db.execute("DELETE FROM appearances WHERE ordinal IN (SELECT child FROM parents)")
     db.execute(_ALIKE.format(alike=_PAIRS))
     db.execute(_ORIGINS)
-    for table in ("traced", "dumps", "pages", "turns", "everyone", "known", "firsts", "firsts_of_page", "parents"):
+    for table in _TEMPORARY:
         db.execute(f"DROP TABLE {table}")
 
+
+_TEMPORARY = ("traced", "dumps", "pages", "appearances", "everyone", "known", "firsts", "firsts_of_page", "parents")
 
 _IN_ORDER = "SELECT 1 FROM {} HAVING count(*) > 1 OR bool_or(history)"
 """A row where these sources can tell what came first."""
 
 # `moment`: the state of the page in which it was seen
-_TURNS = f"""
-CREATE OR REPLACE TEMP TABLE turns AS
-SELECT row_number() OVER (ORDER BY timestamp, moment, revision, id, position) - 1 AS turn, *
+_APPEARANCES = f"""
+CREATE OR REPLACE TEMP TABLE appearances AS
+SELECT row_number() OVER (ORDER BY timestamp, moment, revision, id, position) - 1 AS ordinal, *
 FROM (SELECT c.cluster, s.hash, s.document, s.position, s.timestamp, s.revision, w.history, w.as_of, n.id, n.title,
     CASE WHEN w.history THEN s.timestamp ELSE w.as_of END AS moment, coalesce(nullif(n.title, ''), n.id) AS page
 FROM sentences s JOIN cluster_texts c USING (hash) JOIN traced k ON k.id = c.cluster
@@ -65,48 +67,50 @@ WHERE {moment("s.timestamp")} IS NOT NULL)
 # of all that stand with one text, the first and the first of each page are enough; `since`: up to then the page is
 # known not to have had it
 _FIRSTS = """
-CREATE OR REPLACE TEMP TABLE everyone AS SELECT turn, cluster, document, position FROM turns;
+CREATE OR REPLACE TEMP TABLE everyone AS SELECT ordinal, cluster, document, position FROM appearances;
 CREATE OR REPLACE TEMP TABLE firsts AS
-    SELECT * FROM turns SEMI JOIN (SELECT min(turn) AS turn FROM turns GROUP BY cluster, hash) USING (turn);
+    SELECT * FROM appearances SEMI JOIN (SELECT min(ordinal) AS ordinal FROM appearances GROUP BY cluster, hash)
+    USING (ordinal);
 CREATE OR REPLACE TEMP TABLE firsts_of_page AS
-    SELECT * FROM turns SEMI JOIN (SELECT arg_min(turn, (moment, turn)) AS turn FROM turns GROUP BY cluster, hash, page)
-    USING (turn);
+    SELECT * FROM appearances SEMI JOIN (
+        SELECT arg_min(ordinal, (moment, ordinal)) AS ordinal FROM appearances GROUP BY cluster, hash, page)
+    USING (ordinal);
 CREATE OR REPLACE TEMP TABLE known AS
-    SELECT f.turn, max(w.as_of) AS since
+    SELECT f.ordinal, max(w.as_of) AS since
     FROM firsts_of_page f JOIN pages p USING (title) JOIN dumps w USING (source)
-    WHERE NOT f.history AND w.as_of < f.as_of GROUP BY f.turn;
+    WHERE NOT f.history AND w.as_of < f.as_of GROUP BY f.ordinal;
 CREATE OR REPLACE TEMP TABLE parents (
     child BIGINT, found STRUCT(parent BIGINT, jaccard DOUBLE, edits INTEGER, copied BOOLEAN)
 );
 """
 _PAIRS = """
-SELECT a AS hash, b AS other, jaccard, word_edit_distance AS edits FROM pairs WHERE a IN (SELECT hash FROM turns)
-UNION ALL SELECT b, a, jaccard, word_edit_distance FROM pairs WHERE b IN (SELECT hash FROM turns)
+SELECT a AS hash, b AS other, jaccard, word_edit_distance AS edits FROM pairs WHERE a IN (SELECT hash FROM appearances)
+UNION ALL SELECT b, a, jaccard, word_edit_distance FROM pairs WHERE b IN (SELECT hash FROM appearances)
 """
 _ALIKE = """
 INSERT INTO parents
 SELECT child, arg_max({{'parent': parent, 'jaccard': jaccard, 'edits': edits, 'copied': copied}},
-    {{'jaccard': coalesce(jaccard, 0), 'same_page': NOT copied, 'turn': -parent}})
+    {{'jaccard': coalesce(jaccard, 0), 'same_page': NOT copied, 'ordinal': -parent}})
 FROM (
     WITH alike AS ({alike})
-    SELECT c.turn AS child, p.turn AS parent, s.jaccard, s.edits, true AS copied
-    FROM turns c JOIN alike s USING (hash) JOIN firsts p ON p.hash = s.other AND p.cluster = c.cluster
-    LEFT JOIN known k ON k.turn = c.turn
-    WHERE p.turn < c.turn AND p.page <> c.page
+    SELECT c.ordinal AS child, p.ordinal AS parent, s.jaccard, s.edits, true AS copied
+    FROM appearances c JOIN alike s USING (hash) JOIN firsts p ON p.hash = s.other AND p.cluster = c.cluster
+    LEFT JOIN known k ON k.ordinal = c.ordinal
+    WHERE p.ordinal < c.ordinal AND p.page <> c.page
         AND CASE WHEN c.history THEN p.timestamp < c.timestamp ELSE p.timestamp <= k.since END
     UNION ALL
-    SELECT c.turn, p.turn, s.jaccard, s.edits, false
-    FROM turns c JOIN alike s USING (hash)
+    SELECT c.ordinal, p.ordinal, s.jaccard, s.edits, false
+    FROM appearances c JOIN alike s USING (hash)
     JOIN firsts_of_page p ON p.hash = s.other AND p.page = c.page AND p.cluster = c.cluster
     -- one revision that stands in two dumps is the same one; of one edit, no sentence comes before the other
-    WHERE p.turn < c.turn AND (p.moment < c.moment OR (p.moment = c.moment
+    WHERE p.ordinal < c.ordinal AND (p.moment < c.moment OR (p.moment = c.moment
         AND (p.revision < c.revision OR (p.document <> c.document AND p.hash = c.hash))))
 ) GROUP BY child
 """
 _ORIGINS = """
 INSERT INTO origins
     SELECT c.cluster, c.document, c.position, p.document, p.position, found.jaccard, found.edits, found.copied
-    FROM parents JOIN everyone c ON c.turn = child JOIN everyone p ON p.turn = found.parent;
+    FROM parents JOIN everyone c ON c.ordinal = child JOIN everyone p ON p.ordinal = found.parent;
 UPDATE clusters SET copies = coalesce(o.copies, 0)
     FROM traced t LEFT JOIN (SELECT cluster, count_if(copied) AS copies FROM origins GROUP BY cluster) o
     ON o.cluster = t.id WHERE clusters.id = t.id;

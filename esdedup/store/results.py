@@ -103,8 +103,8 @@ class Results:
 
     def _save(self, clusters: Clusters, summary: dict[str, Any], classifier: Classifier | None) -> None:
         self.insert(clusters, classifier)
-        self._ledger.tell(scan={"summary": summary})
-        self.db.execute("DELETE FROM touched")
+        self._ledger.set(scan={"summary": summary})
+        self.db.execute("DELETE FROM stale")
         self._ranked = False
 
     def closure(self, texts: pa.Table) -> tuple[pa.Table, pa.Table]:

@@ -134,7 +134,7 @@ def create_tables(db: Database, tokens: int) -> None:
         # the first 8 bytes of the case-folded text, big-endian; and its first `START_CHARS` as they are
         "starts": pa.schema([("key", pa.uint64()), ("start", pa.string()), ("hash", pa.uint64())]),
         # texts whose sentences have changed since the last scan, and whether that scan had any
-        "touched": pa.schema([("hash", pa.uint64()), ("existed", pa.bool_()), ("tokens", held)]),
+        "stale": pa.schema([("hash", pa.uint64()), ("existed", pa.bool_()), ("tokens", held)]),
         "pairs": PAIRS,
         "clusters": CLASSIFIED,
         "cluster_texts": CLUSTER_TEXTS,

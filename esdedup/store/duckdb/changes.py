@@ -69,7 +69,7 @@ def commit_reading(db: Database, ledger: FileLedger, first: int, *, remember: bo
             )
             """
         )
-        _touch(db)
+        _note(db)
     db.execute(
         f"UPDATE sentences SET {_taken_from('l')} FROM seen l "
         "WHERE sentences.document = l.document AND sentences.position = l.position"
@@ -105,7 +105,7 @@ def remove_documents(db: Database, ids: Sequence[str], *, remember: bool) -> tup
             "CREATE OR REPLACE TEMP TABLE moved AS SELECT DISTINCT hash FROM sentences "
             "WHERE document IN (SELECT number FROM leaving)"
         )
-        _touch(db)
+        _note(db)
     _delete_documents(db, "SELECT number FROM leaving")
     return db.count("SELECT count(*) FROM leaving"), unknown
 
@@ -129,18 +129,18 @@ def sort_lookups(db: Database, ledger: FileLedger) -> None:
         if sorted_rows:  # otherwise this is the first run, which is sorted as it came
             db.execute(f"CREATE TABLE sorted AS SELECT * FROM {table} ORDER BY {column}")
             db.execute(f"DROP TABLE {table}; ALTER TABLE sorted RENAME TO {table}")
-        ledger.tell(**{table: rows})
+        ledger.set(**{table: rows})
 
 
-def _touch(db: Database) -> None:
+def _note(db: Database) -> None:
     """Remember the texts of `moved`, and whether the last scan had them: the lookups still say so."""
     db.execute(
         """
-        INSERT INTO touched
+        INSERT INTO stale
         SELECT hash, known.hash IS NOT NULL, any_value(tokens)
         FROM (SELECT hash, tokens FROM sentences SEMI JOIN moved USING (hash)) s
         LEFT JOIN (SELECT hash FROM starts SEMI JOIN moved USING (hash)) known USING (hash)
-        ANTI JOIN touched USING (hash) GROUP BY ALL
+        ANTI JOIN stale USING (hash) GROUP BY ALL
         """
     )
 

@@ -50,7 +50,7 @@ class FileCorpus(Corpus):
             first = next_number if started is None else started.first
             before = [] if started is None else started.sources
             numbers = sorted({*before, *(checkpoint.number for checkpoint in checkpoints)})
-            self._ledger.tell(started={"sources": numbers, "first": first}, read=None)
+            self._ledger.set(started={"sources": numbers, "first": first}, read=None)
         return next_number
 
     def _forget_reading(self, source: int, first: int) -> None:
@@ -75,7 +75,7 @@ class FileCorpus(Corpus):
         with self._db.transaction():
             remember = self._ledger.follows_changes()
             counts = commit_reading(self._db, self._ledger, reading.first, remember=remember)
-            self._ledger.tell(read={"sources": reading.sources, "first": reading.first}, started=None)
+            self._ledger.set(read={"sources": reading.sources, "first": reading.first}, started=None)
             self._has_changed()
         self._db.execute("CHECKPOINT")
         return counts
@@ -84,15 +84,15 @@ class FileCorpus(Corpus):
         with self._db.transaction():
             removed, unknown = remove_documents(self._db, ids, remember=self._ledger.follows_changes())
             if removed:
-                self._ledger.tell(read=None)
+                self._ledger.set(read=None)
                 self._has_changed()
         return removed, unknown
 
     def _has_changed(self) -> None:
         overtaken = is_much(self.changes(), self._db.count("SELECT count(*) FROM starts"))
         if overtaken:
-            self._db.execute("DELETE FROM touched")
-        self._ledger.tell(**self._ledger.changed(overtaken=overtaken))
+            self._db.execute("DELETE FROM stale")
+        self._ledger.set(**self._ledger.changed(overtaken=overtaken))
         sort_lookups(self._db, self._ledger)
 
     # -- scanning -------------------------------------------------------------------------------------------
@@ -132,14 +132,14 @@ class FileCorpus(Corpus):
     # -- bringing results up to date ------------------------------------------------------------------------
 
     def changes(self) -> int:
-        return self._db.count("SELECT count(*) FROM touched")
+        return self._db.count("SELECT count(*) FROM stale")
 
     def changed_texts(self) -> pa.Table | None:
         if not self._ledger.follows_changes():
             return None
         return self._db.table(
-            "SELECT hash, existed, s.hash IS NOT NULL AS exists, tokens FROM touched "
-            "LEFT JOIN (SELECT hash FROM starts SEMI JOIN touched USING (hash)) s USING (hash) ORDER BY hash"
+            "SELECT hash, existed, s.hash IS NOT NULL AS exists, tokens FROM stale "
+            "LEFT JOIN (SELECT hash FROM starts SEMI JOIN stale USING (hash)) s USING (hash) ORDER BY hash"
         )
 
     def holders(self, tokens: pa.Table) -> pa.Table:

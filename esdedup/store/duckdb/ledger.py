@@ -33,7 +33,7 @@ class FileLedger(Ledger):
             self._known[key] = value
         return value
 
-    def tell(self, **values: Any) -> None:
+    def set(self, **values: Any) -> None:
         for key, value in values.items():
             if value is None:
                 self._db.execute("DELETE FROM about WHERE key = ?", [key])

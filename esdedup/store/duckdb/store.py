@@ -103,6 +103,6 @@ def _make(db: Database, ledger: FileLedger, signing: Signing, job: str | None) -
     with db.transaction():
         create_tables(db, signing.tokens)
         tables = [name for (name,) in db.rows("SELECT table_name FROM duckdb_tables()")]
-        ledger.tell(
+        ledger.set(
             schema=SCHEMA_VERSION, signing=signing.saved(), tables=tables, job=job, **{"hash-scheme": HASH_SCHEME}
         )

@@ -67,13 +67,13 @@ class Changes:
         self._load(self._old_documents(first))
         read = compare_documents(self._db, first, by_place=by_place)
         same, replaced = (self._numbers(f"SELECT {end} FROM outdated WHERE {which}") for end, which in _ENDS)
-        touched = self._touch_reading(first, same, replaced) if remember else 0
+        stale = self._mark_stale_reading(first, same, replaced) if remember else 0
         self._rename_repeats()
         redated = self._date_again(same)
-        touched += self._touch_dated(redated) if remember else 0
+        stale += self._mark_stale_dated(redated) if remember else 0
         self._journal.forget(same.tolist())
         self._journal.forget(replaced.tolist())
-        return read, touched
+        return read, stale
 
     def remove(self, ids: Sequence[str], *, remember: bool) -> tuple[int, list[str], int]:
         """Write down that documents go: how many, the ids that no document has, and how many texts that touches."""
@@ -81,13 +81,13 @@ class Changes:
         hits = [hit for some in self._reader.look_up(self._names["documents"], "id", list(ids), fields) for hit in some]
         numbers = np.unique(np.array([hit["_source"]["number"] for hit in hits], np.int64))
         unknown = sorted(set(ids) - {hit["_source"]["id"] for hit in hits}, key=str.encode)
-        touched = 0
+        stale = 0
         if remember:
             self._db.execute(_MOVES)
             self._note_moves(numbers, "old", -1)
-            touched = self._touch(first=None)
+            stale = self._mark_stale(first=None)
         self._journal.forget(numbers.tolist())
-        return len(numbers), unknown, touched
+        return len(numbers), unknown, stale
 
     # -- documents ------------------------------------------------------------------------------------------
 
@@ -155,7 +155,7 @@ class Changes:
 
     # -- texts ----------------------------------------------------------------------------------------------
 
-    def _touch_reading(self, first: int, same: Numbers, replaced: Numbers) -> int:
+    def _mark_stale_reading(self, first: int, same: Numbers, replaced: Numbers) -> int:
         self._db.execute(_MOVES)
         index, query = self._names["sentences"], _from(first << POSITION_BITS)
         for hits in self._reader.read_all(index, _HELD, query):
@@ -163,7 +163,7 @@ class Changes:
             kept = ~np.isin(documents, same)
             self._note([hit for hit, keep in zip(hits, kept, strict=True) if keep], documents[kept], 1)
         self._note_moves(replaced, "new", -1)
-        return self._touch(first)
+        return self._mark_stale(first)
 
     def _note_moves(self, numbers: Numbers, end: str, copies: int) -> None:
         """Note the sentences of documents; those of replaced ones under the number of what replaces them."""
@@ -183,11 +183,11 @@ class Changes:
         }
         self._db.insert("moves", pa.table(rows))
 
-    def _touch(self, first: int | None) -> int:
+    def _mark_stale(self, first: int | None) -> int:
         """Write down the texts of `moves`, with whether the last scan had them; how many they are.
 
         Where the copies of a text in a document are as many as before, only its place may have changed: it is
-        `renamed`. What was touched before keeps what was said of it then.
+        `renamed`. A text that was stale before keeps its first entry.
         """
         moved = self._db.table(
             "SELECT hash, bool_and(copies = 0) AS renamed, any_value(tokens) AS tokens, bool_or(gone) AS gone FROM ("
@@ -205,7 +205,7 @@ class Changes:
         fields = Fields(source=("hash", "existed", "renamed"))
         noted = {
             hit["_source"]["hash"]: hit["_source"]
-            for hits in self._reader.look_up(self._names["touched"], "hash", texts, fields)
+            for hits in self._reader.look_up(self._names["stale"], "hash", texts, fields)
             for hit in hits
         }
         # what stays may hang under another number: where it came from is worked out again
@@ -218,10 +218,10 @@ class Changes:
             existed = text in known if old is None else old["existed"]
             renamed = renamed and (old is None or old["renamed"])
             document = {"hash": text, "existed": existed, "renamed": renamed, "tokens": tokens}
-            self._journal.put("touched", [(str(text), document)])
+            self._journal.put("stale", [(str(text), document)])
         return len(texts)
 
-    def _touch_dated(self, sentences: list[int]) -> int:
+    def _mark_stale_dated(self, sentences: list[int]) -> int:
         """Write down the texts of sentences that begin at another time now, where that matters; how many they are."""
         texts: dict[int, list[int]] = {}
         for hits in self._reader.look_up(self._names["sentences"], "number", sentences, _HELD):
@@ -230,7 +230,7 @@ class Changes:
         for text in sorted(dated):
             tokens = in_columns(np.array([texts[text]], np.int64))[0].tolist()
             document = {"hash": text, "existed": True, "renamed": False, "tokens": tokens}
-            self._journal.put("touched", [(str(text), document)])
+            self._journal.put("stale", [(str(text), document)])
         return len(dated)
 
     def _dated(self, texts: Numbers) -> set[int]:

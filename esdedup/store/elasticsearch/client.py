@@ -58,7 +58,7 @@ class HelperClient(Elasticsearch):
         one = 1 if lines[0].startswith(b'{"delete"') else 2  # lines of an action; a request has one kind of them
         try:
             answer: dict[str, Any] = self._connection.ask(
-                "POST", path, b"\n".join(lines) + b"\n", lines=True, heed=(413,), ended=self._ended, **parameters
+                "POST", path, b"\n".join(lines) + b"\n", lines=True, raising=(413,), ended=self._ended, **parameters
             )
         except ApiError as error:
             if len(lines) > one:

@@ -117,7 +117,7 @@ class Connection:
         missing: bool = False,
         again: bool = True,
         lines: bool = False,
-        heed: Collection[int] = (),
+        raising: Collection[int] = (),
         ended: Event | None = None,
         **parameters: Any,
     ) -> Any:
@@ -125,7 +125,7 @@ class Connection:
 
         Asked again for a while where the server is busy or out of reach, until it has `ended`; not `again`:
         `LostAnswerError`. `lines` says that the body is newline-delimited JSON. Raises `StoreError`, or the client's
-        `ApiError` for those statuses that the caller heeds.
+        `ApiError` for the statuses in `raising`.
         """
         kind = "application/x-ndjson" if lines else JSON
         headers = {"accept": JSON} | ({} if body is None else {"content-type": kind})
@@ -142,7 +142,7 @@ class Connection:
                 self._known = self._known or ours
                 if ours and missing and error.status_code == 404 and not is_gone(error.body):
                     return None
-                if error.status_code in heed:
+                if error.status_code in raising:
                     raise
                 self._raise_if_final(error, f"{method} {path}", ours=ours, again=again)
                 cause = error

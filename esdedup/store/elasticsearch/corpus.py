@@ -94,7 +94,7 @@ class ServerCorpus(Corpus):
         self._open.connection.give_up()
 
     def commit(self) -> dict[str, int]:
-        self._ledger.tell_refused()
+        self._ledger.report_refused()
         reading = self._ledger.unfinished_reading()
         if reading is None:
             return {}
@@ -110,9 +110,9 @@ class ServerCorpus(Corpus):
         journal = self._open.journal()
         with self._open.private(self._ledger.sources()) as db:
             changes = Changes(db, self._open, journal)
-            read, touched = changes.commit(reading.first, by_place=self._ledger.in_parts, remember=remember)
+            read, stale = changes.commit(reading.first, by_place=self._ledger.in_parts, remember=remember)
         self._open.indices.restore(self._open.generation)  # before the end, after which nobody would
-        journal.commit(**self._ledger.ended(read.repeated), **self._updates(touched, remember))
+        journal.commit(**self._ledger.ended(read.repeated), **self._updates(stale, remember))
         self._loader = None
         return read.counts
 
@@ -120,16 +120,16 @@ class ServerCorpus(Corpus):
         journal, remember = self._open.journal(), self._ledger.follows_changes()
         with self._open.private() as db:
             changes = Changes(db, self._open, journal)
-            removed, unknown, touched = changes.remove(ids, remember=remember)
+            removed, unknown, stale = changes.remove(ids, remember=remember)
         if removed:
-            journal.commit(read=None, **self._updates(touched, remember))
+            journal.commit(read=None, **self._updates(stale, remember))
         return removed, unknown
 
-    def _updates(self, touched: int, remember: bool) -> dict[str, Any]:
+    def _updates(self, stale: int, remember: bool) -> dict[str, Any]:
         """What the ledger says of a change of documents."""
         scan = self._ledger.get("scan")
         texts = 0 if scan is None else scan["summary"]["counts"]["distinct_sentences"]
-        return self._ledger.changed(overtaken=not remember or is_much(self.changes() + touched, texts))
+        return self._ledger.changed(overtaken=not remember or is_much(self.changes() + stale, texts))
 
     # -- scanning -------------------------------------------------------------------------------------------
 
@@ -173,14 +173,14 @@ class ServerCorpus(Corpus):
     # -- bringing results up to date ------------------------------------------------------------------------
 
     def changes(self) -> int:
-        return 0 if self._open.results is None else self._open.reader.count(self._open.names["touched"])
+        return 0 if self._open.results is None else self._open.reader.count(self._open.names["stale"])
 
     def changed_texts(self) -> pa.Table | None:
         if not self._ledger.follows_changes():
             return None
         reader, names = self._open.reader, self._open.names
         fields = Fields(columns=("tokens",), source=tuple(_CHANGED.names))
-        pages = reader.read_all(names["touched"], fields, {"term": {"renamed": False}})
+        pages = reader.read_all(names["stale"], fields, {"term": {"renamed": False}})
         hits = [hit for some in pages for hit in some]
         table = table_of_hits(hits, _CHANGED, {})
         known = reader.first_of_each(names["sentences"], "hash", signed(table["hash"].to_numpy()), _HASH)

@@ -198,7 +198,7 @@ def _end_job(indices: Indices, generation: str) -> None:
     if _job(indices, generation) is not None:
         indices.unclaim(generation)
         index = indices.name("state", generation)
-        indices.tell(index, {**indices.meta(index), "job": None})
+        indices.set_meta(index, {**indices.meta(index), "job": None})
 
 
 def _first(indices: Indices, frozen: Mapping[str, Any]) -> str:

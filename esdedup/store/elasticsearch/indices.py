@@ -1,7 +1,7 @@
 """The indices of a store: dated generations behind aliases, made from `mappings/`, and only ours ever deleted.
 
 A generation of the corpus is made of `state`, `documents` and `sentences`; the results of a scan are `pairs`,
-`clusters`, `members` and `touched`. `PREFIX-sentences` is the alias of `PREFIX-sentences-DATE`, and so on.
+`clusters`, `members` and `stale`. `PREFIX-sentences` is the alias of `PREFIX-sentences-DATE`, and so on.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from esdedup.store.schemas import SCHEMA_VERSION, mapping_text
 CORPUS = ("documents", "sentences", "state")
 """In the order in which they are made and deleted: a generation that has a state is whole."""
 
-RESULTS = ("pairs", "clusters", "members", "touched")
+RESULTS = ("pairs", "clusters", "members", "stale")
 
 WORKING = ("records",)
 """What a scan makes to ask, and deletes when it has its answers."""
@@ -112,7 +112,7 @@ class Indices:
                 "aliases": {own_name(index): {"is_hidden": True}},
             }
             try:
-                self._connection.ask("PUT", f"/{index}", body, heed=(400,), wait_for_active_shards=1)
+                self._connection.ask("PUT", f"/{index}", body, raising=(400,), wait_for_active_shards=1)
             except GoneError as error:
                 raise StoreLockedError(
                     f"{self._connection.address}: another command has deleted {index} as soon as it was made; run "
@@ -133,7 +133,7 @@ class Indices:
         """What esdedup wrote into an index's `_meta` when it made it."""
         return dict(_meta(self._description(index))["esdedup"])
 
-    def tell(self, index: str, meta: Mapping[str, Any]) -> None:
+    def set_meta(self, index: str, meta: Mapping[str, Any]) -> None:
         """Replace what esdedup wrote into an index's `_meta`."""
         self._connection.ask("PUT", f"/{index}/_mapping", {"_meta": {"esdedup": meta}})
         self._known = None
@@ -195,7 +195,7 @@ class Indices:
 
     def _change_aliases(self, actions: list[dict[str, Any]], done: Callable[[], bool], otherwise: str) -> None:
         try:
-            self._connection.ask("POST", "/_aliases", {"actions": actions}, heed=(400, 404, 500))
+            self._connection.ask("POST", "/_aliases", {"actions": actions}, raising=(400, 404, 500))
         except ApiError as error:
             self._known = None
             if not done():  # else only the answer was lost

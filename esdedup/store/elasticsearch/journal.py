@@ -53,16 +53,16 @@ class Journal:
         self._keep()
         if self._pieces:
             draft = {"name": self._name, "pieces": self._pieces}
-            self._state.tell(journal={**draft, "then": state}, drafts=[draft])
+            self._state.set(journal={**draft, "then": state}, drafts=[draft])
             self._carry_out(self._state.get("journal"))
         else:
-            self._state.tell(**state)
+            self._state.set(**state)
 
     def carry_out(self) -> None:
         """Do what a command that was cut short has written down, if any has."""
         written = self._state.get("journal")
         if written is not None:
-            self._state.tell(journal=written)  # whoever is at it must leave it to us
+            self._state.set(journal=written)  # whoever is at it must leave it to us
             self._carry_out(written)
 
     def _carry_out(self, written: dict[str, Any]) -> None:
@@ -73,7 +73,7 @@ class Journal:
                 raise StoreError(f"{self._connection.address}: damaged: changes are lost; begin again with --fresh")
             self._do(piece["steps"])
         self._connection.ask("POST", f"/{','.join(sorted(set(self._names.values())))}/_refresh")
-        self._state.tell(journal=None, **written["then"])
+        self._state.set(journal=None, **written["then"])
         self._drop(written)
 
     def _note(self, step: dict[str, Any]) -> None:
@@ -88,7 +88,7 @@ class Journal:
         # what was left lying about stays listed until it is deleted, and deleted once no other writer needs it
         left = [one for one in self._state.get("drafts") or [] if one["name"] != self._name]
         self._pieces += 1
-        self._state.tell(drafts=[*left, {"name": self._name, "pieces": self._pieces}])
+        self._state.set(drafts=[*left, {"name": self._name, "pieces": self._pieces}])
         for one in left:
             self._drop(one)
         self._state.put_piece(_piece(self._name, self._pieces), {"steps": self._steps})

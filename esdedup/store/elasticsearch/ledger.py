@@ -36,9 +36,9 @@ class ServerLedger(Ledger):
     def get(self, key: str) -> Any:
         return self._state.get(key)
 
-    def tell(self, **values: Any) -> None:
+    def set(self, **values: Any) -> None:
         """As `Ledger.tell`; `StoreLockedError` if another writer came between."""
-        self._state.tell(**values)
+        self._state.set(**values)
 
     def sources(self) -> list[SourceCheckpoint]:
         checkpoints = [checkpoint_of(payload) for payload in self._state.get("sources") or []]
@@ -139,7 +139,7 @@ class ServerLedger(Ledger):
         payload = {**begun, "sources": numbers, "ended": ended}
         sources = [_payload(checkpoint) for checkpoint in stored]
         if started != payload or self._state.get("sources") != sources:
-            self._state.tell(sources=sources, started=payload, read=None)
+            self._state.set(sources=sources, started=payload, read=None)
         # who reads need not know what was refused: it does not keep him from going on
         self._refused = {checkpoint.number: _without_refused(checkpoint) for checkpoint in checkpoints}
         self._given = list(checkpoints)
@@ -171,7 +171,7 @@ class ServerLedger(Ledger):
         assert self._own is not None
         self._own.check()
 
-    def tell_refused(self) -> None:
+    def report_refused(self) -> None:
         """Add to the checkpoints that were given to `begin` what the server has refused of them."""
         for checkpoint in self._given:
             checkpoint.skips.include(self._refused.pop(checkpoint.number, Skips()))
@@ -181,7 +181,7 @@ class ServerLedger(Ledger):
         started = self._state.get("started")
         while self._part.parts > 1 and self._part.number not in started["ended"]:
             try:
-                self._state.tell(started={**started, "ended": sorted([*started["ended"], self._part.number])})
+                self._state.set(started={**started, "ended": sorted([*started["ended"], self._part.number])})
             except StoreLockedError:
                 if self._state.get("started") is None:
                     raise

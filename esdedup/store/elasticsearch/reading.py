@@ -34,7 +34,7 @@ ASKED = 4_096
 """Values a lookup."""
 
 _KEYS = {"sentences": "number", "members": "number", "documents": "number"} | {
-    "pairs": "a_hash", "clusters": "hash", "touched": "hash"
+    "pairs": "a_hash", "clusters": "hash", "stale": "hash"
 }  # fmt: skip
 """For each kind of index the number that its slices are cut by; only `a_hash` may stand in several documents."""
 

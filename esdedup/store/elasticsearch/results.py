@@ -97,7 +97,7 @@ class PublishedResults(Results):
                 bulk.add(publishing.actions(documents(extract.db)))
         opened.indices.refresh(*(opened.indices.name(kind, generation) for kind in RESULTS))
         self._held, self._ranked = extract.db, True  # what is asked for next is most often what was just written
-        self._ledger.tell(scan={"generation": generation, "summary": summary})
+        self._ledger.set(scan={"generation": generation, "summary": summary})
         self.show()
         generations.discard_results(opened.indices, opened.generation, but=generation)  # what killed scans have left
 
@@ -132,8 +132,8 @@ class PublishedResults(Results):
             self._delete_clusters(journal, np.union1d(regrouped, others))
             for kind, documents in _DOCUMENTS.items():
                 journal.put(kind, documents(db))
-        for hits in opened.reader.read_all(names["touched"], Fields(columns=("hash",))):
-            journal.delete("touched", (str(text) for text in integers(hits, "hash").tolist()))
+        for hits in opened.reader.read_all(names["stale"], Fields(columns=("hash",))):
+            journal.delete("stale", (str(text) for text in integers(hits, "hash").tolist()))
         journal.commit(scan={"generation": opened.results, "summary": summary})
 
     def _insert(self, extract: Extract, clusters: Clusters, classifier: Classifier | None) -> None:
@@ -144,7 +144,7 @@ class PublishedResults(Results):
 
     def _renamed(self) -> Hashes:
         pages = self._open.reader.read_all(
-            self._open.names["touched"], Fields(columns=("hash",)), {"term": {"renamed": True}}
+            self._open.names["stale"], Fields(columns=("hash",)), {"term": {"renamed": True}}
         )
         return unique_hashes(pages, "hash")
 

@@ -45,7 +45,7 @@ class Guarded:
         path = f"/{own_name(self._index)}/_doc/{self._name}"
         try:
             answer = self._connection.ask(
-                "PUT", path, {"value": payload}, heed=(409,), require_alias="true", **parameters
+                "PUT", path, {"value": payload}, raising=(409,), require_alias="true", **parameters
             )
         except ConflictError as error:
             self._read()
@@ -80,7 +80,7 @@ class State:
         """The value of `key`; None without anything."""
         return self._values.value.get(key)
 
-    def tell(self, **values: Any) -> None:
+    def set(self, **values: Any) -> None:
         """Say these values from now on; None forgets a key. `StoreLockedError` if another writer came between."""
         changed = {**self._values.value, **values}
         self._values.replace({key: value for key, value in changed.items() if value is not None})
