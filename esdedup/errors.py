@@ -1,12 +1,12 @@
-"""Everything that can go wrong, as one tree. Each message says what, where and what to do.
+"""All errors, as one tree. Each message says what happened, where, and what to do.
 
 EsdedupError                    could not be done (exit code 1)
 ├── UsageError                  wrong usage (exit code 2)
 │   └── SettingsError           a setting outside its allowed range
 ├── SourceError                 a source is missing, damaged or of an unknown format
-├── VectorsError                a file of word vectors is missing, damaged or of no use
-├── UnparsablePageError         the reference wikitext path gave up on a page
-├── EvaluationError             what is to be compared with cannot be read, or names what is not there
+├── VectorsError                a file of word vectors is missing, damaged or unusable
+├── UnparsablePageError         the reference cleaner of wikitext failed on a page
+├── EvaluationError             the truth file cannot be read, or names unknown sentences
 ├── NodeError                   the local Elasticsearch cannot be started or stopped
 ├── KibanaError                 Kibana cannot be reached, or refuses the dashboard
 └── StoreError                  the store cannot be used
@@ -21,25 +21,25 @@ from __future__ import annotations
 
 
 class EsdedupError(Exception):
-    """Root of the tree; raised itself only where no closer cause fits."""
+    """Root of the tree. Raised directly only if no subclass fits."""
 
     exit_code = 1
 
 
 class UsageError(EsdedupError):
-    """The command or call cannot mean anything as written."""
+    """The command or call is not valid."""
 
     exit_code = 2
 
 
 class SettingsError(UsageError):
-    """A setting lies outside its range, or two settings contradict each other."""
+    """A setting is outside its range, or two settings contradict each other."""
 
 
 class SourceError(EsdedupError):
     """A source is missing, damaged or of an unknown format.
 
-    Documents that stood before the damage have been delivered before this is raised.
+    Documents before the damage are delivered before this is raised.
     """
 
 
@@ -48,7 +48,7 @@ class VectorsError(EsdedupError):
 
 
 class UnparsablePageError(EsdedupError):
-    """The reference wikitext path failed on one page or ran out of its time limit."""
+    """The reference cleaner of wikitext failed on one page, or exceeded its time limit."""
 
 
 class EvaluationError(EsdedupError):
@@ -56,11 +56,11 @@ class EvaluationError(EsdedupError):
 
 
 class NodeError(EsdedupError):
-    """The local Elasticsearch cannot be fetched, started or stopped."""
+    """The local Elasticsearch cannot be downloaded, started or stopped."""
 
 
 class KibanaError(EsdedupError):
-    """Kibana cannot be reached, or refuses what is to be imported."""
+    """Kibana cannot be reached, or refuses the import."""
 
 
 class StoreError(EsdedupError):
@@ -68,7 +68,7 @@ class StoreError(EsdedupError):
 
 
 class NotAStoreError(StoreError):
-    """What the address names exists and was not made by esdedup."""
+    """The address exists, but was not made by esdedup."""
 
 
 class StoreVersionError(StoreError):
@@ -76,11 +76,11 @@ class StoreVersionError(StoreError):
 
 
 class StoreSettingsError(StoreError):
-    """The store's frozen settings differ from the ones asked for; the message names both values."""
+    """The store's frozen settings differ from the given ones. The message names both values."""
 
 
 class StoreSourcesError(StoreError):
-    """A finished run over other sources is in this store; the message names `--fresh`."""
+    """This store has a finished run over other sources. The message names `--fresh`."""
 
 
 class StoreLockedError(StoreError):

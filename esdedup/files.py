@@ -1,4 +1,4 @@
-"""The user's own folders, locks that end with the process that holds them, files that appear only when whole, JSON."""
+"""The user's folders, locks that end with their process, files that appear only when complete, JSON."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from typing import Any
 
 
 def user_cache() -> Path:
-    """The user's folder for what can be made again. Raises `RuntimeError` for a user without a home."""
+    """Return the user's folder for data that can be made again. Raises `RuntimeError` for a user without a home."""
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA", tempfile.gettempdir())) / "esdedup"
     return Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()) / "esdedup"
 
 
 def hold(file: Path, *, shared: bool = False, make: bool = False) -> int | None:
-    """Lock a file without waiting: its descriptor, which is the lock; `None` while somebody else has it.
+    """Lock a file without waiting. Return its descriptor, which is the lock; `None` while another process holds it.
 
-    `FileNotFoundError` where the file is not there, or its folder if it is to be made. Windows has no such locks:
-    there everybody gets one.
+    Raises `FileNotFoundError` if the file does not exist, or if its folder does not exist and it is to be made. Windows
+    has no such locks: there everybody gets one.
     """
     while True:
-        held = os.open(file, os.O_RDWR | (os.O_CREAT if make else 0), 0o600)  # not inherited
+        held = os.open(file, os.O_RDWR | (os.O_CREAT if make else 0), 0o600)  # child processes do not inherit it
         if sys.platform == "win32":
             return held
         import fcntl
@@ -41,14 +41,14 @@ def hold(file: Path, *, shared: bool = False, make: bool = False) -> int | None:
                 return held
         except FileNotFoundError:
             pass
-        os.close(held)  # who had it before has deleted the file: this lock is on nothing
+        os.close(held)  # the previous holder deleted the file, so this lock is worthless
 
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """A temporary path beside `path` to write to; it takes the name on success and goes away on failure.
+    """Yield a temporary path beside `path` to write to. It is renamed to `path` on success, and deleted on failure.
 
-    Its name is always the same, so that what a killed process left is written over.
+    Its name is always the same, so a file left by a killed process is overwritten.
     """
     part = path.with_name(f".{path.name}.part")
     try:
@@ -63,5 +63,5 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 
 def compact_json(value: Any) -> str:
-    """JSON in one line, without spaces, every character as itself."""
+    """Return JSON in one line, without spaces, and without escaping non-ASCII characters."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,8 +1,8 @@
-"""An option is declared once: its type, default, range and words. Everything else is made from the declaration.
+"""An option is declared once: its type, default, range and help. Everything else is derived from the declaration.
 
 A part that can be chosen or set (a matcher, a format, the settings of a scan) is a frozen dataclass that inherits from
 `Options`, and each of its fields is an `option(...)`. The command line, presets, config files, checks, the JSON of
-settings and the command reference read these fields. What can be chosen by name stands in a `Registry`.
+settings and the command reference read these fields. Parts that can be chosen by name are in a `Registry`.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option, as declared. `name` is the Python name; on the command line `_` is written `-`."""
+    """The declaration of an option. `name` is the Python name; on the command line, `_` becomes `-`."""
 
     name: str
-    type: type  # of a value that is set: bool, int, float, str or tuple
+    type: type  # of a set value: bool, int, float, str or tuple
     default: Any
     help: str
-    unit: str  # what stands for the value in help: N, S, FILE
+    unit: str  # placeholder for the value in help: N, S, FILE
     low: float | None
     high: float | None
-    above: bool  # whether `low` itself is not allowed
-    below: bool  # whether `high` itself is not allowed
+    above: bool  # whether `low` itself is excluded
+    below: bool  # whether `high` itself is excluded
     choices: tuple[str, ...]
-    pattern: str | None  # of a whole text
-    expected: str  # what a message asks for, where range and choices do not say it
-    parse: Callable[[str], Any] | None  # from the command line's text to a value
-    off: str | None  # the flag that switches a bool off, where it is not --no-NAME
-    usual: str | None  # the default in words, where the value does not say it
-    optional: bool  # whether None is allowed: not set
+    pattern: str | None  # must match the whole text
+    expected: str  # what a message asks for, if range and choices do not say it
+    parse: Callable[[str], Any] | None  # converts the command line's text to a value
+    off: str | None  # the flag that switches a bool off, if it is not --no-NAME
+    usual: str | None  # the default in words, if the value does not say it
+    optional: bool  # whether None (not set) is allowed
 
     @property
     def flag(self) -> str:
-        """The option's name on the command line, without dashes in front."""
+        """The option's name on the command line, without leading dashes."""
         return self.name.replace("_", "-")
 
     def check(self, value: Any) -> None:
@@ -62,7 +62,7 @@ class Option:
             return isinstance(value, tuple | list) and all(type(item) is int for item in value)
         if self.type is str:
             return isinstance(value, str) and _SURROGATE.search(value) is None
-        # neither True nor a number of numpy's: the store saves settings as JSON
+        # neither a bool nor a numpy number, because the store saves settings as JSON
         return type(value) is self.type
 
     def _is_allowed(self, value: Any) -> bool:
@@ -70,7 +70,7 @@ class Option:
             return value in self.choices
         if self.pattern is not None:
             return re.fullmatch(self.pattern, value) is not None
-        # comparisons that hold, as none does for what is not a number
+        # comparisons that must be true: all of them are false for NaN
         if self.low is not None and not (value > self.low if self.above else value >= self.low):
             return False
         return self.high is None or (value < self.high if self.below else value <= self.high)
@@ -106,9 +106,9 @@ def option(
     off: str | None = None,
     usual: str | None = None,
 ) -> Any:
-    """A field of an `Options` dataclass. `help` says what the option does; range and default are added by themselves.
+    """Declare a field of an `Options` dataclass. `help` says what the option does; range and default are added.
 
-    Parameters are those of `Option`.
+    The parameters are those of `Option`.
     """
     declared = {
         "help": help, "unit": unit, "low": low, "high": high, "above": above, "below": below,
@@ -119,7 +119,7 @@ def option(
 
 @dataclass(frozen=True)
 class Options:
-    """Values of some options, checked when they are set. Inherited by frozen dataclasses of `option` fields."""
+    """Values of some options, checked when they are set. Base class of frozen dataclasses of `option` fields."""
 
     def __post_init__(self) -> None:
         for declared in self.declared():
@@ -127,20 +127,20 @@ class Options:
         self.check_together()
 
     def check_together(self) -> None:
-        """Raise `SettingsError` where values that are allowed alone cannot be together."""
+        """Raise `SettingsError` if values that are allowed alone cannot be combined."""
 
     @classmethod
     def declared(cls) -> tuple[Option, ...]:
-        """The options, in the order of their declaration."""
+        """Return the options in the order of their declaration."""
         return _declared(cls)  # type: ignore[arg-type]  # a class has a hash, whatever its instances have
 
     @classmethod
     def names(cls) -> frozenset[str]:
-        """The names of the options."""
+        """Return the names of the options."""
         return frozenset(declared.name for declared in cls.declared())
 
     def described(self) -> dict[str, Any]:
-        """The values that are set, by the options' names on the command line."""
+        """Return the set values by the options' names on the command line."""
         held = {declared.flag: getattr(self, declared.name) for declared in self.declared()}
         return {flag: value for flag, value in held.items() if value is not None}
 
@@ -161,11 +161,11 @@ def _declared(cls: type[Options]) -> tuple[Option, ...]:
 
 
 class Choice(Options):
-    """Something that is chosen by name, with options of its own."""
+    """A part that is chosen by name, with its own options."""
 
     name: ClassVar[str]
     summary: ClassVar[str]
-    """What it does, for help: a part of a sentence."""
+    """A short description for help: part of a sentence."""
 
 
 T = TypeVar("T")
@@ -173,9 +173,9 @@ C = TypeVar("C", bound=Choice)
 
 
 class Implementations(Generic[T]):
-    """The implementations of one protocol by their names, imported when they are first asked for.
+    """The implementations of one protocol by name. They are imported on first use.
 
-    `option` is the option that names one of them; `locations` says where each is: `package.module:Class`.
+    `option` is the option that names one of them. `locations` maps each name to `package.module:Class`.
     """
 
     def __init__(self, option: str, locations: Mapping[str, str]) -> None:
@@ -199,18 +199,20 @@ class Implementations(Generic[T]):
 
 
 class Registry(Implementations[C]):
-    """Implementations that declare options of their own."""
+    """Implementations that declare their own options."""
 
     def owners(self, name: str) -> list[str]:
-        """The implementations that have an option of this name."""
+        """Return the implementations that have an option of this name."""
         return [each.name for each in self if name in each.names()]
 
     def option_names(self) -> frozenset[str]:
-        """The names of all options of all implementations."""
+        """Return the names of all options of all implementations."""
         return frozenset[str]().union(*(each.names() for each in self))
 
     def declared(self) -> dict[str, list[tuple[str, Option]]]:
-        """Every option of the implementations by name: who has it, and how it is declared there."""
+        """Return all options of the implementations by name: the implementation that has it, and its
+        declaration there.
+        """
         found: dict[str, list[tuple[str, Option]]] = {}
         for each in self:
             for declared in each.declared():
@@ -218,12 +220,14 @@ class Registry(Implementations[C]):
         return found
 
     def make(self, name: str, given: Mapping[str, Any]) -> C:
-        """The implementation `name` with those of the options given that are its own."""
+        """Return the implementation `name` with those of the given options that it has."""
         chosen = self[name]
         return chosen(**{each: given[each] for each in given if each in chosen.names()})
 
     def refuse_others(self, chosen: str, asked: Iterable[str]) -> None:
-        """Raise `SettingsError`, naming both, for an option asked for that only others than `chosen` have."""
+        """Raise `SettingsError`, with both names, for a given option that only implementations other than `chosen`
+        have.
+        """
         for name in asked:
             owners = self.owners(name)
             if owners and chosen not in owners:
@@ -232,7 +236,7 @@ class Registry(Implementations[C]):
 
 
 def sort_out(given: Mapping[str, Any], *groups: frozenset[str]) -> list[dict[str, Any]]:
-    """Options by the group whose names they are in. Raises `UsageError` for a name that is in none."""
+    """Sort options into the groups that contain their names. Raises `UsageError` for a name in no group."""
     unknown = sorted(given.keys() - frozenset().union(*groups))
     if unknown:
         raise UsageError(f"no such option: {', '.join(unknown)}")
@@ -240,7 +244,7 @@ def sort_out(given: Mapping[str, Any], *groups: frozenset[str]) -> list[dict[str
 
 
 def shown_value(value: object) -> str:
-    """A value as a message shows it: short, and also if it is a number of ten thousand digits."""
+    """Format a value for a message: short, even if it is a number of ten thousand digits."""
     try:
         text = repr(value)
     except ValueError:

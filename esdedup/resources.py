@@ -1,4 +1,4 @@
-"""What a job may use of the machine."""
+"""The resources of the machine that a job may use."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _BYTE_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**
 
 
 def available_cores() -> int:
-    """Cores this process may run on."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def parse_memory(text: str) -> int:
-    """Bytes named by `1GiB`, `512MB`, `800m`; `SettingsError` for anything else."""
+    """Return the bytes of `1GiB`, `512MB` or `800m`. Raises `SettingsError` for anything else."""
     match = re.fullmatch(r"\s*([0-9]{1,18}(?:\.[0-9]+)?)\s*([kmg]?i?)b?\s*", text.lower())
     if match is None or match[2] not in _BYTE_UNITS:
         raise SettingsError(f"memory is {shown_value(text)}; write it as 512MiB, 1GiB or 2GB")
@@ -39,5 +39,5 @@ class Resources(Options):
 
     @property
     def processes(self) -> int:
-        """Workers asked for, or one a core."""
+        """The number of workers, by default one for each core."""
         return available_cores() if self.workers is None else self.workers

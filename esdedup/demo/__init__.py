@@ -1,1 +1,1 @@
-"""What does it look like? A made-up wiki with planted clusters of every kind, and what is found of them."""
+"""What do results look like? A generated wiki with planted clusters of every kind, and a check that they are found."""

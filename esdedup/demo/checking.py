@@ -1,4 +1,4 @@
-"""What was found against what was planted."""
+"""Compare the clusters found with the planted ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ _SHINGLE = 12
 
 @dataclass(frozen=True, slots=True)
 class KindFound:
-    """One kind of planted cluster: how many, their pairs at or above the threshold, and what became of those.
+    """One kind of planted cluster: their number, their pairs at or above the threshold, and how many of these were
+    found.
 
     A text planted more than once counts as one pair: its copies.
     """
@@ -29,30 +30,30 @@ class KindFound:
 
     @property
     def missed(self) -> int:
-        """Pairs that no cluster holds."""
+        """Pairs that are in no cluster."""
         return self.pairs - self.found
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The clusters of a run held against the plants."""
+    """The clusters of a run, compared with the planted ones."""
 
     kinds: tuple[KindFound, ...]
     mixed: int
-    """Clusters with sentences of two plants or more."""
+    """Clusters with sentences of two or more planted clusters."""
     unplanted: int
     """Clusters without any planted sentence."""
     strangers: int
-    """Sentences that were not planted, in clusters of planted ones."""
+    """Sentences that were not planted, but are in clusters of planted ones."""
 
     @property
     def complete(self) -> bool:
-        """Whether every planted pair was found, and no cluster mixes two plants."""
+        """Whether every planted pair was found, and no cluster mixes two planted ones."""
         return self.mixed == 0 and all(kind.missed == 0 for kind in self.kinds)
 
 
 def check(truth: Path, clusters: Iterable[Mapping[str, Any]], jaccard: float = 0.8) -> Found:
-    """Hold `clusters`, as clusters.jsonl has them, against the planted `truth`; texts say what is what."""
+    """Compare `clusters`, in the format of clusters.jsonl, with the planted `truth`. They are matched by text."""
     plants: dict[bytes, int] = {}
     for plant in _plants(truth):
         for member in plant["members"]:
@@ -78,7 +79,7 @@ def check(truth: Path, clusters: Iterable[Mapping[str, Any]], jaccard: float = 0
 
 
 def _pairs(texts: Sequence[str], held: Mapping[bytes, tuple[int, int]], jaccard: float) -> tuple[int, int]:
-    """Pairs of one plant at or above the threshold, and how many of them stand in one cluster."""
+    """Return the pairs of one planted cluster at or above the threshold, and how many of them are in one cluster."""
     distinct = {text: texts.count(text) for text in texts}
     pairs = found = 0
     for text, copies in distinct.items():

@@ -1,4 +1,4 @@
-"""How much markup wikitext carries: what makes a generated dump as hard to read as a real one."""
+"""The amount of markup in wikitext, so that a generated dump is as hard to read as a real one."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ REAL: dict[str, float] = {
     "comments": 0.067,
     "text": 0.490,
 }
-"""What `markup_density` says of real articles."""
+"""The `markup_density` of real articles."""
 
 
 def markup_density(wikitexts: Iterable[str]) -> dict[str, float]:
-    """Marks in 1,000 characters of wikitext, by sort, and `text`: the share that cleaning leaves."""
+    """Return the marks in 1,000 characters of wikitext, by kind, and `text`: the share that cleaning leaves."""
     cleaner = FastCleaner(Names())
     counts = dict.fromkeys(_PATTERNS, 0)
     characters = cleaned = 0

@@ -1,6 +1,6 @@
-"""Markup as editors write it: pools of fragments made once, and how a plain sentence is dressed in them.
+"""Markup as editors write it: pools of fragments made once, and how they are put around a plain sentence.
 
-Whatever is added here vanishes again when the page is cleaned: the sentence is left as it was.
+Cleaning the page removes everything that is added here, so the sentence stays as it was.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TypeVar
 from esdedup.demo.clauses import SentenceMaker
 from esdedup.demo.vocabulary import NOUNS, NUMBERS, VERBS, YEARS
 
-# Of one sentence, on average.
+# Averages for one sentence.
 _LINKS, _PIPED = 1.8, 0.4
 _ITALICS = 0.42
 _REFS, _NAMED_AGAIN = 0.49, 0.3
@@ -24,7 +24,7 @@ _RECIPES = 4096
 _NBSP = "&nbsp;"
 
 Recipe = tuple[tuple[tuple[float, str, str], ...], str]
-"""What a sentence is dressed in: where (0 to 1), what stands before and after the word there; what ends it all."""
+"""The markup of a sentence: where (0 to 1), what is before and after the word there; and what is at the end."""
 
 
 Item = TypeVar("Item")
@@ -52,7 +52,7 @@ class Fragments:
         return self._maker.phrase().capitalize()
 
     def _how_often(self, mean: float) -> int:
-        """A whole number, `mean` on average, one or two more or less."""
+        """Return a whole number, `mean` on average, plus or minus one or two."""
         draw = self._numbers.random
         return int(mean * 2 * draw() + draw())
 
@@ -123,7 +123,7 @@ class Fragments:
         return marks, after
 
     def _infobox(self) -> str:
-        """With `%s` for the title."""
+        """An infobox with `%s` for the title."""
         lines = [
             f"{{{{Infobox {self._numbers.choice(NOUNS)}",
             "| name = %s",
@@ -155,7 +155,7 @@ class Fragments:
         return f"* [{self._address()} {self._capital_phrase()} of {self._maker.place()}]\n"
 
     def _head(self) -> str:
-        """What stands above an article."""
+        """The markup at the top of an article."""
         parts = [f"{{{{Short description|{self._capital_phrase()} near {self._maker.place()}}}}}\n"]
         if self._numbers.random() < 0.5:
             parts.append(f"{{{{Use dmy dates|date=March {self._numbers.randrange(2012, 2024)}}}}}\n")
@@ -165,7 +165,7 @@ class Fragments:
 
 
 def dressed(text: str, recipe: Recipe) -> str:
-    """`text` with the recipe's marks around its words, and what belongs after it."""
+    """Return `text` with the recipe's marks around its words, and the markup after it."""
     marks, after = recipe
     if not marks:
         return text + after

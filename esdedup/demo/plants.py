@@ -1,8 +1,8 @@
-"""Clusters to be found again: sentences of the six kinds, planned for one district of articles at a time.
+"""Planted clusters: sentences of the six kinds, planned for one district of articles at a time.
 
-A cluster is planted near or loose. Changing a place of a sentence changes the shingles that reach into it, so
-how alike its versions are follows from how long the sentence is: near ones share 89 % or more of their
-shingles, loose ones less than 75 %, and nothing lies between, where a threshold would decide.
+A cluster is planted near or loose. A change in a sentence changes the shingles that include that position. So the
+similarity of its versions depends on the length of the sentence. Near versions share 89 % or more of their shingles,
+loose ones less than 75 %, and none are in between, where a threshold would decide.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from esdedup.demo.vocabulary import NUMBERS, VERBS, YEARS
 
 KINDS = ("template", "identical", "copyediting", "drift", "references", "other")
 PLANTS = {"template": 3, "identical": 12, "copyediting": 8, "drift": 8, "references": 5, "other": 3}
-"""Plants of a district."""
+"""Number of planted clusters in a district."""
 
 _REACH = 11
-"""Shingles before a place that reach into it: one less than a shingle has characters."""
+"""Number of shingles that begin before a position and include it: the characters of a shingle minus one."""
 _NEAR = 17
 """Shingles of a sentence for each one that changes: a Jaccard similarity of (17 - 1) / (17 + 1) or more."""
 _LOOSE = (2.8, 3.6)
@@ -29,15 +29,16 @@ _LOOSE_SHARE = 0.15
 
 @dataclass(frozen=True, slots=True)
 class Plant:
-    """Sentences that belong together: `members` are places of articles in the district, texts, and what fills the
-    slots of a template."""
+    """Sentences of one planted cluster: `members` are indices of articles in the district, texts, and the fillers of
+    the slots of a template.
+    """
 
     kind: str
     members: tuple[tuple[int, str, tuple[str, ...]], ...]
 
 
 class Planter:
-    """Plans the plants of one district, whose articles have `titles`."""
+    """Plans the planted clusters of one district, whose articles have `titles`."""
 
     def __init__(self, random_numbers: random.Random, titles: Sequence[str]) -> None:
         self._random = random_numbers
@@ -45,7 +46,7 @@ class Planter:
         self._maker = SentenceMaker(random_numbers)
 
     def plan(self) -> list[Plant]:
-        """All plants, kind after kind."""
+        """Return all planted clusters, kind by kind."""
         makers: dict[str, Callable[[], Plant]] = {
             "template": self._template,
             "identical": self._identical,
@@ -59,7 +60,7 @@ class Planter:
     # -- the six kinds ------------------------------------------------------------------------------------------
 
     def _template(self) -> Plant:
-        """The same sentence about each of several articles, with other facts."""
+        """The same sentence about several articles, with other facts."""
         articles = self._articles(min(3 + int(self._random.expovariate(0.1)), 40))
         titles = [self._titles[article] for article in articles]
         slots = [titles, self._some(NUMBERS, len(articles))]
@@ -140,7 +141,7 @@ class Planter:
         return self._plant("references", articles, texts)
 
     def _other(self) -> Plant:
-        """Two statements that look alike by chance: one was cut short where its sentence went on."""
+        """Two statements that are similar by chance: one was cut where its sentence continued."""
         articles = self._articles(2)
         subject = self._about_something()
         noun = self._maker.phrase().split(" ")[1]
@@ -165,7 +166,9 @@ class Planter:
         return subject
 
     def _grown(self, begin: str, changed: int, loose: bool = False, before: str = "") -> str:
-        """`begin` and clauses after it, such that a sentence with `before` is alike as near or loose ones are."""
+        """Return `begin` and more clauses, so that a sentence with `before` is as similar as near or loose ones must
+        be.
+        """
         least = int(changed * (_LOOSE[0] if loose else _NEAR)) + _REACH - len(before)
         most = int(changed * _LOOSE[1]) + _REACH - len(before) if loose else _LONGEST - len(before) - 40
         least = max(least, _SHORTEST)
@@ -182,7 +185,7 @@ _EDITS: tuple[tuple[tuple[str, ...], str], ...] = (
     ((", near to ", ", near ", ", close to "), "{person}; "),
     ((", also ", ", later ", ", then "), "{did} by {person}; "),
 )
-"""Ways to say the same, and what follows them: frames of fixed text as short as those of any sentence."""
+"""Different ways to say the same, and what follows them: frames of fixed text, as short as those of any sentence."""
 
 
 def _longest(versions: Sequence[str]) -> int:
@@ -190,7 +193,7 @@ def _longest(versions: Sequence[str]) -> int:
 
 
 def _filled(fixed: Sequence[str], slots: Sequence[Sequence[str]]) -> list[str]:
-    """One text a version: the fixed parts with the version's own filling of every slot between."""
+    """Return one text for each version: the fixed parts, with the version's own fillers between them."""
     texts = []
     for version in zip(*slots, strict=True):
         parts = [fixed[0]]

@@ -1,4 +1,4 @@
-"""A made-up wiki as a MediaWiki export of any size, district by district, with its planted truth beside it."""
+"""A generated wiki as a MediaWiki export of any size, district by district, with the planted truth beside it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from esdedup.demo.vocabulary import NOUNS, VERBS, YEARS, name_of
 from esdedup.errors import UsageError
 
 DISTRICT = 100
-"""Articles that are planned together; plants do not reach from one district into another."""
+"""Articles that are planned together. Planted clusters never span two districts."""
 
 _BLOCK = 10
 _BETWEEN = 4
-"""Pages after each block of articles that are no articles: three redirects and one of another namespace."""
+"""Pages after each block of articles that are not articles: three redirects and one of another namespace."""
 
 _SIZES = (9, 12, 15, 17, 19, 21, 23, 25, 28, 30, 32, 34, 36, 38, 41, 44, 48, 54, 62, 72)
-"""Sentences of an article, planted ones aside."""
+"""Number of sentences of an article, without planted ones."""
 
 _HEADINGS = (
     *("History", "Geography", "Economy", "Early years", "Later years", "Buildings", "Legacy", "Culture", "Climate"),
@@ -77,9 +77,9 @@ _PAGE = """  <page>
 
 
 def generate(articles: int, seed: int, out: BinaryIO, truth: TextIO) -> None:
-    """Write an export with `articles` articles to `out`, and its plants as JSON Lines to `truth`.
+    """Write an export with `articles` articles to `out`, and its planted clusters as JSON Lines to `truth`.
 
-    Equal numbers give equal bytes. The first articles do not depend on how many follow them.
+    The same arguments give the same bytes. The first articles do not depend on the total number.
     """
     if articles < 1:
         raise UsageError(f"articles is {articles}; allowed: 1 or more")
@@ -94,12 +94,12 @@ def generate(articles: int, seed: int, out: BinaryIO, truth: TextIO) -> None:
 
 
 def page_id(article: int) -> int:
-    """The page id of the article of that number, from 0."""
+    """Return the page id of the article with this number, from 0."""
     return article + 1 + _BETWEEN * (article // _BLOCK)
 
 
 class _District:
-    """Articles that are planned together, of which the first `count` are written."""
+    """Articles that are planned together. The first `count` of them are written."""
 
     def __init__(self, first: int, count: int, seed: int, fragments: Fragments) -> None:
         self._first = first
@@ -115,7 +115,7 @@ class _District:
                 self._planted[article].append((plant.kind, text))
 
     def truth(self) -> Iterator[str]:
-        """One line a plant of which two or more members are written."""
+        """Yield one line for each planted cluster of which two or more members are written."""
         number = self._first // DISTRICT * len(self._plants)
         for place, plant in enumerate(self._plants):
             members = [
@@ -128,7 +128,7 @@ class _District:
                 yield json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n"
 
     def pages(self) -> Iterator[bytes]:
-        """The articles, and between them pages that are none."""
+        """Yield the articles, with other pages in between."""
         for place in range(self._count):
             number = self._first + place
             title = self._titles[place]
@@ -196,7 +196,7 @@ class _District:
         return "".join(parts)
 
     def _sections(self, title: str, planted: list[str], draw: _Draw) -> list[str]:
-        """Paragraphs of sentences, dressed, in sections; the planted ones stand anywhere."""
+        """Return sections of paragraphs with marked-up sentences. The planted ones are anywhere."""
         recipes, count = self._fragments.recipes, len(self._fragments.recipes)
         maker = self._maker
         maker.about(title)
@@ -238,7 +238,7 @@ def _one(pool: Sequence[str], draw: _Draw) -> str:
 
 
 def _italic_title(work: str) -> str:
-    """A cited work with its title, from the colon to the first comma, in italics."""
+    """Return a cited work with its title, from the colon to the first comma, in italics."""
     author, _, rest = work.partition(": ")
     title, comma, imprint = rest.partition(", ")
     return f"{author}: ''{title}''{comma}{imprint}"

@@ -1,4 +1,4 @@
-"""A made-up wiki into a file, compressed as its name says, with its planted truth beside it."""
+"""Write a generated wiki to a file, compressed according to its name, with the planted truth beside it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from esdedup.files import whole_file
 
 
 def generate_files(articles: int, seed: int, wiki: Path) -> None:
-    """Write an export to `wiki` (compressed if it ends in .bz2 or .gz) and its truth to `truth_beside(wiki)`."""
+    """Write an export to `wiki` (compressed if it ends in .bz2 or .gz), and its truth to `truth_beside(wiki)`."""
     with (
         whole_file(truth_beside(wiki)) as truth_part,
         whole_file(wiki) as part,
@@ -25,7 +25,7 @@ def generate_files(articles: int, seed: int, wiki: Path) -> None:
 
 
 def truth_beside(wiki: Path) -> Path:
-    """Where the truth about `wiki` stands: demo.truth.jsonl beside demo.xml.bz2."""
+    """Return the path of the truth about `wiki`: demo.truth.jsonl beside demo.xml.bz2."""
     name = wiki.name.removesuffix(".bz2").removesuffix(".gz").removesuffix(".xml")
     return wiki.with_name(f"{name}.truth.jsonl")
 
@@ -36,7 +36,7 @@ def _opened(path: Path, suffix: str) -> Iterator[BinaryIO]:
         with bz2.open(path, "wb") as packed:
             yield cast(BinaryIO, packed)
     elif suffix == ".gz":
-        # no name and no time inside: equal work gives equal bytes
+        # no name and no time inside, so that the same content gives the same bytes
         with path.open("wb") as raw, gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as zipped:
             yield cast(BinaryIO, zipped)
     else:

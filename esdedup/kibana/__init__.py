@@ -1,1 +1,1 @@
-"""What does Kibana show of a store? Its saved objects."""
+"""What does Kibana show of a store? The saved objects of the dashboard."""

@@ -1,4 +1,4 @@
-"""Kibana's view of a store: the saved objects of `mappings/kibana`, for one prefix, and how they get into a Kibana."""
+"""The Kibana dashboard of a store: the saved objects of `mappings/kibana` for one prefix, and their import."""
 
 from __future__ import annotations
 
@@ -19,12 +19,10 @@ from esdedup.store.elasticsearch.connection import FIRST_PATIENCE, PATIENCE, TIM
 from esdedup.store.schemas import mapping_text
 
 OLDEST = "8.9"
-"""The Kibana whose forms the objects have; older ones refuse them."""
+"""The version of Kibana whose format the objects have. Older versions reject them."""
 
-_WRITTEN_FOR = re.compile(r"\bwiki\b")  # the prefix in the file, which says that word nowhere else
-_FORM = (
-    "give --kibana http://HOST:PORT or https://HOST:PORT, with the path that Kibana or its space has, as in /s/SPACE"
-)
+_WRITTEN_FOR = re.compile(r"\bwiki\b")  # the prefix in the file, where this word means nothing else
+_FORM = "give --kibana http://HOST:PORT or https://HOST:PORT, including the path of Kibana or its space, as in /s/SPACE"
 _HOST = re.compile(r"[a-z0-9._-]+|\[[0-9a-f:.]+\]")
 _PATH = re.compile(r"(/[A-Za-z0-9._~%-]+)*")
 _TARGET = "/api/saved_objects/_import?overwrite=true"
@@ -32,16 +30,18 @@ _BUSY = (429, 502, 503, 504)
 
 
 def saved_objects(prefix: str) -> bytes:
-    """What Kibana imports for the store of a prefix, as newline-delimited JSON: data views, searches, a dashboard."""
+    """Return what Kibana imports for the store of a prefix, as newline-delimited JSON: data views, searches, a
+    dashboard.
+    """
     return _WRITTEN_FOR.sub(prefix, mapping_text("kibana/esdedup.ndjson")).encode()
 
 
 def import_dashboards(store: str, kibana: str) -> dict[str, Any]:
-    """Put the dashboard of the store at an address into Kibana, in place of what an earlier import put there.
+    """Import the dashboard of the store at an address into Kibana. It replaces an earlier import.
 
-    Returns `objects`, how many there are, and `dashboard`, where it is. The store itself is not asked. Credentials and
-    whom to trust come from the same variables of the environment as for the store. Raises `UsageError` for addresses
-    and variables that make no sense and `KibanaError` for all that stands in the way.
+    Returns `objects`, the number of objects, and `dashboard`, its address. The store itself is not used. Credentials
+    and trusted certificates come from the same environment variables as for the store. Raises `UsageError` for invalid
+    addresses and variables, and `KibanaError` if the import fails.
     """
     prefix = ServerAddress.parse(store).prefix
     address = _checked(kibana)
@@ -50,16 +50,16 @@ def import_dashboards(store: str, kibana: str) -> dict[str, Any]:
 
 
 def _checked(address: str) -> str:
-    """An address without what does not belong there."""
+    """Return an address without unexpected parts."""
     scheme, host, port, path = split_address(address, "--kibana", _FORM)
     path = path.rstrip("/")
     if not (_HOST.fullmatch(host) and _PATH.fullmatch(path)):
-        raise UsageError(f"--kibana: the address makes no sense; {_FORM}")
+        raise UsageError(f"--kibana: not a valid address; {_FORM}")
     return f"{scheme}://{host}{'' if port is None else f':{port}'}{path}"
 
 
 class _Import:
-    """One import, tried again while Kibana is busy or still starting: twice is the same as once."""
+    """One import. It is repeated while Kibana is busy or starting; importing twice has the same result as once."""
 
     def __init__(self, address: str, prefix: str) -> None:
         self._address = address
@@ -74,8 +74,8 @@ class _Import:
         self._node = Node(replace(config, headers=headers, request_timeout=TIMEOUT, **trust))
 
     def answer(self, objects: bytes) -> dict[str, Any]:
-        """What Kibana says when everything is imported."""
-        part = ("esdedup.ndjson", objects, "application/x-ndjson")  # it refuses files of other names
+        """Return Kibana's answer when everything is imported."""
+        part = ("esdedup.ndjson", objects, "application/x-ndjson")  # Kibana rejects files with other extensions
         body, kind = encode_multipart_formdata({"file": part})
         pauses = Pauses()
         try:
@@ -86,7 +86,7 @@ class _Import:
                     self._raise_if_hopeless(error)
                     if not pauses.wait(FIRST_PATIENCE):
                         self._fail(
-                            f"nothing answers ({_line(_root(error))}); is Kibana running, and is that its address?"
+                            f"no connection ({_line(_root(error))}); check that Kibana is running at this address"
                         )
                     continue
                 if meta.status in _BUSY and pauses.wait(PATIENCE):
@@ -118,7 +118,7 @@ class _Import:
 
 
 def _problem(status: int, headers: Mapping[str, str], payload: Mapping[str, Any]) -> str:
-    """Why an answer is no success, and what to do."""
+    """Return why an answer is not a success, and what to do."""
     reason = _refusals(payload) or _line(payload.get("message") or "it does not say why")
     if "more recent version" in reason:
         return f"Kibana is too old: {reason}; the dashboard is for {OLDEST} and newer"
@@ -140,7 +140,7 @@ def _problem(status: int, headers: Mapping[str, str], payload: Mapping[str, Any]
 
 
 def _parsed(raw: bytes) -> dict[str, Any]:
-    """An answer that is a JSON object, else an empty one."""
+    """Return an answer that is a JSON object, otherwise an empty one."""
     try:
         payload = orjson.loads(raw)
     except orjson.JSONDecodeError:
@@ -149,7 +149,7 @@ def _parsed(raw: bytes) -> dict[str, Any]:
 
 
 def _refusals(payload: Mapping[str, Any]) -> str:
-    """The objects that were refused and why, as far as a line goes."""
+    """Return the rejected objects and the reasons, as much as fits in a line."""
     errors = payload.get("errors")
     return _line(
         ", ".join(_refusal(one) for one in errors if isinstance(one, dict)) if isinstance(errors, list) else ""

@@ -1,7 +1,7 @@
-"""Start, ask and stop a local Elasticsearch node.
+"""Start, query and stop a local Elasticsearch node.
 
-It listens on this machine only, 127.0.0.1. It has no security: whoever can log in to the machine can read and
-change what it stores.
+It listens only on this machine, 127.0.0.1. It has no security: anyone who can log in to the machine can read and change
+its data.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from esdedup.node.folder import Running
 from esdedup.node.jars import VERSION, need_extra, program
 from esdedup.node.needs import HOST, check_memory, check_port, free_ports
 
-_OFTEN = 0.1  # seconds between two looks
-_GRACE = 120.0  # seconds to close what is open
+_OFTEN = 0.1  # seconds between two checks
+_GRACE = 120.0  # seconds to close open files
 _BRIEFLY = 5.0  # seconds
 
 
@@ -42,10 +42,11 @@ def start(
     join: Sequence[str] = (),
     masters: Sequence[str] = (),
 ) -> Running:
-    """Start a node in the background and wait until it is healthy, or find the one that runs in this folder.
+    """Start a node in the background and wait until it is healthy, or return the one that runs in this folder.
 
-    Port 0 is any free one. With `join`, the transport addresses of others, or `masters`, the names of those that
-    found the cluster, it is a member of a cluster and need only answer: it may be waiting for the others.
+    Port 0 means any free port. With `join` (transport addresses of other nodes) or `masters` (names of the nodes that
+    form the cluster), the node is a member of a cluster. Then it only has to answer, because it may be waiting for the
+    others.
     """
     data = _resolved(folder)
     folders.make(data)
@@ -82,12 +83,12 @@ def start(
         (data / folders.CONFIG).write_text(json.dumps(config, indent=2) + "\n", "utf-8")
         _launch(data, lock)
     finally:
-        os.close(lock)  # the server has it now
+        os.close(lock)  # the server holds it now
     return replace(_wait_for(data, wait, ours=True), started=True)
 
 
 def status(folder: Path | None = None) -> dict[str, Any]:
-    """Whether a node runs in this folder, and how it is."""
+    """Return whether a node runs in this folder, and its state."""
     data = _resolved(folder)
     node = folders.running(data)
     state: dict[str, Any] = {"data": str(data), "running": node is not None}
@@ -98,7 +99,7 @@ def status(folder: Path | None = None) -> dict[str, Any]:
 
 
 def stop(folder: Path | None = None, *, wait: float = _GRACE) -> dict[str, Any]:
-    """End the node that runs in this folder; killed only if it has not closed after `wait` seconds."""
+    """Stop the node in this folder. It is killed only if it has not stopped after `wait` seconds."""
     data = _resolved(folder)
     done: dict[str, Any] = {"data": str(data), "stopped": False, "killed": False}
     if not folders.is_held(data):
@@ -119,7 +120,7 @@ def stop(folder: Path | None = None, *, wait: float = _GRACE) -> dict[str, Any]:
 
 @contextmanager
 def running_node(folder: Path, *, heap: int = 2**29, **options: Any) -> Iterator[str]:
-    """A node on a free port while the block runs: its address. Options are those of `start`."""
+    """Run a node on a free port while the block runs; yield its address. Options are those of `start`."""
     if folders.is_held(_resolved(folder)):
         raise NodeError(f"a node runs in {folder} already; name another folder")
     try:
@@ -147,12 +148,12 @@ def _discovery(join: Sequence[str], masters: Sequence[str]) -> dict[str, str]:
     return {
         "discovery.seed_hosts": ",".join(join),
         "cluster.initial_master_nodes": ",".join(masters),
-        "discovery.initial_state_timeout": "0s",  # answer at once, also while alone
+        "discovery.initial_state_timeout": "0s",  # answer at once, even if the node is alone
     }
 
 
 def _launch(data: Path, lock: int) -> None:
-    """Start the server in a session of its own: it outlives this process and hears nothing of its terminal."""
+    """Start the server in its own session, so that it outlives this process and ignores signals of the terminal."""
     package = str(Path(__file__).parents[2])
     paths = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
     with (data / "logs" / "console.log").open("wb") as console:
@@ -166,12 +167,12 @@ def _launch(data: Path, lock: int) -> None:
             pass_fds=[lock],
             start_new_session=True,
         )
-    # if it ends before this process does, somebody must take note, or a zombie stays
+    # if it ends before this process does, it must be reaped, or a zombie stays
     threading.Thread(target=server.wait, daemon=True).start()
 
 
 def _wait_for(data: Path, wait: float, *, ours: bool = False) -> Running:
-    """The node in this folder, once it is healthy. `ours`: this process started it."""
+    """Return the node in this folder once it is healthy. `ours`: this process started it."""
     until = time.monotonic() + wait
     while folders.is_held(data):
         node = folders.running(data)
@@ -194,7 +195,7 @@ def _is_ready(node: Running) -> bool:
 
 
 def _asked(node: Running) -> Running:
-    """The node with what it says of its cluster now."""
+    """Return the node with the current state of its cluster."""
     host, _, port = node.address.removeprefix("http://").partition(":")
     connection = http.client.HTTPConnection(host, int(port), timeout=_BRIEFLY)
     try:

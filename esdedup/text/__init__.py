@@ -1,1 +1,1 @@
-"""What is compared? Texts into sentences, words and shingles."""
+"""What is compared? Texts become sentences, words and shingles."""

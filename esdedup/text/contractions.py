@@ -1,8 +1,8 @@
-"""English contractions into the words they stand for: `don't` into `do not`, whatever the apostrophe.
+"""Expand English contractions: `don't` becomes `do not`, with any kind of apostrophe.
 
-Ahmed 2022 ("Near Duplicate Detection", section 2.2) expands a list of 67 words; these are rules for the same and
-their like. An ending is expanded behind any word, `'s` only where it cannot be a genitive: `it's` is `it is`,
-but `the king's` stays, and loses its apostrophe with the rest of the punctuation.
+Ahmed 2022 ("Near Duplicate Detection", section 2.2) expands a list of 67 words; these are rules for the same words and
+similar ones. An ending is expanded after any word, but `'s` only where it cannot be a genitive: `it's` is `it is`, but
+`the king's` stays, and loses its apostrophe with the rest of the punctuation.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _IS_BEHIND = frozenset("he here how it she that there this what when where who w
 
 
 def expand_contractions(text: str) -> str:
-    """The text, which is in lower case, with its contractions expanded."""
+    """Return the text, which is in lower case, with its contractions expanded."""
     return text if "'" not in text and "’" not in text else str(_WORD.sub(_expanded, text))
 
 
@@ -39,7 +39,7 @@ def _expanded(match: regex.Match[str]) -> str:
 
 @lru_cache(maxsize=10_000)
 def _expand(word: str) -> str:
-    """One word with its apostrophes: from its end on, as in `shouldn't've`."""
+    """Expand one word with its apostrophes, starting at its end, as in `shouldn't've`."""
     if word in _WHOLE:
         return _WHOLE[word]
     if word.startswith("'"):

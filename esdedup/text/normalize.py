@@ -1,9 +1,9 @@
-"""What `--normalize` does to a text before it is shingled; what is stored and shown stays as it was.
+"""What `--normalize` does to a text before it is shingled. The stored and shown text does not change.
 
-`none` leaves it; `lower` folds to lower case; `words` keeps the lower-case words, separated by spaces;
-`stem` reduces each of those words to its Snowball stem in the language of `--lang`. `expanded` is for documents
-(Ahmed 2022, "Near Duplicate Detection", section 2.2): lower case, English contractions expanded, punctuation and
-symbols taken out, which joins what stood around a hyphen, an apostrophe or a full stop inside a word, then stems.
+`none` changes nothing. `lower` folds to lower case. `words` keeps the lower-case words, separated by spaces. `stem`
+reduces each of these words to its Snowball stem in the language of `--lang`. `expanded` is for documents (Ahmed 2022,
+"Near Duplicate Detection", section 2.2): lower case, English contractions expanded, punctuation and symbols removed
+(which joins the parts around a hyphen, an apostrophe or a full stop inside a word), then stems.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from esdedup.errors import SettingsError
 from esdedup.text.contractions import expand_contractions
 from esdedup.text.words import find_words, joined
 
-_PARTING = regex.compile(r"[–—―…/\\]|-{2,}|\.{2,}")  # signs that stand between words without a space
+_PARTING = regex.compile(r"[–—―…/\\]|-{2,}|\.{2,}")  # signs between words without a space
 _SIGNS = regex.compile(r"[\p{P}\p{S}]+")
 
 
 def normalize(column: pa.LargeStringArray, how: str, lang: str) -> pa.LargeStringArray:
-    """The texts as they are shingled; `SettingsError` if there are no stems in the language."""
+    """Return the texts as they are shingled. Raises `SettingsError` if there are no stems in the language."""
     if how == "none" or len(column) == 0:
         return column
     lower = joined(column).lower()
@@ -41,10 +41,10 @@ def normalize(column: pa.LargeStringArray, how: str, lang: str) -> pa.LargeStrin
 
 
 def _expanded(lower: str, lang: str) -> str:
-    """Stems of the words of texts, which line feeds part."""
+    """Return the stems of the words of texts. Line feeds separate the texts."""
     stemmer = _stemmer(lang)
     texts = [text.split() for text in lower.split("\n")]
-    # what stands between spaces stands there many times in a batch: it is looked at once
+    # many tokens are repeated in a batch, so each is processed only once
     distinct = list({piece for text in texts for piece in text})
     whole = "\n".join(distinct)
     if _language(lang) in ("en", "eng"):
@@ -57,7 +57,7 @@ def _expanded(lower: str, lang: str) -> str:
 
 
 def stems(words: list[str], lang: str) -> list[str]:
-    """The Snowball stems of lower-case words; the words themselves where Snowball does not know the language."""
+    """Return the Snowball stems of lower-case words; the words themselves if Snowball does not know the language."""
     try:
         stemmer = _stemmer(lang)
     except SettingsError:

@@ -1,7 +1,7 @@
-"""Documents into units: sentences (sentencex) or whole records, in Unicode NFC, white space collapsed.
+"""Split documents into units: sentences (sentencex) or whole records, in Unicode NFC, with collapsed white space.
 
-Paragraphs are separated by an empty line and never share a sentence; a single line break inside a
-paragraph counts as a space. A unit that is only white space is no unit.
+Paragraphs are separated by an empty line and never share a sentence. A single line break inside a paragraph counts as a
+space. A unit of only white space is not a unit.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _SPACE_AND_PERIOD = re.compile(_WIDE_SPACE)
 _INITIAL_AND_SPACE = re.compile(rf"(?<![^\s./])([A-Z][\s.]*){_WIDE_SPACE}")
 
 _QUOTES = re.compile("[\"'“”„‟«»‹›‘’‚‛「」『』（(［[【〈《]")
-_COST = 10**8  # characters times quotes of a paragraph: a twentieth of a second
+_COST = 10**8  # characters times quotes of a paragraph: about 0.05 seconds
 _CUT = 2000
 _SAMPLED = 100
 _MANY_MARKS = regex.compile(r"\p{M}{10}")  # among sampled characters: a thousand in a row
@@ -38,7 +38,7 @@ _MARKED_PARTS = regex.compile(r"\P{M}+\p{M}{0,1000}|\p{M}{1,1000}")
 
 
 class Units(NamedTuple):
-    """The units of several documents: texts, the document each stands in, and lengths in code points."""
+    """The units of several documents: texts, the document of each unit, and lengths in code points."""
 
     texts: pa.LargeStringArray
     document: npt.NDArray[np.int64]
@@ -46,7 +46,7 @@ class Units(NamedTuple):
 
 
 def segment(documents: Sequence[str], unit: str, lang: str) -> Units:
-    """Units of `documents` in order; `document` holds each unit's index into `documents`."""
+    """Return the units of `documents` in order. `document` contains each unit's index into `documents`."""
     pieces: list[str] = []
     counts = np.empty(len(documents), np.int64)
     for index, document in enumerate(documents):
@@ -68,14 +68,14 @@ def segment(documents: Sequence[str], unit: str, lang: str) -> Units:
 
 
 def split(text: str, lang: str) -> list[str]:
-    """The pieces that `text` (in NFC) falls into; together they are `unwrap(text)`.
+    """Split `text` (in NFC) into pieces; joined, they are `unwrap(text)`.
 
-    Those that are not only white space are the units, in order.
+    Pieces that are not only white space are the units, in order.
     """
     text = unwrap(text)
     safe = text
     if _SPACE_AND_PERIOD.search(text):
-        safe = _INITIAL_AND_SPACE.sub(r"\1 ", text)  # to sentencex, one white space is as good as another
+        safe = _INITIAL_AND_SPACE.sub(r"\1 ", text)  # sentencex treats all white space alike
     pieces: list[str] = [piece for part in _bounded(safe) for piece in sentencex.segment(lang, part)]
     if safe == text:
         return pieces
@@ -84,7 +84,7 @@ def split(text: str, lang: str) -> list[str]:
 
 
 def compose(text: str) -> str:
-    """The text in NFC. Runs of thousands of combining marks, which would take quadratic time, are composed in parts."""
+    """Return the text in NFC. Runs of thousands of combining marks are composed in parts, to avoid quadratic time."""
     sample = text[::_SAMPLED]
     if sample.isascii() or not _MANY_MARKS.search(sample):
         return unicodedata.normalize("NFC", text)
@@ -92,9 +92,10 @@ def compose(text: str) -> str:
 
 
 def _bounded(text: str) -> Iterator[str]:
-    """The text in parts for sentencex, which takes time with the square of quotes that are never closed.
+    """Yield the text in parts for sentencex, whose time is quadratic in the number of unclosed quotes.
 
-    It is cut between paragraphs, which changes nothing, and inside one only where that has thousands of quotes.
+    The text is cut between paragraphs, which changes nothing. It is cut inside a paragraph only if that has thousands
+    of quotes.
     """
     if _cost(text) <= _COST:
         yield text
@@ -117,15 +118,15 @@ def _cost(text: str) -> int:
 
 
 def spans(text: str, lang: str) -> list[tuple[int, int]]:
-    """Where each unit of `text` (in NFC) begins and ends in it: unit i is what stands at position i.
+    """Return where each unit of `text` (in NFC) begins and ends: unit i is the unit at position i.
 
-    What stands between units is white space, as the document has it.
+    Only white space is between units, as in the document.
     """
     found: list[tuple[int, int]] = []
     end = 0
     for piece in split(text, lang):
         words = piece.split()
-        # a piece has the document's words and other white space: the next word is the next that is found
+        # a piece has the words of the document, but other white space: the next word is the next match
         for number, word in enumerate(words):
             begin = text.index(word, end)
             end = begin + len(word)
@@ -137,15 +138,15 @@ def spans(text: str, lang: str) -> list[tuple[int, int]]:
 
 
 def without(document: str, lang: str, positions: Collection[int]) -> str | None:
-    """The document in NFC without the units at `positions`; `None` if no unit is left.
+    """Return the document in NFC without the units at `positions`; `None` if no unit is left.
 
-    All else stays as it stands. Where units are taken out, the widest break that stood there stays: what two
-    paragraphs held does not become one. `IndexError` for a position that the document does not have.
+    Everything else is unchanged. Where units are removed, the widest gap stays, so two paragraphs do not become one.
+    Raises `IndexError` for a position that the document does not have.
     """
     text = compose(document)
     units = spans(text, lang)
     if max(positions, default=-1) >= len(units):
-        raise IndexError(f"the document has {len(units)} units, none at {max(positions)}")
+        raise IndexError(f"the document has {len(units)} units, so there is none at {max(positions)}")
     kept = [index for index in range(len(units)) if index not in positions]
     if not kept:
         return None
@@ -159,12 +160,12 @@ def without(document: str, lang: str, positions: Collection[int]) -> str | None:
 
 
 def _width(gap: str) -> tuple[int, bool]:
-    """How much a gap parts: an empty line more than a line break, that more than a space, that more than nothing."""
+    """Rank a gap: an empty line is more than a line break, which is more than a space, which is more than nothing."""
     return min(_LINE_ENDS.sub("\n", gap).count("\n"), 2), bool(gap)
 
 
 def unwrap(text: str) -> str:
-    """The text with paragraphs parted by one empty line and the lines of a paragraph joined by spaces."""
+    """Return the text with one empty line between paragraphs, and the lines of a paragraph joined by spaces."""
     if "\r" in text or "\v" in text or "\f" in text or "\x85" in text or "\u2028" in text:
         text = _LINE_ENDS.sub("\n", text)
     if "\n" not in text:
@@ -174,7 +175,7 @@ def unwrap(text: str) -> str:
 
 @compiled
 def _space_bytes(data: Bytes, at: int, end: int) -> int:
-    """Bytes of the white-space character at `at` (Unicode White_Space and ASCII separators), else 0."""
+    """Return the bytes of the white-space character at `at` (Unicode White_Space and ASCII separators), otherwise 0."""
     byte = data[at]
     if byte < 0x80:
         return 1 if byte == 0x20 or 0x09 <= byte <= 0x0D or 0x1C <= byte <= 0x1F else 0
@@ -203,7 +204,7 @@ def collapse_spaces(data: Bytes, offsets: Offsets) -> tuple[Bytes, Offsets, npt.
         pending = False
         while at < end:
             byte = data[at]
-            # most bytes can be told from white space at a glance; only these begin a white-space character
+            # most bytes are clearly not white space; only these can start a white-space character
             if byte <= 0x20 or byte == 0xC2 or 0xE1 <= byte <= 0xE3:
                 wide = _space_bytes(data, at, end)
                 if wide:

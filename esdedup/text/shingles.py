@@ -1,12 +1,11 @@
-"""Texts into shingles, as 64-bit hashes in flat arrays.
+"""Turn texts into shingles, as 64-bit hashes in flat arrays.
 
-A shingle is `length` consecutive code points (`char:N`) or words (`word:N`). A text shorter than one
-shingle is one shingle, the whole text; an empty text has none and so never matches anything.
-Two different shingles get the same hash with probability 2^-64: Jaccard over hashes is Jaccard over
-shingles for every purpose here.
+A shingle is `length` consecutive code points (`char:N`) or words (`word:N`). A text shorter than one shingle is one
+shingle. An empty text has none, so it never matches anything. Two different shingles have the same hash with
+probability 2^-64, so Jaccard over hashes is Jaccard over shingles for all purposes here.
 
-The units of a text are numbers: its code points, or one 64-bit hash for each word. A window of them is
-hashed by a polynomial modulo 2^64, rolled along the text, and mixed.
+The units of a text are numbers: its code points, or one 64-bit hash for each word. A window of them is hashed by a
+polynomial modulo 2^64, rolled along the text, and mixed.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _BASE = np.uint64(0x9FB21C651E98DF25)  # odd, so that no power of it vanishes mo
 
 
 class Shingled(NamedTuple):
-    """Texts in the form that the kernels shingle: see `unit_windows`."""
+    """Texts in the form that the kernels shingle; see `unit_windows`."""
 
     data: Bytes
     offsets: Offsets
@@ -36,7 +35,7 @@ class Shingled(NamedTuple):
 
 @compiled
 def code_points(data: Bytes, start: int, end: int, units: Units) -> int:
-    """Write the code points of the UTF-8 text `data[start:end]` into `units`; their number."""
+    """Write the code points of the UTF-8 text `data[start:end]` to `units`. Return their number."""
     count = 0
     at = start
     while at < end:
@@ -68,7 +67,7 @@ def code_points(data: Bytes, start: int, end: int, units: Units) -> int:
 
 @compiled
 def window_hashes(units: Units, count: int, length: int, out: Hashes) -> int:
-    """Write the hash of each shingle of `units[:count]` into `out`, in text order; their number."""
+    """Write the hash of each shingle of `units[:count]` to `out`, in text order. Return their number."""
     if count == 0:
         return 0
     size = min(length, count)
@@ -87,7 +86,7 @@ def window_hashes(units: Units, count: int, length: int, out: Hashes) -> int:
 
 @compiled
 def longest(offsets: Offsets) -> int:
-    """The greatest distance between neighbouring offsets; 0 without any."""
+    """Return the greatest distance between adjacent offsets; 0 if there are none."""
     most = 0
     for index in range(len(offsets) - 1):
         most = max(most, int(offsets[index + 1] - offsets[index]))
@@ -105,9 +104,9 @@ def unit_windows(
     units: Units,
     out: Hashes,
 ) -> int:
-    """Shingle hashes of text `index` into `out`; their number.
+    """Write the shingle hashes of text `index` to `out`. Return their number.
 
-    By code points, text i is `data[offsets[i]:offsets[i + 1]]`; by words, its word hashes are
+    By code points, text i is `data[offsets[i]:offsets[i + 1]]`. By words, its word hashes are
     `words[offsets[i]:offsets[i + 1]]`.
     """
     if by_word:
@@ -121,7 +120,7 @@ def unit_windows(
 def _sort(values: Hashes, count: int, counters: Offsets, out: Hashes) -> None:
     """Sort `values[:count]` into `out`: one counting pass by the leading bits, then insertion.
 
-    The values are mixed, so about one falls into each bucket and the insertion pass is linear.
+    The values are mixed, so about one falls into each bucket, and the insertion pass is linear.
     """
     bits = 1
     while (1 << bits) < count:
@@ -148,7 +147,7 @@ def _sort(values: Hashes, count: int, counters: Offsets, out: Hashes) -> None:
 
 @compiled
 def shingle_sets(data: Bytes, offsets: Offsets, words: Hashes, by_word: bool, length: int) -> tuple[Hashes, Offsets]:
-    """The sorted distinct shingles of each text: flat hashes, and offsets of shape (n + 1,)."""
+    """Return the sorted distinct shingles of each text: flat hashes, and offsets of shape (n + 1,)."""
     texts = len(offsets) - 1
     widest = longest(offsets)
     units = np.empty(0 if by_word else widest, np.uint64)

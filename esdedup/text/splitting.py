@@ -1,4 +1,4 @@
-"""How texts are cut into what is compared."""
+"""How texts are split into units."""
 
 from __future__ import annotations
 

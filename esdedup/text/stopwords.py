@@ -1,6 +1,6 @@
-"""Words that say nothing about what a sentence is about: one short list a language; others have none.
+"""Stop words: one short list for each language; other languages have none.
 
-The last line is what is left of words that are cut at an apostrophe, as in 1990's.
+The last line contains the remains of words that are cut at an apostrophe, as in 1990's.
 """
 
 from __future__ import annotations
@@ -28,5 +28,5 @@ _NONE: frozenset[str] = frozenset()
 
 
 def stop_words(lang: str) -> frozenset[str]:
-    """The stop words of a language (`en`, `en-GB`), in lower case; none where there is no list."""
+    """Return the stop words of a language (`en`, `en-GB`), in lower case; empty if there is no list."""
     return _BY_LANGUAGE.get(lang.split("-")[0].split("_")[0], _NONE)

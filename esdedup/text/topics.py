@@ -1,7 +1,7 @@
-"""Texts into the words that tell their topic: lower case, no stop words, no numbers, no signs, and their stems.
+"""The words of texts that show their topic: lower case, no stop words, no numbers, no signs, and their stems.
 
-As Meng and Zheng do ("Similar Sentence Detection Using MinHash and Random Projection on Wikipedia", section 4.2.2).
-Each distinct word of a column is looked at once.
+As in Meng and Zheng ("Similar Sentence Detection Using MinHash and Random Projection on Wikipedia", section 4.2.2).
+Each distinct word of a column is processed only once.
 """
 
 from __future__ import annotations
@@ -20,8 +20,10 @@ from esdedup.text.words import find_words
 
 
 class TopicWords(NamedTuple):
-    """Words of n texts as 64-bit hashes: text i has `words[offsets[i]:offsets[i + 1]]`, by hash, repeated as in the
-    text. Of each of the `distinct` words (by hash), `stems` is the hash of its stem, `texts` how many texts have it."""
+    """Words of n texts as 64-bit hashes: text i has `words[offsets[i]:offsets[i + 1]]`, sorted by hash, and repeated as
+    in the text. For each of the `distinct` words (sorted by hash), `stems` is the hash of its stem, and `texts` is the
+    number of texts that contain it.
+    """
 
     words: Hashes
     offsets: Offsets
@@ -31,7 +33,7 @@ class TopicWords(NamedTuple):
 
 
 def topic_words(column: pa.LargeStringArray, lang: str, *, stemmed: bool) -> TopicWords:
-    """The words of each text that are neither stop words nor numbers nor signs; `stemmed` gives stems for words.
+    """Return the words of each text, without stop words, numbers and signs. With `stemmed`, also return their stems.
 
     Words of a language that Snowball does not know are their own stems.
     """
@@ -49,7 +51,7 @@ def topic_words(column: pa.LargeStringArray, lang: str, *, stemmed: bool) -> Top
     holder = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))[chosen]
     offsets = np.concatenate(([0], np.cumsum(np.bincount(holder, minlength=len(bounds) - 1)))).astype(np.int64)
     words = hashes[codes[chosen]]
-    order = np.lexsort((words, holder))  # one order of the words for texts that have the same
+    order = np.lexsort((words, holder))  # the same order of words for texts with the same words
     words, holder = words[order], holder[order]
     distinct, first = np.unique(hashes[kept], return_index=True)
     new = np.ones(len(words), np.bool_)

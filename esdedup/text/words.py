@@ -1,7 +1,7 @@
-"""Texts into words: Unicode word segments (UAX #29) that begin with a letter, digit or underscore.
+"""Split texts into words: Unicode word segments (UAX #29) that begin with a letter, digit or underscore.
 
-Done for a whole column at once: the texts are joined by line feeds, which no word contains, and one
-search over the joined text finds every word and every text's end.
+This is done for a whole column at once. The texts are joined by line feeds, which no word contains, and one search over
+the joined text finds every word and the end of every text.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ _WORD = regex.compile(r"(?w)\b\w.*?\b|\n")
 
 
 def find_words(column: pa.LargeStringArray) -> tuple[list[str], Offsets]:
-    """All words of all texts in order, and offsets (n + 1,): text i has `words[offsets[i]:offsets[i + 1]]`."""
+    """Return all words of all texts in order, and offsets (n + 1,): text i has `words[offsets[i]:offsets[i + 1]]`."""
     if len(column) == 0:
         return [], np.zeros(1, np.int64)
     found = _WORD.findall(joined(column))
     ends = np.array([at for at, word in enumerate(found) if word == "\n"], np.int64)
-    # the k-th separator stands k places too far, for the separators before it are no words
+    # the k-th separator is k positions too far, because the separators before it are not words
     offsets = np.concatenate(([0], ends - np.arange(len(ends)), [len(found) - len(ends)])).astype(np.int64)
     return [word for word in found if word != "\n"], offsets
 
 
 def word_hashes(column: pa.LargeStringArray) -> tuple[Hashes, Offsets]:
-    """The words of each text as 64-bit hashes, in the layout of `find_words`."""
+    """Return the words of each text as 64-bit hashes, in the layout of `find_words`."""
     words, offsets = find_words(column)
     return content_hashes(*text_buffers(text_column(words))), offsets
 
 
 def joined(column: pa.LargeStringArray) -> str:
-    """The texts as one string, separated by line feeds; line feeds inside a text become spaces."""
+    """Return the texts as one string, separated by line feeds. Line feeds inside a text become spaces."""
     flat = pc.replace_substring(column, "\n", " ")
     return "\n".join(flat.to_pylist())
 
 
 def holding(column: pa.LargeStringArray, text: str) -> npt.NDArray[np.bool_]:
-    """Which texts hold every word of `text`, and its signs where they stand, whatever the case of its letters."""
+    """Return which texts contain every word of `text`, and its signs at their positions, ignoring case."""
     asked = np.unique(word_hashes(pa.array([text.lower()], pa.large_string()))[0])
     lowered = [held.lower() for held in column.to_pylist()]
     words, offsets = word_hashes(pa.array(lowered, pa.large_string()))

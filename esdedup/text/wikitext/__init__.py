@@ -1,1 +1,1 @@
-"""What would a reader see of a page? Two paths through wiki markup."""
+"""What is the visible text of a page? Two ways to process wiki markup."""

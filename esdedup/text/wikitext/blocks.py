@@ -1,15 +1,15 @@
-"""Revisions of a page in blocks, so that only what a revision has anew is cleaned.
+"""Revisions of a page in blocks, so that only the new parts of a revision are cleaned.
 
-A block is a run of whole paragraphs. It begins after an empty line, and ends with one or with the text, and its
-plain text is that of the page there. For that two things have to be known where a block ends:
+A block is a run of whole paragraphs. It begins after an empty line, and ends with one or with the text. Its plain text
+is the same as within the page. For that, two things must be known at the end of a block:
 
-- Nothing is open: no comment, tag, template, link or table. All four passes have been over the block, and say so,
-  so this is no guess. Where something is open the block goes on, until it is closed or the text ends.
-- The level of the section that is being dropped, and whether anything visible stands before. These are what the last
-  pass carries over an empty line, and the next block begins with them.
+- Nothing is open: no comment, tag, template, link or table. All four passes have processed the block and report this,
+  so it is not a guess. If something is open, the block continues until it is closed or the text ends.
+- The level of the section that is being dropped, and whether anything visible precedes. The last pass carries both over
+  an empty line, and the next block begins with them.
 
-Then what follows finds every pass as it is at the beginning of a page: at the beginning of a line, with a block
-break to write before the next visible character.
+So each pass finds the following block in the same state as the beginning of a page: at the beginning of a line, with a
+block break to write before the next visible character.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from esdedup.text.wikitext.marks import constant
 
 _FIRST_ROOM = 64
 
-# What is known where a block ends: the dropped level, 0 outside, and whether anything visible stands before.
+# The state at the end of a block: the dropped level, 0 outside, and whether anything visible precedes.
 _BEGIN, _LEVEL, _WRITTEN = constant(0), constant(7), constant(8)
 _OPEN = constant(16)  # the block does not end here
 
 
 class Blocks(NamedTuple):
-    """What n revisions of a page consist of. A block's number says when the page had it first, from 0.
+    """The blocks of n revisions of a page. A block's number says in which order the page first had it, from 0.
 
-    `seen` (m,) are the numbers of the blocks of each revision, in order, and `seen_row` the revisions they are in.
-    `texts` (k,) are the plain texts of blocks that the page did not have before, `number` and `row` likewise; blocks
-    without visible text are left out. One after another, texts are the text of the page: they begin with an empty line
-    where visible text stands before.
+    `seen` (m,) are the numbers of the blocks of each revision, in order, and `seen_row` the revisions that contain
+    them. `texts` (k,) are the plain texts of blocks that are new to the page, with their `number` and `row`. Blocks
+    without visible text are left out. Joined, the texts are the text of the page: they begin with an empty line if
+    visible text precedes.
     """
 
     seen: Numbers
@@ -51,7 +51,7 @@ class Blocks(NamedTuple):
 
 
 class PageBlocks:
-    """All blocks that a page has had: some 30 bytes for each that was different."""
+    """All blocks that a page has had: about 30 bytes for each different one."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
@@ -63,7 +63,7 @@ class PageBlocks:
         )
 
     def read(self, revisions: pa.LargeStringArray) -> Blocks:
-        """Take in the next revisions of the page."""
+        """Add the next revisions of the page."""
         data, offsets = text_buffers(revisions)
         slots, hashes, leaves, self._count, seen, seen_row, out, bounds, number, row = _read_blocks(
             read_only(data), read_only(offsets), *self._known, self._count, *self._tables
@@ -73,13 +73,13 @@ class PageBlocks:
 
 
 class WholeTexts:
-    """All different revisions that a page has had, each one a block, where they cannot be cut; not cleaned."""
+    """All different revisions of a page, each as one block, for cleaners that cannot cut pages. Not cleaned."""
 
     def __init__(self) -> None:
         self._known: dict[int, int] = {}
 
     def read(self, revisions: pa.LargeStringArray) -> Blocks:
-        """Take in the next revisions of the page."""
+        """Add the next revisions of the page."""
         before = len(self._known)
         hashes = content_hashes(*text_buffers(revisions)).tolist()
         seen = np.array([self._known.setdefault(key, len(self._known)) for key in hashes], np.int64)
@@ -90,11 +90,13 @@ class WholeTexts:
 
 @compiled
 def _paragraph_end(text: Bytes, at: int, end: int) -> int:
-    """The beginning of the first line after `at` that stands after an empty line and is none; else `end`."""
+    """Return the beginning of the first line after `at` that follows an empty line and is not empty;
+    otherwise `end`.
+    """
     i = at + 1
     while i < end:
         if text[i] != 10:
-            i += 2  # of two line breaks side by side, one is met so
+            i += 2  # finds one of two adjacent line breaks
         elif text[i - 1] != 10:
             i += 1
         else:
@@ -106,7 +108,7 @@ def _paragraph_end(text: Bytes, at: int, end: int) -> int:
 
 @compiled
 def _find(slots: Numbers, hashes: Hashes, key: np.uint64) -> int:
-    """The slot that has the number of the block with this hash, or -1 and is where it belongs."""
+    """Return the slot with the number of the block with this hash; or -1, and the slot for it."""
     mask = np.uint64(slots.size - 1)
     slot = key & mask
     while slots[slot] >= 0 and hashes[slots[slot]] != key:
@@ -116,7 +118,7 @@ def _find(slots: Numbers, hashes: Hashes, key: np.uint64) -> int:
 
 @compiled
 def _doubled(hashes: Hashes, leaves: Numbers) -> tuple[Numbers, Hashes, Numbers]:
-    """The full columns with room for as many again, and their slots."""
+    """Return the full columns with twice the room, and their slots."""
     count = hashes.size
     slots = np.full(4 * count, -1, np.int64)
     grown, left = np.empty(2 * count, np.uint64), np.empty(2 * count, np.int64)
@@ -138,9 +140,9 @@ def _read_blocks(
     values: Numbers,
     letters: Numbers,
 ) -> tuple[Numbers, Hashes, Numbers, int, Numbers, Numbers, Bytes, Numbers, Numbers, Numbers]:
-    """`Blocks` of revisions, after the columns of all blocks (their slots, hashes and `leaves`) and their count.
+    """Return the `Blocks` of revisions, after the columns of all blocks (slots, hashes and `leaves`) and their count.
 
-    `leaves` is what is known where a block ends, or `_OPEN`.
+    `leaves` is the state at the end of a block, or `_OPEN`.
     """
     rows = offsets.size - 1
     longest = 0
@@ -161,7 +163,7 @@ def _read_blocks(
         while at < end:
             block_end = _paragraph_end(data, at, end)
             while True:
-                last = block_end == end  # what is open there is text
+                last = block_end == end  # anything open there is text
                 key = xxh64(data, at, block_end) ^ np.uint64(2 * state + last)
                 slot = _find(slots, hashes, key)
                 block = slots[slot]
@@ -190,7 +192,7 @@ def _read_blocks(
                         bounds[new] = written
                 if leaves[block] != _OPEN:
                     break
-                # twice as far each time: what stays open to the end of a long text is not read for each paragraph
+                # read twice as far each time, so that text with something unclosed is not read for each paragraph
                 block_end = _paragraph_end(data, min(2 * block_end - at, end), end)
             seen[met], seen_row[met] = block, row
             met += 1

@@ -1,4 +1,4 @@
-"""Single characters of the last pass: entities, magic words, UTF-8."""
+"""Single characters in the last pass: entities, magic words, UTF-8."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NO_ENTITY = (-1, 0)
 
 @compiled
 def is_character(code: int) -> bool:
-    """Whether a numeric entity may name this code point."""
+    """Return whether a numeric entity may refer to this code point."""
     if code < 32:
         return code == 9 or code == 10 or code == 13
     return code < 0xD800 or (code >= 0xE000 and code <= 0xFFFD) or (code >= 0x10000 and code <= 0x10FFFF)
@@ -21,7 +21,7 @@ def is_character(code: int) -> bool:
 
 @compiled
 def read_entity(text: Bytes, start: int, end: int, keys: Numbers, values: Numbers) -> tuple[int, int]:
-    """Code point of the entity whose ampersand is text[start], and where it ends; or `NO_ENTITY`."""
+    """Return the code point of the entity whose ampersand is text[start], and its end; or `NO_ENTITY`."""
     i = start + 1
     last = min(end, start + _LONGEST_ENTITY)
     if i < last and text[i] == 35:
@@ -60,7 +60,7 @@ def read_entity(text: Bytes, start: int, end: int, keys: Numbers, values: Number
 
 @compiled
 def read_magic_word(text: Bytes, start: int, end: int, keys: Numbers, values: Numbers, letters: Numbers) -> int:
-    """Where the magic word that begins at text[start], an underscore, ends; or -1."""
+    """Return the end of the magic word that begins at text[start], an underscore; or -1."""
     if start + 4 >= end or text[start + 1] != 95 or text[start + 2] == 95:
         return -1
     i = start + 2
@@ -75,7 +75,7 @@ def read_magic_word(text: Bytes, start: int, end: int, keys: Numbers, values: Nu
 
 @compiled
 def write_character(out: Bytes, o: int, code: int) -> int:
-    """Write `code` as UTF-8 at out[o]; return the place after it."""
+    """Write `code` as UTF-8 at out[o]. Return the position after it."""
     if code < 0x80:
         out[o] = code
         return o + 1

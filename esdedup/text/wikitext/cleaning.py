@@ -1,4 +1,4 @@
-"""Ways to turn wikitext into plain text: a protocol, and its implementations by name."""
+"""Cleaners that turn wikitext into plain text: a protocol, and its implementations by name."""
 
 from __future__ import annotations
 
@@ -19,17 +19,21 @@ class Cleaner(ABC):
     """Turns wikitext into plain text, for a wiki whose namespaces have these names."""
 
     tables: Tables | None = None
-    """What the fast kernels know about the wiki, for a page to be cut into blocks; None if pages are cleaned whole."""
+    """What the fast kernels know about the wiki, so that a page can be cut into blocks; None if pages are cleaned
+    whole.
+    """
 
     @abstractmethod
     def __init__(self, names: Names) -> None: ...
 
     @abstractmethod
     def clean_column(self, column: pa.LargeStringArray) -> tuple[list[str | None], list[tuple[int, str]]]:
-        """The plain texts, and for each row that cannot be parsed its number and the reason; its text is None."""
+        """Return the plain texts, and the row number and the reason for each text that cannot be parsed; its text is
+        None.
+        """
 
     def close(self) -> None:  # noqa: B027  (most hold nothing)
-        """Release what the cleaner holds."""
+        """Release the cleaner's resources."""
 
 
 CLEANERS: Implementations[Cleaner] = Implementations(

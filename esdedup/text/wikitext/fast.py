@@ -1,7 +1,7 @@
-"""The fast path: wikitext of whole batches of pages into plain text, in four linear passes over bytes.
+"""The fast cleaner: plain text from batches of pages, in four linear passes over bytes.
 
-Blocks (headings, list items, paragraphs) are separated by an empty line; a line break inside a paragraph
-stays one. White space is otherwise one space, as a reader sees it. What opens and is never closed is text.
+Blocks (headings, list items, paragraphs) are separated by an empty line. A line break inside a paragraph stays. Other
+white space becomes one space, as on the rendered page. Markup that is never closed is text.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from esdedup.text.wikitext.template_pass import strip_templates
 Number = TypeVar("Number", np.uint8, np.int64)
 
 
-_OUTSIDE = constant(0)  # of sections that are dropped
+_OUTSIDE = constant(0)  # of dropped sections
 
 
 @compiled
 def room(longest: int) -> tuple[Bytes, npt.NDArray[np.int64]]:
-    """Where `clean` works on texts of at most `longest` bytes: on the text, and on all that may be open at once."""
-    # what opens takes two bytes, but for marks
+    """Return working memory for `clean`, for texts of at most `longest` bytes: the text, and a stack of open markup."""
+    # opening markup takes two bytes, except for marks
     return np.empty(longest, dtype=np.uint8), np.empty((4, longest + 1), dtype=np.int64)
 
 
@@ -51,11 +51,11 @@ def clean(
     values: Numbers,
     letters: Numbers,
 ) -> tuple[int, int, bool]:
-    """Write the plain text of data[begin:end] to out[at:], which has twice the room; return its end there.
+    """Write the plain text of data[begin:end] to out[at:], which has twice the room. Return its end there.
 
-    `dropped_level` is the level of the heading whose section is being dropped, 0 outside: as the text begins, and
-    returned, as it ends. The third answer is whether anything is open at the end, so that more text could change
-    what was made of this one.
+    `dropped_level` is the level of the heading whose section is being dropped at the beginning, 0 outside. The second
+    result is the level at the end. The third is whether anything is open at the end, so that more text could change the
+    result.
     """
     kinds, places, pipes, brackets = stack[0], stack[1], stack[2], stack[3]
     length, open_tag = strip_tags(data, begin, end, text, keys, values)
@@ -86,26 +86,26 @@ def _clean_pages(
 
 
 class FastCleaner(Cleaner):
-    """Wikitext into plain text at a hundred megabytes a second; never fails, never gives up on a page.
+    """Cleans wikitext at about a hundred megabytes a second. It never fails on a page.
 
-    Threads may share one cleaner: it holds tables only, and works without the interpreter lock.
+    Threads may share one cleaner: it has only tables, and works without the interpreter lock.
     """
 
     def __init__(self, names: Names) -> None:
         self.tables: Tables = (*lookup.table(names), lookup.LETTERS)
 
     def clean(self, text: str) -> str:
-        """The plain text of one page."""
+        """Return the plain text of one page."""
         data = np.frombuffer(text.encode("utf-8", "replace"), dtype=np.uint8)
         cleaned, _ = self.clean_batch(data, np.array([0, data.size], dtype=np.int64))
         return cleaned.tobytes().decode("utf-8")
 
     def clean_column(self, column: pa.LargeStringArray) -> tuple[list[str | None], list[tuple[int, str]]]:
-        """See `Cleaner`; every page can be cleaned."""
+        """See `Cleaner`. Every page can be cleaned."""
         return texts_from(*self.clean_batch(*text_buffers(column))).to_pylist(), []
 
     def clean_batch(self, data: Bytes, offsets: Numbers) -> tuple[Bytes, Numbers]:
-        """The plain text of many pages: page i is data[offsets[i]:offsets[i + 1]], and so in the result.
+        """Return the plain text of many pages: page i is data[offsets[i]:offsets[i + 1]], in the result as well.
 
         Both are UTF-8. The result is valid wherever the input is.
         """
@@ -113,7 +113,7 @@ class FastCleaner(Cleaner):
 
 
 def read_only(array: npt.NDArray[Number]) -> npt.NDArray[Number]:
-    """A view that cannot be written: the columns of a batch cannot either, and each kind compiles anew."""
+    """Return a read-only view: columns of a batch are read-only too, and each type is compiled separately."""
     view = np.ascontiguousarray(array).view()
     view.flags.writeable = False
     return view

@@ -1,4 +1,4 @@
-"""A page as mwparserfromhell reads it into flat wikitext: no templates, tables, links or tags, only marks."""
+"""Convert a page, as mwparserfromhell reads it, to flat wikitext: only marks, no templates, tables, links or tags."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from esdedup.text.wikitext import rules
 from esdedup.text.wikitext.plain_lines import COMMENT, GONE, SOFT, SPLIT, protect
 from esdedup.text.wikitext.rules import TAGS, Names
 
-# Tags that the parser left in the text: unpaired ones, which MediaWiki takes for tags all the same.
+# Tags that the parser left in the text: unpaired ones, which MediaWiki treats as tags anyway.
 _TAG = re.compile(r"</?([A-Za-z0-9]+)(?=[\s/>])[^<>]*>")
 
 _MARK_OF_TAG = {rules.BLOCK: SPLIT, rules.BREAK: SOFT, rules.TABLE: SPLIT, rules.TRANSPARENT: ""}
 
 
 def flatten(code: Any, names: Names) -> str:
-    """The flat wikitext of `code`, a `Wikicode`."""
+    """Return the flat wikitext of `code`, a `Wikicode`."""
     return "".join(_READERS[type(node)](node, names) for node in code.nodes)
 
 
@@ -71,7 +71,7 @@ def _wikilink(node: nodes.Wikilink, names: Names) -> str:
 def _tag(node: nodes.Tag, names: Names) -> str:
     name = str(node.tag).strip().lower()
     if node.wiki_markup and name != "table":
-        # The marks of lists and rules are read with their line; those of bold and italic go.
+        # The marks of lists and rules are read with their line; those of bold and italic are removed.
         return GONE + flatten(node.contents, names) + GONE if node.contents else str(node.wiki_markup)
     kind = TAGS.get(name)
     contents = flatten(node.contents, names) if node.contents is not None else ""

@@ -1,8 +1,8 @@
-"""What wikis call things, language by language: sections, namespaces, magic words, language links.
+"""Names in wikis by language: sections, namespaces, magic words, language links.
 
-All languages are used together, whatever the wiki: articles borrow names from one another's templates and
-translations. A name that means an ordinary section elsewhere (such as "Literatura") is therefore left out.
-Names are compared folded (see `rules.fold`), so upper and lower case do not matter here.
+All languages are used together for every wiki, because articles borrow names from templates and translations of other
+wikis. A name that means an ordinary section elsewhere (such as "Literatura") is therefore left out. Names are compared
+folded (see `rules.fold`), so case does not matter here.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ SECTIONS: dict[str, str] = {
     "|扩展阅读|擴展閱讀|参考|參考|注释与参考文献|参考书目|參考書目|註釋與參考文獻|外部鏈接|外部连接"
     "|外部連接|相关链接|相關連結|注脚|註腳|参考来源|參考來源|參照|参照|參考文獻與註釋|參考連結",
 }
-"""Titles of sections that hold no prose of the article."""
+"""Titles of sections without prose of the article."""
 
 NAMESPACES: dict[str, str] = {
     "af": "lêer|beeld|kategorie",
@@ -245,7 +245,7 @@ NAMESPACES: dict[str, str] = {
     "war": "fayl|paypay|kaarangay",
     "zh": "文件|档案|檔案|图像|圖像|图片|圖片|媒体|媒體|媒体文件|分类|分類",
 }
-"""Names and aliases of the namespaces File (once Image), Media and Category."""
+"""Names and aliases of the namespaces File (formerly Image), Media and Category."""
 
 MAGIC_WORDS: dict[str, str] = {
     "ar": "لا_فهرس|لافهرس|فهرس|لصق_فهرس|لا_تحرير_قسم|لا_معرض|فهرسة|لافهرسة|تصنيف_مخفي",
@@ -285,7 +285,7 @@ MAGIC_WORDS: dict[str, str] = {
     "zh": "无目录|無目錄|强显目录|強顯目錄|显示目录|目录|目錄|无段落编辑|不显示编辑段落|隐藏分类|隱藏分類"
     "|不转换内容|不转换标题",
 }
-"""What stands between double underscores and is never shown."""
+"""Words between double underscores, which are never shown."""
 
 INTERLANGUAGE = (
     "aa ab ace ady af ak als alt am ami an ang ann anp ar arc arq ary arz as ast atj av avk awa ay az azb "

@@ -17,7 +17,7 @@ from esdedup.text.wikitext.marks import (
     constant,
 )
 
-# What must be written before the next visible character, the stronger one winning.
+# What must be written before the next visible character; the stronger one wins.
 _NOTHING, _SPACE, _LINE, _BLOCK = (constant(strength) for strength in range(4))
 
 _PLAIN, _WHITE, _QUOTE, _AMPERSAND, _UNDERSCORE, _GONE, _SPLIT, _SOFT, _MARK, _LEAD_C2 = range(10)
@@ -32,14 +32,14 @@ _CLASS = byte_map(
 
 @compiled
 def _odd_quote(text: Bytes, start: int, end: int) -> int:
-    """Where MediaWiki reads `'''` in this line as an apostrophe and `''`, or -1.
+    """Return where MediaWiki reads `'''` in this line as an apostrophe and `''`, or -1.
 
-    It does when a line has an odd number both of bold and of italic marks. The first mark wins that follows a
-    word of one letter, else the first after a longer word, else the first after a space.
+    It does so if a line has an odd number both of bold and of italic marks. The first mark after a word of one letter
+    wins, otherwise the first after a longer word, otherwise the first after a space.
     """
     bold, italic = 0, 0
     single, multiple, space = -1, -1, -1
-    before = start  # where the text between the last mark and this one begins
+    before = start  # start of the text between the last mark and this one
     i = start
     while i < end:
         if text[i] != 39:
@@ -56,7 +56,7 @@ def _odd_quote(text: Bytes, start: int, end: int) -> int:
         if run == 2 or run >= 5:
             italic += 1
         if run == 3 or run == 4:
-            # Of four, the first is an apostrophe, hence the last character before the mark.
+            # Of four, the first is an apostrophe, so it is the last character before the mark.
             last = i if run == 4 else i - 1
             if last >= before and text[last] == 32:
                 space = i if space < 0 else space
@@ -75,7 +75,7 @@ def _odd_quote(text: Bytes, start: int, end: int) -> int:
 
 @compiled
 def _separate(out: Bytes, o: int, start: int, pending: int) -> int:
-    """Write what is pending, unless nothing has been written since `start`."""
+    """Write what is pending, unless nothing was written since `start`."""
     if o == start or pending == _NOTHING:
         return o
     out[o] = 32 if pending == _SPACE else 10
@@ -98,8 +98,8 @@ def _write_line(
     values: Numbers,
     letters: Numbers,
 ) -> tuple[int, int]:
-    """Write what is visible of text[start:end] to out[o:]; return its end and what is pending after it."""
-    odd = -2  # not looked for yet
+    """Write the visible part of text[start:end] to out[o:]. Return its end, and what is pending after it."""
+    odd = -2  # not searched yet
     i = start
     while i < end:
         byte = text[i]
@@ -174,7 +174,7 @@ def _write_line(
 
 @compiled
 def _visible_end(text: Bytes, start: int, end: int) -> int:
-    """The end of text[start:end] without white space and marks at its end."""
+    """Return the end of text[start:end] without trailing white space and marks."""
     while end > start:
         kind = _CLASS[text[end - 1]]
         if kind != _WHITE and kind != _GONE and kind != _SPLIT:
@@ -185,7 +185,7 @@ def _visible_end(text: Bytes, start: int, end: int) -> int:
 
 @compiled
 def _heading_level(text: Bytes, start: int, end: int) -> int:
-    """The level of the heading in text[start:end], which ends visibly; 0 if it is none."""
+    """Return the level of the heading in text[start:end], which ends visibly; 0 if it is not a heading."""
     if end - start < 3 or text[start] != 61 or text[end - 1] != 61:
         return 0
     level = 1
@@ -207,12 +207,11 @@ def write_lines(
     values: Numbers,
     letters: Numbers,
 ) -> tuple[int, int]:
-    """Write the plain text of text[:length] to out[page:]; return its end.
+    """Write the plain text of text[:length] to out[page:]. Return its end, and the dropped level there.
 
-    `dropped_level` is the level of the heading whose section is being dropped, 0 outside: as the text begins, and
-    returned, as it ends.
+    `dropped_level` is the level of the heading whose section is being dropped at the beginning, 0 outside.
 
-    Needs room for twice the length: a block break is two bytes, and what it stands for may be one.
+    Needs room for twice the length: a block break is two bytes, and may replace one.
     """
     o = page
     pending = _BLOCK
@@ -246,7 +245,7 @@ def write_lines(
                     o = heading
                     dropped_level = level
             continue
-        alone = False  # whether the line is a block of its own
+        alone = False  # whether the line is its own block
         if first == 42 or first == 35 or first == 58 or first == 59:
             alone = True
             while start < end and (text[start] == 42 or text[start] == 35 or text[start] == 58 or text[start] == 59):
@@ -262,7 +261,7 @@ def write_lines(
             while start < end and text[start] == 45:
                 start += 1
         elif first == 124 or (first == 123 and end - start > 1 and text[start + 1] == 124):
-            alone = True  # what remains of a table that is never closed
+            alone = True  # the rest of a table that is never closed
         written = o
         o, pending = _write_line(
             text,

@@ -1,4 +1,4 @@
-"""Third pass: links and tables, in one stack of what is open."""
+"""Third pass: links and tables, with one stack of open markup."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SPECIAL = byte_map(dict.fromkeys(range(256), 0) | dict.fromkeys((10, 91, 93, 12
 
 @compiled
 def _opens_url(text: Bytes, start: int, end: int, keys: Numbers, values: Numbers) -> bool:
-    """Whether a URL scheme that links may use stands at `start`."""
+    """Return whether a URL scheme that links may use begins at `start`."""
     key = SCHEME
     i = start
     while i < end and i - start < 12:
@@ -39,7 +39,7 @@ def _opens_url(text: Bytes, start: int, end: int, keys: Numbers, values: Numbers
 
 @compiled
 def _label_of_url(text: Bytes, start: int, end: int) -> int:
-    """Where the label begins in text[start:end], a URL and its label."""
+    """Return where the label begins in text[start:end], a URL and its label."""
     i = start
     while i < end:
         byte = text[i]
@@ -55,7 +55,7 @@ def _label_of_url(text: Bytes, start: int, end: int) -> int:
 
 @compiled
 def _is_dropped(text: Bytes, start: int, end: int, keys: Numbers, values: Numbers, letters: Numbers) -> bool:
-    """Whether the link title in text[start:end] is a file, a category or another language's article."""
+    """Return whether the link title in text[start:end] is a file, a category or another language's article."""
     last = min(end, start + _LONGEST_NAMESPACE)
     for colon in range(start, last):
         if text[colon] == 58:
@@ -65,7 +65,7 @@ def _is_dropped(text: Bytes, start: int, end: int, keys: Numbers, values: Number
 
 @compiled
 def _close_link(text: Bytes, place: int, pipe: int, o: int, keys: Numbers, values: Numbers, letters: Numbers) -> int:
-    """Leave the label of the link that opens at `place` and ends at `o`; return the new end."""
+    """Keep only the label of the link that opens at `place` and ends at `o`. Return the new end."""
     if place + 2 == (pipe if pipe >= 0 else o):
         text[o] = 93  # `[[]]` is text
         text[o + 1] = 93
@@ -86,14 +86,16 @@ def _close_link(text: Bytes, place: int, pipe: int, o: int, keys: Numbers, value
     i = place + 2
     while i < o and text[i] == 32:
         i += 1
-    if i < o and text[i] == 58:  # the colon that makes a link of `[[:File:name]]`
+    if i < o and text[i] == 58:  # the colon that makes `[[:File:name]]` a link
         text[i] = GONE
     return o
 
 
 @compiled
 def _still_open(top: int, line: int, kinds: Numbers, places: Numbers, pipes: Numbers) -> int:
-    """How many are still open on the line that begins at `line`: titles and external links end with theirs."""
+    """Return how many are still open on the line that begins at `line`. Titles and external links end with
+    their line.
+    """
     while (
         top > 0
         and places[top - 1] < line
@@ -115,12 +117,12 @@ def strip_links(
     values: Numbers,
     letters: Numbers,
 ) -> tuple[int, bool]:
-    """Leave the labels of links in text[:length], and remove files, categories and tables, in place.
+    """Keep only the labels of links in text[:length], and remove files, categories and tables, in place.
 
-    The next four arrays are room for a stack of what is open: its kind, its place, where its first `|` stands
-    (-1: not yet) and how many single brackets are open in it. Prefixes of links are overwritten with `GONE`
-    instead of moving the label: a prefix never holds another link, so each byte is overwritten once.
-    Returns the new length, and whether a link or a table is open after the last line, if that is ended.
+    The next four arrays are a stack of open markup: its kind, its position, the position of its first `|` (-1: not
+    yet), and the number of single brackets open in it. Prefixes of links are overwritten with `GONE` instead of moving
+    the label. A prefix never contains another link, so each byte is overwritten once. Returns the new length, and
+    whether a link or a table is open after the last line, if that is ended.
     """
     top = 0
     wiki_tables, html_tables = 0, 0
@@ -213,7 +215,7 @@ def strip_links(
                 top -= 1
                 o = _close_link(text, places[top], pipes[top], o, keys, values, letters)
                 i += 2
-                # A title that holds a link is none.
+                # A title that contains a link is not a title.
                 if top > 0 and kinds[top - 1] == _LINK and pipes[top - 1] < 0:
                     top -= 1
             else:

@@ -1,4 +1,4 @@
-"""Names in a table that compiled code can look into: an open-addressed hash table of 64-bit keys."""
+"""Names in a table for compiled code: an open-addressed hash table of 64-bit keys."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from esdedup.text.wikitext.marks import GONE, constant
 Bytes = npt.NDArray[np.uint8]
 Numbers = npt.NDArray[np.int64]
 
-# One table serves all kinds of names: the hash of a name starts from its kind. The kinds differ above the
-# bits of any character, so that no first character of one kind can make up for the difference to another.
+# One table serves all kinds of names: the hash of a name starts from its kind. Kinds differ above the bits of any
+# character, so no first character can make up for the difference between two kinds.
 ENTITY, TAG, NAMESPACE, SECTION, MAGIC_WORD, SCHEME = (constant(kind << 32) for kind in range(1, 7))
 
 ABSENT = -1
@@ -35,13 +35,13 @@ _LAST_FOLDED = rules.LAST_FOLDED
 
 @compiled
 def mix(key: int, code: int) -> int:
-    """`key` with one more character."""
+    """Return `key` with one more character."""
     return (key ^ code) * _PRIME
 
 
 @compiled
 def find(keys: Numbers, values: Numbers, key: int) -> int:
-    """The value kept under `key`, or `ABSENT`."""
+    """Return the value stored under `key`, or `ABSENT`."""
     mask = keys.size - 1
     place = (key ^ (key >> 32)) & mask
     while keys[place] != 0:
@@ -53,7 +53,7 @@ def find(keys: Numbers, values: Numbers, key: int) -> int:
 
 @compiled
 def folded_key(text: Bytes, start: int, end: int, kind: int, letters: Numbers) -> int:
-    """The key of the name in text[start:end], folded as `rules.fold` folds it."""
+    """Return the key of the name in text[start:end], folded as in `rules.fold`."""
     key = kind
     space = False
     empty = True
@@ -87,7 +87,7 @@ def folded_key(text: Bytes, start: int, end: int, kind: int, letters: Numbers) -
 
 
 def key_of(kind: int, name: str) -> int:
-    """The key that the compiled code computes for `name`, character by character."""
+    """Return the key that the compiled code computes for `name`, character by character."""
     key = int(kind)
     for char in name:
         key = ((key ^ ord(char)) * _PRIME) & (2**64 - 1)
@@ -95,11 +95,11 @@ def key_of(kind: int, name: str) -> int:
 
 
 def table(names: rules.Names) -> tuple[Numbers, Numbers]:
-    """Keys and values of all names: the two arrays that `find` looks into."""
+    """Return keys and values of all names: the two arrays that `find` searches."""
     entries: dict[int, int] = {}
     groups: tuple[tuple[int, Mapping[str, int]], ...] = (
         (ENTITY, rules.ENTITIES),
-        # the kind in the low byte, above it the tag's own number
+        # the kind in the low byte, above it the number of the tag
         (TAG, {name: number << 8 | kind for number, (name, kind) in enumerate(rules.TAGS.items())}),
         (NAMESPACE, dict.fromkeys(names.dropped_links, 1)),
         (SECTION, dict.fromkeys(rules.SECTIONS, 1)),

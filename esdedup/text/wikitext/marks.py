@@ -1,7 +1,7 @@
-"""Bytes that never occur in UTF-8, used between the passes to say what stood in a place.
+"""Bytes that never occur in UTF-8. The passes use them to mark what was at a position.
 
-Something removed between two quote marks must not let them join into a longer run, and a line that begins
-with something removed does not begin a list: so what goes leaves a mark. The last pass takes the marks out.
+Something removed between two quote marks must not let them join into a longer run, and a line that begins with
+something removed does not begin a list. So removed text leaves a mark. The last pass removes the marks.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SOFT = 0xFD  # a line break inside a block
 TABLE_OPEN = 0xFC  # the `<` of `<table`
 TABLE_CLOSE = 0xFB  # `</table>`
 
-# Characters of literal text that later passes would take for markup.
+# Characters of literal text that later passes would interpret as markup.
 PROTECTED: dict[str, int] = {
     "{": 0xF5,
     "}": 0xF6,
@@ -32,12 +32,12 @@ PROTECTED: dict[str, int] = {
 
 
 def constant(value: int) -> int:
-    """`value` as an argument of compiled code: a Python int would have the callee compiled for it alone."""
+    """Return `value` as an argument of compiled code: a Python int would compile the callee again for this value."""
     return cast(int, np.int64(value))
 
 
 def byte_map(changes: Mapping[int, int]) -> npt.NDArray[np.uint8]:
-    """A table of 256 bytes that maps each byte to itself, but for `changes`."""
+    """Return a table of 256 bytes that maps each byte to itself, except for `changes`."""
     table = np.arange(256, dtype=np.uint8)
     for byte, changed in changes.items():
         table[byte] = changed
@@ -47,10 +47,10 @@ def byte_map(changes: Mapping[int, int]) -> npt.NDArray[np.uint8]:
 _NEVER = [0xC0, 0xC1, *range(0xF5, 0x100)]
 
 SANE = byte_map({byte: ord("?") for byte in _NEVER})
-"""Bytes of a page as read: those that could pass for a mark (and are not UTF-8) are questioned."""
+"""Bytes of a page as read: bytes that look like a mark (and are not UTF-8) become question marks."""
 
 PROTECT = byte_map({byte: ord("?") for byte in _NEVER} | {ord(char): mark for char, mark in PROTECTED.items()})
 """Bytes of literal text as the later passes may see them."""
 
 RESTORE = byte_map({mark: ord(char) for char, mark in PROTECTED.items()} | {TABLE_OPEN: ord("<")})
-"""Marks back into the characters they stand for."""
+"""Turns marks back into the characters that they represent."""

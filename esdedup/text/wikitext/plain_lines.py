@@ -1,7 +1,7 @@
-"""Lines of flat wikitext into plain text, written for reading: what the reference path ends with.
+"""Turn lines of flat wikitext into plain text, written for readability: the end of the reference cleaner.
 
-The same rules as the fast path's last pass, from MediaWiki's own, kept apart from it so that each can be
-held against the other. Flat wikitext has no templates, tables, links or tags left, only the marks below.
+These are the same rules as in the fast cleaner's last pass, derived from MediaWiki's own. They are separate so that
+each can be tested against the other. Flat wikitext has no templates, tables, links or tags, only the marks below.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import re
 from esdedup.text.wikitext import marks
 from esdedup.text.wikitext.rules import ENTITIES, MAGIC_WORDS, SECTIONS, fold
 
-# The marks of the fast path, as lone surrogates, which no page can hold either.
+# The marks of the fast cleaner, as lone surrogates, which no page can contain.
 GONE = chr(0xDC00 + marks.GONE)
 SPLIT = chr(0xDC00 + marks.SPLIT)
 SOFT = chr(0xDC00 + marks.SOFT)
-COMMENT = chr(0xDC00 + 0xF0)  # a mark of its own here: lines that hold only comments vanish
+COMMENT = chr(0xDC00 + 0xF0)  # a separate mark here: lines with only comments disappear
 
 _PROTECT = {ord(char): chr(0xDC00 + ord(char)) for char in "{}[]|'_=<>\0"}
 _RESTORE = {ord(protected): chr(char) for char, protected in _PROTECT.items()}
@@ -32,17 +32,17 @@ _QUOTES = re.compile(rb"(''+)")
 
 
 def hide_nul(text: str) -> str:
-    """`text` with a mark in place of NUL, which the parser takes for the end; `plain_text` puts it back."""
+    """Return `text` with a mark instead of NUL, which the parser takes for the end; `plain_text` restores it."""
     return text.replace("\0", protect("\0"))
 
 
 def protect(text: str) -> str:
-    """`text` such that nothing in it is taken for markup; entities excepted, as MediaWiki has it."""
+    """Return `text` such that nothing in it is interpreted as markup, except entities, as in MediaWiki."""
     return text.translate(_PROTECT)
 
 
 def plain_text(flat: str, quotes: bool) -> str:
-    """The blocks of `flat`, separated by empty lines; `quotes`: with MediaWiki's rule for quote marks."""
+    """Return the blocks of `flat`, separated by empty lines. With `quotes`, apply MediaWiki's rule for quote marks."""
     flat = _COMMENT_LINES.sub("", flat).replace(COMMENT, "")
     blocks: list[str] = []
     paragraph: list[str] = []
@@ -93,7 +93,7 @@ def _append_block(blocks: list[str], text: str) -> None:
 
 
 def _line_text(line: str, quotes: bool) -> str:
-    """A line with its single characters read; soft breaks are line breaks, block breaks stay marks."""
+    """Return a line with its single characters decoded. Soft breaks become line breaks, block breaks stay marks."""
     if quotes and "''" in line:
         line = apply_quotes(line)
     line = _MAGIC_WORD.sub(lambda match: "" if fold(match[1]) in MAGIC_WORDS else match[0], line)
@@ -115,13 +115,13 @@ def _entity_text(entity: re.Match[str]) -> str:
 
 
 def apply_quotes(line: str) -> str:
-    """`line` without its marks of bold and italic, by the rule that MediaWiki applies to each line.
+    """Return `line` without its marks of bold and italic, by the rule that MediaWiki applies to each line.
 
-    Runs of four apostrophes, and of more than five, begin with apostrophes that are text. When both bold and
-    italic marks are odd in number, one bold mark is an apostrophe and an italic mark: the first one after a
-    word of one letter, else the first after a longer word, else the first after a space.
+    Runs of four apostrophes, and of more than five, begin with apostrophes that are text. If both bold and italic marks
+    are odd in number, one bold mark is an apostrophe and an italic mark: the first one after a word of one letter,
+    otherwise the first after a longer word, otherwise the first after a space.
     """
-    # MediaWiki counts bytes here: a letter of two bytes makes no word of one letter.
+    # MediaWiki counts bytes here: a single letter of two bytes does not count as a word of one letter.
     parts = _QUOTES.split(line.encode("utf-8", "surrogatepass"))
     bold = italic = 0
     for i in range(1, len(parts), 2):

@@ -1,7 +1,7 @@
-"""The reference path: mwparserfromhell, in a process of its own that can be killed.
+"""The reference cleaner: mwparserfromhell, in a separate process that can be killed.
 
-Its tokenizer runs for minutes on some inputs and cannot be interrupted, so a page that takes too long costs
-the process, not the run.
+Its tokenizer runs for minutes on some inputs and cannot be interrupted. So a page that takes too long costs the
+process, not the run.
 """
 
 from __future__ import annotations
@@ -24,11 +24,10 @@ from esdedup.text.wikitext.worker import OK, read_message, write_message
 
 
 class ReferenceCleaner(Cleaner):
-    """Wikitext into plain text by mwparserfromhell, some fifty times slower than the fast path.
+    """Cleans wikitext with mwparserfromhell, about fifty times slower than the fast cleaner.
 
-    With `corrected`, the parser leaves quote marks alone and MediaWiki's own rule is applied to them: by
-    itself it takes an unpaired mark for one that runs on through all the text behind it. Use as a context
-    manager, or call `close`.
+    With `corrected`, the parser ignores quote marks, and MediaWiki's own rule is applied to them. By itself, the parser
+    lets an unpaired mark run on through all the following text. Use as a context manager, or call `close`.
     """
 
     def __init__(self, names: Names, corrected: bool = True, time_limit: float = 5.0) -> None:
@@ -37,7 +36,7 @@ class ReferenceCleaner(Cleaner):
         self._process: subprocess.Popen[bytes] | None = None
 
     def clean(self, text: str) -> str:
-        """The plain text of one page; `UnparsablePageError` if the parser fails or takes too long."""
+        """Return the plain text of one page. Raises `UnparsablePageError` if the parser fails or takes too long."""
         process = self._process or self._start()
         late = threading.Event()
 
@@ -54,7 +53,7 @@ class ReferenceCleaner(Cleaner):
             write_message(process.stdin, text.encode("utf-8", "replace"))
             answer = read_message(process.stdout)
         except OSError:
-            pass  # the process is gone: the answer is missing, and says so below
+            pass  # the process has ended: the missing answer is handled below
         finally:
             timer.cancel()
             timer.join()
@@ -63,9 +62,9 @@ class ReferenceCleaner(Cleaner):
         if answer is None:
             if late.is_set():
                 raise UnparsablePageError(
-                    f"mwparserfromhell took longer than {self._time_limit:g} s on the page; use the fast path"
+                    f"mwparserfromhell took longer than {self._time_limit:g} s on the page; use --wikitext fast"
                 )
-            raise UnparsablePageError("mwparserfromhell crashed on the page; use the fast path")
+            raise UnparsablePageError("mwparserfromhell crashed on the page; use --wikitext fast")
         content = answer[1:].decode("utf-8")
         if answer[:1] != OK:
             raise UnparsablePageError(f"mwparserfromhell failed on the page: {content}")
@@ -84,7 +83,7 @@ class ReferenceCleaner(Cleaner):
         return texts, unparsable
 
     def _start(self) -> subprocess.Popen[bytes]:
-        # The package is found where this one was, whatever folder the program was started in.
+        # The package is found where this one was, whatever the working folder.
         root = str(Path(__file__).resolve().parents[3])
         path = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))
         process = subprocess.Popen(
@@ -95,28 +94,28 @@ class ReferenceCleaner(Cleaner):
         )
         self._process = process
         assert process.stdin is not None and process.stdout is not None
-        # Starting takes longer than most pages and is not the page's fault: wait for it here.
+        # Starting takes longer than most pages, and is not the page's fault: wait for it here.
         ready = None
-        with suppress(OSError):  # it is gone: so is the answer
+        with suppress(OSError):  # the process has ended, so there is no answer
             write_message(process.stdin, self._settings)
             ready = read_message(process.stdout)
         if ready is None:
             self.close()
             raise EsdedupError(
-                "the process of the reference path ended while it was starting (out of memory?); "
+                "the process of the reference cleaner ended while it was starting (out of memory?); "
                 "run the same command again, or use --wikitext fast"
             )
         return process
 
     def close(self) -> None:
-        """End the process; the next page starts another."""
+        """End the process. The next page starts another one."""
         process, self._process = self._process, None
         if process is None:
             return
         process.kill()
         for stream in (process.stdin, process.stdout):
             if stream is not None:
-                with suppress(OSError):  # what was not sent need not be
+                with suppress(OSError):  # unsent data does not matter
                     stream.close()
         process.wait()
 

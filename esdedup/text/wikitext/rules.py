@@ -1,4 +1,4 @@
-"""What is dropped, what is kept and what breaks a line: the rules both wikitext paths take from here."""
+"""What is dropped, what is kept and what breaks a line: the rules of both cleaners."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Mapping
 
 from esdedup.text.wikitext import languages
 
-# What becomes of an HTML or extension tag.
-DROP = 1  # goes with all it encloses, which is not read as wikitext
-LITERAL = 2  # goes; what it encloses is text as it stands
-LITERAL_BLOCK = 3  # the same, in a block of its own
-INLINE = 4  # goes; what it encloses stays in the line
-BLOCK = 5  # goes; what it encloses is a block of its own
+# What happens to an HTML or extension tag.
+DROP = 1  # removed with its content, which is not read as wikitext
+LITERAL = 2  # removed; its content is text as it is
+LITERAL_BLOCK = 3  # the same, in its own block
+INLINE = 4  # removed; its content stays in the line
+BLOCK = 5  # removed; its content is its own block
 BREAK = 6  # becomes a soft line break
-TABLE = 7  # goes with all it encloses, which is read as wikitext
-TRANSPARENT = 8  # goes as if it had never been there
+TABLE = 7  # removed with its content, which is read as wikitext
+TRANSPARENT = 8  # removed as if it had never been there
 
 
 def _kinds(groups: Mapping[int, str]) -> dict[str, int]:
@@ -44,7 +44,7 @@ TAGS: dict[str, int] = _kinds(
 ENTITIES: dict[str, int] = {
     name[:-1]: ord(value) for name, value in html.entities.html5.items() if name.endswith(";") and len(value) == 1
 }
-"""Code point by name, for every entity that stands for one character."""
+"""Code point by name, for every entity that represents one character."""
 
 SCHEMES: tuple[str, ...] = (
     *(
@@ -62,12 +62,12 @@ SCHEMES: tuple[str, ...] = (
     *("mms://", "nntp://", "redis://", "ssh://", "svn://", "telnet://", "worldwind://", "bitcoin:", "geo:"),
     *("magnet:", "mailto:", "matrix:", "news:", "sip:", "sips:", "sms:", "tel:", "urn:", "xmpp:"),
 )
-"""What `[` must be followed by to open an external link."""
+"""What must follow `[` to open an external link."""
 
 LAST_FOLDED = 0x2000
-"""Letters from here on have no case, or none that matters in a name; they are compared as they are."""
+"""Letters from here on have no case, or none that matters in a name. They are not folded."""
 
-# Marks of writing direction that editors paste into names without seeing them.
+# Marks of writing direction that editors paste into names without noticing them.
 DIRECTION_MARKS = "\u200e\u200f\u202a\u202b\u202c\u202d\u202e"
 
 
@@ -77,11 +77,11 @@ def _fold_letter(code: int) -> int:
 
 
 FOLDED: tuple[int, ...] = tuple(_fold_letter(code) for code in range(LAST_FOLDED))
-"""The lower-case letter of every code point below `LAST_FOLDED`; one letter always stays one letter."""
+"""The lower-case letter of every code point below `LAST_FOLDED`. One letter always stays one letter."""
 
 
 def fold(name: str) -> str:
-    """`name` as names are compared: lower case, underscores and runs of space as one space, trimmed."""
+    """Fold `name` for comparison: lower case, underscores and runs of spaces as one space, trimmed."""
     kept = "".join(
         chr(FOLDED[ord(char)]) if ord(char) < LAST_FOLDED else char for char in name if char not in DIRECTION_MARKS
     )
@@ -101,7 +101,7 @@ _MEDIA, _FILE, _CATEGORY = -2, 6, 14
 
 
 class Names:
-    """Names that one wiki gives to things: those of its dump's `<siteinfo>`, and those known of all wikis."""
+    """Names of one wiki: those of its dump's `<siteinfo>`, and those known from all wikis."""
 
     def __init__(self, namespaces: Mapping[int, str] | None = None) -> None:
         self.namespaces: dict[int, str] = dict(namespaces or {})
@@ -109,9 +109,9 @@ class Names:
         own = [self.namespaces.get(number, "") for number in (_MEDIA, _FILE, _CATEGORY)]
         known = _folded(languages.NAMESPACES) | frozenset(map(fold, languages.INTERLANGUAGE.split()))
         self.dropped_links: frozenset[str] = (known | frozenset(map(fold, own))) - {""}
-        """Folded prefixes of links that go with their captions: files, categories, other languages."""
+        """Folded prefixes of links that are removed with their captions: files, categories, other languages."""
 
     def drops_link(self, title: str) -> bool:
-        """Whether `[[title]]` is a file, a category or the same article in another language."""
+        """Return whether `[[title]]` is a file, a category or the same article in another language."""
         prefix, colon, _ = title.partition(":")
         return bool(colon) and fold(prefix) in self.dropped_links

@@ -21,7 +21,7 @@ def _lower(byte: int) -> int:
 
 @compiled
 def _find_comment_end(text: Bytes, start: int, end: int) -> int:
-    """Where the next `-->` begins, or -1."""
+    """Return where the next `-->` begins, or -1."""
     for i in range(start, end - 2):
         if text[i] == 45 and text[i + 1] == 45 and text[i + 2] == 62:
             return i
@@ -30,7 +30,7 @@ def _find_comment_end(text: Bytes, start: int, end: int) -> int:
 
 @compiled
 def _find_closing_tag(text: Bytes, start: int, end: int, name: int, length: int) -> int:
-    """Where the next closing tag of the name at text[name:name + length] begins, or -1."""
+    """Return where the next closing tag of the name at text[name:name + length] begins, or -1."""
     for i in range(start, end - length - 2):
         if text[i] != 60 or text[i + 1] != 47:
             continue
@@ -51,17 +51,15 @@ def _find_closing_tag(text: Bytes, start: int, end: int, name: int, length: int)
 
 @compiled
 def strip_tags(text: Bytes, start: int, end: int, out: Bytes, keys: Numbers, values: Numbers) -> tuple[int, bool]:
-    """Write text[start:end] to `out` without comments and tags; return its length there.
+    """Write text[start:end] to `out` without comments and tags. Return its length there.
 
-    Also whether more text after `end` could change what was made of this one: something was not closed.
-
-    What is dropped with its content leaves `GONE`; a tag that begins or ends a block leaves `SPLIT`.
-    A closing tag that was once not found will not be found further on: so every search runs at most once
-    to the end of the page.
+    Also return whether more text after `end` could change the result, because something was not closed. Tags that are
+    dropped with their content leave `GONE`. A tag that begins or ends a block leaves `SPLIT`. If a closing tag was not
+    found once, it will not be found later either, so every search reaches the end of the page at most once.
     """
     missing = np.zeros(_TAGS, dtype=np.bool_)
     comment_end_missing, tag_end_missing = False, False
-    # Before this place in `out` there is only white space back to the second place.
+    # Between the second position and this one, `out` contains only white space.
     known, known_start = -1, -1
     o = 0
     i = start
@@ -83,7 +81,7 @@ def strip_tags(text: Bytes, start: int, end: int, out: Bytes, keys: Numbers, val
                 i += 1
                 continue
             i = found + 3
-            # A line that holds nothing but comments goes with its line break.
+            # A line that contains only comments is removed with its line break.
             line = o
             while line > known and line > 0 and (out[line - 1] == 32 or out[line - 1] == 9):
                 line -= 1

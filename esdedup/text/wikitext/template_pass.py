@@ -1,4 +1,4 @@
-"""Second pass: templates and parameters, which go with all they enclose."""
+"""Second pass: templates and parameters, which are removed with their content."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from esdedup.text.wikitext.marks import GONE
 
 @compiled
 def strip_templates(text: Bytes, length: int, places: Numbers, counts: Numbers) -> tuple[int, bool]:
-    """Remove closed `{{…}}` and `{{{…}}}` from text[:length] in place; return the new length, and whether one
-    is open at its end.
+    """Remove closed `{{…}}` and `{{{…}}}` from text[:length] in place. Return the new length, and whether one is open
+    at the end.
 
-    `places` and `counts` are room for a stack: where each open run of braces stands, and how many of it are
-    still open. A run that is never closed stays as it is, and so does all that follows it.
+    `places` and `counts` are a stack: the position of each open run of braces, and how many braces of it are still
+    open. A run that is never closed stays unchanged, and so does everything after it.
     """
     top = 0
     o = 0

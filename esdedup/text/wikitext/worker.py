@@ -1,7 +1,7 @@
-"""The process that runs the reference path: reads pages on its input, writes plain texts on its output.
+"""The process of the reference cleaner: reads pages from its input, writes plain texts to its output.
 
-Each message is a length of four bytes and so many bytes of UTF-8; an answer has one more byte before it,
-`OK` or `FAILED`, and in the latter case holds the reason. The first message holds the settings as JSON.
+Each message is a length of four bytes, followed by that many bytes of UTF-8. An answer has one more byte before it,
+`OK` or `FAILED`; after `FAILED` it contains the reason. The first message contains the settings as JSON.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _LENGTH = struct.Struct(">I")
 
 
 def clean(text: str, names: Names, corrected: bool) -> str:
-    """The plain text of one page, in this process."""
+    """Return the plain text of one page, in this process."""
     code = mwparserfromhell.parse(hide_nul(text), skip_style_tags=corrected)
     return plain_text(flatten(code, names), quotes=corrected)
 
 
 def read_message(stream: IO[bytes]) -> bytes | None:
-    """The next message, or `None` when the other side is gone."""
+    """Return the next message, or `None` if the other side has ended."""
     head = stream.read(_LENGTH.size)
     if len(head) < _LENGTH.size:
         return None
@@ -47,7 +47,7 @@ def write_message(stream: IO[bytes], message: bytes) -> None:
 
 def main() -> None:
     """Serve until the input ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's, which ends us
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and ends this process
     source, sink = sys.stdin.buffer, sys.stdout.buffer
     settings = json.loads(read_message(source) or b"{}")
     names = Names({int(number): name for number, name in settings["namespaces"].items()})
@@ -55,7 +55,7 @@ def main() -> None:
     while (page := read_message(source)) is not None:
         try:
             answer = OK + clean(page.decode("utf-8"), names, settings["corrected"]).encode("utf-8")
-        except Exception as error:  # whatever a parser may raise is the page's failure, not ours
+        except Exception as error:  # any exception of the parser is a failure of the page
             answer = FAILED + f"{type(error).__name__}: {error}".encode("utf-8", "replace")
         write_message(sink, answer)
 

@@ -171,7 +171,7 @@ def test_one_that_never_gets_ready_is_told(monkeypatch: pytest.MonkeyPatch) -> N
 def test_nobody_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kibana, "FIRST_PATIENCE", 0.3)
     line = refusal("http://127.0.0.1:9")
-    assert line == "nothing answers ([Errno 111] Connection refused); is Kibana running, and is that its address?"
+    assert line == "no connection ([Errno 111] Connection refused); check that Kibana is running at this address"
 
 
 def test_silence_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,7 +215,7 @@ def test_kibana_with_tls_is_trusted_by_its_authority(monkeypatch: pytest.MonkeyP
      "http://host/a b", "http://[::1", "https://host:99999"],
 )  # fmt: skip
 def test_an_address_that_makes_no_sense_is_refused(address: str) -> None:
-    with pytest.raises(UsageError, match="--kibana: the address makes no sense; give --kibana http"):
+    with pytest.raises(UsageError, match="--kibana: not a valid address; give --kibana http"):
         import_dashboards(STORE, address)
 
 

