@@ -1,7 +1,7 @@
-"""Sentences out of clauses, clauses out of frames and words.
+"""Sentences made of clauses, and clauses made of frames and words.
 
-The fixed text of a frame, and what joins two clauses, is always shorter than a shingle: sentences made apart
-have almost no shingle in common, however many are made.
+The fixed text of a frame, and the text that joins two clauses, is always shorter than a shingle. So independent
+sentences share almost no shingles, however many are made.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ _SLOTS: dict[str, tuple[str, tuple[tuple[str, ...], ...]]] = {
     "number": ("%s", (pool(NUMBERS),)),
 }
 _TITLE = "@"
-"""Stands for what a sentence is about until the sentence is whole."""
+"""Placeholder for the subject of a sentence until the sentence is complete."""
 
-# `title` is what the sentence is about.
+# `title` is the subject of the sentence.
 _FRAMES = tuple(
     line.strip()
     for line in """
@@ -122,7 +122,7 @@ _JOINTS = pool((", and ", ", and ", ", but ", ", but ", "; ", "; ", ", yet ", ",
 
 _USUAL = (1, 60, 75, 75, 75, 80, 80, 90, 95, 100, 105, 110, 115, 120, 130, 140, 150, 160, 170, 190, 210, 240, 280, 400)
 _LENGTHS = tuple(_USUAL[place % len(_USUAL)] for place in range(CHOICES))
-"""Least lengths of sentences."""
+"""Minimum lengths of sentences."""
 
 _Frame = tuple[str, tuple[tuple[str, ...], ...]]
 _SLOT = re.compile(r"\{(\w+)\}")
@@ -139,29 +139,29 @@ _COMPILED = tuple(_PATTERNS[place % len(_PATTERNS)] for place in range(CHOICES))
 
 
 def _random_choices(random_numbers: random.Random) -> Iterator[list[int]]:
-    """Places in a pool, some at a time, without end."""
+    """Yield random indices into a pool, some at a time, forever."""
     while True:
         bits = np.frombuffer(random_numbers.randbytes(4096), dtype="<u2")
         yield (bits % CHOICES).tolist()
 
 
 class SentenceMaker:
-    """Makes sentences about `title`, as the random numbers have it."""
+    """Makes random sentences about `title`."""
 
     def __init__(self, random_numbers: random.Random, title: str = "It") -> None:
         self._choices = chain.from_iterable(_random_choices(random_numbers))
         self._title = title
 
     def about(self, title: str) -> None:
-        """Sentences made from now on are about `title`."""
+        """Make the following sentences about `title`."""
         self._title = title
 
     def clause(self) -> str:
-        """Forty to ninety characters, no full stop, lower case unless a name begins it."""
+        """Return forty to ninety characters, without a full stop, in lower case unless they begin with a name."""
         return self.clauses(1)
 
     def clauses(self, least: int) -> str:
-        """Clauses joined to `least` characters or, by less than one clause, more."""
+        """Return joined clauses of at least `least` characters, less than one clause more."""
         choices = self._choices
         pattern, slots = _COMPILED[next(choices)]
         text = pattern % tuple(map(getitem, slots, choices))
@@ -171,25 +171,25 @@ class SentenceMaker:
         return text.replace(_TITLE, self._title)
 
     def sentence(self, least: int = 0) -> str:
-        """A sentence of `least` characters or somewhat more; by default mostly of one to three clauses."""
+        """Return a sentence of `least` characters or slightly more; by default mostly of one to three clauses."""
         text = self.clauses(least or _LENGTHS[next(self._choices)])
         return text[0].upper() + text[1:] + "."
 
     def phrase(self) -> str:
-        """An adjective and a noun."""
+        """Return an adjective and a noun."""
         return f"{_KINDS[next(self._choices)]} {_NOUNS[next(self._choices)]}"
 
     def person(self) -> str:
-        """A first and a family name."""
+        """Return a first and a family name."""
         return PEOPLE[next(self._choices)]
 
     def place(self) -> str:
-        """A name of a place."""
+        """Return the name of a place."""
         return PLACES[next(self._choices)]
 
 
 def generate_sentences(count: int, seed: int) -> Iterator[str]:
-    """`count` sentences of 40 to 600 characters that have nothing to do with each other."""
+    """Yield `count` unrelated sentences of 40 to 600 characters."""
     maker = SentenceMaker(random.Random(f"sentences {seed}"))
     for _ in range(count):
         maker.about(maker.place())

@@ -1,7 +1,7 @@
-"""The vocabulary: ordinary words in lists, invented names of people and places out of syllables.
+"""The vocabulary: ordinary words in lists, and invented names of people and places, made of syllables.
 
-No word has more than nine letters, so that twelve characters of a sentence always reach into two words and
-unrelated sentences share next to nothing.
+No word has more than nine letters, so twelve characters of a sentence always include parts of two words, and
+unrelated sentences share almost nothing.
 """
 
 from __future__ import annotations

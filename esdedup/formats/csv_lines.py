@@ -65,13 +65,13 @@ class HeldLines(CsvLines, AbstractContextManager["HeldLines"]):
         self._held.close()
 
     def __next__(self) -> str:
-        for place, line in self._lines:
-            if place and not self.first_of_record:
-                self.first_of_record = place
+        for number, line in self._lines:
+            if number and not self.first_of_record:
+                self.first_of_record = number
                 self._begin = self._held.tell()
                 self.torn = False
             self._held.write(line)
-            if place:
+            if number:
                 return line.decode("utf-8", "surrogateescape")
             self.torn = True
         raise StopIteration

@@ -159,10 +159,10 @@ def _documents(
     cells: list[list[str]], numbers: Sequence[int], columns: Columns, skips: Skips
 ) -> tuple[Sequence[str], Sequence[str] | None, Sequence[str], Sequence[int]]:
     """Return ids, titles, texts and line numbers of split lines: all at once, or line by line if one is skipped."""
-    place, title = columns.id, columns.title
+    id_column, title = columns.id, columns.title
     try:
         texts = [columns.texts(line) for line in cells] if columns.more else [line[columns.text] for line in cells]
-        ids = list(map(str, numbers)) if place is None else [line[place] for line in cells]
+        ids = list(map(str, numbers)) if id_column is None else [line[id_column] for line in cells]
         titles = None if title is None else [line[title] for line in cells]
     except IndexError:
         pass
@@ -178,8 +178,8 @@ def _documents(
             kept.append((*record, number))
     if not kept:
         return [], None, [], []
-    names, found, bodies, places = zip(*kept, strict=True)
-    return names, None if title is None else found, bodies, places
+    kept_ids, kept_titles, kept_texts, kept_numbers = zip(*kept, strict=True)
+    return kept_ids, None if title is None else kept_titles, kept_texts, kept_numbers
 
 
 class _TabLines(_Cells):
@@ -190,10 +190,10 @@ class _TabLines(_Cells):
         self._splits = 0 if self._columns is None else _splits(self._columns)
 
     def records(self, pieces: Iterator[bytes], decisions: Decisions) -> Iterator[tuple[int, bytes]]:
-        for place, line in numbered_lines(pieces, decisions):
-            names = decoded(body_and_end(line)[0]) if place and self._columns is None else None
+        for number, line in numbered_lines(pieces, decisions):
+            names = decoded(body_and_end(line)[0]) if number and self._columns is None else None
             if names is None:
-                yield place, line
+                yield number, line
                 continue
             header = names.split(self._separator)
             yield 0, self.take_header(header, line)
@@ -260,14 +260,14 @@ class _CsvRecords(_Cells):
         from esdedup.columns.records import Skips
 
         with HeldLines(numbered_lines(pieces, decisions)) as lines:
-            for place, cells in csv_records(lines, self._separator, Skips()):
+            for number, cells in csv_records(lines, self._separator, Skips()):
                 yield from ((0, piece) for piece in lines.before_record())
                 if self._columns is None:
                     yield 0, self.take_header(cells, b"".join(lines.record()))
                 elif lines.torn:
                     yield from ((0, piece) for piece in lines.record())
                 else:
-                    yield place, b"".join(lines.record())
+                    yield number, b"".join(lines.record())
                 lines.release()
             yield from ((0, piece) for piece in lines.all())
 

@@ -70,13 +70,13 @@ class LineFormat(Format):
 
 def rewrite_records(records: Records, pieces: Iterator[bytes], decisions: Decisions, annotate: bool) -> Iterator[bytes]:
     """Rewrite one member, record by record; see `Format.rewrite`."""
-    for place, data in records.records(pieces, decisions):
-        if not place or data.isspace():
+    for record, data in records.records(pieces, decisions):
+        if not record or data.isspace():
             yield data
         elif annotate:
-            noted = records.annotated(data, decisions.note(place))
+            noted = records.annotated(data, decisions.note(record))
             yield data if noted is None else noted
-        elif drops := decisions.drops(place):
+        elif drops := decisions.drops(record):
             left = decisions.left(records.text(data) if decisions.needs_text else None, drops)
             if left is not None:
                 yield records.with_text(data, left)

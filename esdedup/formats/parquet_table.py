@@ -111,8 +111,8 @@ class ParquetTable(AbstractContextManager["ParquetTable"]):
     def _documents(self, batch: pa.RecordBatch, first: int, walk: Walk) -> pa.RecordBatch:
         rows = batch.num_rows
         nothing, bad = pa.nulls(rows, pa.large_string()), pa.array(np.zeros(rows, np.bool_))
-        places = pa.array(np.arange(first, first + rows))
-        id_, title = places.cast(pa.large_string()), nothing
+        numbers = pa.array(np.arange(first, first + rows))
+        id_, title = numbers.cast(pa.large_string()), nothing
         text, bad = self._strings(batch, self._text, bad)
         if self._id is not None:
             id_, bad = self._strings(batch, self._id, bad)
@@ -127,7 +127,7 @@ class ParquetTable(AbstractContextManager["ParquetTable"]):
             kept = pc.and_(kept, pc.invert(mask))
         arrays = [
             id_.cast(pa.string()), title.cast(pa.string()), text, nothing.cast(pa.int64()), nothing.cast(pa.string()),
-            nothing.cast(pa.string()), places,
+            nothing.cast(pa.string()), numbers,
         ]  # fmt: skip
         return pa.RecordBatch.from_arrays(arrays, schema=DOCUMENTS).filter(kept)
 
@@ -175,10 +175,10 @@ class ParquetTable(AbstractContextManager["ParquetTable"]):
         stays = np.ones(batch.num_rows, np.bool_)
         texts: dict[int, str] = {}
         unmarked = batch.num_rows
-        while (place := decisions.next_record) < first + batch.num_rows:
-            row = place - first
+        while (record := decisions.next_record) < first + batch.num_rows:
+            row = record - first
             unmarked -= 1
-            if drops := decisions.drops(place):
+            if drops := decisions.drops(record):
                 left = decisions.left(self._text_of(batch, row) if decisions.needs_text else None, drops)
                 if left is None:
                     stays[row] = False

@@ -1,15 +1,15 @@
-"""A node's data folder: what lies where in it, and who holds it.
+"""A node's data folder: its files, and its lock.
 
     data/      what Elasticsearch stores
     logs/      node.log, its warnings; console.log, what the process printed
-    config/    made anew at every start
+    config/    made again at every start
     node.json  how the node was started last
-    pid        of the server, as long as it runs
+    pid        process id of the server while it runs
     lock       locked from the beginning of a start to the end of the server
 
-The lock is what counts. The command that starts a node takes it and its server inherits it, so it is free again
-when the server is gone, however it ended. A pid that was left behind counts for nothing: neither without the lock,
-nor when the process is not the server of this folder.
+The lock decides whether a node runs. The command that starts a node takes it, and its server inherits it. So it is
+free again when the server has ended, for whatever reason. A pid is ignored if nobody holds the lock, or if the process
+is not the server of this folder.
 """
 
 from __future__ import annotations

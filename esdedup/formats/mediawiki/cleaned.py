@@ -34,12 +34,12 @@ def cleaned_pages(
 
 
 def _line(row: dict[str, Any], text: str, decisions: Decisions, annotate: bool) -> bytes | None:
-    place = decisions.record
+    record = decisions.record
     page = {name: row[name] for name in ("id", "title")} | {"text": text}
     page |= {name: row[name] for name in ("revision", "timestamp")}
     if annotate:
-        page[NOTE] = decisions.note(place)
-    elif drops := decisions.drops(place):
+        page[NOTE] = decisions.note(record)
+    elif drops := decisions.drops(record):
         left = decisions.left(text, drops)
         if left is None:
             return None

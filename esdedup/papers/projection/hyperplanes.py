@@ -142,7 +142,7 @@ def _pack(products: Sums) -> Signatures:
     return out
 
 
-# -- signatures that stand near ---------------------------------------------------------------------------------------
+# -- neighboring signatures --------------------------------------------------------------------------------------------
 
 
 def permutation(seed: int, which: int, bits: int) -> Numbers:

@@ -284,7 +284,7 @@ def test_a_killed_scan_is_gone_on_with(tmp_path: Path, monkeypatch: pytest.Monke
     scanning = by_projection(verify=verify, vector_length=70, signature_bits=70, hamming=15, permutations=3)
     expected = project(texts, scanning, budget=TIGHT)
     steps = 0
-    original = ProjectionScan._mark
+    original = ProjectionScan._commit_step
 
     def dying(self: ProjectionScan, stage: str, done: int) -> None:
         nonlocal steps
@@ -293,7 +293,7 @@ def test_a_killed_scan_is_gone_on_with(tmp_path: Path, monkeypatch: pytest.Monke
             raise KeyboardInterrupt
         original(self, stage, done)
 
-    monkeypatch.setattr(ProjectionScan, "_mark", dying)
+    monkeypatch.setattr(ProjectionScan, "_commit_step", dying)
     deaths = 0
     while True:
         db = Database(tmp_path / "scratch.duckdb", memory=2**27, threads=2)
