@@ -11,6 +11,7 @@ import pytest
 from hypothesis import settings
 
 from tests.support.elastic import elastic_prefix, elastic_url, short_lived, three_nodes  # noqa: F401 (fixtures)
+from tests.support.orphans import Guard, guarded
 from tests.support.stores import address, run, stores  # noqa: F401 (fixtures)
 
 # the first example may compile a kernel
@@ -53,6 +54,13 @@ def _is_of_a_server(item: pytest.Item) -> bool:
         or (varied is not None and "server" in varied.params.values())
         or item.path.name.startswith("test_server_")
     )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def guard() -> Iterator[Guard]:
+    """Ends what this process has started, also when it is killed."""
+    with guarded() as guard:
+        yield guard
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -18,6 +18,7 @@ from elasticsearch import Elasticsearch
 
 from esdedup.node import control
 from esdedup.node.needs import HOST, free_ports
+from tests.support.orphans import Guard
 
 # half the processor time of a start: these nodes do not live long enough for Java's better compiler to pay
 SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -32,7 +33,7 @@ def short_lived() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def elastic_url(tmp_path_factory: pytest.TempPathFactory, short_lived: None) -> Iterator[str]:
+def elastic_url(tmp_path_factory: pytest.TempPathFactory, short_lived: None, guard: Guard) -> Iterator[str]:
     """The address of a node: the one that ESDEDUP_TEST_ES_URL names, or one of this process's own."""
     given = os.environ.get("ESDEDUP_TEST_ES_URL")
     if given:
@@ -44,8 +45,8 @@ def elastic_url(tmp_path_factory: pytest.TempPathFactory, short_lived: None) -> 
     memory = Path("/dev/shm")
     where = memory if memory.is_dir() else tmp_path_factory.mktemp("node")
     with (
-        tempfile.TemporaryDirectory(prefix="esdedup-node-", dir=where) as folder,
-        control.running_node(Path(folder), heap=2**30) as address,
+        guard.folder(Path(tempfile.mkdtemp(prefix="esdedup-node-", dir=where))) as folder,
+        control.running_node(folder, heap=2**30) as address,
     ):
         yield address
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.orphans import Guard
 from tests.support.records import records, table
 from tests.system.robustness.helpers import said
 from tests.system.robustness.on_a_server import Job, make_job, make_small
@@ -23,12 +24,12 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="package")
-def job(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Job]:
+def job(tmp_path_factory: pytest.TempPathFactory, guard: Guard) -> Iterator[Job]:
     """Commands for a store on a server, and what comes of them where nothing goes wrong."""
     memory = Path("/dev/shm")
     where = memory if memory.is_dir() else tmp_path_factory.getbasetemp()
-    with tempfile.TemporaryDirectory(prefix="esdedup-job-", dir=where) as folder:
-        yield make_job(Path(folder))
+    with guard.folder(Path(tempfile.mkdtemp(prefix="esdedup-job-", dir=where))) as folder:
+        yield make_job(folder)
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ import pytest
 from esdedup.node import control
 from tests.support.elastic import Member, start_member, wait_for_cluster
 from tests.support.elastic_proxy import Action, Exchange, Proxy, Request, forward
+from tests.support.orphans import Guard
 from tests.system.robustness.on_a_server import Job, is_bulk
 
 pytestmark = pytest.mark.usefixtures("small")
@@ -31,10 +32,10 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("patient", "short_lived")
-def test_a_node_is_restarted_while_loading_and_while_scanning(job: Job, tmp_path: Path) -> None:
+def test_a_node_is_restarted_while_loading_and_while_scanning(job: Job, tmp_path: Path, guard: Guard) -> None:
     memory = Path("/dev/shm")
-    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else tmp_path) as folder:
-        node = control.start(Path(folder), port=0, heap=384 * 2**20)
+    with guard.folder(Path(tempfile.mkdtemp(dir=memory if memory.is_dir() else tmp_path))) as folder:
+        node = control.start(folder, port=0, heap=384 * 2**20)
         port = int(node.address.rpartition(":")[2])
         ends: list[threading.Thread] = []
         pids = [node.pid]
@@ -42,8 +43,8 @@ def test_a_node_is_restarted_while_loading_and_while_scanning(job: Job, tmp_path
         def restart() -> None:
             if ends[1:]:  # once it is asked to end, once it is not
                 os.kill(pids.pop(), signal.SIGKILL)
-            control.stop(Path(folder))
-            pids.append(control.start(Path(folder), port=port, heap=384 * 2**20).pid)
+            control.stop(folder)
+            pids.append(control.start(folder, port=port, heap=384 * 2**20).pid)
 
         def restart_beside(exchange: Exchange) -> None:
             """The request is on its way while the node is told to stop."""
@@ -66,7 +67,7 @@ def test_a_node_is_restarted_while_loading_and_while_scanning(job: Job, tmp_path
         finally:
             for end in ends:
                 end.join()
-            control.stop(Path(folder))
+            control.stop(folder)
 
 
 @pytest.mark.usefixtures("patient")
