@@ -31,7 +31,7 @@ def parse_memory(text: str) -> int:
 class Resources(Options):
     """What the whole process tree may use: `workers` processes, `memory` bytes."""
 
-    workers: int | None = option(None, "Number of processes.", unit="N", low=1, high=1024, usual="one a core")
+    workers: int | None = option(None, "Number of processes.", unit="N", low=1, high=1024, usual="one per core")
     memory: int = option(
         2**30, "Memory that all processes may use together.", unit="SIZE", low=2**28, high=2**50,
         expected="allowed: 256MiB to 1PiB", parse=parse_memory, usual="1GiB",

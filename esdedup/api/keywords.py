@@ -32,7 +32,7 @@ class ReadingOptions(TypedDict, total=False):
     first and last revision. Default: 'latest'."""
 
     wikitext: Literal["fast", "reference"] | None
-    """With format wikipedia: How wiki markup is removed. Default: 'fast'."""
+    """With format wikipedia: Cleaner that removes wiki markup. Default: 'fast'."""
 
     id_column: str | None
     """With format tsv or csv or jsonl or parquet: Column of ids: a name, dotted path or number from 1; or line, for
@@ -67,13 +67,13 @@ class SigningOptions(TypedDict, total=False):
     """Skip units longer than N characters (they are not compared). Default: 600."""
 
     normalize: Literal["none", "lower", "words", "stem", "expanded"] | None
-    """What is done to a text before it is shingled. Default: 'none'."""
+    """How a text is normalized before it is shingled. Default: 'none'."""
 
     shingle: str | None
     """Shingles of N characters (char:N) or N words (word:N). Default: 'char:12'."""
 
     hash_bits: int | None
-    """Bits of a minhash value. Default: 60."""
+    """Number of bits of a MinHash value. Default: 60."""
 
     seed: int | None
     """Seed of the hash functions. Default: 1123456."""
@@ -85,13 +85,13 @@ class SigningOptions(TypedDict, total=False):
     """Number of tokens of a text. Default: 10."""
 
     rows: int | None
-    """Minhash values of a token. Default: 4."""
+    """Number of MinHash values in a token. Default: 4."""
 
     hashes: int | None
-    """Instead of bands: draw from a pool of N minhash values."""
+    """Instead of bands: draw from a pool of N MinHash values."""
 
     draw: int | None
-    """With --hashes: values of a token."""
+    """With --hashes: number of values in a token."""
 
     draws: int | None
     """With --hashes: number of tokens of a text."""
@@ -101,10 +101,10 @@ class ScanOptions(TypedDict, total=False):
     """Where candidates come from, what makes a pair of them, and what makes a cluster. None means the default."""
 
     jaccard: float | None
-    """Lowest Jaccard similarity of a pair. Default: 0.8."""
+    """Minimum Jaccard similarity of a pair. Default: 0.8."""
 
     word_edit_distance: int | None
-    """Most words that may differ in a pair. Default: no limit."""
+    """Maximum word edit distance of a pair. Default: no limit."""
 
     across: Literal["any", "documents", "sources"] | None
     """Only find pairs between different documents or sources. Default: 'any'."""
@@ -123,7 +123,7 @@ class ScanOptions(TypedDict, total=False):
     (every candidate is a pair)."""
 
     cosine: float | None
-    """With verify cosine: Lowest cosine of a pair. Default: 0.9."""
+    """With verify cosine: Minimum cosine of a pair. Default: 0.9."""
 
     candidates: Literal["tokens", "exact", "projection", "agreement", "queries"] | None
     """tokens (texts that share a signature token), exact (all pairs, nothing left to chance), projection (sentence
@@ -134,22 +134,23 @@ class ScanOptions(TypedDict, total=False):
     """With candidates projection: File of word vectors in word2vec's format. Default: drawn from the seed."""
 
     vector_length: int | None
-    """With candidates projection: Numbers of a word vector that is drawn. Default: 400."""
+    """With candidates projection: Length of randomly drawn word vectors. Default: 400."""
 
     signature_bits: int | None
-    """With candidates projection: Bits of a signature: random hyperplanes. Default: 100."""
+    """With candidates projection: Number of bits of a signature (random hyperplanes). Default: 100."""
 
     permutations: int | None
-    """With candidates projection: Orders of the bits that signatures are sorted in. Default: 10."""
+    """With candidates projection: Number of random bit orders in which signatures are sorted. Default: 10."""
 
     window: int | None
-    """With candidates projection: Signatures that each one is compared with, in each order. Default: 10."""
+    """With candidates projection: Number of neighbors that a signature is compared with, in each order. Default:
+    10."""
 
     hamming: int | None
-    """With candidates projection: Bits that may differ in a candidate. Default: 5."""
+    """With candidates projection: Maximum number of bits that differ in a candidate. Default: 5."""
 
     signature: int | None
-    """With candidates agreement or queries: Minhash values of a text. Default: 200."""
+    """With candidates agreement or queries: Number of MinHash values of a text. Default: 200."""
 
     agreement: float | None
     """With candidates agreement: Pairs agree on more than this share of the values. Default: 0.5."""
@@ -161,7 +162,7 @@ class ScanOptions(TypedDict, total=False):
     """With candidates queries: Only find records with the same first word. Default: False."""
 
     top: int | None
-    """With candidates queries: Matches of each record that are verified. Default: 10."""
+    """With candidates queries: Number of matches of a record that are verified. Default: 10."""
 
     reciprocal: bool | None
     """With candidates queries: Only keep pairs that are each other's best match. Default: False."""
@@ -178,7 +179,7 @@ class ResourceOptions(TypedDict, total=False):
     """What the job may use of the machine. None means the default."""
 
     workers: int | None
-    """Number of processes. Default: one a core."""
+    """Number of processes. Default: one per core."""
 
     memory: int | str | None
     """Memory that all processes may use together. Default: 1GiB."""

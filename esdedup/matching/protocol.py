@@ -99,12 +99,12 @@ _CHOICES: tuple[Registry[Any], ...] = (LINKAGES, VERIFIERS, MATCHERS)
 class Scanning(Options):
     """The settings of a scan. `Scanning.of` makes them from flat options."""
 
-    jaccard: float = option(0.8, "Lowest Jaccard similarity of a pair.", unit="S", low=0, high=1, above=True)
+    jaccard: float = option(0.8, "Minimum Jaccard similarity of a pair.", unit="S", low=0, high=1, above=True)
     word_edit_distance: int | None = option(
-        None, "Most words that may differ in a pair.", unit="N", low=0, high=10_000, usual="no limit"
+        None, "Maximum word edit distance of a pair.", unit="N", low=0, high=10_000, usual="no limit"
     )
     across: str = option("any", "Only find pairs between different documents or sources.", choices=ACROSS)
-    keep: str | None = option(None, "Which text of a cluster is its centre.", choices=KEEPS)
+    keep: str | None = option(None, "Text at the centre of a cluster.", choices=KEEPS)
     kinds: bool = option(True, "Classify clusters by kind.")
     linkage: Linkage = field(default_factory=lambda: LINKAGES.make(LINKAGES.names[0], {}))
     verifier: Verifier = field(default_factory=lambda: VERIFIERS.make(VERIFIERS.names[0], {}))

@@ -56,12 +56,12 @@ class Signing(Options):
     max_chars: int = option(
         600, "Skip units longer than N characters (they are not compared).", unit="N", low=1, high=10_000_000
     )
-    normalize: str = option("none", "What is done to a text before it is shingled.", choices=NORMALIZATIONS)
+    normalize: str = option("none", "How a text is normalized before it is shingled.", choices=NORMALIZATIONS)
     shingle: str = option(
         "char:12", "Shingles of N characters (char:N) or N words (word:N).", unit="KIND:N", pattern=_SHINGLE,
         expected=_SHINGLES,
     )  # fmt: skip
-    hash_bits: int = option(60, "Bits of a minhash value.", unit="N", low=16, high=60)
+    hash_bits: int = option(60, "Number of bits of a MinHash value.", unit="N", low=16, high=60)
     seed: int = option(1123456, "Seed of the hash functions.", unit="N", low=0, high=2**63 - 1)
     signer: Signer = field(default_factory=lambda: SIGNERS.make(_SIGNER, {}))
 

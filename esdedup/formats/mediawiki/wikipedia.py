@@ -51,7 +51,7 @@ class Wikipedia(Format):
         "latest", "Revisions of a page to read. With all, each sentence is kept once a page, with its first and last "
         "revision.", choices=("latest", "all"),
     )  # fmt: skip
-    wikitext: str = option(CLEANERS.names[0], "How wiki markup is removed.", choices=CLEANERS.names)
+    wikitext: str = option(CLEANERS.names[0], "Cleaner that removes wiki markup.", choices=CLEANERS.names)
 
     def read(self, member: Member, walk: Walk) -> Iterator[pa.RecordBatch]:
         """See `Format`; raw records are pages."""

@@ -36,11 +36,11 @@ class MinHash(Signer):
     alternatives = (_BANDED, _POOLED)
 
     bands: int | None = option(None, "Number of tokens of a text.", unit="N", low=1, high=64, usual=str(_BANDS))
-    rows: int | None = option(None, "Minhash values of a token.", unit="N", low=1, high=64, usual=str(_ROWS))
+    rows: int | None = option(None, "Number of MinHash values in a token.", unit="N", low=1, high=64, usual=str(_ROWS))
     hashes: int | None = option(
-        None, "Instead of bands: draw from a pool of N minhash values.", unit="N", low=1, high=1024
+        None, "Instead of bands: draw from a pool of N MinHash values.", unit="N", low=1, high=1024
     )
-    draw: int | None = option(None, "With --hashes: values of a token.", unit="N", low=1, high=1024)
+    draw: int | None = option(None, "With --hashes: number of values in a token.", unit="N", low=1, high=1024)
     draws: int | None = option(None, "With --hashes: number of tokens of a text.", unit="N", low=1, high=64)
 
     def check_together(self) -> None:

@@ -23,7 +23,7 @@ class Cosine(Verifier):
     compares = True
     asks_closeness = True
 
-    cosine: float = option(0.9, "Lowest cosine of a pair.", unit="S", low=0, high=1, above=True)
+    cosine: float = option(0.9, "Minimum cosine of a pair.", unit="S", low=0, high=1, above=True)
 
     def least(self, jaccard: float) -> float:
         """Return 0: pairs may have any Jaccard."""

@@ -26,7 +26,7 @@ class Agreement(Matcher):
     by_tokens = False
     counts_tokens = False
 
-    signature: int = option(200, "Minhash values of a text.", unit="N", low=1, high=1024)
+    signature: int = option(200, "Number of MinHash values of a text.", unit="N", low=1, high=1024)
     agreement: float = option(
         0.5, "Pairs agree on more than this share of the values.", unit="S", low=0, high=1, below=True
     )

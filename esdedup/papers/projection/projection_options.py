@@ -18,11 +18,15 @@ class ProjectionOptions(Options):
         None, "File of word vectors in word2vec's format.", unit="FILE", pattern=r"(?s:.+)",
         expected="name a file of word vectors", usual="drawn from the seed",
     )  # fmt: skip
-    vector_length: int = option(400, "Numbers of a word vector that is drawn.", unit="N", low=1, high=4096)
-    signature_bits: int = option(100, "Bits of a signature: random hyperplanes.", unit="N", low=1, high=128)
-    permutations: int = option(10, "Orders of the bits that signatures are sorted in.", unit="N", low=1, high=1000)
-    window: int = option(10, "Signatures that each one is compared with, in each order.", unit="N", low=1, high=1000)
-    hamming: int = option(5, "Bits that may differ in a candidate.", unit="N", low=0, high=128)
+    vector_length: int = option(400, "Length of randomly drawn word vectors.", unit="N", low=1, high=4096)
+    signature_bits: int = option(100, "Number of bits of a signature (random hyperplanes).", unit="N", low=1, high=128)
+    permutations: int = option(
+        10, "Number of random bit orders in which signatures are sorted.", unit="N", low=1, high=1000
+    )
+    window: int = option(
+        10, "Number of neighbors that a signature is compared with, in each order.", unit="N", low=1, high=1000
+    )
+    hamming: int = option(5, "Maximum number of bits that differ in a candidate.", unit="N", low=0, high=128)
 
     def check_together(self) -> None:
         """Check that no more bits may differ than there are."""
