@@ -49,10 +49,10 @@ def contradictions(cluster: dict[str, Any]) -> list[dict[str, Any]]:
     `difference` of the two most common values if they are numbers, and a `confidence`.
     """
     frame, texts = framed(cluster)
-    said: dict[str, list[dict[str, Any]]] = {}
+    members_of: dict[str, list[dict[str, Any]]] = {}
     for member in cluster["members"]:
-        said.setdefault(member["text"], []).append(member)
-    members = [said[text] for text in texts]
+        members_of.setdefault(member["text"], []).append(member)
+    members = [members_of[text] for text in texts]
     groups = _of_one_subject(frame, members) if cluster["kind"] == "template" else [range(len(texts))]
     text = frame.text()
     return [row | {"frame": text} for places in groups for row in _among(cluster, frame, members, places)]

@@ -20,10 +20,10 @@ _COMMENTS = 0.025
 _SHORTENED = 0.09
 _SPACES = 0.095
 
-_RECIPES = 4096
+_PLANS = 4096
 _NBSP = "&nbsp;"
 
-Recipe = tuple[tuple[tuple[float, str, str], ...], str]
+MarkupPlan = tuple[tuple[tuple[float, str, str], ...], str]
 """The markup of a sentence: where (0 to 1), what is before and after the word there; and what is at the end."""
 
 
@@ -37,7 +37,7 @@ class Fragments:
         self._numbers = random.Random("fragments")
         self._maker = SentenceMaker(self._numbers)
         self.refs = self._pool(2048, self._reference)
-        self.recipes = self._pool(_RECIPES, self._recipe)
+        self.plans = self._pool(_PLANS, self._plan)
         self.infoboxes = self._pool(256, self._infobox)
         self.files = self._pool(512, self._file)
         self.tables = self._pool(64, self._table)
@@ -99,7 +99,7 @@ class Fragments:
             return f"<ref{name}>{self._citation()}</ref>"
         return f"<ref{name}>[{self._address()} {self._capital_phrase()} of {self._maker.place()}], {self._date()}</ref>"
 
-    def _recipe(self) -> Recipe:
+    def _plan(self) -> MarkupPlan:
         around: list[tuple[str, str]] = []
         for _ in range(self._how_often(_LINKS)):
             target = f"[[{self._capital_phrase()}|" if self._numbers.random() < _PIPED else "[["
@@ -164,9 +164,9 @@ class Fragments:
         return "".join(parts)
 
 
-def dressed(text: str, recipe: Recipe) -> str:
-    """Return `text` with the recipe's marks around its words, and the markup after it."""
-    marks, after = recipe
+def dressed(text: str, plan: MarkupPlan) -> str:
+    """Return `text` with the plan's marks around its words, and the markup after it."""
+    marks, after = plan
     if not marks:
         return text + after
     length = len(text)

@@ -197,7 +197,7 @@ class _District:
 
     def _sections(self, title: str, planted: list[str], draw: _Draw) -> list[str]:
         """Return sections of paragraphs with marked-up sentences. The planted ones are anywhere."""
-        recipes, count = self._fragments.recipes, len(self._fragments.recipes)
+        plans, count = self._fragments.plans, len(self._fragments.plans)
         maker = self._maker
         maker.about(title)
         texts = [maker.sentence() for _ in range(_SIZES[int(draw() * len(_SIZES))])]
@@ -207,7 +207,7 @@ class _District:
                 texts.insert(int(draw() * (len(texts) + 1)), text)
             else:
                 cut.append(text)
-        lines = [dressed(text, recipes[int(draw() * count)]) for text in texts]
+        lines = [dressed(text, plans[int(draw() * count)]) for text in texts]
         lines[0] = f"'''{title}''' near {self._maker.place()} is one {maker.phrase()}. {lines[0]}"
         paragraphs = [" ".join(lines[start : start + 4]) + "\n\n" for start in range(0, len(lines), 4)]
         paragraphs += [f"{text}\n* {self._maker.person()}\n* {self._maker.person()}\n\n" for text in cut]

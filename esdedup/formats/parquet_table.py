@@ -86,7 +86,7 @@ class ParquetTable(AbstractContextManager["ParquetTable"]):
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # the last one for names in its footer
             cause = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise SourceError(
-                f"{self._label}: cannot be read as Parquet: {cause}; fetch or make the file again"
+                f"{self._label}: cannot be read as Parquet: {cause}; download or create the file again"
             ) from error
 
     def _batches(self, group: int) -> Iterator[pa.RecordBatch]:

@@ -50,7 +50,7 @@ def check_rewritable(source: Source, folder: Path, *, annotate: bool) -> None:
         )
     path = output_path(source, folder)
     if source.path is not None and path.exists() and path.samefile(source.path):
-        raise UsageError(f"{label}: would be overwritten by its own result; give another folder")
+        raise UsageError(f"{label}: the output would overwrite the source; choose another folder")
 
 
 def output_path(source: Source, folder: Path) -> Path:

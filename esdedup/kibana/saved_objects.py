@@ -104,12 +104,12 @@ class _Import:
 
     def _raise_if_hopeless(self, error: TransportError) -> None:
         if isinstance(error.__cause__, TooLongError):
-            self._fail(f"the answer is longer than {ANSWER_BYTES >> 20} MiB, so not Kibana's; name another --kibana")
+            self._fail(f"the answer is longer than {ANSWER_BYTES >> 20} MiB, so it is not from Kibana; check --kibana")
         if isinstance(error, ConnectionTimeout):
             self._fail(f"no answer within {TIMEOUT:g} seconds; run the same command again")
         if isinstance(error, TlsError):
             self._fail(
-                f"no trusted connection ({_line(_root(error))}); set ES_CA_CERTS to the file of its authority, and "
+                f"no trusted connection ({_line(_root(error))}); set ES_CA_CERTS to its certificate file, and "
                 "unset ES_CA_FINGERPRINT, which is Elasticsearch's; or is the address http://?"
             )
 
@@ -119,13 +119,13 @@ class _Import:
 
 def _problem(status: int, headers: Mapping[str, str], payload: Mapping[str, Any]) -> str:
     """Return why an answer is not a success, and what to do."""
-    reason = _refusals(payload) or _line(payload.get("message") or "it does not say why")
+    reason = _refusals(payload) or _line(payload.get("message") or "no reason given")
     if "more recent version" in reason:
         return f"Kibana is too old: {reason}; the dashboard is for {OLDEST} and newer"
     if status == 200 and payload.get("success") is False:
         return f"not imported: {reason}; Kibana's log may say more"
     if headers.get("x-elastic-product") == "Elasticsearch":
-        return "that is Elasticsearch; name Kibana's own address with --kibana, as in http://127.0.0.1:5601"
+        return "this is Elasticsearch; give Kibana's address with --kibana, as in http://127.0.0.1:5601"
     if status == 401:
         return "access denied (401); set ES_API_KEY, or ES_USERNAME and ES_PASSWORD, of a user who may use Kibana"
     if status == 403:
@@ -133,10 +133,8 @@ def _problem(status: int, headers: Mapping[str, str], payload: Mapping[str, Any]
     if status in _BUSY:
         return f"still busy or starting ({status}); run the same command again later"
     if "statusCode" in payload and status != 404:
-        return f"Kibana refuses it ({status}): {reason}; mend that and run the same command again"
-    return (
-        f"the answer ({status}) is not that of Kibana's import; is --kibana all that stands before /app in a browser?"
-    )
+        return f"Kibana refuses it ({status}): {reason}; fix that and run the same command again"
+    return f"the answer ({status}) is not that of Kibana's import; --kibana must be all that precedes /app in a browser"
 
 
 def _parsed(raw: bytes) -> dict[str, Any]:

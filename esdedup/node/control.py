@@ -108,7 +108,7 @@ def stop(folder: Path | None = None, *, wait: float = _GRACE) -> dict[str, Any]:
     node = folders.running(data)
     if node is None:
         if folders.is_held(data):
-            raise NodeError(f"another command is starting a node in {data}; end that, or stop the node when it runs")
+            raise NodeError(f"another command is starting a node in {data}; stop it, or wait and stop the node")
         return done
     _signal(node.pid, signal.SIGTERM)
     if not _until(lambda: not folders.is_held(data), wait):
@@ -122,7 +122,7 @@ def stop(folder: Path | None = None, *, wait: float = _GRACE) -> dict[str, Any]:
 def running_node(folder: Path, *, heap: int = 2**29, **options: Any) -> Iterator[str]:
     """Run a node on a free port while the block runs; yield its address. Options are those of `start`."""
     if folders.is_held(_resolved(folder)):
-        raise NodeError(f"a node runs in {folder} already; name another folder")
+        raise NodeError(f"a node already runs in {folder}; choose another folder")
     try:
         yield start(folder, heap=heap, **{"port": 0} | options).address
     finally:
@@ -180,12 +180,12 @@ def _wait_for(data: Path, wait: float, *, ours: bool = False) -> Running:
             return node
         if time.monotonic() > until:
             raise NodeError(
-                f"the node in {data} is not ready after {wait:g} seconds; start it again with a longer --wait to go on "
+                f"the node in {data} is not ready after {wait:g} seconds; start it again with a longer --wait to keep "
                 f"waiting, or stop it; its log: {data / 'logs' / 'node.log'}"
             )
         time.sleep(_OFTEN)
     if not ours:
-        raise NodeError(f"another command was starting a node in {data}, which has ended; run the same command again")
+        raise NodeError(f"another command was starting a node in {data}, but it has ended; run the same command again")
     line, log = folders.last_line(data)
     raise NodeError(f"the node ended while it started: {line}; its log: {log}")
 

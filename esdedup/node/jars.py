@@ -64,7 +64,7 @@ def program() -> Path:
 
 
 def _make(folder: Path) -> None:
-    _log.info("downloading Elasticsearch %s, 40 MB, only this once", VERSION)
+    _log.info("downloading Elasticsearch %s (40 MB, only once)", VERSION)
     part = folder.with_name(f"{folder.name}.part")
     shutil.rmtree(part, ignore_errors=True)  # left by a download that was killed
     try:
@@ -98,7 +98,7 @@ def _download(repository: Path, folder: Path) -> list[Path]:
                     if artifact.cached_path is not None:
                         artifact.cached_path.unlink(missing_ok=True)  # it may be incomplete
             raise NodeError(
-                f"{artifact.filename} could not be downloaded; the first start needs Maven Central within reach, "
+                f"{artifact.filename} could not be downloaded; the first start needs access to Maven Central, "
                 f"or the folder {folder} from a machine that has it"
             ) from cause
 

@@ -38,7 +38,7 @@ def check_port(port: int, option: str) -> None:
             return
     except OSError as error:
         if error.errno != errno.EADDRINUSE:
-            raise NodeError(f"port {port}: {error.strerror}; choose another: {option}") from error
+            raise NodeError(f"port {port}: {error.strerror}; choose another port: {option}") from error
     raise NodeError(f"port {port} is in use{_by_whom(port)}; stop it or choose another port: {option}")
 
 

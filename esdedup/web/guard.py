@@ -162,7 +162,7 @@ def typed(body: bytes, field: str) -> str:
     try:
         return parse_qs(body.decode("utf-8", "replace"), max_num_fields=8).get(field, [""])[0]
     except ValueError as error:
-        raise HTTPException(400, "the form has fewer fields") from error
+        raise HTTPException(400, "the form has too many fields") from error
 
 
 def _bounded(receive: Receive) -> Receive:

@@ -47,7 +47,7 @@ class Opened:
         self._threads = threads
         self._closing = ExitStack()
         if path is None and sys.stdin is None:  # the parent process closed it
-            raise SourceError("standard input: is closed; pipe something into it, or name a file")
+            raise SourceError("standard input: is closed; pipe data into it, or name a file")
         try:
             file = cast(BinaryIO, sys.stdin.buffer if path is None else path.open("rb", buffering=0))
         except OSError as error:

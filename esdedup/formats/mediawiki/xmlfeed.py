@@ -83,7 +83,7 @@ class _Prolog:
         self.empty = at == len(text)
         if text.startswith("<!DOCTYPE", at):
             raise SourceError(
-                f"{self._label}: has a DOCTYPE, which no MediaWiki export has; it is refused because "
+                f"{self._label}: has a DOCTYPE, which MediaWiki exports do not have; it is refused because "
                 "it may define entities; remove it from the file"
             )
         if found := _NAME.match(text, at):

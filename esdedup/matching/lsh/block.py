@@ -95,7 +95,7 @@ def collide_block(
         parts = list(pool.map(part, cuts[:-1], cuts[1:]))
     rows = np.concatenate([found for found, _, _ in parts])
     jaccard = np.concatenate([similarities for _, similarities, _ in parts])
-    candidates = sum(met for _, _, met in parts)
+    candidates = sum(count for _, _, count in parts)
     a, b, shared = rows.T
     distances = None
     if compared and (edits or rule.word_edit_distance is not None):

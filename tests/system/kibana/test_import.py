@@ -117,9 +117,9 @@ def test_no_secret_is_logged_or_told(monkeypatch: pytest.MonkeyPatch, caplog: py
         (403, '{"statusCode":403,"error":"Forbidden","message":"Unable to bulk_create dashboard"}',
          "not allowed (403): Unable to bulk_create dashboard; use credentials that may write saved objects"),
         (400, '{"statusCode":400,"error":"Bad Request","message":"Invalid file extension .txt"}',
-         "Kibana refuses it (400): Invalid file extension .txt; mend that"),
+         "Kibana refuses it (400): Invalid file extension .txt; fix that"),
         (409, '{"statusCode":409,"error":"Conflict","message":"version conflict"}',
-         "Kibana refuses it (409): version conflict; mend that"),
+         "Kibana refuses it (409): version conflict; fix that"),
         (413, '{"statusCode":413,"message":"Payload content length greater than maximum"}', "(413): Payload"),
         (422, '{"statusCode":422,"message":"Document \\"esdedup-news\\" belongs to a more recent version of Kibana '
          '[8.9.0] when the last known version is [8.7.0]."}',
@@ -131,9 +131,9 @@ def test_no_secret_is_logged_or_told(monkeypatch: pytest.MonkeyPatch, caplog: py
         (200, '{"successCount":5,"success":false,"errors":[{"id":"a","type":"search","error":{'
          '"type":"missing_references","references":[{"type":"index-pattern","id":"b"}]}},{"id":"c","type":"dashboard","error":{"type":"conflict"}}]}',
          "not imported: search a (missing_references index-pattern b), dashboard c (conflict); Kibana's log"),
-        (200, '{"success":false}', "not imported: it does not say why; Kibana's log may say more"),
+        (200, '{"success":false}', "not imported: no reason given; Kibana's log may say more"),
         (200, '{"success":false,"errors":["odd",{"error":"odd","type":"x"}]}', "not imported: x None (refused);"),
-        (200, "<!DOCTYPE html><title>Log in</title>", "(200) is not that of Kibana's import; is --kibana all"),
+        (200, "<!DOCTYPE html><title>Log in</title>", "(200) is not that of Kibana's import; --kibana must be all"),
         (200, '{"success":true}', "the answer (200) is not that of Kibana's import"),
         (200, "[]", "the answer (200) is not that of Kibana's import"),
         (200, "", "the answer (200) is not that of Kibana's import"),
@@ -182,7 +182,7 @@ def test_silence_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_elasticsearch_is_not_kibana(elastic_url: str) -> None:
-    assert "that is Elasticsearch; name Kibana's own address with --kibana" in refusal(elastic_url)
+    assert "this is Elasticsearch; give Kibana's address with --kibana" in refusal(elastic_url)
 
 
 def test_kibana_with_tls_is_trusted_by_its_authority(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -263,7 +263,7 @@ def test_the_command_fails_with_one_line() -> None:
     with server((200, '{"success":false}')) as (url, _):
         done = command("--store", STORE, "--kibana", url)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == f"esdedup: {url}: not imported: it does not say why; Kibana's log may say more\n"
+    assert done.stderr == f"esdedup: {url}: not imported: no reason given; Kibana's log may say more\n"
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def test_no_network_for_the_first_start(tmp_path: Path) -> None:
     dead = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), NOBODY)
     nowhere = {"NO_PROXY": "", "no_proxy": "", "ESDEDUP_CACHE_DIR": str(tmp_path / "cache")}
     said = refusal(node("start", "--data", tmp_path / "data", "--port", 0, "--quiet", **dead, **nowhere))
-    assert "elasticsearch-9.2.0.pom could not be downloaded; the first start needs Maven Central" in said
+    assert "elasticsearch-9.2.0.pom could not be downloaded; the first start needs access to Maven Central" in said
     assert str(tmp_path / "cache" / "elasticsearch-9.2.0") in said
     assert [path.suffix for path in (tmp_path / "cache").iterdir()] == [".lock"]
 

@@ -114,7 +114,7 @@ def test_entities_are_refused_and_nothing_is_fetched(tmp_path: Path, requests: t
 def test_the_line_says_what_is_refused(tmp_path: Path, encoding: str) -> None:
     path = tmp_path / "wiki.xml"
     path.write_bytes(with_subset(LAUGHS, dump("a", 'a="&l12;" ')).encode(encoding))
-    assert "has a DOCTYPE, which no MediaWiki export has" in one_line(
+    assert "has a DOCTYPE, which MediaWiki exports do not have" in one_line(
         said("index", path, "--store", tmp_path / "s.duckdb")
     )
 

@@ -112,7 +112,7 @@ def test_entering_by_the_form(closed: Site) -> None:
     wrong = closed.form("/enter", token=TOKEN + "x")
     assert (wrong.status, wrong.headers["location"]) == (303, "/enter?wrong=1")
     assert "set-cookie" not in wrong.headers
-    assert "That is not the token" in closed.ask("/enter?wrong=1").text
+    assert "This token is wrong" in closed.ask("/enter?wrong=1").text
     right = closed.form("/enter", token=TOKEN)
     assert (right.status, right.headers["location"]) == (303, "/")
     cookie = right.headers["set-cookie"]
