@@ -85,7 +85,7 @@ def test_every_address_with_whatever_parameters(site: Site, api: bool) -> None:
             continue
         with_whatever(site, path if api else path.removeprefix("/api"), parameters(site, told))
         asked += 1
-    assert asked > 8
+    assert asked >= 8
 
 
 def with_whatever(site: Site, path: str, known: list[tuple[dict[str, Any], st.SearchStrategy[str]]]) -> None:
