@@ -54,7 +54,7 @@ def _checked(address: str) -> str:
     scheme, host, port, path = split_address(address, "--kibana", _FORM)
     path = path.rstrip("/")
     if not (_HOST.fullmatch(host) and _PATH.fullmatch(path)):
-        raise UsageError(f"--kibana: the address makes no sense; {_FORM}")
+        raise UsageError(f"--kibana: the address is not valid; {_FORM}")
     return f"{scheme}://{host}{'' if port is None else f':{port}'}{path}"
 
 

@@ -1,4 +1,4 @@
-"""Addresses of stores on a server, and what opens the door: secrets come from the environment, never an address."""
+"""Addresses and credentials of stores on a server. Secrets come from the environment, never from an address."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _PREFIX = re.compile(r"[a-z0-9][a-z0-9_.-]{0,99}")
 
 @dataclass(frozen=True, slots=True)
 class ServerAddress:
-    """Where a server is (None: in the cloud, by ES_CLOUD_ID), and what the names of the store's indices begin with."""
+    """The address of a server (None: Elastic Cloud, by ES_CLOUD_ID) and the prefix of the store's indices."""
 
     server: str | None
     prefix: str
 
     @classmethod
     def parse(cls, address: str) -> Self:
-        """Read `http(s)://HOST:PORT/PREFIX` or `cloud:/PREFIX`; `UsageError` for anything else.
+        """Read `http(s)://HOST:PORT/PREFIX` or `cloud:/PREFIX`. Raise `UsageError` for anything else.
 
-        An address is not repeated in the message: it may hold a password.
+        The message does not repeat the address, which may contain a password.
         """
         if address.startswith("cloud:"):
             return cls(None, _checked_prefix(address.removeprefix("cloud:")))
@@ -41,26 +41,29 @@ class ServerAddress:
 
 
 def split_address(address: str, option: str, form: str) -> tuple[str, str, int | None, str]:
-    """Scheme, host (in brackets if it is an IPv6 address), port and path of an address that was given as `option`.
+    """Return scheme, host (in brackets for an IPv6 address), port and path of the address given as `option`.
 
-    `UsageError`, with the `form` it should have, for what has no host, or more than these: a password is not repeated.
+    Raise `UsageError` with the expected `form` if the host is missing or the address has other parts. The message does
+    not repeat the address, which may contain a password.
     """
     try:
         parts = urlsplit(address)
         host, port = parts.hostname or "", parts.port
     except ValueError:
-        raise UsageError(f"{option}: the address makes no sense; {form}") from None
+        raise UsageError(f"{option}: the address is not valid; {form}") from None
     if "@" in parts.netloc:
-        raise UsageError(f"{option}: no user and password in an address; set ES_USERNAME and ES_PASSWORD instead")
+        raise UsageError(
+            f"{option}: an address must not contain a user and password; set ES_USERNAME and ES_PASSWORD instead"
+        )
     if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment:
-        raise UsageError(f"{option}: the address makes no sense; {form}")
+        raise UsageError(f"{option}: the address is not valid; {form}")
     return parts.scheme, f"[{host}]" if ":" in host else host, port, parts.path
 
 
 def client_options(address: ServerAddress, environment: Mapping[str, str] = os.environ) -> dict[str, Any]:
-    """What the client is made with: `ES_API_KEY`, or `ES_USERNAME` and `ES_PASSWORD`, and whom to trust.
+    """Return the options of the client: `ES_API_KEY`, or `ES_USERNAME` and `ES_PASSWORD`, and the trusted certificates.
 
-    Raises `UsageError` where variables contradict each other.
+    Raise `UsageError` if variables contradict each other.
     """
     given = {name: environment.get(f"ES_{name}") or None for name in _VARIABLES}
     options: dict[str, Any] = {}
@@ -73,13 +76,13 @@ def client_options(address: ServerAddress, environment: Mapping[str, str] = os.e
     if given["API_KEY"] and given["PASSWORD"]:
         raise UsageError("ES_API_KEY and ES_PASSWORD are both set; unset one")
     if bool(given["USERNAME"]) != bool(given["PASSWORD"]):
-        raise UsageError("ES_USERNAME and ES_PASSWORD go together: set both or none")
+        raise UsageError("ES_USERNAME and ES_PASSWORD must both be set; set both or neither")
     if given["API_KEY"]:
         if not re.fullmatch("[!-~]+", given["API_KEY"]):
-            raise UsageError("ES_API_KEY is no API key: it has letters and digits, and neither spaces nor line ends")
+            raise UsageError("ES_API_KEY is not valid: it must not contain spaces or line breaks")
         options["api_key"] = given["API_KEY"]
     if given["PASSWORD"]:
-        # encoded here, as the client takes ASCII only
+        # encoded here, because the client accepts only ASCII
         options["basic_auth"] = base64.b64encode(os.fsencode(f"{given['USERNAME']}:{given['PASSWORD']}")).decode()
     if str(address).startswith("http://"):
         return options
@@ -87,7 +90,7 @@ def client_options(address: ServerAddress, environment: Mapping[str, str] = os.e
         options["ca_certs"] = _checked_certificates(given["CA_CERTS"])
     if given["CA_FINGERPRINT"]:
         if not re.fullmatch("([0-9a-fA-F]{2}:?){31}[0-9a-fA-F]{2}", given["CA_FINGERPRINT"]):
-            raise UsageError("ES_CA_FINGERPRINT is no SHA-256 fingerprint: that has 64 hexadecimal digits")
+            raise UsageError("ES_CA_FINGERPRINT is not a SHA-256 fingerprint, which has 64 hexadecimal digits")
         options["ssl_assert_fingerprint"] = given["CA_FINGERPRINT"]
     return options
 
@@ -99,8 +102,8 @@ def _checked_certificates(path: str) -> str:
     try:
         ssl.create_default_context(cafile=path)
     except OSError as error:
-        why = "no certificate in it" if isinstance(error, ssl.SSLError) else error.strerror
-        raise UsageError(f"ES_CA_CERTS {path}: {why}; name the file of the authority's certificate") from error
+        why = "the file contains no certificate" if isinstance(error, ssl.SSLError) else error.strerror
+        raise UsageError(f"ES_CA_CERTS {path}: {why}; set it to the CA certificate file") from error
     return path
 
 
@@ -108,7 +111,7 @@ def _checked_prefix(path: str) -> str:
     prefix = path.strip("/")
     if not _PREFIX.fullmatch(prefix):
         raise UsageError(
-            f"--store: the address must end with a prefix for the names of the indices: up to 100 of a-z 0-9 . _ -, "
-            f"the first a letter or digit; {_FORM}"
+            f"--store: the address must end with a prefix for the index names: up to 100 of a-z 0-9 . _ -, "
+            f"starting with a letter or digit; {_FORM}"
         )
     return prefix

@@ -1,4 +1,4 @@
-"""What comes back from a server: read no further than is sane, parsed, and put into words where it is an error."""
+"""Answers of a server: limit their length, parse them, and turn errors into messages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from urllib3 import BaseHTTPResponse, HTTPResponse
 from esdedup.errors import StoreError
 
 ANSWER_BYTES = 2**27
-"""The longest answer that is read: more than the longest document that a server takes."""
+"""The longest answer that is read, in bytes: longer than the longest document that a server accepts."""
 
 JSON = "application/json"
 
@@ -25,15 +25,15 @@ class TooLongError(StoreError):
 
 
 class GoneError(StoreError):
-    """An index that is asked for is not there."""
+    """A requested index does not exist."""
 
 
 class LostAnswerError(Exception):
-    """A request that must not be repeated was answered with nothing, or not in full."""
+    """A request that must not be repeated got no answer, or only part of one."""
 
 
 class Node(Urllib3HttpNode):
-    """A node whose answers have an end, and no warnings: what its next version will change is no user's business."""
+    """A node that limits the length of answers and ignores warnings: deprecations do not concern users."""
 
     def __init__(self, config: NodeConfig) -> None:
         super().__init__(config)
@@ -50,7 +50,7 @@ def _reading(urlopen: Callable[..., BaseHTTPResponse]) -> Callable[..., BaseHTTP
             for piece in response.stream(_AT_ONCE):
                 body += piece
                 if len(body) > ANSWER_BYTES:
-                    body.clear()  # the error keeps this frame
+                    body.clear()  # the error keeps this frame alive
                     response.close()
                     raise TooLongError
         finally:
@@ -62,29 +62,29 @@ def _reading(urlopen: Callable[..., BaseHTTPResponse]) -> Callable[..., BaseHTTP
 
 
 class Json(Serializer):
-    """JSON by orjson; what comes back may also be handed on as bytes that are JSON already."""
+    """JSON with orjson. Bytes of a request that are JSON already are sent unchanged."""
 
     mimetype = JSON
 
     def dumps(self, data: Any) -> bytes:
-        """The bytes of a request."""
+        """Encode a request."""
         return data if isinstance(data, bytes) else orjson.dumps(data)
 
     def loads(self, data: bytes) -> Any:
-        """The value of an answer."""
+        """Decode an answer."""
         try:
             return orjson.loads(data)
         except orjson.JSONDecodeError as error:
-            raise SerializationError(f"an answer that is no JSON ({error})") from error
+            raise SerializationError(f"the answer is not valid JSON ({error})") from error
 
 
 def is_of_elasticsearch(headers: Mapping[str, str], body: Any) -> bool:
-    """Whether an answer is Elasticsearch's own, and not that of something between."""
+    """Whether an answer comes from Elasticsearch, and not from a proxy."""
     return headers.get("x-elastic-product") == "Elasticsearch" and isinstance(body, Mapping)
 
 
 def reason_of(body: Any) -> str:
-    """What an error in an answer says, in one line."""
+    """Return the reason of an error answer, in one line."""
     error = body.get("error", body) if isinstance(body, Mapping) else re.sub(r"<[^>]*>", " ", str(body))
     if isinstance(error, Mapping):
         error = (error.get("root_cause") or [error])[0]
@@ -94,7 +94,7 @@ def reason_of(body: Any) -> str:
 
 
 def is_block(body: Any) -> bool:
-    """Whether an answer, or an item of one, tells of an index that must not be written: waiting does not help."""
+    """Whether an answer, or an item of one, reports an index that is write-blocked: waiting does not help."""
     error = body.get("error", body) if isinstance(body, Mapping) else body
     return (
         isinstance(error, Mapping)
@@ -104,13 +104,13 @@ def is_block(body: Any) -> bool:
 
 
 def is_gone(body: Any) -> bool:
-    """Whether an answer, or an item of one, tells of an index that is not there."""
+    """Whether an answer, or an item of one, reports a missing index."""
     error = body.get("error", body) if isinstance(body, Mapping) else body
     return isinstance(error, Mapping) and error.get("type") == "index_not_found_exception"
 
 
 def whole(answer: dict[str, Any]) -> dict[str, Any]:
-    """The answer; `LostAnswerError` where a shard is missing: what is lost must not look like what is not there."""
+    """Return the answer. Raise `LostAnswerError` if a shard is missing, since lost hits must not look like no hits."""
     shards = answer["_shards"]
     if shards["failed"] or answer.get("timed_out"):
         failures = shards.get("failures") or [{}]
@@ -119,15 +119,15 @@ def whole(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 PASSING = frozenset({429, *range(500, 600)})
-"""With these, the same request may be granted later: the server, or something before it, is busy or not well."""
+"""Temporary errors, for which the same request may succeed later: the server or a proxy is busy or unavailable."""
 
-BLOCKED = "the server refuses to write ({reason}): its disk is nearly full, or an index was made read-only; mend that \
+BLOCKED = "the server does not accept writes ({reason}): its disk is nearly full, or an index is read-only; fix this \
 and run the same command again"
 
 
 def gone(reason: str) -> str:
-    """What to say of an index that is not there."""
+    """Return the message for a missing index."""
     return (
         f"an index of this store is gone ({reason.partition(' and ')[0]}): another command has replaced or dropped the "
-        "store; run this one again when that has ended"
+        "store; run this command again after it ends"
     )

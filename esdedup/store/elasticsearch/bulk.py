@@ -1,6 +1,6 @@
-"""Documents into an index, many at a time: several senders, bodies of bounded size, and nothing lost without a word.
+"""Bulk writes into an index: several sender threads, request bodies of limited size, and no silent loss.
 
-Every document has its own id, so that sending one twice does no harm.
+Every document has its own id, so writes are idempotent.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from esdedup.store.elasticsearch.connection import Connection, retries
 from esdedup.store.elasticsearch.indices import own_name
 
 BODY_BYTES = 4 * 2**20
-"""What one request carries."""
+"""The size of one request body, in bytes."""
 
 _SENDERS = 2
 
 Action: TypeAlias = tuple[bytes, bytes | None]
-"""A line that says what to do with which document, and the document itself, unless it is deleted."""
+"""An action line and the document; None for a deletion."""
 
 
 class Bulk:
-    """Sends actions to one index. As a context, it waits at the end for all that was sent.
+    """Sends actions to one index. As a context manager, it waits at the end until everything is written.
 
-    What the server will never take is an error, or with `lenient` stands in `refused`. `check` raises an error where
-    nothing must be sent any more.
+    If the server rejects a document permanently, this is an error; with `lenient` the document is added to `refused`.
+    `check` raises an error if nothing more may be sent.
     """
 
     def __init__(
@@ -48,16 +48,16 @@ class Bulk:
         self._index = index
         self._lenient = lenient
         self._threads = ThreadPoolExecutor(_SENDERS)
-        self._ended = connection.end()  # what is not sent yet need not be
+        self._ended = connection.end()  # after this, unsent actions are dropped
         self._client = HelperClient(connection, self._ended, check)
         self._sent: deque[Future[list[bytes]]] = deque()
         self._waiting: list[Action] = []
         self._bytes = 0
         self.refused: list[bytes] = []
-        """What the server would not take, and why: a line of JSON each."""
+        """The rejected documents with the reasons, one line of JSON each."""
 
     def add(self, actions: Iterable[Action]) -> None:
-        """Send actions, which all write or all delete."""
+        """Send actions, which must be either all writes or all deletions."""
         for action in actions:
             self._waiting.append(action)
             self._bytes += len(action[0]) + len(action[1] or b"")
@@ -65,26 +65,26 @@ class Bulk:
                 self._submit()
 
     def finish(self) -> None:
-        """Wait until everything is written; errors are raised here."""
+        """Wait until everything is written, and raise errors."""
         self._submit()
         while self._sent:
             self.refused += self._sent.popleft().result()
         if self.refused and not self._lenient:
             reason = self.refused[0].decode()[:300]
-            raise StoreError(f"{self._connection.address}: the server refuses what it must take: {reason}")
+            raise StoreError(f"{self._connection.address}: the server rejected a document: {reason}")
 
     def _submit(self) -> None:
         if not self._waiting:
             return
-        while len(self._sent) > _SENDERS:  # a server slower than we are sets the pace, not our memory
+        while len(self._sent) > _SENDERS:  # a slow server limits the rate, so the queue cannot fill the memory
             self.refused += self._sent.popleft().result()
         self._sent.append(self._threads.submit(self._send, self._waiting))
         self._waiting, self._bytes = [], 0
 
     def _send(self, actions: list[Action]) -> list[bytes]:
-        """Send one body, and again what was turned away for now; what was refused for good, with its reason."""
+        """Send one body and resend what was temporarily rejected. Return permanent rejections with their reasons."""
         refused = []
-        as_they_are: Any = {"actions": actions, "expand_action_callback": lambda action: action}  # JSON already
+        as_they_are: Any = {"actions": actions, "expand_action_callback": lambda action: action}  # encoded JSON
         for _, answer in streaming_bulk(
             self._client,
             **as_they_are,
@@ -99,10 +99,10 @@ class Bulk:
             [item] = answer.values()
             if item["status"] in PASSING:
                 raise StoreError(
-                    f"{self._connection.address}: the server still turns documents away ({reason_of(item)}); "
-                    "run the same command again to go on"
+                    f"{self._connection.address}: the server still rejects documents ({reason_of(item)}); "
+                    "run the same command again to continue"
                 )
-            if item["status"] != 404:  # what is to be deleted may be gone
+            if item["status"] != 404:  # a document to delete may be gone
                 refused.append(orjson.dumps({"reason": reason_of(item), "document": orjson.Fragment(item["document"])}))
         return refused
 
@@ -121,10 +121,10 @@ class Bulk:
 
 
 def put(identity: str, document: bytes) -> Action:
-    """The action that writes a document, whose JSON is given; ids need no escaping."""
+    """Return the action that writes a document, given as JSON. Ids need no escaping."""
     return b'{"index":{"_id":"%b"}}' % identity.encode(), document
 
 
 def delete(identity: str) -> Action:
-    """The action that deletes a document."""
+    """Return the action that deletes a document."""
     return b'{"delete":{"_id":"%b"}}' % identity.encode(), None

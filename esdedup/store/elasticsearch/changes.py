@@ -1,6 +1,6 @@
-"""What changes when a reading ends or documents go: repeated ids, replaced documents, and which texts that touches.
+"""Work out what changes when a run ends or documents are removed: repeated ids, replaced documents, affected texts.
 
-The names and contents of documents are compared in a private database; what follows is written into a journal.
+The names and contents of documents are compared in a private database. The resulting changes go into a journal.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ _DOCUMENT_FIELDS = fields_of(_DOCUMENT, _FIELDS)
 _HELD = Fields(columns=("number", "document_number", "hash", "tokens"))
 _DATED = Fields(columns=("number", "document_number"), source=tuple(DATES))
 _MANY = 8
-"""Looking old documents up by name is quicker than reading all where there are so many times more of them."""
+"""If the store has this many times more documents, looking the old ones up by name is faster than reading all."""
 
 
 class Changes:
-    """Works out what a change of documents means for one store."""
+    """Works out the effects of a change of documents on one store."""
 
     def __init__(self, db: Database, opened: OpenGeneration, journal: Journal) -> None:
         self._db = db
@@ -59,9 +59,9 @@ class Changes:
         self._tokens = opened.signing.tokens
 
     def commit(self, first: int, *, by_place: bool, remember: bool) -> tuple[Reread, int]:
-        """Write down the end of a reading whose documents are numbered from `first`, as `compare_documents` does.
+        """Write down the end of a run whose documents are numbered from `first`, as `compare_documents` does.
 
-        With `remember`, also which texts it changes: how many they are.
+        With `remember`, also write down the affected texts and return their number.
         """
         self._load(self._reader.read_all(self._names["documents"], _DOCUMENT_FIELDS, _from(first)))
         self._load(self._old_documents(first))
@@ -76,7 +76,9 @@ class Changes:
         return read, stale
 
     def remove(self, ids: Sequence[str], *, remember: bool) -> tuple[int, list[str], int]:
-        """Write down that documents go: how many, the ids that no document has, and how many texts that touches."""
+        """Write down the removal of documents. Return how many there are, the unknown ids, and the number of affected
+        texts.
+        """
         fields = Fields(source=("id", "number"))
         hits = [hit for some in self._reader.look_up(self._names["documents"], "id", list(ids), fields) for hit in some]
         numbers = np.unique(np.array([hit["_source"]["number"] for hit in hits], np.int64))
@@ -108,9 +110,9 @@ class Changes:
         yield from self._reader.look_up(index, "key", keys, _DOCUMENT_FIELDS, before)
 
     def _rename_repeats(self) -> None:
-        """The second document with an id, and its sentences, are called ID#2, and so on."""
+        """Rename the second document with an id, and its sentences, to ID#2, and so on."""
         repeats = self._db.rows(
-            "SELECT number, n FROM repeats WHERE number NOT IN (SELECT new FROM outdated WHERE same)"  # those go
+            "SELECT number, n FROM repeats WHERE number NOT IN (SELECT new FROM outdated WHERE same)"  # removed
         )
         for number, occurrence in repeats:
             index = self._names["documents"]
@@ -125,10 +127,7 @@ class Changes:
                     self._journal.put("sentences", [(str(whole["number"]), renamed)])
 
     def _date_again(self, same: Numbers) -> list[int]:
-        """Documents that are unchanged may have been read from other revisions: the old sentences take their dates.
-
-        Their numbers.
-        """
+        """Copy new dates to unchanged documents: they may have been read from other revisions. Return their numbers."""
         redated: list[int] = []
         index = self._names["sentences"]
         if not len(same) or not self._reader.count(index, {"exists": {"field": "revision"}}):
@@ -166,7 +165,7 @@ class Changes:
         return self._mark_stale(first)
 
     def _note_moves(self, numbers: Numbers, end: str, copies: int) -> None:
-        """Note the sentences of documents; those of replaced ones under the number of what replaces them."""
+        """Record the sentences of documents; those of replaced ones under the number of the replacement."""
         by_number = dict(self._db.rows("SELECT old, new FROM outdated WHERE NOT same")) if end == "new" else {}
         for hits in self._reader.look_up(self._names["sentences"], "document_number", numbers, _HELD):
             documents = [by_number.get(number, number) for number in integers(hits, "document_number").tolist()]
@@ -184,10 +183,10 @@ class Changes:
         self._db.insert("moves", pa.table(rows))
 
     def _mark_stale(self, first: int | None) -> int:
-        """Write down the texts of `moves`, with whether the last scan had them; how many they are.
+        """Write down the texts of `moves`, and whether the last scan had them. Return their number.
 
-        Where the copies of a text in a document are as many as before, only its place may have changed: it is
-        `renamed`. A text that was stale before keeps its first entry.
+        If a document has as many copies of a text as before, only the place may have changed: the text is `renamed`. A
+        text that was already stale keeps its first entry.
         """
         moved = self._db.table(
             "SELECT hash, bool_and(copies = 0) AS renamed, any_value(tokens) AS tokens, bool_or(gone) AS gone FROM ("
@@ -208,7 +207,7 @@ class Changes:
             for hits in self._reader.look_up(self._names["stale"], "hash", texts, fields)
             for hit in hits
         }
-        # what stays may hang under another number: where it came from is worked out again
+        # an unchanged text may have a new sentence number: its origin is worked out again
         dated = self._dated(moved["hash"].filter(moved["renamed"]).to_numpy())
         for text, renamed, tokens in zip(
             texts.tolist(), moved["renamed"].to_pylist(), moved["tokens"].to_pylist(), strict=True
@@ -222,7 +221,7 @@ class Changes:
         return len(texts)
 
     def _mark_stale_dated(self, sentences: list[int]) -> int:
-        """Write down the texts of sentences that begin at another time now, where that matters; how many they are."""
+        """Write down the texts of sentences whose first date changed, if this matters. Return their number."""
         texts: dict[int, list[int]] = {}
         for hits in self._reader.look_up(self._names["sentences"], "number", sentences, _HELD):
             texts |= {hit["fields"]["hash"][0]: hit["fields"]["tokens"] for hit in hits}
@@ -234,7 +233,7 @@ class Changes:
         return len(dated)
 
     def _dated(self, texts: Numbers) -> set[int]:
-        """Those of these texts that stand in clusters in which it is known what came first."""
+        """Return those of these texts that are in clusters with a known origin."""
         fields, known = Fields(columns=("hash",)), {"exists": {"field": "copies"}}
         pages = self._reader.first_of_each(self._names["members"], "hash", texts, fields, query=known)
         return {text for hits in pages for text in integers(hits, "hash").tolist()}
@@ -253,6 +252,6 @@ def _from(number: int) -> dict[str, Any]:
 
 
 def _place(hit: dict[str, Any], document: int) -> int:
-    """The number of the sentence at the same position of another document."""
+    """Return the number of the sentence at the same position of another document."""
     position: int = hit["fields"]["number"][0] & POSITION_MASK
     return document << POSITION_BITS | position

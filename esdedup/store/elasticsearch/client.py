@@ -1,4 +1,4 @@
-"""The client that `elasticsearch.helpers` work with: each of their requests has the patience of `Connection.ask`."""
+"""The client for `elasticsearch.helpers`. Its requests are retried like those of `Connection.ask`."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _NO_META = ApiResponseMeta(200, "1.1", HttpHeaders(), 0.0, None)  # type: ignore
 
 
 class HelperClient(Elasticsearch):
-    """A client for one piece of work, which makes no request once it has `ended`.
+    """A client for one piece of work. It makes no request after `ended` is set.
 
-    `check` is called before each bulk request, and raises an error where nothing must be sent any more.
+    `check` is called before each bulk request and raises an error if nothing more may be sent.
     """
 
     def __init__(self, connection: Connection, ended: Event, check: Callable[[], None] | None = None) -> None:
@@ -28,16 +28,16 @@ class HelperClient(Elasticsearch):
         self._ended = ended
         self._check = check
         self.total = 0
-        """How many documents the server has for the last search."""
+        """The number of documents that match the last search."""
 
     def options(self, **_: Any) -> HelperClient:
-        """This client: the helpers' options are the connection's business."""
+        """Return this client: the connection handles the helpers' options."""
         return self
 
     def perform_request(
         self, method: str, path: str, *, params: Mapping[str, Any] | None = None, body: Any = None, **_: Any
     ) -> Any:
-        """Ask the server: one part of a scroll only once, as the server does not give it again."""
+        """Send a request. A page of a scroll is requested only once, since the server does not repeat it."""
         if path.endswith("/_bulk"):
             answer = self._bulk(path, body, dict(params or {}))
         elif method == "DELETE":
@@ -50,12 +50,12 @@ class HelperClient(Elasticsearch):
         return ObjectApiResponse(body=answer, meta=_NO_META)
 
     def _bulk(self, path: str, lines: list[bytes], parameters: dict[str, Any]) -> dict[str, Any]:
-        """Send the lines of a bulk request; in halves where that is too long for the server or something before it."""
+        """Send the lines of a bulk request. If it is too long for the server or a proxy, split it in halves."""
         if self._ended.is_set():
-            raise StoreError(f"{self._connection.address}: interrupted; run the same command again to go on")
+            raise StoreError(f"{self._connection.address}: interrupted; run the same command again to continue")
         if self._check is not None:
             self._check()
-        one = 1 if lines[0].startswith(b'{"delete"') else 2  # lines of an action; a request has one kind of them
+        one = 1 if lines[0].startswith(b'{"delete"') else 2  # lines of an action; a request has only one kind
         try:
             answer: dict[str, Any] = self._connection.ask(
                 "POST", path, b"\n".join(lines) + b"\n", lines=True, raising=(413,), ended=self._ended, **parameters
@@ -75,11 +75,11 @@ class HelperClient(Elasticsearch):
         return answer
 
     def _raise_if_useless(self, item: dict[str, Any]) -> None:
-        """`StoreError` for what neither another document nor another attempt would mend."""
+        """Raise `StoreError` if neither another document nor another attempt would help."""
         status = item["status"]
         if is_block(item) or status in (401, 403) or (status == 404 and "error" in item):
             reason = reason_of(item)
-            detail = gone(reason) if is_gone(item) else f"the server refuses to write ({reason})"
+            detail = gone(reason) if is_gone(item) else f"the server does not accept writes ({reason})"
             raise StoreError(
                 f"{self._connection.address}: {BLOCKED.format(reason=reason) if is_block(item) else detail}"
             )

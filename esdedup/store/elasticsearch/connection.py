@@ -1,4 +1,4 @@
-"""Requests to a server, with patience for what passes and one clear line for what does not."""
+"""Requests to a server. Temporary failures are retried; permanent ones raise a one-line error."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ TIMEOUT = 60.0
 """Seconds to wait for one answer."""
 
 PATIENCE = 120.0
-"""Seconds to go on asking a server that is busy, restarting or out of reach."""
+"""Seconds to keep retrying when a server is busy, restarting or unreachable."""
 
 FIRST_PATIENCE = 5.0
-"""Seconds to go on asking where nothing has answered yet: the address may be wrong."""
+"""Seconds to keep retrying an address that has never answered: it may be wrong."""
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 10.0
 
 
 class Pauses:
-    """Longer and longer pauses between attempts, of which no two clients make the same, for as long as it has sense.
+    """Pauses between attempts, which grow and are randomized so that clients do not retry in step.
 
-    Patience is counted from the first failure. Once it has `ended`, there are no more attempts.
+    The patience is counted from the first failure. After `ended` is set there are no more attempts.
     """
 
     def __init__(self, ended: Event | None = None) -> None:
@@ -63,7 +63,7 @@ class Pauses:
         self._ended = Event() if ended is None else ended
 
     def wait(self, patience: float | None = None) -> bool:
-        """Wait, at most until `patience` (`PATIENCE`) is used up; whether that was in time for another attempt."""
+        """Wait before the next attempt. Return False if `patience` (`PATIENCE`) is used up or the work has ended."""
         now = time.monotonic()
         self._begun = now if self._begun is None else self._begun
         if now + self._next > self._begun + (PATIENCE if patience is None else patience):
@@ -74,7 +74,7 @@ class Pauses:
 
 
 def retries() -> dict[str, Any]:
-    """The retry options for `streaming_bulk`: as many as `PATIENCE` allows, each pause twice as long as the last."""
+    """Return the retry options for `streaming_bulk`: as many retries as `PATIENCE` allows, with pauses that double."""
     count, waited, pause = 0, 0.0, FIRST_PAUSE
     while waited + pause <= PATIENCE:
         count, waited, pause = count + 1, waited + pause, min(2 * pause, LONGEST_PAUSE)
@@ -83,7 +83,7 @@ def retries() -> dict[str, Any]:
 
 
 class Connection:
-    """A server. Every request may come to it twice, so all that are made are such that this does no harm."""
+    """A connection to a server. All requests are idempotent, because each may arrive twice."""
 
     def __init__(self, address: ServerAddress, connections: int = 8) -> None:
         self.address = address
@@ -91,7 +91,7 @@ class Connection:
         self._given_up = False
         self._ends: WeakSet[Event] = WeakSet()
         self._ended = self.end()
-        # both spellings of the media type: the plain one, and the one that names a version
+        # both spellings of the media type: the plain one, and the versioned one
         json = {name: Json() for name in (JSON, "application/vnd.elasticsearch+json")}
         options = client_options(address)
         try:
@@ -106,7 +106,7 @@ class Connection:
             )
         except ValueError as error:
             what = "ES_CLOUD_ID" if "cloud_id" in options else str(address)
-            raise UsageError(f"{what} makes no sense: {error}") from error
+            raise UsageError(f"{what} is not valid: {error}") from error
 
     def ask(
         self,
@@ -121,11 +121,11 @@ class Connection:
         ended: Event | None = None,
         **parameters: Any,
     ) -> Any:
-        """The answer to a request, as parsed JSON; None where nothing is there, if that may be (`missing`).
+        """Send a request and return the parsed JSON answer. With `missing`, return None for a 404.
 
-        Asked again for a while where the server is busy or out of reach, until it has `ended`; not `again`:
-        `LostAnswerError`. `lines` says that the body is newline-delimited JSON. Raises `StoreError`, or the client's
-        `ApiError` for the statuses in `raising`.
+        Retry for a while if the server is busy or unreachable, until `ended` is set. Without `again`, do not retry:
+        raise `LostAnswerError`. `lines` means that the body is newline-delimited JSON. Raise `StoreError`, or the
+        client's `ApiError` for the statuses in `raising`.
         """
         kind = "application/x-ndjson" if lines else JSON
         headers = {"accept": JSON} | ({} if body is None else {"content-type": kind})
@@ -136,7 +136,7 @@ class Connection:
                 if is_of_elasticsearch(answer.meta.headers, answer.body):
                     self._known = True
                     return answer.body
-                cause: Exception = SerializationError(f"the answer to {method} {path} is not Elasticsearch's")
+                cause: Exception = SerializationError(f"the answer to {method} {path} does not come from Elasticsearch")
             except ApiError as error:
                 ours = is_of_elasticsearch(error.meta.headers, error.body)
                 self._known = self._known or ours
@@ -151,18 +151,18 @@ class Connection:
                 cause = error
             if not again:
                 raise LostAnswerError from cause
-            # where nothing of Elasticsearch's was ever heard, the address may be wrong
+            # if Elasticsearch has never answered, the address may be wrong
             patience = PATIENCE if self._known or isinstance(cause, ApiError) else min(PATIENCE, FIRST_PATIENCE)
             if not pauses.wait(patience):
                 self._give_up(cause)
 
     @property
     def transport(self) -> Transport:
-        """What carries the requests."""
+        """The transport that sends the requests."""
         return self._client.transport
 
     def end(self) -> Event:
-        """An event for `ask`, of a piece of work that may end before the others do."""
+        """Return an `ended` event for `ask`, for work that may end before the connection does."""
         event = Event()
         self._ends.add(event)
         if self._given_up:
@@ -170,19 +170,19 @@ class Connection:
         return event
 
     def give_up(self) -> None:
-        """Ask nothing again from now on, in any thread: somebody is in a hurry."""
+        """Stop retrying from now on, in all threads, because the user interrupted the command."""
         self._given_up = True
         for event in list(self._ends):
             event.set()
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         self._client.close()
 
-    # -- what went wrong ------------------------------------------------------------------------------------
+    # -- errors ---------------------------------------------------------------------------------------------
 
     def _raise_if_final(self, error: ApiError, request: str, *, ours: bool, again: bool) -> None:
-        """Raise what waiting will not mend; where the caller asks `again` himself, only who may not ask at all."""
+        """Raise an error that a retry cannot fix. Without `again`, only if access is denied."""
         status, body = error.status_code, error.body
         reason = reason_of(body)
         if is_block(body):
@@ -191,24 +191,25 @@ class Connection:
             self._fail("access denied (401); set ES_API_KEY, or ES_USERNAME and ES_PASSWORD", error)
         if status == 403:
             self._fail(
-                f"not allowed (403): {reason}; use credentials that may read and write {self.address.prefix}-*", error
+                f"permission denied (403): {reason}; use credentials that can read and write {self.address.prefix}-*",
+                error,
             )
         if not (ours or self._known or status in PASSING):
-            raise NotAStoreError(f"{self.address}: the server is not Elasticsearch; name another --store") from error
+            raise NotAStoreError(f"{self.address}: the server is not Elasticsearch; check --store") from error
         if "media_type_header" in str(body):
             self._fail(
-                f"the server is older than the client, which is {version('elasticsearch')}; "
-                "pip install 'elasticsearch>=8.16,<9', which speaks to 8 and 9",
+                f"the server is older than the Python client ({version('elasticsearch')}); "
+                "pip install 'elasticsearch>=8.16,<9', which supports servers 8 and 9",
                 error,
             )
         if not again or not ours or status in PASSING:
             return
         if is_gone(body):
             raise GoneError(f"{self.address}: {gone(reason)}") from error
-        self._fail(f"the server refuses {request} ({status}): {reason}", error)
+        self._fail(f"the server rejected {request} ({status}): {reason}", error)
 
     def _raise_if_hopeless(self, error: Exception, request: str) -> None:
-        """Raise what another attempt will not mend, of requests that came to nothing."""
+        """Raise an error that a retry cannot fix, for a request without a usable answer."""
         if isinstance(error.__cause__, TooLongError):
             raise TooLongError(
                 f"{self.address}: the answer to {request} is longer than {ANSWER_BYTES >> 20} MiB; "
@@ -218,16 +219,16 @@ class Connection:
             return
         line = " ".join(str(error.message).split())
         if "fingerprint" in line.lower():
-            self._fail("the certificate is not that of ES_CA_FINGERPRINT; is it the right server?", error)
+            self._fail("the certificate does not match ES_CA_FINGERPRINT; check the address and the fingerprint", error)
         if "certificate verify failed" in line.lower() or "doesn't match" in line:
             why = line.rpartition("verify failed: ")[2].partition(" (_ssl")[0]
             self._fail(
-                f"the server's certificate is not trusted ({why}); set ES_CA_CERTS to the file of its authority, "
+                f"the server's certificate is not trusted ({why}); set ES_CA_CERTS to the CA certificate file, "
                 "or ES_CA_FINGERPRINT",
                 error,
             )
         if any(words in line.lower() for words in _NO_TLS):
-            self._fail("no TLS there; is the address http:// rather than https://?", error)
+            self._fail("the server does not use TLS; try http:// instead of https://", error)
 
     def _give_up(self, error: Exception) -> NoReturn:
         if isinstance(error, ApiError):
@@ -238,15 +239,15 @@ class Connection:
             self._fail(str(error), error)
         root = _root(error)
         if isinstance(root, ConnectionRefusedError):
-            hint = "is the server running? esdedup node start starts one here"
-            self._fail(f"nothing listens there (connection refused); {hint}", error)
+            hint = "start the server, or start one on this machine with esdedup node start"
+            self._fail(f"connection refused; {hint}", error)
         if isinstance(root, ConnectionResetError) and not self._known and str(self.address).startswith("http://"):
-            hint = "is the address https:// rather than http://?"
-            self._fail(f"the connection is closed without an answer; {hint}", error)
+            hint = "try https:// instead of http://"
+            self._fail(f"the server closed the connection without an answer; {hint}", error)
         self._fail(f"no connection ({' '.join(str(root).split())})", error)
 
     def _fail(self, what: str, error: Exception) -> NoReturn:
-        rest = "" if "; " in what else "; run the same command again to go on"
+        rest = "" if "; " in what else "; run the same command again to continue"
         raise StoreError(f"{self.address}: {what}{rest}") from error
 
 

@@ -45,11 +45,11 @@ _FIRST_TEXT: pa.Schema = _TEXT.append(pa.field("number", pa.int64()))
 _HASH = Fields(columns=("hash",))
 _MOST_SOURCES = 65_535
 _TIME = {"format": "yyyy-MM-dd'T'HH:mm:ss'Z'"}
-"""As dumps write times."""
+"""The time format of dumps."""
 
 
 class ServerCorpus(Corpus):
-    """Documents, sentences and tokens of the generation that is open."""
+    """Documents, sentences and tokens of the open generation."""
 
     def __init__(self, opened: OpenGeneration, ledger: ServerLedger) -> None:
         self.signing = opened.signing
@@ -63,7 +63,7 @@ class ServerCorpus(Corpus):
         names = self._open.names
         first, next_number, anew = self._ledger.begin(checkpoints, part)
         self._open.indices.refresh(names["sentences"], names["documents"])
-        # what a killed reading wrote behind its last checkpoint, or of a source that has changed since
+        # what a killed run wrote after its last checkpoint, or from a source that has changed since
         self._forget(range(next_number, self._ledger.reach, part.parts))
         own = range(first + part.number - 1, next_number, part.parts)
         for number in anew:
@@ -77,7 +77,7 @@ class ServerCorpus(Corpus):
         forget_documents(self._open.connection, self._open.names, numbers, check=self._ledger.check)
 
     def _of_source(self, number: int, documents: Sequence[int]) -> list[int]:
-        """Which of these documents, or at least sentences of theirs, stand there as read from a source."""
+        """Return which of these documents are stored, themselves or some of their sentences, as read from a source."""
         theirs, found = {"term": {"source_number": number}}, np.empty(0, np.int64)
         for kind, field in (("sentences", "document_number"), ("documents", "number")):
             fields = Fields(columns=(field,))
@@ -87,7 +87,7 @@ class ServerCorpus(Corpus):
 
     def append(self, checkpoint: SourceCheckpoint, documents: pa.Table, sentences: pa.Table, seen: pa.Table) -> None:
         if self._loader is None:
-            raise StoreError(f"{self._open.address}: no reading has begun")
+            raise StoreError(f"{self._open.address}: nothing has been indexed yet")
         self._loader.append(checkpoint, documents, sentences, seen)
 
     def give_up(self) -> None:
@@ -100,9 +100,9 @@ class ServerCorpus(Corpus):
             return {}
         names, reader = self._open.names, self._open.reader
         missing = self._ledger.missing_parts()
-        self._open.indices.refresh(names["sentences"], names["documents"])  # before they are counted
+        self._open.indices.refresh(names["sentences"], names["documents"])  # make them visible before they are counted
         if missing:
-            log.warning("this part is read; still to come: %s", ", ".join(map(str, missing)))
+            log.warning("this part is complete; still missing: %s", ", ".join(map(str, missing)))
             return {}
         before = reader.count(names["sentences"], {"range": {"number": {"lt": reading.first << POSITION_BITS}}})
         arrived = reader.count(names["sentences"]) - before
@@ -111,7 +111,7 @@ class ServerCorpus(Corpus):
         with self._open.private(self._ledger.sources()) as db:
             changes = Changes(db, self._open, journal)
             read, stale = changes.commit(reading.first, by_place=self._ledger.in_parts, remember=remember)
-        self._open.indices.restore(self._open.generation)  # before the end, after which nobody would
+        self._open.indices.restore(self._open.generation)  # before the end: nobody would do it afterwards
         journal.commit(**self._ledger.ended(read.repeated), **self._updates(stale, remember))
         self._loader = None
         return read.counts
@@ -126,7 +126,7 @@ class ServerCorpus(Corpus):
         return removed, unknown
 
     def _updates(self, stale: int, remember: bool) -> dict[str, Any]:
-        """What the ledger says of a change of documents."""
+        """Return the ledger values for a change of documents."""
         scan = self._ledger.get("scan")
         texts = 0 if scan is None else scan["summary"]["counts"]["distinct_sentences"]
         return self._ledger.changed(overtaken=not remember or is_much(self.changes() + stale, texts))
@@ -151,8 +151,8 @@ class ServerCorpus(Corpus):
         expected = reader.count(index)
         if len(left) == len(slices) and seen != expected:
             raise StoreLockedError(
-                f"{self._open.address}: another command has just changed this store ({index} holds {expected:,} "
-                f"sentences, and {seen:,} were read); run this one again when that has ended"
+                f"{self._open.address}: another command has just changed this store ({index} has {expected:,} "
+                f"sentences, but {seen:,} were read); run this command again after it ends"
             )
 
     def texts(self, hashes: pa.Table, *, first: bool = False) -> Iterator[pa.RecordBatch]:
@@ -213,7 +213,7 @@ class ServerCorpus(Corpus):
             "sentences_kept": reader.count(names["sentences"]),
         }
         scan = self._ledger.get("scan")
-        if self._ledger.follows_changes() and not self.changes():  # otherwise only reading them all would tell
+        if self._ledger.follows_changes() and not self.changes():  # otherwise all would have to be read
             counts["distinct_sentences"] = scan["summary"]["counts"]["distinct_sentences"]
         return counts
 
@@ -292,7 +292,7 @@ class ServerCorpus(Corpus):
 
 
 def source_groups(checkpoints: Sequence[SourceCheckpoint]) -> Numbers:
-    """For each source's number, the smallest number of a source of the same name: files of one folder are one group."""
+    """Map each source number to the smallest number of a source with the same name: files of a folder are one group."""
     group_ids = np.zeros(1 + max((checkpoint.number for checkpoint in checkpoints), default=0), np.int64)
     for checkpoint in checkpoints:
         group_ids[checkpoint.number] = min(

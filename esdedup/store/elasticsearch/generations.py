@@ -1,6 +1,6 @@
-"""Which generation of a store is opened: the live one, a new one, or one that a killed job left unfinished.
+"""Choose the generation of a store to open: the live one, a new one, or one that a killed job left unfinished.
 
-And the one that is open: its indices, and how they are read and written.
+Also the open generation: its indices, and how they are read and written.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SOURCES: pa.Schema = pa.schema(
 
 
 class OpenGeneration:
-    """What the parts of a store share. `memory` bytes may be used by a private database."""
+    """What the parts of a store share. A private database may use `memory` bytes."""
 
     def __init__(
         self, connection: Connection, indices: Indices, generation: str, signing: Signing, memory: int, threads: int
@@ -49,7 +49,7 @@ class OpenGeneration:
 
     @property
     def names(self) -> dict[str, str]:
-        """The names of the indices in use, by kind; those of results once there was a scan."""
+        """The names of the indices in use, by kind. The results are included after the first scan."""
         names = {kind: self.indices.name(kind, self.generation) for kind in CORPUS}
         if self.results is not None:
             names |= {kind: self.indices.name(kind, self.results) for kind in RESULTS}
@@ -57,18 +57,19 @@ class OpenGeneration:
 
     @property
     def results(self) -> str | None:
-        """The generation of the results; None where there was no scan."""
+        """The generation of the results; None before the first scan."""
         scan = self.state.get("scan")
         return None if scan is None else str(scan["generation"])
 
     def journal(self) -> Journal:
-        """A journal of changes."""
+        """Start a journal of changes."""
         return Journal(self.connection, self.state, self.names)
 
     @contextmanager
     def private(self, checkpoints: Sequence[SourceCheckpoint] = ()) -> Iterator[Database]:
-        """A database with a store's tables and these sources, for one piece of work; it spills into the system's
-        temporary folder."""
+        """Open a database with a store's tables and these sources, for one piece of work. It spills into the system's
+        temporary folder.
+        """
         with (
             tempfile.TemporaryDirectory(prefix="esdedup-") as spill,
             Database(memory=self._memory, threads=self._threads, spill=Path(spill)) as db,
@@ -85,9 +86,9 @@ class OpenGeneration:
 def open_generation(
     indices: Indices, address: str, frozen: Mapping[str, Any] | None, *, read_only: bool, fresh: str | None
 ) -> tuple[str, Signing]:
-    """The generation to work with, made if need be, and the signing settings that it was made with.
+    """Return the generation to use and its signing settings. Make the generation if necessary.
 
-    Raises as `esdedup.store.elasticsearch.store.ServerStore` says.
+    For the errors see `esdedup.store.elasticsearch.store.ServerStore`.
     """
     if fresh is not None:
         generation = _unfinished_of(indices, fresh) or _begin(indices, frozen or {}, fresh)
@@ -98,12 +99,12 @@ def open_generation(
             raise StoreError(f"{address}: there is no store; make one with esdedup run or esdedup index")
         live = _first(indices, frozen)
     if not read_only:
-        _end_job(indices, live)  # if it did not come to that, the same job is another one now
+        _end_job(indices, live)  # otherwise running the same job now starts a new one
     return live, _signing(indices, address, live, frozen)
 
 
 def publish(indices: Indices, generation: str, results: str | None, keep: int) -> None:
-    """Make a generation the live one, by one call; of the older ones all go but the newest `keep`."""
+    """Make a generation the live one in a single request. Of the older ones keep the newest `keep`."""
     indices.swap(dict.fromkeys(CORPUS, generation) | dict.fromkeys(RESULTS, results))
     older = [old for old in indices.generations("state") if old != generation and _job(indices, old) is None]
     kept = {generation, *older[len(older) - keep :]}
@@ -115,13 +116,13 @@ def publish(indices: Indices, generation: str, results: str | None, keep: int) -
 
 
 def discard_results(indices: Indices, corpus: str, *, but: str | None = None, until: str | None = None) -> None:
-    """Delete the results of a generation of the corpus, but for one generation of them; or only those before one."""
+    """Delete the results of a generation of the corpus, except generation `but`; with `until`, only older ones."""
     gone = [one for one, theirs in _results(indices).items() if theirs == corpus and one != but]
     indices.delete(RESULTS, [one for one in gone if until is None or one < until])
 
 
 def _results(indices: Indices) -> dict[str, str | None]:
-    """Every generation of results, and that of the corpus which it is of."""
+    """Map every generation of results to its generation of the corpus."""
     return {
         one: indices.meta(indices.name(kind, one)).get("corpus")
         for kind in RESULTS
@@ -130,45 +131,45 @@ def _results(indices: Indices) -> dict[str, str | None]:
 
 
 def unfinished(indices: Indices) -> list[str]:
-    """Generations that are being made, or were left unfinished."""
+    """Return the generations that are being made or were left unfinished."""
     live = indices.live("state")
     return [one for one in indices.generations("state") if one != live and _job(indices, one) is not None]
 
 
 def unfinished_at(address: ServerAddress) -> bool:
-    """Whether a new generation of the store at an address is being made, or was left unfinished."""
+    """Return whether a new generation is being made at an address or was left unfinished there."""
     with closing(Connection(address)) as connection:
         return bool(unfinished(Indices(connection)))
 
 
 def drop_all(address: ServerAddress) -> None:
-    """Delete every index that esdedup made at an address; `StoreError` where there is none."""
+    """Delete every index that esdedup made at an address. Raise `StoreError` if there is none."""
     with closing(Connection(address)) as connection:
         indices, kinds = Indices(connection), WORKING + RESULTS + CORPUS
         if not any(indices.generations(kind) for kind in kinds):
-            raise StoreError(f"{address}: there is no store, and nothing else that esdedup made")
+            raise StoreError(f"{address}: there is no store and no other esdedup index")
         indices.delete(kinds)
 
 
 def _unfinished_of(indices: Indices, job: str) -> str | None:
-    """The generation that the same job began; what other jobs have begun is deleted."""
+    """Return the generation that the same job began. Delete those that other jobs began."""
     live = indices.live("state")
     if live is not None and _job(indices, live) == job:
-        return live  # the older ones are not yet deleted
+        return live  # the older ones are not deleted yet
     if live is not None:
         _end_job(indices, live)
     begun = {generation: _job(indices, generation) for generation in unfinished(indices)}
     claimed = indices.claimed()
     found = claimed if begun.get(claimed or "") == job else None
     for generation, theirs in begun.items():
-        # without a claim, another part of this job may be about to make one
+        # without a claim, another part of this job may be about to claim one
         if generation != found and (found is not None or theirs != job):
             _discard(indices, generation)
     return found
 
 
 def _begin(indices: Indices, frozen: Mapping[str, Any], job: str) -> str:
-    """Begin a new generation, or take the one that another part of the same job begins at the same time."""
+    """Begin a new generation, or use the one that another part of the same job begins at the same time."""
     made = None
     try:
         made = _make(indices, frozen, job)
@@ -189,7 +190,7 @@ def _discard(indices: Indices, generation: str) -> None:
 
 
 def _job(indices: Indices, generation: str) -> str | None:
-    """The job that makes a generation, until it is published."""
+    """Return the job that is making a generation; None after it is published."""
     job: str | None = indices.meta(indices.name("state", generation)).get("job")
     return job
 
@@ -202,7 +203,7 @@ def _end_job(indices: Indices, generation: str) -> None:
 
 
 def _first(indices: Indices, frozen: Mapping[str, Any]) -> str:
-    """Make a store where there is none, or take the one that another command makes at the same time."""
+    """Make a new store, or use the one that another command makes at the same time."""
     made = None
     try:
         made = _make(indices, frozen, None)
@@ -213,7 +214,7 @@ def _first(indices: Indices, frozen: Mapping[str, Any]) -> str:
         if live is None:
             raise
         return live
-    # what was killed in the making
+    # generations whose creation was killed
     whole = indices.generations("state")
     beginnings = {one for kind in CORPUS for one in indices.generations(kind)}
     indices.delete(CORPUS, beginnings - {made} - {one for one in whole if _job(indices, one) is not None})
@@ -221,7 +222,7 @@ def _first(indices: Indices, frozen: Mapping[str, Any]) -> str:
 
 
 def _unmake(indices: Indices, generation: str | None) -> None:
-    """Delete a generation that was made for nothing, as somebody was quicker."""
+    """Delete a new generation that is not needed because another process was faster."""
     indices.forget()
     if generation is not None:
         indices.delete(CORPUS, [generation])

@@ -1,7 +1,8 @@
-"""Changes to many documents, all or nothing: written down first, then carried out, and again if that was cut short.
+"""Changes to many documents, all or nothing: they are first written to a journal, then applied, and applied again after
+an interruption.
 
-A server has no transactions. What is to be done is put beside the state in pieces; once the state says that the
-pieces are whole, whoever opens the store to write carries them out, as often as it takes.
+A server has no transactions. The changes are stored beside the state in pieces. Once the state says that the journal is
+complete, every process that opens the store for writing applies it, as often as necessary.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _PIECE_BYTES = 4 * 2**20
 
 
 class Journal:
-    """Writes changes down, and carries them out in the indices `names`, by kind."""
+    """Writes changes to a journal and applies them to the indices `names`, by kind."""
 
     def __init__(self, connection: Connection, state: State, names: dict[str, str]) -> None:
         self._connection = connection
@@ -30,26 +31,26 @@ class Journal:
         self._names = names
         self._steps: list[dict[str, Any]] = []
         self._bytes = 0
-        self._name = uuid.uuid4().hex  # two writers must not mix what they write down
+        self._name = uuid.uuid4().hex  # two writers must not mix their journals
         self._pieces = 0
 
     def put(self, kind: str, documents: Iterable[tuple[str, dict[str, Any]]]) -> None:
-        """Documents to be written, each with its id."""
+        """Add documents to write, each with its id."""
         for identity, document in documents:
             self._note({"put": kind, "id": identity, "document": orjson.dumps(document).decode()})
 
     def delete(self, kind: str, identities: Iterable[str]) -> None:
-        """Documents to be deleted."""
+        """Add documents to delete."""
         for identity in identities:
             self._note({"delete": kind, "id": identity})
 
     def forget(self, numbers: Iterable[int]) -> None:
-        """Documents of the corpus to be deleted with all their sentences."""
+        """Add documents of the corpus to delete with all their sentences."""
         for number in numbers:
             self._note({"forget": number})
 
     def commit(self, **state: Any) -> None:
-        """Everything is written down: carry it out, and say these values of the state with it."""
+        """Complete the journal, apply it, and set these values of the state with it."""
         self._keep()
         if self._pieces:
             draft = {"name": self._name, "pieces": self._pieces}
@@ -59,10 +60,10 @@ class Journal:
             self._state.set(**state)
 
     def carry_out(self) -> None:
-        """Do what a command that was cut short has written down, if any has."""
+        """Apply the journal that an interrupted command has left, if there is one."""
         written = self._state.get("journal")
         if written is not None:
-            self._state.set(journal=written)  # whoever is at it must leave it to us
+            self._state.set(journal=written)  # another writer that is applying it must stop
             self._carry_out(written)
 
     def _carry_out(self, written: dict[str, Any]) -> None:
@@ -70,7 +71,9 @@ class Journal:
             piece = self._state.piece(_piece(written["name"], number))
             if piece is None:
                 self._state.check()
-                raise StoreError(f"{self._connection.address}: damaged: changes are lost; begin again with --fresh")
+                raise StoreError(
+                    f"{self._connection.address}: the store is damaged: changes are lost; start again with --fresh"
+                )
             self._do(piece["steps"])
         self._connection.ask("POST", f"/{','.join(sorted(set(self._names.values())))}/_refresh")
         self._state.set(journal=None, **written["then"])
@@ -85,7 +88,7 @@ class Journal:
     def _keep(self) -> None:
         if not self._steps:
             return
-        # what was left lying about stays listed until it is deleted, and deleted once no other writer needs it
+        # abandoned pieces stay listed until they are deleted, and are deleted once no other writer needs them
         left = [one for one in self._state.get("drafts") or [] if one["name"] != self._name]
         self._pieces += 1
         self._state.set(drafts=[*left, {"name": self._name, "pieces": self._pieces}])
@@ -111,7 +114,7 @@ class Journal:
 def forget_documents(
     connection: Connection, names: dict[str, str], documents: Sequence[int], check: Callable[[], None] | None = None
 ) -> None:
-    """Delete documents by number, their sentences first."""
+    """Delete documents by number. Their sentences are deleted first."""
     if not documents:
         return
     reader = Reader(connection)

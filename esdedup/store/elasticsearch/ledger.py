@@ -1,7 +1,7 @@
-"""The ledger of a store on a server: values in the state, and beside it the progress of each part of a reading.
+"""The ledger of a store on a server: values in the state, and beside it the progress of each part of a run.
 
-Several machines may read at once, each its part. What all of them must agree on, which reading it is and which parts
-have come to their end, stands in the state, which is compared before it is replaced: so one of them is the last.
+Several machines may read at once, one part each. What all of them must agree on is in the state: which run it is, and
+which parts are complete. The state is compared before it is replaced, so exactly one part is the last one.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from esdedup.store.ledger import Ledger, ReadingCheckpoint, SourceCheckpoint, ch
 
 
 class ServerLedger(Ledger):
-    """Values in the state; the sources of one store, and the reading that is under way."""
+    """Values in the state, the sources of one store, and the run in progress."""
 
     def __init__(self, state: State, address: str) -> None:
         self._state = state
         self._address = address
         self._part = Part(1, 1)
-        self._own: Guarded | None = None  # what is written of this part
-        self._read: dict[str, dict[str, Any]] = {}  # what this part has read, by number of the source, as it is saved
+        self._own: Guarded | None = None  # the document of this part
+        self._read: dict[str, dict[str, Any]] = {}  # the saved checkpoints of this part, by source number
         self._given: list[SourceCheckpoint] = []
         self._refused: dict[int, Skips] = {}
         self._next = 0
         self.reach = 0
-        """Behind the numbers of all documents that this part has begun to write."""
+        """The end of the document numbers that this part has reserved."""
 
     def get(self, key: str) -> Any:
         return self._state.get(key)
 
     def set(self, **values: Any) -> None:
-        """As `Ledger.tell`; `StoreLockedError` if another writer came between."""
+        """As `Ledger.set`. Raise `StoreLockedError` if another writer interfered."""
         self._state.set(**values)
 
     def sources(self) -> list[SourceCheckpoint]:
@@ -67,22 +67,22 @@ class ServerLedger(Ledger):
 
     @property
     def in_parts(self) -> bool:
-        """Whether the reading under way is one of several machines."""
+        """Whether several machines share the run in progress."""
         started = self._state.get("started")
         return started is not None and started["parts"] > 1
 
     def begin(self, checkpoints: Sequence[SourceCheckpoint], part: Part) -> tuple[int, int, list[int]]:
-        """Start (or go on with) reading `checkpoints`, whose numbers and progress are filled in.
+        """Start or continue reading `checkpoints`. Their numbers and progress are filled in.
 
-        The first document number of the reading, the next one of this part, and the sources that this part has begun
-        to read and must read anew. Another process that reads this part at the same time learns it when it next
-        saves its progress.
+        Return the first document number of the run, the next one of this part, and the sources that this part has begun
+        and must read again. If another process reads the same part, the older one gets an error when it next saves its
+        progress.
         """
         while True:
             try:
                 return self._begin(checkpoints, part)
             except StoreLockedError:
-                # another part came between: what it began is gone on with
+                # another part was faster: continue the run that it has begun
                 if part.parts == 1 or self._state.get("started") is None:
                     raise
 
@@ -100,7 +100,7 @@ class ServerLedger(Ledger):
         }
         if begun["parts"] != part.parts:
             raise StoreSourcesError(
-                f"{self._address}: a reading {_in_parts(begun['parts'])} has begun; go on with that, or begin again "
+                f"{self._address}: a reading {_in_parts(begun['parts'])} has begun; continue it, or start again "
                 "with --fresh"
             )
         self._part = part
@@ -117,8 +117,8 @@ class ServerLedger(Ledger):
                 continue
             if part.parts > 1 and known.number in begun["sources"] and known.timeless != checkpoint.timeless:
                 raise StoreSourcesError(
-                    f"{self._address}: {checkpoint.path} is not what other parts read, or is read with other options; "
-                    "name the same source with the same options, or begin again with --fresh"
+                    f"{self._address}: {checkpoint.path} differs from what other parts read, or the options differ; "
+                    "use the same source and options, or start again with --fresh"
                 )
             read = before.get(checkpoint.number)
             if read is not None and not checkpoint.goes_on(read):
@@ -126,13 +126,13 @@ class ServerLedger(Ledger):
             stored[stored.index(known)] = checkpoint
         self._next = begun["first"] + part.number - 1 if piece is None else piece["next"]
         self.reach = self._next if piece is None else piece["reach"]
-        # a snapshot: the reader of a source moves its checkpoint before what was read is written
+        # a copy: the reader of a source advances its checkpoint before the rows are written
         self._read = {
             str(number): _payload(checkpoint)
             for number, checkpoint in (before | {m.number: m for m in checkpoints}).items()
         }
         numbers = sorted({*begun["sources"], *(checkpoint.number for checkpoint in checkpoints)})
-        # parts that ended before have not read a source that is new; nor has this one what it reads anew
+        # parts that have ended did not read a new source; nor did this one read what it must read again
         ended = begun["ended"] if numbers == begun["sources"] else []
         if not all(checkpoint.finished for checkpoint in checkpoints):
             ended = [number for number in ended if number != part.number]
@@ -140,7 +140,7 @@ class ServerLedger(Ledger):
         sources = [_payload(checkpoint) for checkpoint in stored]
         if started != payload or self._state.get("sources") != sources:
             self._state.set(sources=sources, started=payload, read=None)
-        # who reads need not know what was refused: it does not keep him from going on
+        # the reader need not know about rejected documents: they do not stop it
         self._refused = {checkpoint.number: _without_refused(checkpoint) for checkpoint in checkpoints}
         self._given = list(checkpoints)
         self._own = self._state.guarded(_name(part.number))
@@ -148,36 +148,36 @@ class ServerLedger(Ledger):
         return payload["first"], self._next, anew
 
     def announce(self, reach: int) -> None:
-        """Note that documents up to this number are going to be written: a kill may leave some of them."""
+        """Reserve document numbers up to `reach` before writing them: after a kill some of them may be stored."""
         if reach > self.reach:
             self.reach = reach
             self._note()
 
     def advance(self, checkpoint: SourceCheckpoint, next_number: int, refused: Skips) -> None:
-        """Note how far a source has been read by this part, and what more of it the server has refused."""
+        """Save how far this part has read a source, and what the server has rejected of it since."""
         self._refused[checkpoint.number].include(refused)
         self._read[str(checkpoint.number)] = _payload(checkpoint, self._refused[checkpoint.number])
         self._next = max(self._next, next_number)
         self._note()
 
     def _note(self) -> None:
-        """Write this part's progress."""
+        """Save this part's progress."""
         assert self._own is not None
         turn = self._state.get("started")["turn"]
         self._own.replace({"turn": turn, "next": self._next, "reach": self.reach, "checkpoints": self._read})
 
     def check(self) -> None:
-        """`StoreLockedError` if another command has begun to read the same part."""
+        """Raise `StoreLockedError` if another command has begun to read the same part."""
         assert self._own is not None
         self._own.check()
 
     def report_refused(self) -> None:
-        """Add to the checkpoints that were given to `begin` what the server has refused of them."""
+        """Add what the server has rejected to the checkpoints that were passed to `begin`."""
         for checkpoint in self._given:
             checkpoint.skips.include(self._refused.pop(checkpoint.number, Skips()))
 
     def missing_parts(self) -> list[int]:
-        """Note that this part has come to its end; those that have not. The one that finds none ends the reading."""
+        """Mark this part as complete. Return the parts that are not; the part that gets an empty list ends the run."""
         started = self._state.get("started")
         while self._part.parts > 1 and self._part.number not in started["ended"]:
             try:
@@ -189,7 +189,9 @@ class ServerLedger(Ledger):
         return _missing(started) if self._part.parts > 1 else []
 
     def ended(self, repeated: Sequence[tuple[Any, ...]]) -> dict[str, Any]:
-        """Values of the state once the reading is committed; `repeated` are ids that a source has more than once."""
+        """Return the values of the state after the run is committed. `repeated` are ids that a source has more than
+        once.
+        """
         started = self._state.get("started")
         checkpoints = self.sources()
         note_repeated(checkpoints, repeated)
@@ -202,13 +204,13 @@ class ServerLedger(Ledger):
         }
 
     def _pieces(self) -> list[dict[str, Any]]:
-        """What each part of the reading under way tells, as far as they have begun."""
+        """Return the state of each part of this run that has begun."""
         started = self._state.get("started")
         found = (self._piece(number, started["turn"]) for number in range(1, started["parts"] + 1))
         return [piece for piece in found if piece is not None]
 
     def _piece(self, part: int, turn: int) -> dict[str, Any] | None:
-        """What a part tells of a reading: there may be something left of an earlier one."""
+        """Return the state of a part. One left from an earlier run is ignored."""
         piece = self._state.piece(_name(part))
         return piece if piece is not None and piece["turn"] == turn else None
 
@@ -226,7 +228,7 @@ def _in_parts(parts: int) -> str:
 
 
 def _all_skips(checkpoints: Sequence[SourceCheckpoint]) -> Skips:
-    """What was left out of one source by all its parts together; its damage, which all have met, is named once."""
+    """Add up what all parts skipped in one source. All parts meet its damage, which is counted once."""
     skips, damage = Skips(), []
     for checkpoint in checkpoints:
         skips.include(checkpoint.skips)
@@ -238,7 +240,7 @@ def _all_skips(checkpoints: Sequence[SourceCheckpoint]) -> Skips:
 
 
 def _without_refused(checkpoint: SourceCheckpoint) -> Skips:
-    """Take what was refused out of a checkpoint."""
+    """Remove the rejected documents from a checkpoint."""
     taken = Skips()
     if count := checkpoint.skips.counts.pop("refused", 0):
         taken.counts["refused"], taken.places["refused"] = count, checkpoint.skips.places.pop("refused")

@@ -1,4 +1,4 @@
-"""A reading into the indices: sentences go out with the names of their documents, once those are known."""
+"""Write rows to the indices. Sentences are sent with the names of their documents, once these are known."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from esdedup.store.schemas import DATES, SEEN
 
 
 class Loader:
-    """Writes the rows of one part of a reading."""
+    """Writes the rows of one part of a run."""
 
     def __init__(self, opened: OpenGeneration, ledger: ServerLedger, parts: int) -> None:
         self._open = opened
@@ -33,9 +33,10 @@ class Loader:
         self._seen = SEEN.empty_table()
 
     def append(self, checkpoint: SourceCheckpoint, documents: pa.Table, sentences: pa.Table, seen: pa.Table) -> None:
-        """Write documents and their sentences, then how far the source has been read.
+        """Write documents and their sentences, then save how far the source has been read.
 
-        Sentences may come before their document, which ends only with the last revision of its page: they wait.
+        Sentences may arrive before their document, which ends only with the last revision of its page. They are kept
+        until then.
         """
         waiting = sentences if self._sentences is None else pa.concat_tables([self._sentences, sentences])
         dates = pa.concat_tables([self._seen, seen])
@@ -59,26 +60,26 @@ class Loader:
         if refused:
             path = _keep(refused, self._open.connection.address.prefix)
             why = orjson.loads(refused[0])["reason"]
-            skips.add("refused", f"{checkpoint.path}: refused by the server, now in {path}: {why}", len(refused))
+            skips.add("refused", f"{checkpoint.path}: refused by the server, saved in {path}: {why}", len(refused))
         self._ledger.advance(checkpoint, next_number, skips)
 
 
 def _keep(refused: list[bytes], prefix: str) -> Path:
-    """Append what the server would not take to a file, one JSON line each; its name."""
+    """Append rejected documents to a file, one JSON line each. Return its name."""
     path = Path(os.environ.get("ESDEDUP_DEAD_LETTERS") or f"{prefix}.refused.jsonl")
     try:
         with path.open("ab") as file:
             file.writelines(line + b"\n" for line in refused)
     except OSError as error:
         raise StoreError(
-            f"{path}: {error.strerror}; it is to hold {len(refused)} documents that the server refuses: name another "
-            "file by ESDEDUP_DEAD_LETTERS and run the same command again"
+            f"{path}: {error.strerror}; cannot save {len(refused)} documents that the server rejected; set "
+            "ESDEDUP_DEAD_LETTERS to another file and run the same command again"
         ) from error
     return path
 
 
 def _dated(sentences: pa.Table, seen: pa.Table) -> pa.Table:
-    """Sentences with the first and the last revision that have them, where these are known."""
+    """Add the first and the last revision to sentences, where these are known."""
     if not seen.num_rows:
         return sentences
     keys = _keys(sentences)

@@ -1,7 +1,7 @@
-"""The results of a scan as documents, and back into the tables of a private database: there, all stores read alike.
+"""Convert the results of a scan to documents, and back to the tables of a private database, which all stores share.
 
-Documents are flat, each with the names and texts that a person wants to see beside it. Only what stands in pairs and
-clusters is loaded, never the whole corpus.
+Documents are flat and contain the names and texts that a reader wants to see. Only sentences in pairs and clusters are
+loaded, never the whole corpus.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Named = tuple[str, dict[str, Any]]
 
 
 def actions(documents: Iterator[Named]) -> Iterator[Action]:
-    """Documents as bulk actions."""
+    """Convert documents to bulk actions."""
     return (put(identity, orjson.dumps(document)) for identity, document in documents)
 
 
@@ -50,7 +50,7 @@ def rank(db: Database, unit: str) -> None:
 
 
 def pair_documents(db: Database) -> Iterator[Named]:
-    """The documents of the index `pairs`, of every pair in a database."""
+    """The documents of the index `pairs`, for every pair in a database."""
     rows = db.stream(
         """
         SELECT p.a AS a_hash, p.b AS b_hash, least(one.id, two.id) AS a, greatest(one.id, two.id) AS b, p.jaccard,
@@ -70,12 +70,12 @@ def pair_documents(db: Database) -> Iterator[Named]:
 
 
 def pair_identity(a: int, b: int) -> str:
-    """The id of a pair's document."""
+    """Return the id of a pair's document."""
     return f"{a:016x}{b:016x}"
 
 
 def cluster_documents(db: Database) -> Iterator[Named]:
-    """The documents of the index `clusters`, of every cluster in a database."""
+    """The documents of the index `clusters`, for every cluster in a database."""
     rows = db.stream(
         """
         SELECT k.*, face.id AS face, face.text, list_sort([one.id, two.id]) AS weakest, twins.ids AS twins
@@ -190,9 +190,9 @@ _MEMBER = Fields(columns=("hash", "cluster_hash"))
 _HAS_PARENT = {"exists": {"field": "copied"}}
 
 _LARGE_PART = 4
-"""Where more than one text in so many is wanted, reading all sentences is quicker than asking for them."""
+"""If more than one text in this many is wanted, reading all sentences is faster than looking them up."""
 
-# the id of a document is that of its source again, and which one with that id it is
+# split a document's shown id into the id in its source and the counter of repeats
 _ADD_SENTENCES = """
 INSERT INTO documents BY NAME SELECT DISTINCT document_number AS number, source_number AS source, title, place,
     regexp_replace(shown, '#([2-9]|[1-9][0-9]{1,8})$', '') AS key,
@@ -221,13 +221,13 @@ class Extract:
         self._names = names
 
     def _add(self, table: str, pages: Iterable[Hits], schema: pa.Schema, named: Mapping[str, str]) -> None:
-        """Add hits as rows of a schema; a field may have another name there."""
+        """Add hits as rows of a schema. A field may have another name in the index."""
         for hits in pages:
             if hits:
                 self.db.insert(table, table_of_hits(hits, schema, named))
 
     def _add_members(self, pages: Callable[[Fields, dict[str, Any] | None], Iterable[Hits]]) -> None:
-        """Add the texts of clusters, and where their sentences came from, by pages of members."""
+        """Add the texts of clusters and the places of their sentences, from pages of members."""
         self._add("cluster_texts", pages(_MEMBER, None), CLUSTER_TEXTS, _CLUSTER_TEXT)
         self._each_once("cluster_texts")
         self.db.create("incoming_origins", _ORIGINS.empty_table(), temporary=True)
@@ -239,7 +239,7 @@ class Extract:
         self.db.execute(f"DROP TABLE {table}; ALTER TABLE once RENAME TO {table}")
 
     def load_results(self) -> None:
-        """All pairs, all clusters and their texts."""
+        """Load all pairs, all clusters and their texts."""
         read = self._reader.read_all
         self._add("pairs", read(self._names["pairs"], PAIR), PAIRS, PAIR_FIELDS)
         clusters = read(self._names["clusters"], fields_of(CLASSIFIED, _CLUSTER))
@@ -247,7 +247,7 @@ class Extract:
         self._add_members(partial(read, self._names["members"]))
 
     def load_clusters(self, ids: Hashes, *, brief: bool = False) -> None:
-        """These clusters and their texts, without pairs; in `brief`, only those that the clusters themselves name."""
+        """Load these clusters and their texts, without pairs. With `brief`, only texts that the clusters refer to."""
         self._load_clusters(ids)
         if brief:
             self.db.execute(
@@ -263,7 +263,7 @@ class Extract:
         self._add("clusters", clusters, CLASSIFIED, _CLUSTER)
 
     def load_results_since(self, number: int) -> None:
-        """Pairs and clusters of the texts of sentences from this number on, and all sentences that they name."""
+        """Load pairs and clusters of the texts of sentences from this number on, and all sentences in them."""
         query = {"range": {"number": {"gte": number}}}
         pages = self._reader.read_all(self._names["sentences"], Fields(columns=("hash",)), query)
         texts = unique_hashes(pages, "hash")
@@ -274,15 +274,14 @@ class Extract:
         self.load_sentences()
 
     def load_pairs_of(self, texts: Hashes) -> None:
-        """The pairs with one of these texts."""
+        """Load the pairs with one of these texts."""
         for end in ("a_hash", "b_hash"):
             pages = self._reader.look_up(self._names["pairs"], end, signed(texts), PAIR)
             self._add("pairs", pages, PAIRS, PAIR_FIELDS)
         self._each_once("pairs")
 
     def load_sentences(self, more: Hashes | None = None) -> None:
-        """Every sentence of a text that stands in a pair or a cluster, or is asked for besides, with the names of its
-        document."""
+        """Load every sentence of a text in a pair, in a cluster or in `more`, with the names of its document."""
         texts = self.db.arrays(
             "SELECT hash FROM cluster_texts UNION SELECT a FROM pairs UNION SELECT b FROM pairs ORDER BY hash"
         )["hash"]

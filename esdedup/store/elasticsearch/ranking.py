@@ -1,7 +1,7 @@
-"""Records that hold most of the terms of another one, by a server's queries (see `esdedup.store.ranking_joins`).
+"""Find the records that share most terms with another one, by server queries (see `esdedup.store.ranking_joins`).
 
-Each record is asked for by one boolean query: its terms, of which as many as can be should be held, filtered to the
-same first word and to larger numbers. Every term counts one, so that the score is the number of terms in common.
+Each record is looked up with one boolean query. Its terms are optional, and filters require the same first word and a
+larger number. Every term scores one, so the score is the number of common terms.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from esdedup.store.elasticsearch.rows import one_signed
 from esdedup.store.ranking_joins import create_ranked
 
 MOST_TERMS = 1024
-"""Terms of one query, which is what every server takes."""
+"""The maximum number of terms of a query, which every server accepts."""
 
 _QUERIES_AT_ONCE = 200
 
 
 def rank_by_queries(connection: Connection, indices: Indices, corpus: str, scratch: Database, top: int) -> None:
-    """Fill `ranked` of `scratch` with up to `top` others of each record, by an index that is there for it alone.
+    """Fill `ranked` of `scratch` with up to `top` others of each record, using a temporary index.
 
-    `StoreError` for a record with more terms than a query may have.
+    Raise `StoreError` if a record has more terms than a query may have.
     """
     longest = scratch.count("SELECT max(len(terms)) FROM records")
     if longest > MOST_TERMS:
@@ -40,7 +40,7 @@ def rank_by_queries(connection: Connection, indices: Indices, corpus: str, scrat
             "use --query-by signature"
         )
     create_ranked(scratch)
-    indices.delete(WORKING)  # what killed scans have left
+    indices.delete(WORKING)  # left by killed scans
     generation = indices.make(WORKING, {"corpus": corpus})
     [index] = (indices.name(kind, generation) for kind in WORKING)
     try:
@@ -55,7 +55,7 @@ def rank_by_queries(connection: Connection, indices: Indices, corpus: str, scrat
                 some = rows[first : first + _QUERIES_AT_ONCE]
                 scratch.insert("ranked", _answers(connection, index, some, top))
     finally:
-        with suppress(StoreError):  # whatever went wrong is reported first; the next scan deletes it
+        with suppress(StoreError):  # the first error matters; the next scan deletes the index
             indices.delete(WORKING)
 
 

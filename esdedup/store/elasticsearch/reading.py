@@ -1,8 +1,8 @@
-"""Documents out of an index: slices of a numeric field by scroll, checked for loss, and lookups by many values.
+"""Read documents from an index: by scroll in slices of a numeric field, checked for loss, or by looking up many values.
 
-A scroll cannot be asked for a page again: its answer may be lost while the cursor has moved on. So each slice is
-small, what came is compared with what the server counted, and a slice that lost something is read again whole.
-Slices are cut where the documents are: numbers are not spread evenly over what they may be.
+A page of a scroll cannot be requested again: if the answer is lost, the cursor has still moved on. So each slice is
+small, the hits are compared with the server's count, and a slice with missing hits is read again from its start. Slices
+are cut by the documents' numbers, since these are not spread evenly over their range.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from esdedup.store.elasticsearch.client import HelperClient
 from esdedup.store.elasticsearch.connection import Connection, Pauses
 
 PAGE = 10_000
-"""Documents an answer: the most that a server gives."""
+"""Documents per answer: the most that a server returns."""
 
 SLICE = 50_000
-"""Documents a slice at most, where only columns are wanted; of texts a fifth of it."""
+"""Documents per slice if only columns are read; a fifth of it for texts."""
 
 ASKED = 4_096
-"""Values a lookup."""
+"""Values per lookup."""
 
 _KEYS = {"sentences": "number", "members": "number", "documents": "number"} | {
     "pairs": "a_hash", "clusters": "hash", "stale": "hash"
 }  # fmt: skip
-"""For each kind of index the number that its slices are cut by; only `a_hash` may stand in several documents."""
+"""The number by which each kind of index is cut into slices. Only `a_hash` may occur in several documents."""
 
-_RANGES = 500  # counted by one request
+_RANGES = 500  # ranges per count request
 _KEEP_ALIVE = "5m"
 _READERS = 2
 
@@ -54,7 +54,7 @@ class Fields(NamedTuple):
     source: Sequence[str] | bool = False
 
     def body(self) -> dict[str, Any]:
-        """As a search says it."""
+        """The part of a search body that selects these fields."""
         body: dict[str, Any] = {"_source": list(self.source) if isinstance(self.source, tuple) else self.source}
         if self.columns:
             body["docvalue_fields"] = list(self.columns)
@@ -64,12 +64,12 @@ class Fields(NamedTuple):
 
 
 class Slice(NamedTuple):
-    """Documents whose key lies from `low` up to, not including, `high`."""
+    """The documents with a key from `low` to `high` (exclusive)."""
 
     number: int
     low: int
     high: int
-    documents: int  # as counted, give or take a few
+    documents: int  # approximate count
 
 
 class Reader:
@@ -79,21 +79,21 @@ class Reader:
         self._connection = connection
 
     def count(self, index: str, query: dict[str, Any] | None = None) -> int:
-        """How many documents match."""
+        """Count the documents that match."""
         asked = {"query": query or _ALL}
         answer = self._until_whole(lambda: whole(self._connection.ask("POST", f"/{index}/_count", asked)))
         return int(answer["count"])
 
     def search(self, index: str, body: dict[str, Any], ended: Event | None = None) -> dict[str, Any]:
-        """One answer to a search, of which no shard is missing."""
+        """Run a search. All shards must answer."""
         return self._until_whole(
             lambda: whole(self._connection.ask("POST", f"/{index}/_search", body, ended=ended)), ended
         )
 
     def slices(self, index: str, size: int | None = None, query: dict[str, Any] | None = None) -> list[Slice]:
-        """The slices of an index, or of what matches, of `size` documents at most (`SLICE`).
+        """Return slices of an index, or of the documents that match, of at most `size` documents (`SLICE`).
 
-        They are the same for the same documents.
+        The same documents always give the same slices.
         """
         key, size = _key(index), size or SLICE
         body = {
@@ -106,13 +106,13 @@ class Reader:
         count = answer["hits"]["total"]["value"]
         if not count:
             return []
-        # an aggregation's numbers are rounded to 53 bits: the ends reach a little further
+        # an aggregation rounds numbers to 53 bits, so the ends reach a little further
         low, high = (int(answer["aggregations"][end]["value"]) for end in ("low", "high"))
         low, high = max(low - 2048, -(2**63)), min(high + 2048, 2**63 - 1)
         ends, counts = self._cut(index, key, query, low, high + 1, count, size)
         slices: list[Slice] = []
         for begin, end, held in zip(ends[:-1], ends[1:], counts, strict=True):
-            if slices and slices[-1].documents + held <= size:  # small neighbours are one
+            if slices and slices[-1].documents + held <= size:  # merge small neighbours
                 last = slices.pop()
                 slices.append(Slice(last.number, last.low, end, last.documents + held))
             else:
@@ -122,8 +122,8 @@ class Reader:
     def _cut(
         self, index: str, key: str, query: dict[str, Any] | None, low: int, high: int, count: int, size: int
     ) -> tuple[list[int], list[int]]:
-        """Ends of ranges from `low` to `high` in which there are no more than `size` documents, and how many."""
-        # the server takes ends as floating-point numbers, which tell large ones apart only by so much
+        """Return ends of ranges from `low` to `high` with at most `size` documents each, and their counts."""
+        # the server takes ends as floating-point numbers, which limits the distance between large ones
         grain = 1 << max(0, max(abs(low), abs(high)).bit_length() - 53)
         if count <= size or high - low <= grain:
             return [low, high], [count]
@@ -147,7 +147,7 @@ class Reader:
     def read_slices(
         self, index: str, fields: Fields, slices: Sequence[Slice], query: dict[str, Any] | None = None
     ) -> Iterator[tuple[Slice, Hits]]:
-        """Every slice with its documents that match, a few slices at a time."""
+        """Yield every slice with its matching documents, a few slices at a time."""
         only = [] if query is None else [query]
         ended = self._connection.end()
         with ThreadPoolExecutor(_READERS) as threads:
@@ -167,7 +167,7 @@ class Reader:
                 threads.shutdown(cancel_futures=True)
 
     def read_all(self, index: str, fields: Fields, query: dict[str, Any] | None = None) -> Iterator[Hits]:
-        """Every document of an index that matches, slice by slice."""
+        """Yield every document of an index that matches, slice by slice."""
         size = SLICE // 5 if fields.source else SLICE
         seen, expected = 0, self.count(index, query)
         if not expected:
@@ -177,8 +177,8 @@ class Reader:
             yield hits
         if seen != expected:
             raise StoreLockedError(
-                f"{self._connection.address}: another command has just changed this store ({index} held {expected:,} "
-                f"documents, and {seen:,} were read); run this one again when that has ended"
+                f"{self._connection.address}: another command has just changed this store ({index} had {expected:,} "
+                f"documents, but {seen:,} were read); run this command again after it ends"
             )
 
     def look_up(
@@ -189,14 +189,14 @@ class Reader:
         fields: Fields,
         query: dict[str, Any] | None = None,
     ) -> Iterator[Hits]:
-        """The documents whose field holds one of the values (where `query` matches), some at a time."""
+        """Yield the documents whose field has one of the values (and that match `query`), in batches."""
         listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
         only = [] if query is None else [query]
         for begin in range(0, len(listed), ASKED):
             yield from self.matching(index, [{"terms": {field: listed[begin : begin + ASKED]}}, *only], fields)
 
     def matching(self, index: str, queries: Sequence[dict[str, Any]], fields: Fields) -> Iterator[Hits]:
-        """The documents that match all the queries, some at a time: mostly it is one page, which needs no cursor."""
+        """Yield the documents that match all the queries, in batches. Usually this is one page without a cursor."""
         try:
             found = self.search(index, _page(queries, fields))["hits"]
         except TooLongError:
@@ -216,7 +216,7 @@ class Reader:
         query: dict[str, Any] | None = None,
         sort: Sequence[Any] = ("_doc",),
     ) -> Iterator[Hits]:
-        """For each of the values that occurs where `query` matches, one document: the first by `sort`."""
+        """For each value that occurs where `query` matches, return one document: the first by `sort`."""
         only = [] if query is None else [query]
         listed = values.tolist()
         waiting = [listed[begin : begin + ASKED] for begin in range(0, len(listed), ASKED)][::-1]
@@ -231,23 +231,23 @@ class Reader:
             }
             try:
                 yield self.search(index, body)["hits"]["hits"]
-            except TooLongError:  # very long texts: fewer at once
+            except TooLongError:  # very long texts: request fewer
                 if len(asked) == 1:
                     raise
                 middle = len(asked) // 2
                 waiting += [asked[middle:], asked[:middle]]
 
     def _read(self, index: str, queries: Sequence[dict[str, Any]], fields: Fields, count: int, ended: Event) -> Hits:
-        """Every document that matches all the queries, `count` or so; no more attempts once it has `ended`."""
+        """Read every document that matches all the queries, about `count`. After `ended` is set, do not retry."""
         body = _page(queries, fields)
         while True:
             try:
-                if count <= PAGE // 2:  # no cursor, unless there are more by now
+                if count <= PAGE // 2:  # no cursor, unless the number has grown
                     found = self.search(index, body, ended)["hits"]
                     if found["total"]["value"] == len(found["hits"]):
                         return list(found["hits"])
                 return self._until_whole(lambda: self._scroll(index, body, ended), ended)
-            except TooLongError:  # very long texts: fewer at once
+            except TooLongError:  # very long texts: request fewer
                 if body["size"] == 1:
                     raise
                 body["size"], count = max(body["size"] // 8, 1), PAGE
@@ -262,7 +262,7 @@ class Reader:
                     cause = error.__cause__
                     why = reason_of(cause.body) if isinstance(cause, ApiError) else cause
                     raise StoreError(
-                        f"{self._connection.address}: parts of answers are lost again and again ({why}); "
+                        f"{self._connection.address}: incomplete answers after several attempts ({why}); "
                         "run the same command again"
                     ) from error
 
@@ -276,7 +276,7 @@ class Reader:
                 if len(hits) == client.total:
                     break
         if len(hits) != client.total:
-            raise LostAnswerError from ValueError(f"{len(hits):,} of {client.total:,} documents came")
+            raise LostAnswerError from ValueError(f"{len(hits):,} of {client.total:,} documents arrived")
         return hits
 
 
@@ -284,7 +284,7 @@ _ALL: dict[str, Any] = {"match_all": {}}
 
 
 def _key(index: str) -> str:
-    """What the slices of an index are cut by; its name is PREFIX-KIND-DATE."""
+    """Return the field that cuts the slices of an index, which is named PREFIX-KIND-DATE."""
     return _KEYS[index.split("-")[-2]]
 
 
@@ -301,15 +301,15 @@ def _between(field: str, one: Slice) -> dict[str, Any]:
 
 
 def integers(hits: Hits, field: str) -> Numbers:
-    """A field with one whole number in every document, from the columns."""
+    """Return a field with one whole number in every document, from doc values."""
     return np.fromiter((hit["fields"][field][0] for hit in hits), np.int64, len(hits))
 
 
 def hashes(numbers: Numbers) -> np.ndarray[Any, np.dtype[np.uint64]]:
-    """Content hashes from the signed numbers that a server keeps them as."""
+    """Convert the signed numbers of the server to content hashes."""
     return numbers.astype(np.int64).view(np.uint64)
 
 
 def signed(values: np.ndarray[Any, np.dtype[np.uint64]]) -> Numbers:
-    """Content hashes as the signed numbers that a server keeps them as."""
+    """Convert content hashes to signed numbers, as the server stores them."""
     return np.ascontiguousarray(values, np.uint64).view(np.int64)

@@ -1,7 +1,7 @@
 """Results on a server: published as documents, and loaded into a private database to be shown.
 
-Few clusters are loaded for themselves, and numbers are asked of the server. Everything is loaded at most once, and is
-kept as long as it stays as it is; what a scan has found is there already.
+A few clusters are loaded on their own, and the server computes counts. Everything is loaded at most once and kept until
+it changes. The results of a scan are kept from the start.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _DOCUMENTS = {
 
 
 class PublishedResults(Results):
-    """The results of the generation that is open."""
+    """The results of the open generation."""
 
     def __init__(self, opened: OpenGeneration, corpus: Corpus, ledger: Ledger) -> None:
         super().__init__(corpus, ledger)
@@ -62,14 +62,14 @@ class PublishedResults(Results):
         return self._held
 
     def forget(self) -> None:
-        """The results have changed, or are not needed any more."""
+        """Drop the loaded results, because they have changed or are not needed any more."""
         self._held, self._ranked = None, False
         self._kept.close()
 
     def show(self) -> None:
-        """Let the aliases name the results that the ledger tells of, unless this generation is still being made.
+        """Point the aliases to the results in the ledger, unless this generation is still being made.
 
-        What was there before is deleted; what is newer may be of a scan that is under way.
+        Older results are deleted. Newer ones may belong to a scan in progress, and are kept.
         """
         indices, results = self._open.indices, self._open.results
         if indices.live("state") == self._open.generation:
@@ -86,7 +86,7 @@ class PublishedResults(Results):
         summary: dict[str, Any],
         classifier: Classifier | None = None,
     ) -> None:
-        """As `Results.replace`: named in a private database, and published in new indices, which then take over."""
+        """As `Results.replace`: classified in a private database and published in new indices, which become live."""
         extract, opened = self._begin(), self._open
         for batch in pairs:
             extract.db.insert("pairs", pa.Table.from_batches([batch]))
@@ -96,10 +96,10 @@ class PublishedResults(Results):
             with Bulk(opened.connection, opened.indices.name(kind, generation)) as bulk:
                 bulk.add(publishing.actions(documents(extract.db)))
         opened.indices.refresh(*(opened.indices.name(kind, generation) for kind in RESULTS))
-        self._held, self._ranked = extract.db, True  # what is asked for next is most often what was just written
+        self._held, self._ranked = extract.db, True  # the next request is usually for what was just written
         self._ledger.set(scan={"generation": generation, "summary": summary})
         self.show()
-        generations.discard_results(opened.indices, opened.generation, but=generation)  # what killed scans have left
+        generations.discard_results(opened.indices, opened.generation, but=generation)  # left by killed scans
 
     def merge(
         self,
@@ -110,15 +110,14 @@ class PublishedResults(Results):
         summary: dict[str, Any],
         classifier: Classifier | None = None,
     ) -> None:
-        """As `Results.merge`. Documents carry names of sentences, so those of texts that only have other names now are
-        written again too."""
+        """As `Results.merge`. Documents contain sentence names, so texts that only have new names are rewritten too."""
         self.forget()
         opened = self._open
         journal, names, renamed = opened.journal(), opened.names, self._renamed()
         regrouped = self._clusters_of(affected["hash"].to_numpy())
         with opened.private(self._ledger.sources()) as db:
             extract = self._extract(db)
-            # clusters as they are now, whose names must be looked up again
+            # the updated clusters, whose names must be looked up again
             others = np.setdiff1d(self._clusters_of(renamed), regrouped)
             extract.load_clusters(others)
             texts = [affected["hash"].to_numpy(), renamed, stale["hash"].to_numpy()]
@@ -137,7 +136,7 @@ class PublishedResults(Results):
         journal.commit(scan={"generation": opened.results, "summary": summary})
 
     def _insert(self, extract: Extract, clusters: Clusters, classifier: Classifier | None) -> None:
-        """Add clusters and every sentence that pairs and clusters name, with its names."""
+        """Add clusters and every sentence that pairs and clusters refer to, with its names."""
         extract.load_sentences(clusters.texts["hash"].to_numpy())
         Results(self._corpus, self._ledger, extract.db).insert(clusters, classifier)
         publishing.rank(extract.db, self._unit)
@@ -163,7 +162,7 @@ class PublishedResults(Results):
     # -- loading --------------------------------------------------------------------------------------------
 
     def _begin(self) -> Extract:
-        """A private database for all results, without any yet."""
+        """Open an empty private database for all results."""
         self.forget()
         return self._extract(self._kept.enter_context(self._open.private(self._ledger.sources())))
 
@@ -172,7 +171,7 @@ class PublishedResults(Results):
 
     @contextmanager
     def _holding(self, query: ClusterQuery) -> Iterator[Results | None]:
-        """Results that have the clusters that are query; None where all must be loaded."""
+        """Return results that include the clusters of the query; None if all must be loaded."""
         chosen = ClusterLookup(self._open.reader, self._open.names).chosen(query)
         if chosen is None:
             yield None
@@ -184,7 +183,7 @@ class PublishedResults(Results):
             yield Results(self._corpus, self._ledger, db)
 
     def closure(self, texts: pa.Table) -> tuple[pa.Table, pa.Table]:
-        """As `Results.closure`, step by step by the server."""
+        """As `Results.closure`, computed step by step by the server."""
         reader, names = self._open.reader, self._open.names
         net: Hashes = np.unique(texts["hash"].to_numpy())
         new, pairs = net, PAIRS.empty_table()
@@ -201,10 +200,10 @@ class PublishedResults(Results):
         once = pairs.group_by(["a", "b"]).aggregate([(name, "min") for name in PAIRS.names[2:]])
         return pa.table({"hash": net}), once.rename_columns(PAIRS.names).cast(PAIRS)
 
-    # -- numbers --------------------------------------------------------------------------------------------
+    # -- counts ---------------------------------------------------------------------------------------------
 
     def counts(self) -> dict[str, int]:
-        """As `Results.counts`, by the server."""
+        """As `Results.counts`, computed by the server."""
         body = {
             "size": 0,
             "track_total_hits": True,
@@ -222,15 +221,15 @@ class PublishedResults(Results):
         }
 
     def kinds(self) -> dict[str, int]:
-        """As `Results.kinds`, by the server."""
+        """As `Results.kinds`, computed by the server."""
         return {str(kind): count for kind, count in self._clusters_by("kind")}
 
     def sizes(self, kind: str | None = None) -> dict[int, int]:
-        """As `Results.sizes`, by the server."""
+        """As `Results.sizes`, computed by the server."""
         return {int(size): count for size, count in self._clusters_by("size", kind)}
 
     def _clusters_by(self, field: str, kind: str | None = None) -> list[tuple[Any, int]]:
-        """How many clusters there are with each value of a field, in its order, or of one kind, if not ignored."""
+        """Count the clusters for each value of a field, in order. With `kind`, only those of a kind, not ignored."""
         if self._open.results is None:
             return []
         shown = [_SHOWN, *([{"term": {"kind": kind}}] if kind is not None else [])]
@@ -243,7 +242,7 @@ class PublishedResults(Results):
         return [(bucket["key"], int(bucket["doc_count"])) for bucket in answer["aggregations"]["values"]["buckets"]]
 
     def copiers(self) -> tuple[dict[str | None, int], int]:
-        """As `Results.copiers`, from the members."""
+        """As `Results.copiers`, computed from the members."""
         index = self._open.names["members"]
         copies = {"bool": {"filter": [_SHOWN, {"term": {"copied": True}}]}}
         pages = self._open.reader.read_all(index, Fields(source=("contributor",)), copies)
@@ -251,7 +250,7 @@ class PublishedResults(Results):
         undated = {"bool": {"filter": [_SHOWN], "must_not": [{"exists": {"field": "timestamp"}}]}}
         return counts, self._open.reader.count(index, undated)
 
-    # -- questions ------------------------------------------------------------------------------------------
+    # -- queries --------------------------------------------------------------------------------------------
 
     def pair_hashes(self, among: pa.Table | None = None) -> Iterator[pa.RecordBatch]:
         """As `Results.pair_hashes`, without loading anything else."""
@@ -267,19 +266,19 @@ class PublishedResults(Results):
             )
 
     def new_matches(self, first: int, limit: int) -> tuple[int, list[dict[str, Any]]]:
-        """As `Results.new_matches`; only what has to do with those sentences is loaded."""
+        """As `Results.new_matches`. Only what is related to those sentences is loaded."""
         with self._open.private(self._ledger.sources()) as db:
             self._extract(db).load_results_since(first << POSITION_BITS)
             return Results(self._corpus, self._ledger, db).new_matches(first, limit)
 
     def cluster_rows(self, query: ClusterQuery = ALL_CLUSTERS) -> Iterator[dict[str, Any]]:
-        """As `Results.cluster_rows`; where only some are asked for, only those are loaded."""
+        """As `Results.cluster_rows`. If only some are requested, only those are loaded."""
         with self._holding(query) as some:
-            if query.brief:  # what was loaded has few texts: it cannot look for a document or words, and need not
+            if query.brief:  # the loaded rows have few texts: do not filter them by document or words again
                 query = replace(query, document=None, article=None, text=None)
             yield from super().cluster_rows(query) if some is None else some.cluster_rows(query)
 
     def trees(self, query: ClusterQuery) -> Iterator[dict[str, Any]]:
-        """As `Results.trees`; where only some are asked for, only those are loaded."""
+        """As `Results.trees`. If only some are requested, only those are loaded."""
         with self._holding(replace(query, having="copies")) as some:
             yield from super().trees(query) if some is None else some.trees(query)

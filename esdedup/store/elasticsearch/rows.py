@@ -1,4 +1,4 @@
-"""Rows of a reading as documents of the indices, and back."""
+"""Convert the rows of a run to documents of the indices, and back."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ from esdedup.store.ledger import SourceCheckpoint
 from esdedup.store.schemas import DATES, PAIRS, SENTENCES, START_CHARS
 
 POSITION_BITS = 32
-"""A sentence's number is its document's, and then so many bits for its position."""
+"""A sentence number is the document number followed by this many bits for the position."""
 
 POSITION_MASK = (1 << POSITION_BITS) - 1
-"""What makes the position of a sentence's number."""
+"""Mask of the position in a sentence number."""
 
 NAMED = Fields(source=tuple(SENTENCES.names))
-"""What a row of `SENTENCES` is made of."""
+"""The fields that a row of `SENTENCES` needs."""
 
 
 def shown_id(checkpoint: SourceCheckpoint, key: str) -> str:
-    """A document's id as results show it."""
+    """Return a document's id as shown in results."""
     return f"{checkpoint.name}/{key}" if checkpoint.qualified else key
 
 
 def document_actions(checkpoint: SourceCheckpoint, documents: pa.Table) -> Iterator[Action]:
-    """Documents (`DOCUMENT_ROWS`) of one source as bulk actions."""
+    """Convert documents (`DOCUMENT_ROWS`) of one source to bulk actions."""
     for row in documents.to_pylist():
         yield put(str(row["number"]), orjson.dumps(document(checkpoint, row)))
 
 
 def document(checkpoint: SourceCheckpoint, row: dict[str, Any]) -> dict[str, Any]:
-    """One document of the index `documents`."""
+    """Return one document of the index `documents`."""
     return {
         "number": row["number"],
         "source_number": row["source"],
@@ -59,7 +59,7 @@ def document(checkpoint: SourceCheckpoint, row: dict[str, Any]) -> dict[str, Any
 def sentence_actions(
     checkpoint: SourceCheckpoint, unit: str, documents: pa.Table, sentences: pa.Table
 ) -> Iterator[Action]:
-    """Sentences (`sentence_rows`) of these documents as bulk actions."""
+    """Convert sentences (`sentence_rows`) of these documents to bulk actions."""
     if not sentences.num_rows:
         return
     numbers = documents["number"].to_numpy()
@@ -106,17 +106,17 @@ def sentence_actions(
 
 
 def beginnings(text: str) -> dict[str, Any]:
-    """Fields that follow from a sentence's text."""
+    """Return the fields that are computed from a sentence's text."""
     head = text[:START_CHARS]
     return {"start": head.casefold(), "head": head, "bytes": len(text.encode())}
 
 
 WHOLE_SENTENCE = Fields(columns=("number", "document_number", "tokens"), source=True)
-"""What `whole_sentence` needs of a hit."""
+"""The fields that `whole_sentence` needs."""
 
 
 def whole_sentence(hit: dict[str, Any]) -> dict[str, Any]:
-    """A sentence as it was written, with what the index keeps in columns alone."""
+    """Return a sentence as it was written, including what the index keeps only in columns."""
     columns = hit["fields"]
     return {
         **hit["_source"],
@@ -128,32 +128,32 @@ def whole_sentence(hit: dict[str, Any]) -> dict[str, Any]:
 
 
 def token_matrix_of(hits: Hits, columns: int) -> Numbers:
-    """The tokens of hits, each in its column; shape (hits, columns)."""
+    """Return the tokens of hits, each in its column; shape (hits, columns)."""
     return in_columns(np.array([hit["fields"]["tokens"] for hit in hits], np.int64).reshape(-1, columns))
 
 
 def token_column(hits: Hits, columns: int) -> pa.Array:
-    """The tokens of hits as a column of lists."""
+    """Return the tokens of hits as a column of lists."""
     return pa.FixedSizeListArray.from_arrays(pa.array(token_matrix_of(hits, columns).reshape(-1)), columns)
 
 
 def in_columns(tokens: Numbers) -> Numbers:
-    """Tokens of each row in the order of their columns: the index gives them back by size."""
+    """Sort the tokens of each row by column: the index returns them in ascending order."""
     mask = (1 << COLUMN_BITS) - 1
     return np.take_along_axis(tokens, np.argsort(tokens & mask, axis=1), axis=1)
 
 
 def sentence_table(hits: Hits) -> pa.Table:
-    """Hits of `NAMED` as rows of `SENTENCES`."""
+    """Convert hits of `NAMED` to rows of `SENTENCES`."""
     return table_of_hits(hits, SENTENCES, {})
 
 
 SIGNATURE = Fields(columns=("hash", "bytes", "tokens", "document_number", "source_number"))
-"""What a row of `esdedup.matching.scan.signatures_schema` is made of."""
+"""The fields that a row of `esdedup.matching.scan.signatures_schema` needs."""
 
 
 def signature_table(hits: Hits, schema: pa.Schema, group_ids: Numbers | None, across: str) -> pa.Table:
-    """Hits of `SIGNATURE` as rows of `schema`; `group_ids` are those of the sources, by number."""
+    """Convert hits of `SIGNATURE` to rows of `schema`. `group_ids` are those of the sources, by number."""
     group_id = np.full(len(hits), -1, np.int64)
     if across == "documents":
         group_id = integers(hits, "document_number")
@@ -171,11 +171,11 @@ def signature_table(hits: Hits, schema: pa.Schema, group_ids: Numbers | None, ac
 
 
 PAIR_FIELDS = {"a": "a_hash", "b": "b_hash"}
-"""What the columns of `PAIRS` are called in the index."""
+"""The index fields of the columns of `PAIRS`."""
 
 
 def fields_of(schema: pa.Schema, named: Mapping[str, str]) -> Fields:
-    """What `table_of_hits` needs of a hit, from its source."""
+    """Return the fields that `table_of_hits` needs, read from the source."""
     return Fields(source=tuple(named.get(name, name) for name in schema.names))
 
 
@@ -183,9 +183,9 @@ PAIR = fields_of(PAIRS, PAIR_FIELDS)
 
 
 def table_of_hits(hits: Hits, schema: pa.Schema, named: Mapping[str, str]) -> pa.Table:
-    """Hits as rows of a schema, whose columns are `named` otherwise in the index where it says so.
+    """Convert hits to rows of a schema. `named` maps columns to index fields with another name.
 
-    Unsigned numbers are content hashes, which the server keeps as signed ones.
+    Unsigned numbers are content hashes, which the server stores as signed numbers.
     """
     columns = []
     for name, kind in zip(schema.names, schema.types, strict=True):
@@ -196,10 +196,10 @@ def table_of_hits(hits: Hits, schema: pa.Schema, named: Mapping[str, str]) -> pa
 
 
 def unique_hashes(pages: Iterable[Hits], field: str) -> Hashes:
-    """The content hashes in a field of hits, each once."""
+    """Return the content hashes in a field of hits, each once."""
     return np.unique(np.concatenate([np.empty(0, np.uint64), *(hashes(integers(hits, field)) for hits in pages)]))
 
 
 def one_signed(value: int) -> int:
-    """A content hash as the signed number that a server keeps it as."""
+    """Convert a content hash to a signed number, as the server stores it."""
     return value - 2**64 if value >= 2**63 else value

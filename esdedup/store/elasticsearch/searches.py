@@ -1,6 +1,6 @@
-"""Questions that the server answers: sentences by tokens, beginnings and ids, and which clusters are meant.
+"""Queries that the server answers: sentences by tokens, beginnings and ids, and the clusters of a query.
 
-Of a few clusters, nothing else needs to be loaded.
+For a few clusters, nothing else has to be loaded.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from esdedup.store.elasticsearch.rows import NAMED, sentence_table
 from esdedup.store.schemas import SENTENCES, START_CHARS
 from esdedup.text.words import holding
 
-_LONGEST_ID = 32_766  # bytes; the server takes no longer term, and has none
+_LONGEST_ID = 32_766  # bytes; the longest term that the server accepts and stores
 
 
 class SentenceLookup:
@@ -33,7 +33,7 @@ class SentenceLookup:
         self._index = index
 
     def sharing(self, tokens: Sequence[int], most: int | None) -> pa.Table:
-        """Sentences that hold one of the tokens, or the `most` that hold most: the server's score is how many."""
+        """Return sentences with at least one of the tokens, or the `most` with most of them: the score is the count."""
         should = [{"constant_score": {"filter": {"term": {"tokens": token}}}} for token in tokens]
         query: dict[str, Any] = {"bool": {"should": should, "minimum_should_match": 1}}
         if most is not None:
@@ -41,7 +41,7 @@ class SentenceLookup:
         return pa.concat_tables(map(sentence_table, self._reader.matching(self._index, [query], NAMED)))
 
     def _first(self, query: dict[str, Any], most: int) -> Hits:
-        """The `most` documents with the highest scores, of equal ones those with the lowest hash."""
+        """Return the `most` documents with the highest scores; ties are broken by the lowest hash."""
         found: Hits = []
         at_once = min(most, PAGE)
         order = [{"_score": "desc"}, {"hash": "asc"}, {"number": "asc"}]
@@ -50,7 +50,7 @@ class SentenceLookup:
             body["size"] = min(at_once, most - len(found))
             try:
                 page = self._reader.search(self._index, body)["hits"]["hits"]
-            except TooLongError:  # very long texts: fewer at once
+            except TooLongError:  # very long texts: request fewer
                 if at_once == 1:
                     raise
                 at_once //= 2
@@ -62,7 +62,7 @@ class SentenceLookup:
         return found
 
     def starting(self, folded: str, limit: int | None) -> pa.Table:
-        """The first `limit` sentences by (text, id) whose case-folded text begins with `folded`."""
+        """Return the first `limit` sentences by (text, id) whose case-folded text begins with `folded`."""
         limit = sys.maxsize if limit is None else limit
         found: Hits = []
         body: dict[str, Any] = {
@@ -75,7 +75,7 @@ class SentenceLookup:
         while limit:
             page = self._reader.search(self._index, body)["hits"]["hits"]
             found += [hit for hit in page if hit["_source"]["text"].casefold().startswith(folded)]
-            # texts whose first characters are the same as the last one's may come in any order
+            # texts that share their first characters with the last one may come in any order
             if len(page) < body["size"] or (len(found) >= limit and page[-1]["sort"][0] != _head(found, limit)):
                 break
             body |= {"search_after": page[-1]["sort"], "size": min(2 * body["size"], PAGE)}
@@ -83,19 +83,19 @@ class SentenceLookup:
         return sentence_table(found[:limit])
 
     def named(self, ids: Sequence[str]) -> pa.Table:
-        """The sentences with these ids."""
+        """Return the sentences with these ids."""
         asked = [identity for identity in ids if len(identity.encode()) <= _LONGEST_ID]
         pages = self._reader.look_up(self._index, "id", asked, NAMED)
         return pa.concat_tables([SENTENCES.empty_table(), *map(sentence_table, pages)])
 
 
 def _head(found: Hits, limit: int) -> str:
-    """The beginning of the last of the first `limit` texts."""
+    """Return the beginning of the last of the first `limit` texts."""
     return str(nsmallest(limit, (hit["_source"]["text"][:START_CHARS] for hit in found))[-1])
 
 
 _UNSPACED = re.compile("[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
-"""Scripts without spaces, which everybody divides into words in his own way."""
+"""Scripts without spaces, which every analyser splits into words differently."""
 
 
 class ClusterLookup:
@@ -106,7 +106,7 @@ class ClusterLookup:
         self._names = names
 
     def chosen(self, search: ClusterQuery) -> Hashes | None:
-        """The clusters to load for a query, among which are all that it asks for; None for all there are."""
+        """Return the clusters to load for a query, a superset of its answer; None for all clusters."""
         chosen = self._holding(search)
         if search.ids is not None:
             named = np.concatenate([_NONE, *map(_number, search.ids)])
@@ -120,8 +120,9 @@ class ClusterLookup:
         return np.union1d(chosen, _number(search.after))
 
     def _holding(self, search: ClusterQuery) -> Hashes | None:
-        """The clusters that hold a sentence of the document and of the article asked for, and one with all words
-        of the text; None for all."""
+        """Return the clusters that contain a sentence of the requested document and article, and one with all words of
+        the text; None for all.
+        """
         chosen: Hashes | None = None
         for name, fields in ((search.document, ("document",)), (search.article, ("document", "title"))):
             if name is not None:
@@ -130,7 +131,7 @@ class ClusterLookup:
                 chosen = some if chosen is None else np.intersect1d(chosen, some)
         text = search.text
         if text is not None and text.split():
-            # the server's words are nearly ours, where spaces part them; what it finds is looked at again
+            # for scripts with spaces the server's words are nearly ours; the hits are checked again
             asked = {"match": {"text": {"query": text, "operator": "and", "zero_terms_query": "all"}}}
             with_words = self._clusters({"match_all": {}} if _UNSPACED.search(text) else asked, text)
             chosen = with_words if chosen is None else np.intersect1d(chosen, with_words)
@@ -148,13 +149,13 @@ class ClusterLookup:
         return np.unique(np.concatenate(found))
 
     def _of_kind(self, search: ClusterQuery) -> Hashes:
-        """The clusters of the kind asked for, with what they must have."""
+        """Return the clusters of the requested kind with their required properties."""
         query = {"bool": {"filter": _filters(search)}}
         pages = self._reader.read_all(self._names["clusters"], Fields(columns=("hash",)), query)
         return np.concatenate([_NONE, *(hashes(integers(hits, "hash")) for hits in pages)])
 
     def _page(self, search: ClusterQuery) -> Hashes | None:
-        """The first clusters that are not ignored, by size and kind alone; None where all must be looked through."""
+        """Return the first clusters that are not ignored, by size and kind alone; None if all must be searched."""
         begin = None if search.after is None else self._cluster(search.after)
         if search.limit is None or not 0 < search.limit <= PAGE or (search.after is not None and begin is None):
             return None
@@ -181,7 +182,7 @@ _NONE: Hashes = np.empty(0, np.uint64)
 
 
 def _filters(search: ClusterQuery) -> list[dict[str, Any]]:
-    """What single fields of a cluster must say."""
+    """Return the filters on single fields of a cluster."""
     filters: list[dict[str, Any]] = [{"term": {"ignored": False}}, {"range": {"size": {"gte": search.min_size}}}]
     if search.kind is not None:
         filters.append({"term": {"kind": search.kind}})
@@ -191,5 +192,5 @@ def _filters(search: ClusterQuery) -> list[dict[str, Any]]:
 
 
 def _number(identity: str) -> Hashes:
-    """The number of the cluster with this id, if it is one."""
+    """Return the number of the cluster with this id, if it is one."""
     return np.array([int(identity, 16)] if is_cluster_id(identity) else [], np.uint64)

@@ -1,4 +1,4 @@
-"""What a store says of itself: one document that is changed whole, and others beside it."""
+"""The state of a store: one document that is replaced as a whole, and others beside it."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _STATE = "state"
 
 
 class Guarded:
-    """A document that is compared before it is replaced, so that of two writers one notices."""
+    """A document that is compared before it is replaced. If two writers compete, one gets an error."""
 
     def __init__(self, connection: Connection, index: str, name: str) -> None:
         self._connection = connection
         self._index = index
         self._name = name
-        self._writer = uuid.uuid4().hex  # tells a document of ours from the same one of somebody else
+        self._writer = uuid.uuid4().hex  # tells our document from an identical one of another writer
         self._version: tuple[int, int] | None = None
         self.value: dict[str, Any] = {}
         self._read()
@@ -37,7 +37,7 @@ class Guarded:
         return found
 
     def replace(self, value: dict[str, Any]) -> None:
-        """Say this from now on; `StoreLockedError` if another writer came between."""
+        """Replace the document. Raise `StoreLockedError` if another writer interfered."""
         payload = orjson.loads(orjson.dumps({**value, "writer": self._writer}))
         parameters: dict[str, Any] = {"op_type": "create"}
         if self._version is not None:
@@ -49,22 +49,22 @@ class Guarded:
             )
         except ConflictError as error:
             self._read()
-            if self.value == payload:  # it was written, and only the answer was lost
+            if self.value == payload:  # it was written, only the answer was lost
                 return
             raise self._locked() from error
         self._version = (answer["_seq_no"], answer["_primary_term"])
         self.value = payload
 
     def check(self) -> None:
-        """`StoreLockedError` if another writer has come between."""
+        """Raise `StoreLockedError` if another writer interfered."""
         found = self._found()
         if found is None or (found["_seq_no"], found["_primary_term"]) != self._version:
             raise self._locked()
 
     def _locked(self) -> StoreLockedError:
         return StoreLockedError(
-            f"{self._connection.address}: another command has just changed this store; run this one again when that "
-            "has ended"
+            f"{self._connection.address}: another command has just changed this store; run this command again "
+            "after it ends"
         )
 
 
@@ -77,24 +77,24 @@ class State:
         self._values = self.guarded(_STATE)
 
     def get(self, key: str) -> Any:
-        """The value of `key`; None without anything."""
+        """Return the value of `key`; None if it is not set."""
         return self._values.value.get(key)
 
     def set(self, **values: Any) -> None:
-        """Say these values from now on; None forgets a key. `StoreLockedError` if another writer came between."""
+        """Set these values. None deletes a key. Raise `StoreLockedError` if another writer interfered."""
         changed = {**self._values.value, **values}
         self._values.replace({key: value for key, value in changed.items() if value is not None})
 
     def check(self) -> None:
-        """`StoreLockedError` if another writer has come between."""
+        """Raise `StoreLockedError` if another writer interfered."""
         self._values.check()
 
     def guarded(self, name: str) -> Guarded:
-        """A document beside the state that only one writer may change."""
+        """Return a document beside the state that only one writer may change."""
         return Guarded(self._connection, self._index, name)
 
     def piece(self, name: str) -> dict[str, Any] | None:
-        """A document beside the state, as it is now."""
+        """Return a document beside the state, as stored now."""
         found = self._connection.ask("GET", f"/{self._index}/_doc/{name}", missing=True)
         return None if found is None else dict(found["_source"]["value"])
 
@@ -103,5 +103,5 @@ class State:
         self._connection.ask("PUT", f"/{own_name(self._index)}/_doc/{name}", {"value": value}, require_alias="true")
 
     def drop_piece(self, name: str) -> bool:
-        """Delete a document beside the state; whether there was one."""
+        """Delete a document beside the state. Return whether it existed."""
         return self._connection.ask("DELETE", f"/{own_name(self._index)}/_doc/{name}", missing=True) is not None

@@ -19,13 +19,13 @@ from esdedup.store.store import Store
 
 
 class ServerStore(Store):
-    """A store at `address`. Opening one that does not exist makes it, if `frozen` is given.
+    """A store at `address`. If it does not exist and `frozen` is given, opening creates it.
 
-    `frozen` holds the signing options that were asked for. `fresh` names the job that makes a new generation, which
-    no alias knows until it is published; the same job goes on with what it has made. `memory` bytes may be used by
-    private databases, in which results are named and changes are worked out. Raises `NotAStoreError`,
-    `StoreVersionError`, `StoreSettingsError` (where the store has others) and `StoreError` where the server cannot
-    be reached; `StoreLockedError` where another writer comes between.
+    `frozen` holds the requested signing options. `fresh` names the job that makes a new generation. No alias points to
+    it until it is published, and the same job continues with it. Private databases, which classify results and work out
+    changes, may use `memory` bytes. Raise `NotAStoreError`, `StoreVersionError`, `StoreSettingsError` (if the store has
+    other settings), `StoreError` (if the server cannot be reached), and `StoreLockedError` (if another writer
+    interfered).
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Addresses of stores on a server, and what can be done there without opening one."""
+"""Addresses of stores on a server, and operations that do not open the store."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ServerStoreAddress(ServerAddress):
 
     @classmethod
     def fits(cls, address: str | Path) -> bool:
-        """Whether this may be an address of the kind."""
+        """Whether this may be an address of this kind."""
         return isinstance(address, str) and address.startswith(SCHEMES)
 
     def open(self, frozen: Any, **how: Any) -> Store:
@@ -34,24 +34,24 @@ class ServerStoreAddress(ServerAddress):
         return ServerStore(self, frozen, **how)
 
     def drop(self) -> None:
-        """Delete every index that esdedup made there, of any version or shape, also of a store that is not whole."""
+        """Delete every index that esdedup made there, of any version, even if the store is incomplete."""
         from esdedup.store.elasticsearch.generations import drop_all
 
         drop_all(self)
 
     def has_unfinished_generation(self) -> bool:
-        """Whether a new generation is being made, or was left unfinished."""
+        """Whether a new generation is being made or was left unfinished."""
         from esdedup.store.elasticsearch.generations import unfinished_at
 
         return unfinished_at(self)
 
     def scan_folder(self, generation: str) -> Path:
-        """Where a scan of a generation works: in the folder `ESDEDUP_SCRATCH`, or in the user's cache."""
+        """The working folder of a scan of a generation: in `ESDEDUP_SCRATCH`, or in the user's cache folder."""
         parent, name = self._scans()
         return parent / f"{name}.{generation}.scan"
 
     def scan_folders(self) -> list[Path]:
-        """What scans of all generations work in, or have left."""
+        """The working folders that scans of all generations use or have left."""
         parent, name = self._scans()
         return sorted(parent.glob(f"{name}.*.scan"))
 
@@ -60,8 +60,8 @@ class ServerStoreAddress(ServerAddress):
             parent = Path(os.environ.get("ESDEDUP_SCRATCH") or user_cache() / "scans")
         except RuntimeError as error:
             raise EsdedupError(
-                "a scan needs a folder to write to, and you have no home; set ESDEDUP_SCRATCH"
+                "a scan needs a folder to write to, and there is no home folder; set ESDEDUP_SCRATCH"
             ) from error
-        # readable, not too long, and no two addresses the same
+        # readable, not too long, and unique for each address
         readable = re.sub("[^A-Za-z0-9]+", "-", str(self))[-80:].strip("-")
         return parent, f"{readable}-{hashlib.sha256(str(self).encode()).hexdigest()[:8]}"

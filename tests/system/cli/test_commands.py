@@ -150,7 +150,7 @@ def test_credentials_may_stand_in_a_config_file(tmp_path: Path) -> None:
     process = esdedup("status", "--config", "c.toml", cwd=tmp_path)
     assert (process.returncode, one_line(process)) == (
         2,
-        "esdedup: ES_USERNAME and ES_PASSWORD go together: set both or none\n",
+        "esdedup: ES_USERNAME and ES_PASSWORD must both be set; set both or neither\n",
     )
     process = esdedup("status", "--config", "c.toml", cwd=tmp_path, ES_API_KEY="key", ES_PASSWORD="word")
     assert one_line(process) == "esdedup: ES_API_KEY and ES_PASSWORD are both set; unset one\n"

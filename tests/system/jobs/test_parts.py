@@ -217,7 +217,7 @@ def test_who_does_not_read_the_same_is_refused(tmp_path: Path, store: str) -> No
     esdedup.index(source, store=store, part="1/3", **options)
     assert esdedup.status(store=store)["unfinished"].endswith(": --part 2/3")
     source.write_text(source.read_text("utf-8") + "r1\tOne line more.\n", "utf-8")
-    with pytest.raises(StoreSourcesError, match=r"a\.tsv is not what other parts read"):
+    with pytest.raises(StoreSourcesError, match=r"a\.tsv differs from what other parts read"):
         esdedup.index(source, store=store, part="2/3", **options)
 
 

@@ -23,7 +23,7 @@ from tests.support.elastic_proxy import (
 from tests.system.robustness.helpers import one_line, said
 
 HTML = "<html><head><title>Log in</title></head><body>This network wants to know you.</body></html>"
-NOT_ELASTICSEARCH = "the server is not Elasticsearch; name another --store"
+NOT_ELASTICSEARCH = "the server is not Elasticsearch; check --store"
 
 
 @pytest.fixture(autouse=True)
@@ -54,15 +54,15 @@ def is_reached(address: str) -> bool:
 def test_nothing_listens() -> None:
     [port] = free_ports(1)
     line = status(f"http://127.0.0.1:{port}/wiki")
-    hint = "is the server running? esdedup node start starts one here"
-    assert line == f"esdedup: http://127.0.0.1:{port}/wiki: nothing listens there (connection refused); {hint}\n"
+    hint = "start the server, or start one on this machine with esdedup node start"
+    assert line == f"esdedup: http://127.0.0.1:{port}/wiki: connection refused; {hint}\n"
 
 
 def test_where_nothing_was_ever_heard_patience_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("esdedup.store.elasticsearch.connection.PATIENCE", 3600.0)
     monkeypatch.setattr("esdedup.store.elasticsearch.connection.FIRST_PATIENCE", 0.3)
     [port] = free_ports(1)
-    assert "nothing listens there" in status(f"http://127.0.0.1:{port}/wiki")
+    assert "connection refused" in status(f"http://127.0.0.1:{port}/wiki")
 
 
 def test_no_such_host() -> None:
@@ -72,22 +72,20 @@ def test_no_such_host() -> None:
 def test_tls_is_told_apart_from_none(elastic_url: str) -> None:
     with Proxy(elastic_url, tls=True) as proxy:
         line = status(at(proxy, "http"))
-        assert line.endswith(
-            "the connection is closed without an answer; is the address https:// rather than http://?\n"
-        )
+        assert line.endswith("the server closed the connection without an answer; try https:// instead of http://\n")
     with Proxy(elastic_url) as proxy:
-        assert status(at(proxy, "https")).endswith("no TLS there; is the address http:// rather than https://?\n")
+        assert status(at(proxy, "https")).endswith("the server does not use TLS; try http:// instead of https://\n")
     # where nobody says a word, it may be this or that
     with Proxy(elastic_url) as proxy:
         proxy.when(every, reset_before, times=None)
-        assert "no connection (" in status(at(proxy)) or "https:// rather than http://" in status(at(proxy))
+        assert "no connection (" in status(at(proxy)) or "https:// instead of http://" in status(at(proxy))
 
 
 def test_certificates(elastic_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Proxy(elastic_url, tls=True) as proxy:
         line = status(at(proxy))
         assert "the server's certificate is not trusted (unable to get local issuer certificate)" in line
-        assert line.endswith("; set ES_CA_CERTS to the file of its authority, or ES_CA_FINGERPRINT\n")
+        assert line.endswith("; set ES_CA_CERTS to the CA certificate file, or ES_CA_FINGERPRINT\n")
         monkeypatch.setenv("ES_CA_CERTS", str(proxy.ca_file))
         assert is_reached(at(proxy))
         # the name is checked, too
@@ -98,14 +96,16 @@ def test_certificates(elastic_url: str, tmp_path: Path, monkeypatch: pytest.Monk
         )
         assert is_reached(at(proxy))
         monkeypatch.setenv("ES_CA_FINGERPRINT", "00" * 32)
-        assert "the certificate is not that of ES_CA_FINGERPRINT; is it the right server?" in status(at(proxy))
+        assert "the certificate does not match ES_CA_FINGERPRINT; check the address and the fingerprint" in status(
+            at(proxy)
+        )
 
 
 @pytest.mark.parametrize("told", ["00" * 31, "00" * 33, "0" * 63 + "g", "SHA256:" + "00" * 32])
 def test_what_is_no_fingerprint(told: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ES_CA_FINGERPRINT", told)
     line = status("https://127.0.0.1:9/wiki", 2)
-    assert line == "esdedup: ES_CA_FINGERPRINT is no SHA-256 fingerprint: that has 64 hexadecimal digits\n"
+    assert line == "esdedup: ES_CA_FINGERPRINT is not a SHA-256 fingerprint, which has 64 hexadecimal digits\n"
 
 
 def test_files_of_certificates_that_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,11 +114,11 @@ def test_files_of_certificates_that_are_none(tmp_path: Path, monkeypatch: pytest
     for path, why in (
         (tmp_path / "missing.pem", "No such file or directory"),
         (tmp_path, "Is a directory"),
-        (text, "no certificate in it"),
+        (text, "the file contains no certificate"),
     ):
         monkeypatch.setenv("ES_CA_CERTS", str(path))
         line = status("https://127.0.0.1:9/wiki", 2)
-        assert line == f"esdedup: ES_CA_CERTS {path}: {why}; name the file of the authority's certificate\n"
+        assert line == f"esdedup: ES_CA_CERTS {path}: {why}; set it to the CA certificate file\n"
 
 
 @pytest.mark.parametrize(
@@ -157,11 +157,11 @@ def test_secrets_that_cannot_be_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     for key in ("two words", "key\n\n", "schlüssel"):
         monkeypatch.setenv("ES_API_KEY", key)
         line = status("http://127.0.0.1:9/wiki", 2)
-        assert line.startswith("esdedup: ES_API_KEY is no API key")
+        assert line.startswith("esdedup: ES_API_KEY is not valid")
         assert "schlüssel" not in line
     monkeypatch.delenv("ES_API_KEY")
     monkeypatch.setenv("ES_CLOUD_ID", "no cloud")
-    assert status("cloud:/wiki", 2).startswith("esdedup: ES_CLOUD_ID makes no sense: ")
+    assert status("cloud:/wiki", 2).startswith("esdedup: ES_CLOUD_ID is not valid: ")
 
 
 def older(exchange: Exchange) -> None:
@@ -177,12 +177,12 @@ STRANGERS: dict[str, tuple[Callable[[Exchange], None], str]] = {
     "the way to another page": (answer(302, HTML, "text/html", {"Location": "/"}, product=False), NOT_ELASTICSEARCH),
     "JSON of others": (answer(200, {"message": "hello"}, product=False), NOT_ELASTICSEARCH),
     "JSON of others that is not there": (answer(404, {"message": "no route"}, product=False), NOT_ELASTICSEARCH),
-    "an older server": (older, "pip install 'elasticsearch>=8.16,<9', which speaks to 8 and 9"),
+    "an older server": (older, "pip install 'elasticsearch>=8.16,<9', which supports servers 8 and 9"),
     "not allowed": (answer(403), "use credentials that may read and write nothing-*"),
     "a gateway's page": (answer(502, HTML, "text/html", product=False), "unavailable (502): Log in This network wants"),
     "half an answer": (answer(200, b'{"a":'), "an answer that is no JSON"),
-    "no object": (answer(200, b"[1]"), "the answer to GET /nothing-* is not Elasticsearch's"),
-    "no letters": (answer(200, b"\xff\xfe", "text/plain"), "run the same command again to go on"),
+    "no object": (answer(200, b"[1]"), "the answer to GET /nothing-* does not come from Elasticsearch"),
+    "no letters": (answer(200, b"\xff\xfe", "text/plain"), "run the same command again to continue"),
     "nothing": (answer(200, b""), "an answer that is no JSON"),
 }
 
@@ -203,4 +203,4 @@ def test_silence_is_named(elastic_url: str, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("esdedup.store.elasticsearch.connection.TIMEOUT", 0.5)
     with Proxy(elastic_url) as proxy:
         proxy.when(every, silence(30), times=None)
-        assert status(at(proxy)).endswith(": no answer within 0.5 seconds; run the same command again to go on\n")
+        assert status(at(proxy)).endswith(": no answer within 0.5 seconds; run the same command again to continue\n")

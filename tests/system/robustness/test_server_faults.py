@@ -123,8 +123,8 @@ def test_items_that_are_turned_away_for_ever(
             busy = fail_items(429, "es_rejected_execution_exception", every=1)
             proxy.when(is_bulk, busy, times=None, after=3)
             line = one_line(said(*job.arguments("index", store)))
-            assert f"{store}: the server still turns documents away (turned away by the proxy)" in line
-            assert line.endswith("; run the same command again to go on\n")
+            assert f"{store}: the server still rejects documents (turned away by the proxy)" in line
+            assert line.endswith("; run the same command again to continue\n")
         proxy.clear()
         for verb in ("index", "scan"):
             job.commands(store)[verb]()
@@ -167,7 +167,7 @@ def test_what_is_lost_of_a_scan_is_read_again(
             patch.setattr("esdedup.store.elasticsearch.connection.PATIENCE", 0.2)
             proxy.when(is_page, expire_scroll, times=None)
             line = one_line(said(*job.arguments("scan", store)))
-            assert f"{store}: parts of answers are lost again and again (No search context found for id [" in line
+            assert f"{store}: incomplete answers after several attempts (No search context found for id [" in line
             proxy.clear()
         lost = proxy.when(*in_turn(LOSSES, is_page), times=None)
         job.commands(store)["scan"]()

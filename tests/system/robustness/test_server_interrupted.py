@@ -54,7 +54,7 @@ def fails(command: Callable[[], object]) -> bool:
     try:
         command()
     except StoreError as error:
-        assert "run the same command again" in str(error) or "run this one again" in str(error)
+        assert "run the same command again" in str(error) or "run this command again" in str(error)
         return True
     return False
 

@@ -58,8 +58,8 @@ def test_a_full_disk_is_said_at_once(
         clock = time.monotonic()
         line = one_line(said(*job.arguments("index", store)))
         assert time.monotonic() - clock < 30  # waiting would not help, and is a minute or two long
-        assert f"{store}: the server refuses to write (index [{elastic_prefix}-{kind}-" in line
-        hint = "its disk is nearly full, or an index was made read-only; mend that and run the same command again\n"
+        assert f"{store}: the server does not accept writes (index [{elastic_prefix}-{kind}-" in line
+        hint = "its disk is nearly full, or an index is read-only; fix this and run the same command again\n"
         assert line.endswith(hint)
         lay(None)
         for verb in ("index", "scan"):
@@ -80,7 +80,7 @@ def test_a_changed_mapping_is_named(
         job.commands(store)["index"]()  # which it does not disturb
         index = index_of(client, elastic_prefix, "sentences")
         line = one_line(said(*job.arguments("scan", store)))
-        told = f"somebody has changed the mapping of {index} (mine); index again with --fresh"
+        told = f"the mapping of {index} was changed (mine); index again with --fresh"
         assert line == f"esdedup: {store}: {told}\n"
         assert said(*job.arguments("index", store), "--fresh").code == 0
         job.commands(store)["scan"]()
@@ -118,13 +118,13 @@ def test_documents_that_the_server_refuses_are_kept_and_told_of(
         proxy.when(is_bulk, first(lambda: take_titles_of(2**31 - 1)))
         line = one_line(said(*command))
         assert line.startswith(f"esdedup: {letters}: No such file or directory; it is to hold ")
-        assert line.endswith("name another file by ESDEDUP_DEAD_LETTERS and run the same command again\n")
+        assert line.endswith("set ESDEDUP_DEAD_LETTERS to another file and run the same command again\n")
         letters.parent.mkdir()
         take_titles_of(8000)
         proxy.when(is_bulk, first(lambda: take_titles_of(2**31 - 1)))
         answer = said(*command)
         assert answer.code == 1
-        assert answer.err.startswith(f"esdedup: {source}: refused by the server, now in {letters}: ")
+        assert answer.err.startswith(f"esdedup: {source}: refused by the server, saved in {letters}: ")
         assert "failed to parse field [title]" in answer.err
         assert answer.err.endswith("; the rest is done\n")
         assert answer.err.count("\n") == 1
@@ -141,7 +141,7 @@ def test_documents_that_the_server_refuses_are_kept_and_told_of(
         assert status["counts"]["documents"] == len(texts) - len(long)
         # it is done, but for these
         again = one_line(said(*command))
-        assert f"refused by the server, now in {letters}" in again
+        assert f"refused by the server, saved in {letters}" in again
         assert said("scan", "--store", store, "--quiet").code == 0
         found = {member["id"] for one in esdedup.clusters(store=store) for member in one["members"]}
         left = titled(tmp_path / "b.jsonl", texts, set()).read_text("utf-8").splitlines(keepends=True)
@@ -167,7 +167,7 @@ def test_what_was_dropped_meanwhile_does_not_come_back(
             proxy.when(matches, first(lambda: esdedup.drop(store=f"{elastic_url}/{elastic_prefix}")), after=1)
             line = one_line(said(*job.arguments(verb, store)))
             assert f"{store}: an index of this store is gone (no such index [{elastic_prefix}-" in line
-            assert "another command has replaced or dropped the store; run this one again when that has ended" in line
+            assert "another command has replaced or dropped the store; run this command again after it ends" in line
             proxy.clear()
             assert not client.indices.get(index=f"{elastic_prefix}-*")
         for verb in ("index", "scan"):
