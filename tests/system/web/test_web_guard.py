@@ -19,6 +19,7 @@ import pytest
 from esdedup.web import guard
 from esdedup.web.guard import COOKIE, MOST_BYTES
 from tests.system.robustness.helpers import said
+from tests.system.web.conftest import Collection
 from tests.system.web.corpus import SCRIPT
 from tests.system.web.inside import running
 from tests.system.web.served import ROOT, Site, serving
@@ -31,11 +32,12 @@ FOREIGN = (
 
 
 @pytest.fixture(scope="module")
-def closed(collections: object, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+def closed(embedded_collection: Collection, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """A server that asks for a token, and is asked for by another name."""
-    store = collections("embedded").store  # type: ignore[operator]
     folder = tmp_path_factory.mktemp("closed")
-    with serving(store, folder / "log", "--allow-host", "Corpus.Example", ESDEDUP_SERVE_TOKEN=TOKEN) as site:
+    with serving(
+        embedded_collection.store, folder / "log", "--allow-host", "Corpus.Example", ESDEDUP_SERVE_TOKEN=TOKEN
+    ) as site:
         yield site
 
 
