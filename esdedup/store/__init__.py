@@ -1,1 +1,1 @@
-"""Where do documents, their sentences and the results of scans live? See `registry` for the way in."""
+"""Where are documents, sentences and scan results stored? Start with `registry`."""

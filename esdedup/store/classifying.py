@@ -1,4 +1,4 @@
-"""What a store gives to a classifier of clusters, and what it gets back."""
+"""The input and the output of a cluster classifier."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 PLACES = 4
-"""Documents of a text that are looked at."""
+"""Documents per text that are considered."""
 
 MOST_TEXTS = 1_000
-"""Distinct texts of a cluster that are looked at: its representative, and those with the smallest hashes."""
+"""Distinct texts per cluster that are considered: the representative, and those with the smallest hashes."""
 
 MEMBERS: pa.Schema = pa.schema(
     [
         ("cluster", pa.uint64()),  # in order
-        ("representative", pa.bool_()),  # true once a cluster
+        ("representative", pa.bool_()),  # true for one text of each cluster
         ("text", pa.large_string()),
         ("titles", pa.large_string()),  # of its documents
         ("named", pa.list_(pa.uint64(), PLACES)),  # hashes of the titles, 0 for none, as in the next one
-        ("documents", pa.list_(pa.uint64(), PLACES)),  # their numbers, from 1
+        ("documents", pa.list_(pa.uint64(), PLACES)),  # document numbers, from 1
         ("since", pa.list_(pa.int64(), PLACES)),  # revisions
         ("till", pa.list_(pa.int64(), PLACES)),
     ]
 )
-"""One row a distinct text, of clusters with more than one; the texts of a cluster stand together."""
+"""One row for each distinct text, for clusters of more than one. The texts of a cluster are adjacent."""
 
 MEANINGS: pa.Schema = pa.schema(
     [
@@ -37,25 +37,25 @@ MEANINGS: pa.Schema = pa.schema(
 )
 
 IDENTICAL = ("identical", 1.0, "all its sentences are the same", None)
-"""The meaning of a cluster of one text, about which no classifier is asked."""
+"""The meaning of a cluster with only one text. The classifier is not called."""
 
 CONTRADICTIONS: pa.Schema = pa.schema(
     [
         ("contradictions", pa.int32()),
-        ("contradiction", pa.float64()),  # confidence of the surest; null without one
+        ("contradiction", pa.float64()),  # highest confidence; null without one
     ]
 )
-FOUND: pa.Schema = pa.schema([*CONTRADICTIONS, ("copies", pa.int32())])  # null where no order is known
-"""What is found in clusters that are classified already."""
+FOUND: pa.Schema = pa.schema([*CONTRADICTIONS, ("copies", pa.int32())])  # null if no order is known
+"""What is found in classified clusters."""
 
 CONTRADICTING = ("drift", "template")
-"""The kinds that may hold contradictions."""
+"""The kinds that may contain contradictions."""
 
 
 class Classifier(NamedTuple):
-    """Says what clusters mean."""
+    """Classifies clusters."""
 
     kinds: Callable[[pa.Table], pa.Table]
-    """From a table of `MEMBERS`, one of id and `MEANINGS`: one row a cluster."""
+    """Takes a table of `MEMBERS`. Returns the id and `MEANINGS`, one row for each cluster."""
     contradictions: Callable[[dict[str, Any]], Sequence[float]]
-    """The confidence of each contradiction in a cluster as the contract writes it."""
+    """Returns the confidence of each contradiction in a cluster, which has the form of the contract."""

@@ -1,6 +1,6 @@
-"""What clusters mean, asked of a classifier for some clusters at a time, out of the tables of a store.
+"""Classify clusters in batches, from the tables of a store.
 
-Sentences and the names of their documents must be there already, and pairs.
+Sentences, the names of their documents, and pairs must already be in the database.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from esdedup.store.classifying import (
 from esdedup.store.corpus import Corpus
 from esdedup.store.origins import trace
 
-_TEXTS = 20_000  # at a time
+_TEXTS = 20_000  # per batch
 _CLUSTERS = 10_000
 
 ShowClusters: TypeAlias = Callable[[pa.Table], Iterator[dict[str, Any]]]
-"""The clusters in column `id`, as the contract writes them."""
+"""Returns the clusters in column `id`, in the form of the contract."""
 
 
 def insert_clusters(
     db: Database, shown: ShowClusters, clusters: Clusters, classifier: Classifier | None, corpus: Corpus
 ) -> None:
-    """Add clusters; with a classifier also their kinds, contradictions and origins. `shown` tells them whole."""
+    """Add clusters. With a classifier, also add kinds, contradictions and origins. `shown` returns full clusters."""
     db.insert("cluster_texts", clusters.texts)
     if classifier is None:
         db.insert("clusters", clusters.clusters)
@@ -53,7 +53,7 @@ def insert_clusters(
 
 
 def _contradictions(shown: ShowClusters, ids: pa.Table, classifier: Classifier) -> Iterator[pa.Table]:
-    """How many contradictions there are in each of these clusters, and how sure the surest is."""
+    """Return the number of contradictions in each of these clusters, and the highest confidence."""
     schema = pa.schema([("id", pa.uint64()), *CONTRADICTIONS])
     for begin in range(0, ids.num_rows, _CLUSTERS):
         rows = []
@@ -64,7 +64,7 @@ def _contradictions(shown: ShowClusters, ids: pa.Table, classifier: Classifier) 
 
 
 def _with_kinds(db: Database, clusters: Clusters, classifier: Classifier) -> pa.Table:
-    """The table of clusters with the columns of `MEANINGS`."""
+    """Return the table of clusters with the columns of `MEANINGS`."""
     db.create("unclassified", clusters.clusters, temporary=True)
     db.create("unclassified_texts", clusters.texts, temporary=True)
     db.execute(
@@ -92,7 +92,7 @@ def _with_kinds(db: Database, clusters: Clusters, classifier: Classifier) -> pa.
     return rows
 
 
-# of a text's documents the first, as members are ordered
+# the first of a text's documents, in the order of members
 _MEMBERS_OF_PAGE = f"""
 SELECT cluster, representative, text,
     array_to_string(list_distinct(list_transform(places, lambda p: p.title)), ' ') AS titles,

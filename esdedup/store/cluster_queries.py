@@ -1,4 +1,4 @@
-"""Which clusters are asked for, and the form in which they are answered."""
+"""Queries for clusters, and the form of the answer."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class ClusterQuery:
-    """Which clusters are asked for."""
+    """A query for clusters."""
 
     min_size: int = 2
     kind: str | None = None
     document: str | None = None  # with a sentence of the document with this id
-    text: str | None = None  # in whose texts all these words stand
+    text: str | None = None  # with all these words in their texts
     having: str | None = None  # `contradictions` or `copies`: with at least one
     sort: str = "size"  # one of `ORDERS`
     limit: int | None = None
-    after: str | None = None  # the id of the cluster behind which to go on
+    after: str | None = None  # continue after the cluster with this id
     article: str | None = None  # with a sentence of a document with this id or title
     ids: tuple[str, ...] | None = None  # those with these ids
-    brief: bool = False  # of the members, only the first two of the representative's text and of the weakest edge's;
-    # beside these: frame, contradictions, contradiction, copies
+    brief: bool = False  # only the first two members of the representative's text and of the weakest edge's texts
+    # in addition: frame, contradictions, contradiction, copies
 
 
 ALL_CLUSTERS = ClusterQuery()
@@ -34,17 +34,18 @@ ORDERS = {
     "contradiction": ("contradiction", "desc"),
     "copies": ("copies", "desc"),
 }
-"""The field by which each order goes, and its direction; then by id. So: largest first, weakest edge first, surest
-kind first, surest contradiction first, most copies first."""
+"""The field and the direction of each order; ties are sorted by id. So: largest first, weakest edge first, highest
+confidence of the kind first, highest confidence of a contradiction first, most copies first.
+"""
 
 
 def is_cluster_id(identity: str) -> bool:
-    """Whether this is the form of a cluster's id: 16 hexadecimal digits."""
+    """Whether a text has the form of a cluster id: 16 hexadecimal digits."""
     return re.fullmatch(r"[0-9a-f]{16}", identity) is not None
 
 
 def cluster_of(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """One cluster from the rows of its members; each row repeats the columns of the cluster."""
+    """Make a cluster from the rows of its members. Each row repeats the columns of the cluster."""
     cluster = rows[0]
     firsts = {row["hash"]: row["sentence"] for row in rows if row["turn"] == 1}
     weakest = [firsts.get(cluster["weakest_a"]), firsts.get(cluster["weakest_b"])]
@@ -71,7 +72,7 @@ def cluster_of(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def tree_of(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """A cluster that was copied from page to page, its members in the order of time."""
+    """Make a tree of copies between pages, with the members in chronological order."""
     names = ("title", "text", "timestamp", "contributor", "parent", "jaccard", "edits", "copied")
     dated = [row for row in rows if row["timestamp"] is not None]
     dated.sort(

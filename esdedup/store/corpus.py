@@ -1,4 +1,4 @@
-"""What a store holds: documents, their sentences, and the tokens of these."""
+"""The contents of a store: documents, their sentences, and the tokens of these."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from esdedup.store.ranking_joins import rank_by_joins
 Signatures: TypeAlias = pa.Table | pa.RecordBatchReader
 
 ALL = Part(1, 1)
-"""The only part of a reading."""
+"""The only part of a run."""
 
 DUMPS: pa.Schema = pa.schema([("source", pa.int32()), ("as_of", pa.string())])
-"""Sources whose sentences have times, and the time of the last edit in each."""
+"""Sources with dated sentences, and the time of the last edit in each."""
 
 PAGES: pa.Schema = pa.schema([("source", pa.int32()), ("title", pa.string())])
-"""Which sources have a page with a title."""
+"""Sources that have a page with a given title."""
 
 
 @dataclass(frozen=True, slots=True)
 class SentenceQuery:
-    """Which sentences are asked for, by one of the first three."""
+    """A query for sentences, by one of the first three fields."""
 
-    ids: Sequence[str] | None = None  # in any order; ids that no sentence has are passed over
-    tokens: Sequence[int] | None = None  # those that hold one of them
-    start: str | None = None  # those that begin so, in case-folded text; by (text, id)
-    limit: int | None = None  # of those with tokens, the ones that hold most of them; of those with a start, the first
+    ids: Sequence[str] | None = None  # in any order; unknown ids are ignored
+    tokens: Sequence[int] | None = None  # those with at least one of them
+    start: str | None = None  # those that begin like this, in case-folded text; by (text, id)
+    limit: int | None = None  # with tokens, those that share most; with a start, the first
 
 
 class Corpus(ABC):
-    """Documents, sentences and tokens of one store. Tables cross as Arrow columns."""
+    """Documents, sentences and tokens of one store. Tables are passed as Arrow tables."""
 
     signing: Signing
 
@@ -46,30 +46,30 @@ class Corpus(ABC):
 
     @abstractmethod
     def begin(self, checkpoints: list[SourceCheckpoint], part: Part = ALL) -> int:
-        """Start (or go on with) reading `checkpoints`: fills in their numbers and progress; the next document number.
+        """Start or continue reading `checkpoints`, and fill in their numbers and progress. Return the next document
+        number.
 
-        Of several machines that read them together, each names its part, and counts its numbers in steps of how
-        many parts there are.
+        If several machines read together, each passes its part, and increments its numbers by the number of parts.
         """
 
     @abstractmethod
     def append(self, checkpoint: SourceCheckpoint, documents: pa.Table, sentences: pa.Table, seen: pa.Table) -> None:
-        """Add rows (`DOCUMENT_ROWS`, `sentence_rows`, `SEEN`) and the checkpoint's progress, all or nothing."""
+        """Add rows (`DOCUMENT_ROWS`, `sentence_rows`, `SEEN`) and save the checkpoint's progress, all or nothing."""
 
     def give_up(self) -> None:  # noqa: B027  (a file has nothing to wait for)
-        """Fail soon in whatever another thread is doing here, rather than wait: the caller goes."""
+        """Make what another thread is doing here fail soon instead of waiting, because the caller is stopping."""
 
     @abstractmethod
     def commit(self) -> dict[str, int]:
-        """End the reading: number repeated ids, drop unchanged documents, replace changed ones.
+        """Commit the run: number repeated ids, drop unchanged documents, replace changed ones.
 
-        Counts of documents `new`, `replaced`, `unchanged`, and `repeated` (an id for the second time); nothing while
-        other parts of the reading have not come to their end.
+        Return the counts of documents `new`, `replaced`, `unchanged` and `repeated` (a second use of an id). Return
+        nothing while other parts of the run are not complete.
         """
 
     @abstractmethod
     def remove(self, ids: Sequence[str]) -> tuple[int, list[str]]:
-        """Delete documents, by the ids that results show, with all that hangs on them: how many; and unknown ids."""
+        """Delete documents by their shown ids, with their sentences. Return the number, and the unknown ids."""
 
     # -- scanning -------------------------------------------------------------------------------------------
 
@@ -77,67 +77,69 @@ class Corpus(ABC):
     def signatures(
         self, across: str, done: Collection[int] = (), of: pa.Table | None = None
     ) -> Iterator[tuple[int, Signatures]]:
-        """One row a sentence, of `esdedup.matching.scan.signatures_schema`, in numbered slices but those `done`.
+        """Yield one row for each sentence, of `esdedup.matching.scan.signatures_schema`, in numbered slices except
+        those in `done`.
 
-        The slices are the same as long as what is stored is. Or only the sentences `of` the texts in column `hash`.
+        The slices stay the same while the store is unchanged. With `of`, yield only the sentences of the texts in its
+        column `hash`.
         """
 
     def signatures_of(self, across: str, hashes: pa.Table) -> pa.Table:
-        """The rows of `signatures` for the texts in column `hash`, as one table."""
+        """Return the rows of `signatures` for the texts in column `hash`, as one table."""
         slices = (rows for _, rows in self.signatures(across, of=hashes))
         return pa.concat_tables(rows.read_all() if isinstance(rows, pa.RecordBatchReader) else rows for rows in slices)
 
     @abstractmethod
     def texts(self, hashes: pa.Table, *, first: bool = False) -> Iterator[pa.RecordBatch]:
-        """Rows (hash, text) for a table with column `hash`: each once, in any order.
+        """Yield rows (hash, text) for a table with column `hash`: each text once, in any order.
 
-        With `first`, also the document and position of the text's first sentence in the order of reading.
+        With `first`, also return the document and position of the text's first sentence in reading order.
         """
 
     def rank(self, scratch: Database, top: int) -> None:
-        """Fill the table `ranked` of `scratch` from its table `records`, as `esdedup.store.ranking_joins` says."""
+        """Fill the table `ranked` of `scratch` from its table `records`; see `esdedup.store.ranking_joins`."""
         rank_by_joins(scratch, top)
 
-    # -- bringing results up to date ------------------------------------------------------------------------
+    # -- updating results -----------------------------------------------------------------------------------
 
     @abstractmethod
     def changes(self) -> int:
-        """How many texts are known to have changed since the last scan."""
+        """Return how many texts are known to have changed since the last scan."""
 
     @abstractmethod
     def changed_texts(self) -> pa.Table | None:
-        """Texts whose sentences have changed since the last scan: hash, existed (then), exists (now), tokens.
+        """Return the texts whose sentences changed since the last scan: hash, existed (then), exists (now), tokens.
 
-        None where there was no scan, or where so much has changed that scanning again is quicker.
+        Return None if there was no scan, or if so much has changed that a full scan is faster.
         """
 
     @abstractmethod
     def holders(self, tokens: pa.Table) -> pa.Table:
-        """Who holds the tokens of a table with column `token`: rows (token, hash), each once."""
+        """Return the texts with the tokens of a table with column `token`: rows (token, hash), each once."""
 
-    # -- questions ------------------------------------------------------------------------------------------
+    # -- queries --------------------------------------------------------------------------------------------
 
     @abstractmethod
     def counts(self) -> dict[str, int]:
-        """Counts of documents, sentences_read, sentences_kept and, where that is known, distinct_sentences."""
+        """Return counts of documents, sentences_read, sentences_kept and, if known, distinct_sentences."""
 
     @abstractmethod
     def sentences(self, query: SentenceQuery) -> pa.Table:
-        """The sentences that are asked for, of `SENTENCES`."""
+        """Return the sentences of a query, as `SENTENCES`."""
 
     def sentence(self, identity: str) -> dict[str, Any] | None:
-        """The sentence with this id, as a row of `SENTENCES`."""
+        """Return the sentence with this id, as a row of `SENTENCES`."""
         rows: list[dict[str, Any]] = self.sentences(SentenceQuery(ids=[identity])).to_pylist()
         return rows[0] if rows else None
 
     @abstractmethod
     def groups(self, by: str) -> Iterator[pa.RecordBatch]:
-        """Rows (group_id, id, title, sentences): each of the `documents` or `sources`, with its number of sentences."""
+        """Yield rows (group_id, id, title, sentences): the `documents` or `sources` with their number of sentences."""
 
     @abstractmethod
     def dumps(self) -> pa.Table:
-        """All sources with times, of `DUMPS`."""
+        """Return all sources with times, as `DUMPS`."""
 
     @abstractmethod
     def pages(self, titles: pa.Table) -> pa.Table:
-        """Which sources have pages with the titles in column `title`, of `PAGES`."""
+        """Return the sources that have pages with the titles in column `title`, as `PAGES`."""

@@ -1,4 +1,4 @@
-"""SQL for names: the ids that results show for sentences, and which sources are one group."""
+"""SQL for names: the ids of sentences as shown in results, and the groups of sources."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ import pyarrow as pa
 from esdedup.columns.database import Database
 
 SOURCE_GROUPS = "SELECT number, min(number) OVER (PARTITION BY name, qualified) AS group_id, name FROM sources"
-"""Files of one folder share their source's name: together they are one group, named by its smallest number."""
+"""Files of one folder share their source's name. Together they are one group, identified by its smallest number."""
 
 
 def sentence_id(unit: str) -> str:
-    """SQL for a sentence's id: `DOCUMENT:POSITION`, or the document's alone where units are records."""
+    """SQL for a sentence's id: `DOCUMENT:POSITION`, or only the document's if the units are records."""
     return "n.id" if unit == "record" else "n.id || ':' || s.position"
 
 
 def rank_members(db: Database, unit: str, table: str, texts: str, *, few: bool = False) -> None:
-    """Make `table`: every sentence of the texts that `texts` selects, with its names; a `few` are looked up by row.
+    """Make `table`: every sentence of the texts that `texts` selects, with its names. With `few`, look them up by row.
 
-    `turn` 1 is a text's first occurrence, 2 its second, 3 any other: by source and document, where ids that are
-    numbers count as such (line 9 comes before line 10).
+    `turn` 1 is a text's first occurrence, 2 its second, 3 any other: by source and document. Numeric ids are sorted as
+    numbers (line 9 comes before line 10).
     """
     chosen = f"sentences SEMI JOIN ({texts}) w USING (hash)"
     if few:
         rows = db.rows(f"SELECT rowid FROM {chosen}")
         db.create("rows_of_few", pa.table({"row": pa.array([row for (row,) in rows], pa.int64())}), temporary=True)
         chosen = "sentences WHERE rowid IN (SELECT row FROM rows_of_few)"
-    # no sorting and no windows: a text may stand in more sentences than fit in memory
+    # no sorting and no windows: the sentences of one text may not fit in memory
     db.execute(
         f"""
         CREATE OR REPLACE TEMP TABLE {table} AS

@@ -1,11 +1,11 @@
-"""Where the sentences of clusters came from, out of the tables of a store: each sentence's parent.
+"""The origins of clustered sentences, from the tables of a store: each sentence's parent.
 
-The parent is the most similar sentence that is known to have stood somewhere before. A sentence stands once a page,
-from the first revision that has it: putting it back after somebody took it out begins nothing new. Documents of one
-title are one page, as in two dumps of one wiki.
+The parent is the most similar sentence that is known to have appeared earlier elsewhere. A sentence counts once for
+each page, from the first revision that has it: restoring it after somebody removed it is not a new beginning. Documents
+with the same title are one page, as in two dumps of one wiki.
 
-A dump with full history tells when each sentence came. A plain one tells less: a page had it by its last edit, and
-not yet when an earlier dump shows the page without it. Only what is certain is said.
+A dump with full history says when each sentence was added. A plain dump says less: a page had the sentence by its last
+edit, and did not have it if an earlier dump shows the page without it. Only certain orders are used.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from esdedup.store.corpus import Corpus
 
 
 def moment(timestamp: str) -> str:
-    """SQL for a time stamp as dumps write it; null for anything else."""
+    """SQL for a timestamp in the format of dumps; null for anything else."""
     return f"CASE WHEN try_strptime({timestamp}, '%Y-%m-%dT%H:%M:%SZ') IS NOT NULL THEN {timestamp} END"
 
 
 def trace(db: Database, clusters: pa.Table, corpus: Corpus) -> None:
-    """Fill `origins`, and `copies` of the clusters in column `id`, whose texts, pairs and sentences are there.
+    """Fill `origins`, and `copies` of the clusters in column `id`. Their texts, pairs and sentences must be present.
 
-    Where no order can be known, as of one plain dump, `copies` stays null.
+    If no order is known, as with a single plain dump, `copies` is null.
     """
     if not db.rows(_IN_ORDER.format("sources")):
-        return  # of one plain dump nothing needs to be read
+        return  # nothing needs to be read for a single plain dump
     db.create("dated", corpus.dumps(), temporary=True)
     db.execute(
         "CREATE OR REPLACE TEMP TABLE dumps AS "
@@ -41,7 +41,7 @@ def trace(db: Database, clusters: pa.Table, corpus: Corpus) -> None:
     db.create("pages", corpus.pages(titles), temporary=True)
     db.execute(_FIRSTS)
     db.execute(_ALIKE.format(alike="SELECT DISTINCT hash, hash AS other, 1.0 AS jaccard, 0 AS edits FROM appearances"))
-    # of the rest, those that something alike came before: nothing is more alike than the same words
+    # of the others, those with something similar before; identical words are always the most similar
     db.execute("DELETE FROM appearances WHERE ordinal IN (SELECT child FROM parents)")
     db.execute(_ALIKE.format(alike=_PAIRS))
     db.execute(_ORIGINS)
@@ -52,9 +52,9 @@ def trace(db: Database, clusters: pa.Table, corpus: Corpus) -> None:
 _TEMPORARY = ("traced", "dumps", "pages", "appearances", "everyone", "known", "firsts", "firsts_of_page", "parents")
 
 _IN_ORDER = "SELECT 1 FROM {} HAVING count(*) > 1 OR bool_or(history)"
-"""A row where these sources can tell what came first."""
+"""Returns a row if these sources can show an order in time."""
 
-# `moment`: the state of the page in which it was seen
+# `moment`: the page state in which it was seen
 _APPEARANCES = f"""
 CREATE OR REPLACE TEMP TABLE appearances AS
 SELECT row_number() OVER (ORDER BY timestamp, moment, revision, id, position) - 1 AS ordinal, *
@@ -64,8 +64,8 @@ FROM sentences s JOIN cluster_texts c USING (hash) JOIN traced k ON k.id = c.clu
 JOIN documents d ON d.number = s.document JOIN named n ON n.number = s.document JOIN dumps w ON w.source = d.source
 WHERE {moment("s.timestamp")} IS NOT NULL)
 """
-# of all that stand with one text, the first and the first of each page are enough; `since`: up to then the page is
-# known not to have had it
+# of all sentences with one text, the first two of different pages are enough; `since`: the page is known not to have
+# had it up to then
 _FIRSTS = """
 CREATE OR REPLACE TEMP TABLE everyone AS SELECT ordinal, cluster, document, position FROM appearances;
 CREATE OR REPLACE TEMP TABLE firsts AS

@@ -1,8 +1,9 @@
-"""Records that hold most of the terms of another one, by joins in a scratch database.
+"""Find records that share most terms with another one, by joins in a scratch database.
 
-The tables are `records` (number, hash, words, first_word, group_id, terms), where `first_word` is empty if any may
-match any, and records of one `group_id` never match unless it is negative; and `ranked` (a, b, score): of each record
-the best others of a larger number, by how many of its terms they hold, and of equal ones those of the smallest numbers.
+The input is `records` (number, hash, words, first_word, group_id, terms). If `first_word` is empty, every record may
+match every other. Records with the same `group_id` never match, unless it is negative. The output is `ranked` (a, b,
+score): for each record the best others with a larger number, by the number of common terms, and then by the smallest
+number.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ _RECORDS_AT_ONCE = 10_000
 
 
 def create_ranked(scratch: Database) -> None:
-    """Make the table `ranked`, empty."""
+    """Create the empty table `ranked`."""
     scratch.execute("CREATE OR REPLACE TABLE ranked (a INTEGER, b INTEGER, score INTEGER)")
 
 

@@ -1,8 +1,8 @@
-"""The kinds of stores, found by address, and the way into a store.
+"""The kinds of stores, chosen by address, and the functions that open a store.
 
-The address of each kind says, without opening the store: its `kind`; the `file` that holds it, if one does; the
-`prefix` of its indices, if it has any; whether it is `shared`, so that several machines may write it together and
-older generations may be kept; and where its scans work.
+The address of each kind says, without opening the store: its `kind`; the `file` that holds it, if any; the `prefix` of
+its indices, if any; whether it is `shared`, so that several machines may write together and older generations may be
+kept; and where its scans work.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from esdedup.store.store import Store
 StoreAddress: TypeAlias = FileAddress | ServerStoreAddress
 
 KINDS: tuple[type[StoreAddress], ...] = (ServerStoreAddress, FileAddress)
-"""Every kind of store; the first whose addresses begin so is meant."""
+"""Every kind of store. The first one that accepts an address is used."""
 
 
 def address_of(address: str | Path) -> StoreAddress:
-    """The address of a store; `UsageError` where it makes no sense."""
+    """Parse the address of a store. Raise `UsageError` if it is not valid."""
     return kind_of(address).parse(str(address))
 
 
 def kind_of(address: str | Path) -> type[StoreAddress]:
-    """The kind of store whose addresses begin so, whether or not this one makes sense."""
+    """Return the kind of store that accepts an address, even if the address is not valid."""
     return next(kind for kind in KINDS if kind.fits(address))
 
 
@@ -40,15 +40,15 @@ def open_store(
     read_only: bool = False,
     fresh: str | None = None,
 ) -> Store:
-    """Open the store at an address; with `frozen` (signing options asked for), make it if there is none.
+    """Open the store at an address. If there is none and `frozen` (the requested signing options) is given, create it.
 
-    `memory` is what its database may use, in bytes; `fresh` names the job that makes a new generation of it. Raises
-    `UsageError` for an address of no known form and the `StoreError`s of the kind of store.
+    Its database may use `memory` bytes. `fresh` names the job that makes a new generation. Raise `UsageError` for an
+    unknown form of address, and the `StoreError`s of the kind of store.
     """
     how: dict[str, Any] = {"memory": memory, "threads": threads, "read_only": read_only, "fresh": fresh}
     return address_of(address).open(frozen, **how)
 
 
 def drop_store(address: str | Path) -> None:
-    """Delete what esdedup made at an address, and nothing else; `StoreError` where there is nothing of it."""
+    """Delete what esdedup made at an address, and nothing else. Raise `StoreError` if there is nothing to delete."""
     address_of(address).drop()

@@ -1,4 +1,4 @@
-"""Documents of a reading beside those that were read before, out of the tables of a store."""
+"""Compare the documents of a run with those that were stored before, in the tables of a store."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from esdedup.columns.database import Database
 
 
 class Reread(NamedTuple):
-    """What a reading has brought."""
+    """The outcome of a run."""
 
     counts: dict[str, int]
-    """Of documents `new`, `replaced`, `unchanged` and `repeated`."""
+    """Counts of documents `new`, `replaced`, `unchanged` and `repeated`."""
     repeated: list[tuple[Any, ...]]
     """By source: its number, how many ids it has more than once, and the first of them."""
 
 
 def compare_documents(db: Database, first: int, *, by_place: bool = False) -> Reread:
-    """Compare the documents from number `first` on with those before: makes the table `outdated` (old, new, same).
+    """Compare the documents from number `first` on with earlier ones. Make the table `outdated` (old, new, same).
 
-    The second document with an id gets the occurrence 2, and so on, in the table `repeats` (number, n) too. `by_place`
-    tells of a reading in parts: then the place in the source says which of two came first, not the number.
+    The second document with an id gets the occurrence 2, and so on, also in the table `repeats` (number, n). `by_place`
+    is for a run in parts: then the place in the source decides which of two came first, not the number.
     """
     db.execute(
         "CREATE OR REPLACE TEMP TABLE repeats AS SELECT number, n FROM ("

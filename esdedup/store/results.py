@@ -1,4 +1,4 @@
-"""The results of scans: pairs, clusters and what they mean, in tables of DuckDB."""
+"""The results of scans: pairs, clusters and their meaning, in tables of DuckDB."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _PAGE = 20_000  # sentences
 
 
 class Results:
-    """Results in the database `db`, beside the sentences and documents that they name.
+    """Results in the database `db`, which also has the sentences and documents that they refer to.
 
-    What naming them needs is worked out once for as long as nothing changes.
+    Derived tables are computed once and kept until the results change.
     """
 
     def __init__(self, corpus: Corpus, ledger: Ledger, db: Database | None = None) -> None:
@@ -56,7 +56,7 @@ class Results:
         summary: dict[str, Any],
         classifier: Classifier | None = None,
     ) -> None:
-        """Put the results of a scan in the place of the old ones, all or nothing.
+        """Replace the old results with those of a scan, all or nothing.
 
         Pairs are rows of `PAIRS`. Without a classifier, clusters have no kind.
         """
@@ -79,7 +79,7 @@ class Results:
     ) -> None:
         """Replace the pairs of the texts `stale` and the clusters of the texts `affected`, all or nothing.
 
-        `affected` holds all texts of each cluster that it touches.
+        `affected` contains all texts of each affected cluster.
         """
         self.db.create("affected", affected, temporary=True)
         old = "SELECT cluster FROM cluster_texts SEMI JOIN affected USING (hash)"
@@ -91,14 +91,14 @@ class Results:
         self.db.execute("CHECKPOINT")
 
     def replace_pairs(self, stale: pa.Table, pairs: pa.Table) -> None:
-        """Put pairs in the place of those of the texts in column `hash` of `stale`."""
+        """Replace the pairs of the texts in column `hash` of `stale`."""
         self.db.create("stale_texts", stale, temporary=True)
         theirs = "SELECT hash FROM stale_texts"
         self.db.execute(f"DELETE FROM pairs WHERE a IN ({theirs}) OR b IN ({theirs})")
         self.db.insert("pairs", pairs)
 
     def insert(self, clusters: Clusters, classifier: Classifier | None) -> None:
-        """Add clusters, whose sentences must be there; with a classifier also what they mean."""
+        """Add clusters, whose sentences must be present. With a classifier, also add their meaning."""
         insert_clusters(self.db, self.some_clusters, clusters, classifier, self._corpus)
 
     def _save(self, clusters: Clusters, summary: dict[str, Any], classifier: Classifier | None) -> None:
@@ -108,7 +108,7 @@ class Results:
         self._ranked = False
 
     def closure(self, texts: pa.Table) -> tuple[pa.Table, pa.Table]:
-        """All texts that pairs and clusters tie to those in column `hash`, themselves included, and their pairs."""
+        """Return the texts in column `hash`, all texts connected to them by pairs and clusters, and the pairs."""
         db = self.db
         db.create("net", texts, temporary=True)
         reached, grown = -1, texts.num_rows
@@ -125,11 +125,11 @@ class Results:
         pairs = db.table("SELECT * FROM pairs WHERE a IN (SELECT hash FROM net)")
         return db.table("SELECT DISTINCT hash FROM net ORDER BY hash"), pairs
 
-    # -- numbers --------------------------------------------------------------------------------------------
+    # -- counts ---------------------------------------------------------------------------------------------
 
     def counts(self) -> dict[str, int]:
-        """Counts of pairs, clusters and clustered sentences, without what is ignored; and of clusters that reach `far`
-        or are `ignored`."""
+        """Return counts of pairs, clusters and clustered sentences that are not ignored, and of clusters that reach
+        `far` or are `ignored`."""
         clusters, sentences, far, ignored = self.db.row(
             "SELECT count(*) FILTER (NOT ignored), sum(size) FILTER (NOT ignored), "
             "count(farthest) FILTER (NOT ignored), count(*) FILTER (ignored) FROM clusters"
@@ -143,7 +143,7 @@ class Results:
         }
 
     def last_scan(self) -> dict[str, Any] | None:
-        """What was saved of the last scan, and its counts of pairs and clusters; None without one.
+        """Return what was saved of the last scan, with its counts of pairs and clusters; None without one.
 
         `current` says whether nothing has changed since.
         """
@@ -161,14 +161,14 @@ class Results:
         }
 
     def kinds(self) -> dict[str, int]:
-        """How many clusters there are of each kind, by name, without what is ignored."""
+        """Count the clusters of each kind, by name. Ignored clusters are not counted."""
         of_each = (
             "SELECT kind, count(*) FROM clusters WHERE NOT ignored AND kind IS NOT NULL GROUP BY kind ORDER BY kind"
         )
         return dict(self.db.rows(of_each))
 
     def sizes(self, kind: str | None = None) -> dict[int, int]:
-        """How many clusters there are of each size, or of one kind only, without what is ignored; by size."""
+        """Count the clusters that are not ignored by size, in order of size, or only those of one kind."""
         of_each = (
             "SELECT size, count(*) FROM clusters WHERE NOT ignored AND (?::VARCHAR IS NULL OR kind = ?) "
             "GROUP BY size ORDER BY size"
@@ -176,7 +176,7 @@ class Results:
         return dict(self.db.rows(of_each, [kind, kind]))
 
     def copiers(self) -> tuple[dict[str | None, int], int]:
-        """How many copies from page to page each contributor has added; and sentences of clusters without a time."""
+        """Return the copies between pages that each contributor added, and the number of sentences without a time."""
         copies = self.db.rows(
             "SELECT CASE WHEN n.history THEN s.contributor END AS who, count(*) FROM origins o "
             "JOIN clusters k ON k.id = o.cluster AND NOT k.ignored JOIN sentences s USING (document, position) "
@@ -188,10 +188,10 @@ class Results:
         )
         return dict(copies), undated
 
-    # -- questions ------------------------------------------------------------------------------------------
+    # -- queries --------------------------------------------------------------------------------------------
 
     def pair_rows(self) -> Iterator[pa.RecordBatch]:
-        """Pairs of distinct texts, each named by its first occurrence, a < b as UTF-8 bytes, by (a, b)."""
+        """Yield pairs of distinct texts, each named by its first occurrence, a < b as UTF-8 bytes, by (a, b)."""
         self._rank_all()
         yield from self.db.stream(
             f"""
@@ -205,7 +205,7 @@ class Results:
         )
 
     def pair_hashes(self, among: pa.Table | None = None) -> Iterator[pa.RecordBatch]:
-        """Rows (a, b, jaccard, shared_tokens): the texts of each pair, or only `among` the few in column `hash`."""
+        """Return rows (a, b, jaccard, shared_tokens): the texts of each pair, or only `among` the few in `hash`."""
         every = "SELECT a, b, jaccard, shared_tokens FROM pairs"
         if among is None:
             return self.db.batches(every)
@@ -214,7 +214,7 @@ class Results:
         return iter(found.to_batches())
 
     def memberships(self) -> Iterator[pa.RecordBatch]:
-        """Every sentence of a text that has pairs or copies, unless its cluster is ignored, of `MEMBERSHIPS`."""
+        """Yield every sentence of a text with pairs or copies, unless its cluster is ignored, as `MEMBERSHIPS`."""
         batches = self.db.batches(
             f"""
             SELECT s.hash, c.cluster, k.kind, h.group_id AS source, d.source AS file, s.document, d.place, s.position,
@@ -228,10 +228,10 @@ class Results:
         return (batch.cast(MEMBERSHIPS) for batch in batches)
 
     def new_matches(self, first: int, limit: int) -> tuple[int, list[dict[str, Any]]]:
-        """Sentences of documents from number `first` on that match another one: how many, and the first `limit`.
+        """Return the number of sentences of documents from number `first` on with a match, and the first `limit`.
 
-        Rows id, text, match (an identical sentence, else the most similar one), match_text, jaccard; by document
-        and position.
+        Rows id, text, match (an identical sentence, else the most similar one), match_text, jaccard; by document and
+        position.
         """
         db = self.db
         db.execute(
@@ -272,7 +272,7 @@ class Results:
         ]
 
     def cluster_rows(self, query: ClusterQuery = ALL_CLUSTERS) -> Iterator[dict[str, Any]]:
-        """Clusters in order, with members by (source, document, position), as the contract writes them."""
+        """Yield clusters in order, with members by (source, document, position), in the form of the contract."""
         order, holds, values = self._conditions(query)
         few = query != replace(ALL_CLUSTERS, sort=query.sort)
         for rows in self._groups(order, holds, values, query.limit, few, brief=query.brief):
@@ -280,25 +280,25 @@ class Results:
             yield cluster_of(rows) | found
 
     def some_clusters(self, ids: pa.Table) -> Iterator[dict[str, Any]]:
-        """The clusters in column `id`, ignored ones too, in any order."""
+        """Yield the clusters in column `id`, also ignored ones, in any order."""
         self.db.create("some_clusters", ids, temporary=True)
         for rows in self._groups("id", ["id IN (SELECT id FROM some_clusters)"], [], None, True):
             yield cluster_of(rows)
         self.db.execute("DROP TABLE some_clusters")
 
     def trees(self, query: ClusterQuery) -> Iterator[dict[str, Any]]:
-        """Clusters with a copy from page to page: `cluster` (id), `copies` and `members` in the order of time.
+        """Yield clusters with a copy between pages: `cluster` (id), `copies` and `members` in chronological order.
 
-        Members that have a time: id, title, text, timestamp, contributor, parent (id of the most similar sentence
-        that is known to have stood before, or null), jaccard, edits (words that differ from it), copied (whether that
-        stands in another page).
+        Members that have a time: id, title, text, timestamp, contributor, parent (id of the most similar sentence that
+        is known to have appeared earlier, or null), jaccard, edits (words that differ from it), copied (whether the
+        parent is in another page).
         """
         order, holds, values = self._conditions(replace(query, having="copies"))
         for rows in self._groups(order, holds, values, query.limit, True, _WITH_PARENTS):
             yield tree_of(rows)
 
     def _conditions(self, query: ClusterQuery) -> tuple[str, list[str], list[Any]]:
-        """How the clusters that are wanted are ordered, the conditions for them, and the values in these."""
+        """Return the order of the requested clusters, the conditions, and the values of these."""
         column, direction = ORDERS[query.sort]
         order = f"{column} {direction} NULLS LAST, id"
         holds, values = ["NOT ignored", "size >= ?"], [query.min_size]  # type: tuple[list[str], list[Any]]
@@ -334,12 +334,12 @@ class Results:
         *,
         brief: bool = False,
     ) -> Iterator[list[dict[str, Any]]]:
-        """The rows of the members of each cluster, joined with `more`; unless `few` are wanted, all names are kept.
+        """Yield the members of each cluster, joined with `more`. Unless only a `few` are wanted, all names are kept.
 
-        In `brief`, only the first two of the representative's text and of the ends of the weakest edge.
+        With `brief`, only the first two of the representative's text and of the weakest edge's texts.
         """
         most = "" if limit is None else f"LIMIT {int(limit)}"
-        # tables of this call alone: other questions may come between two pages
+        # tables of this call only: other queries may run between two pages
         self._calls += 1
         chosen, members = f"chosen{self._calls}", "members"
         self.db.execute(
@@ -368,13 +368,13 @@ class Results:
                 for _, held in groupby(rows.to_pylist(), lambda row: row["rank"]):
                     yield list(held)
         finally:
-            with suppress(duckdb.Error):  # where the store was closed meanwhile, its tables are gone
+            with suppress(duckdb.Error):  # if the store was closed meanwhile, its tables are gone
                 self.db.execute(f"DROP TABLE {chosen}")
                 if members != "members":
                     self.db.execute(f"DROP TABLE {members}")
 
     def _find_texts(self, text: str) -> None:
-        """Make `texts_found`: the texts of clusters that hold every word of `text`."""
+        """Make `texts_found`: the texts of clusters that contain every word of `text`."""
         words = text.split()
         holds = " AND ".join("contains(lower(text), lower(?))" for _ in words)
         rows = self.db.table(
@@ -385,16 +385,16 @@ class Results:
 
     def _rank_all(self) -> None:
         if not self._ranked:
-            # with star linkage, a text of a pair may be in no cluster
+            # with star linkage, a text of a pair may not be in any cluster
             rank_members(self.db, self._unit, "members", _TEXTS)
             self._ranked = True
 
     def _behind(self, column: str, direction: str, after: str) -> str:
-        """The condition for what comes behind the cluster `after`."""
+        """Return the condition for clusters that follow the cluster `after`."""
         number = int(after, 16) if is_cluster_id(after) else -1
         row = self.db.row(f"SELECT {column} FROM clusters WHERE id = ?::HUGEINT", [number])
         if not row:
-            raise UsageError(f"after {after}: no cluster has this id; give the one that the page before ended with")
+            raise UsageError(f"after {after}: no cluster has this id; pass the last id of the previous page")
         if row[0] is None:  # these come last, by id
             return f"({column} IS NULL AND id > {number}::UBIGINT)"
         value, beyond = f"{row[0]!r}::DOUBLE", "<" if direction == "desc" else ">"
@@ -405,7 +405,7 @@ _TEXTS = "SELECT hash FROM cluster_texts UNION SELECT a FROM pairs UNION SELECT 
 _IGNORED_TEXTS = "SELECT hash FROM cluster_texts JOIN clusters ON id = cluster WHERE ignored"
 _SHOWN = f"a NOT IN ({_IGNORED_TEXTS}) AND b NOT IN ({_IGNORED_TEXTS})"
 _BESIDE = ("frame", "contradictions", "contradiction", "copies")
-"""What is known of a cluster beside what the contract writes."""
+"""Properties of a cluster that the contract does not contain."""
 
 _WITH_PARENTS = """LEFT JOIN (
     SELECT o.document AS number, o.position AS place, p.id AS parent, o.jaccard, o.edits, o.copied
@@ -417,4 +417,4 @@ _SHOWN_TEXTS = """
 SELECT hash, cluster FROM (SELECT hash FROM cluster_texts UNION SELECT a FROM pairs UNION SELECT b FROM pairs)
 LEFT JOIN cluster_texts USING (hash) LEFT JOIN clusters ON id = cluster WHERE NOT coalesce(ignored, false)
 """
-"""Texts that have pairs or copies, unless their cluster is ignored."""
+"""Texts with pairs or copies, unless their cluster is ignored."""

@@ -1,7 +1,7 @@
-"""Every table of a store, declared once, and whether a store was made with what is asked for.
+"""The schemas of all tables of a store, and checks that a store fits this version and the requested settings.
 
-Texts are named by their content hashes, documents by numbers that the caller gives out in the order of reading. The
-tables of DuckDB are made from the schemas here; the fields of indices and a few tables with keys are in `mappings/`.
+Texts are identified by their content hashes, and documents by numbers that the caller assigns in reading order. The
+tables of DuckDB are made from these schemas. The index fields and a few tables with keys are in `mappings/`.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from esdedup.store.classifying import FOUND, MEANINGS
 SCHEMA_VERSION = 5
 
 START_CHARS = 64
-"""Characters of a text that are kept apart, to find it by how it begins."""
+"""Characters of a text's start that are stored separately, to look it up by prefix."""
 
 DOCUMENT_ROWS: pa.Schema = pa.schema(
     [
         ("number", pa.int32()),
         ("source", pa.int32()),
-        ("key", pa.string()),  # the id as the source has it
+        ("key", pa.string()),  # the id in the source
         ("title", pa.string()),
         ("content", pa.uint64()),  # hash of the text as read
         ("sentences", pa.int32()),  # units before any filter
@@ -38,20 +38,20 @@ _DOCUMENTS: pa.Schema = DOCUMENT_ROWS.insert(3, pa.field("occurrence", pa.int32(
 _DATES = [
     ("revision", pa.int64()),  # the first in time that has the sentence, and the last
     ("timestamp", pa.string()),
-    ("contributor", pa.string()),  # who saved it: a name, or an address
+    ("contributor", pa.string()),  # who saved it: a name, or an IP address
     ("last_revision", pa.int64()),
     ("last_timestamp", pa.string()),
     ("last_contributor", pa.string()),
 ]
 DATES = [name for name, _ in _DATES]
-"""What is known about the revisions that have a sentence."""
+"""The columns that describe the revisions of a sentence."""
 
 SEEN: pa.Schema = pa.schema([("document", pa.int32()), ("position", pa.int32()), *_DATES])
-"""What of a sentence is known only where its page ends."""
+"""Columns of a sentence that are known only when its page ends."""
 
 
 def sentence_rows(tokens: int) -> pa.Schema:
-    """One row a sentence that is kept."""
+    """One row for each sentence that is kept."""
     return pa.schema(
         [
             ("document", pa.int32()),
@@ -77,7 +77,7 @@ SENTENCES: pa.Schema = pa.schema(
         ("hash", pa.uint64()),
     ]
 )
-"""Sentences with their names, as answers show them."""
+"""Sentences with their names, as results show them."""
 
 PAIRS: pa.Schema = pa.schema(
     [
@@ -90,7 +90,7 @@ PAIRS: pa.Schema = pa.schema(
 )
 
 CLASSIFIED: pa.Schema = pa.schema([*CLUSTERS, *MEANINGS, *FOUND])
-"""Clusters with what they mean, which is null where they were not classified."""
+"""Clusters with their meaning, which is null if they were not classified."""
 
 ORIGINS: pa.Schema = pa.schema(
     [
@@ -104,14 +104,14 @@ ORIGINS: pa.Schema = pa.schema(
         ("copied", pa.bool_()),  # from another page
     ]
 )
-"""Of a sentence of a cluster, the most similar one that stood somewhere before it."""
+"""For a sentence of a cluster, the most similar one that appeared earlier elsewhere."""
 
 MEMBERSHIPS: pa.Schema = pa.schema(
     [
         ("hash", pa.uint64()),
-        ("cluster", pa.uint64()),  # null for a text that has pairs, all of whose partners are in other stars
+        ("cluster", pa.uint64()),  # null for a text whose partners in pairs are all in other stars
         ("kind", pa.string()),  # of the cluster
-        ("source", pa.int32()),  # number: sources of one name share one
+        ("source", pa.int32()),  # number; sources with one name share it
         ("file", pa.int32()),  # number of its checkpoint in the ledger
         ("document", pa.int32()),
         ("place", pa.int64()),
@@ -123,17 +123,17 @@ MEMBERSHIPS: pa.Schema = pa.schema(
 
 
 def create_tables(db: Database, tokens: int) -> None:
-    """Make all tables of a store whose sentences have so many tokens, empty."""
+    """Create all tables of a store whose sentences have `tokens` tokens."""
     held = pa.list_(pa.int64(), tokens)
     tables = {
         "documents": _DOCUMENTS,
         "sentences": sentence_rows(tokens),
-        "seen": SEEN,  # until the reading is committed
-        # lookups, one row a token and one row a text; sorted in runs, so that few blocks are read for a question
+        "seen": SEEN,  # until the run is committed
+        # lookups, one row for each token and one for each text; sorted in runs, so that a query reads few blocks
         "postings": pa.schema([("token", pa.int64()), ("hash", pa.uint64())]),
-        # the first 8 bytes of the case-folded text, big-endian; and its first `START_CHARS` as they are
+        # the first 8 bytes of the case-folded text, big-endian; and its first `START_CHARS` unchanged
         "starts": pa.schema([("key", pa.uint64()), ("start", pa.string()), ("hash", pa.uint64())]),
-        # texts whose sentences have changed since the last scan, and whether that scan had any
+        # texts whose sentences changed since the last scan, and whether that scan had any
         "stale": pa.schema([("hash", pa.uint64()), ("existed", pa.bool_()), ("tokens", held)]),
         "pairs": PAIRS,
         "clusters": CLASSIFIED,
@@ -147,33 +147,36 @@ def create_tables(db: Database, tokens: int) -> None:
 
 @cache
 def mapping_text(name: str) -> str:
-    """The text of `mappings/NAME`: inside the installed package, or beside it in a checkout."""
+    """Return the text of `mappings/NAME`: from the installed package, or from beside it in a checkout."""
     package = Path(__file__).parents[1]
     inside = package / "mappings" / name
     return (inside if inside.exists() else package.parent / "mappings" / name).read_text("utf-8")
 
 
 def check_readable(address: str, version: int, scheme: int) -> None:
-    """`StoreVersionError` for a schema or tokens that this version does not read."""
+    """Raise `StoreVersionError` for a schema or tokens that this version cannot read."""
     again = "index again with --fresh"
     if version > SCHEMA_VERSION:
         raise StoreVersionError(
-            f"{address}: written with schema {version}, this esdedup reads up to {SCHEMA_VERSION}; upgrade it"
+            f"{address}: written with schema {version}, but this esdedup reads up to {SCHEMA_VERSION}; upgrade esdedup"
         )
     if version < SCHEMA_VERSION:
-        raise StoreVersionError(f"{address}: written with schema {version}, this is {SCHEMA_VERSION}; {again}")
+        raise StoreVersionError(
+            f"{address}: written with schema {version}, but this esdedup uses {SCHEMA_VERSION}; {again}"
+        )
     if scheme != HASH_SCHEME:
         raise StoreVersionError(
-            f"{address}: tokens of hash scheme {scheme}, this esdedup makes scheme {HASH_SCHEME}; {again}"
+            f"{address}: tokens of hash scheme {scheme}, but this esdedup uses {HASH_SCHEME}; {again}"
         )
 
 
 def check_same(address: str, stored: Signing, asked: Signing) -> None:
-    """`StoreSettingsError`, naming both values, where the signing settings differ."""
+    """Raise `StoreSettingsError` with both values if the signing settings differ."""
     ours, theirs = asked.described(), stored.described()
     for name in [*ours, *theirs]:
         if ours.get(name) != theirs.get(name):
             raise StoreSettingsError(
-                f"{address}: the store has {name} {theirs.get(name, 'unset')}, you ask for {ours.get(name, 'unset')}; "
-                "leave the option out, name another --store, or begin again with --fresh"
+                f"{address}: the store has {name} {theirs.get(name, 'unset')}, "
+                f"you requested {ours.get(name, 'unset')}; "
+                "omit the option, use another --store, or start again with --fresh"
             )

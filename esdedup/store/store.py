@@ -1,4 +1,4 @@
-"""A store that is open: its corpus, its ledger and its results."""
+"""An open store: its corpus, its ledger and its results."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from esdedup.store.results import Results
 
 
 class Store(ABC):
-    """Nothing outside this room asks which store it has. Closing is the caller's business (`with`)."""
+    """The interface of every store. No other package depends on the kind of store. The caller closes it (`with`)."""
 
     address: str
     signing: Signing
     generation: str
-    """The name of what is open here among all generations at this address; empty where there is no other."""
+    """The name of the open generation among all generations at this address; empty if there can be only one."""
     corpus: Corpus
     ledger: Ledger
     results: Results
 
     @abstractmethod
     def publish(self, keep: int = 0) -> None:
-        """End the making of a new generation (`fresh`): it takes the place of the old one. The store is closed.
+        """Complete a new generation (`fresh`): it replaces the old one. The store is closed.
 
-        On a server, the newest `keep` of the older ones stay, under no alias.
+        On a server, the newest `keep` of the older generations stay, without an alias.
         """
 
     @abstractmethod
     def disk_bytes(self) -> int:
-        """What the store takes on disk."""
+        """Return the disk space of the store, in bytes."""
 
     @abstractmethod
     def drop(self) -> None:
@@ -39,7 +39,7 @@ class Store(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of the store."""
+        """Close the store."""
 
     def __enter__(self) -> Store:
         return self

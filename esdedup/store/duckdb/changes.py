@@ -1,4 +1,4 @@
-"""What changes in the embedded store: readings committed, documents replaced and removed, lookups kept in step.
+"""Changes of a store in a file: commit runs, replace and remove documents, and keep lookups up to date.
 
 Each function runs inside the caller's transaction.
 """
@@ -20,20 +20,20 @@ from esdedup.store.schemas import DATES, START_CHARS
 _KEY_BYTES = 8
 _PADDING = "\0" * _KEY_BYTES
 _DATED_TEXTS = "SELECT hash FROM cluster_texts JOIN clusters ON id = cluster WHERE copies IS NOT NULL"
-"""Texts of clusters in which it is known what came first."""
+"""Texts of clusters with a known order in time."""
 _SAME = "SELECT new FROM outdated WHERE same"
 _REPLACED = "SELECT old FROM outdated WHERE NOT same"
 
 
 def register_functions(db: Database) -> None:
-    """Teach the connection `start_key`, which a writer needs."""
+    """Register `start_key` with the connection. A writer needs it."""
     db.connection.create_function("start_key", start_keys, ["VARCHAR"], "UBIGINT", type=PythonUDFType.ARROW)
 
 
 def start_keys(starts: pa.ChunkedArray) -> pa.Array:
-    """The first 8 bytes of each case-folded text as a big-endian number: numbers sort as the texts do.
+    """Return the first 8 bytes of each case-folded text as a big-endian number: numbers sort as the texts do.
 
-    No text holds a line feed: white space has been collapsed.
+    No text contains a line feed, because white space has been collapsed.
     """
     if not len(starts):
         return pa.array([], pa.uint64())
@@ -45,9 +45,10 @@ def start_keys(starts: pa.ChunkedArray) -> pa.Array:
 
 
 def commit_reading(db: Database, ledger: FileLedger, first: int, *, remember: bool) -> dict[str, int]:
-    """End a reading whose documents are numbered from `first`; with `remember`, note which texts it changed.
+    """Commit a run whose documents are numbered from `first`. With `remember`, record the texts that it changed.
 
-    Repeated ids are numbered; of a document read before, the old rows stay if it is unchanged, else the new ones.
+    Repeated ids are numbered. For a document that was read before, the old rows stay if it is unchanged; otherwise the
+    new ones do.
     """
     counts, repeated = compare_documents(db, first)
     if remember:
@@ -95,8 +96,8 @@ def commit_reading(db: Database, ledger: FileLedger, first: int, *, remember: bo
 
 
 def remove_documents(db: Database, ids: Sequence[str], *, remember: bool) -> tuple[int, list[str]]:
-    """Delete documents by the ids that they are shown with: how many; and the ids that no document has."""
-    names = [name.encode("utf-8", "replace").decode() for name in ids]  # what UTF-8 cannot carry is no id here
+    """Delete documents by their shown ids. Return the number, and the unknown ids."""
+    names = [name.encode("utf-8", "replace").decode() for name in ids]  # an id that is not valid UTF-8 is unknown here
     db.create("asked", pa.table({"id": pa.array(names, pa.string())}), temporary=True)
     db.execute("CREATE OR REPLACE TEMP TABLE leaving AS SELECT number, id FROM named SEMI JOIN asked USING (id)")
     unknown = [row[0] for row in db.rows("SELECT DISTINCT id FROM asked ANTI JOIN leaving USING (id) ORDER BY id")]
@@ -111,29 +112,29 @@ def remove_documents(db: Database, ids: Sequence[str], *, remember: bool) -> tup
 
 
 def _taken_from(other: str) -> str:
-    """SQL for dates as another row has them."""
+    """SQL that copies dates from another row."""
     return ", ".join(f"{name} = {other}.{name}" for name in DATES)
 
 
 def _other_dates(one: str, two: str) -> str:
-    """SQL for whether two sentences are dated otherwise."""
+    """SQL for whether the dates of two sentences differ."""
     return " OR ".join(f"{one}.{name} IS DISTINCT FROM {two}.{name}" for name in DATES)
 
 
 def sort_lookups(db: Database, ledger: FileLedger) -> None:
-    """Sort the lookups as a whole once they are twice as long as when they last were."""
+    """Sort the lookups as a whole when they are twice as long as at the last sort."""
     for table, column in (("postings", "token"), ("starts", "key")):
         rows, sorted_rows = db.count(f"SELECT count(*) FROM {table}"), ledger.get(table) or 0
         if sorted_rows and rows < 2 * sorted_rows:
             continue
-        if sorted_rows:  # otherwise this is the first run, which is sorted as it came
+        if sorted_rows:  # the first run arrives sorted
             db.execute(f"CREATE TABLE sorted AS SELECT * FROM {table} ORDER BY {column}")
             db.execute(f"DROP TABLE {table}; ALTER TABLE sorted RENAME TO {table}")
         ledger.set(**{table: rows})
 
 
 def _note(db: Database) -> None:
-    """Remember the texts of `moved`, and whether the last scan had them: the lookups still say so."""
+    """Record the texts of `moved`, and whether the last scan had them, as the lookups still say."""
     db.execute(
         """
         INSERT INTO stale
@@ -146,7 +147,7 @@ def _note(db: Database) -> None:
 
 
 def _delete_documents(db: Database, numbers: str) -> None:
-    """Delete documents, their sentences, and what the lookups know of texts that are gone with them."""
+    """Delete documents, their sentences, and the lookup entries of texts that no longer exist."""
     db.execute(
         f"CREATE OR REPLACE TEMP TABLE gone AS SELECT DISTINCT hash FROM sentences WHERE document IN ({numbers})"
     )
@@ -159,8 +160,8 @@ def _delete_documents(db: Database, numbers: str) -> None:
 
 
 def _look_up_new_texts(db: Database, first: int) -> None:
-    """Enter the texts of documents from number `first` on that the lookups do not have."""
-    # the large table is read past the small one, and never put into a hash table
+    """Add the texts of documents from number `first` on that are not in the lookups."""
+    # stream the large table past the small one, so that it never goes into a hash table
     db.execute(
         "CREATE OR REPLACE TEMP TABLE brought AS "
         f"SELECT hash, min(rowid) AS row FROM sentences WHERE document >= {first} GROUP BY hash"

@@ -42,11 +42,11 @@ class FileCorpus(Corpus):
                 if known is not None and started is not None and not checkpoint.goes_on(known):
                     self._forget_reading(known.number, started.first)
                 self._ledger.save(checkpoint)
-            # what a killed reading wrote of a page that it had not read to its end
+            # what a killed run wrote of a page that it had not read to the end
             next_number = self._db.count("SELECT max(number) + 1 FROM documents")
             for table in ("sentences", "seen"):
                 self._db.execute(f"DELETE FROM {table} WHERE document >= ?", [next_number])
-            # documents from this number on belong to the reading that begins now
+            # documents from this number on belong to the run that begins now
             first = next_number if started is None else started.first
             before = [] if started is None else started.sources
             numbers = sorted({*before, *(checkpoint.number for checkpoint in checkpoints)})
@@ -54,7 +54,7 @@ class FileCorpus(Corpus):
         return next_number
 
     def _forget_reading(self, source: int, first: int) -> None:
-        """Delete what the unfinished reading has written of a source that must be read anew."""
+        """Delete what the unfinished run has written of a source that must be read again."""
         theirs = "SELECT number FROM documents WHERE source = ? AND number >= ?"
         for table in ("sentences", "seen"):
             self._db.execute(f"DELETE FROM {table} WHERE document IN ({theirs})", [source, first])
@@ -129,7 +129,7 @@ class FileCorpus(Corpus):
         else:
             yield from self._db.stream(f"SELECT hash, any_value(text) AS text {chosen}")
 
-    # -- bringing results up to date ------------------------------------------------------------------------
+    # -- updating results -----------------------------------------------------------------------------------
 
     def changes(self) -> int:
         return self._db.count("SELECT count(*) FROM stale")
@@ -146,7 +146,7 @@ class FileCorpus(Corpus):
         self._db.create("asked", tokens, temporary=True)
         return self._db.table("SELECT token, hash FROM postings SEMI JOIN asked USING (token)")
 
-    # -- questions ------------------------------------------------------------------------------------------
+    # -- queries --------------------------------------------------------------------------------------------
 
     def counts(self) -> dict[str, int]:
         return {

@@ -23,21 +23,21 @@ class FileAddress:
 
     @classmethod
     def fits(cls, address: str | Path) -> bool:
-        """Whether this may be an address of the kind: of any path, so that this kind is asked last."""
+        """Whether this may be an address of this kind. Every path may, so this kind is tried last."""
         return True
 
     @classmethod
     def parse(cls, address: str) -> FileAddress:
-        """Read `PATH.duckdb`; `UsageError` for anything else."""
+        """Read `PATH.duckdb`. Raise `UsageError` for anything else."""
         path = Path(address)
         try:
             str(path).encode()
         except UnicodeEncodeError:
             name = os.fsencode(path)
-            raise UsageError(f"{name!r}: the name of a store must be UTF-8; name another --store") from None
+            raise UsageError(f"{name!r}: the name of a store must be valid UTF-8; use another --store") from None
         if path.suffix != ".duckdb":
             raise UsageError(
-                f"{address}: not an address of a store; give --store PATH.duckdb or --store http://HOST:PORT/PREFIX"
+                f"{address}: not a valid store address; use --store PATH.duckdb or --store http://HOST:PORT/PREFIX"
             )
         return cls(path)
 
@@ -54,22 +54,22 @@ class FileAddress:
         """As `esdedup.store.registry.drop_store`."""
         from esdedup.store.duckdb.generation_file import delete_generation
 
-        if self.file.exists() or not delete_generation(self.file):  # an unfinished generation may be all there is
+        if self.file.exists() or not delete_generation(self.file):  # there may be only an unfinished generation
             with self.open(None) as opened:
                 opened.drop()
 
     def has_unfinished_generation(self) -> bool:
-        """Whether a new generation is being made, or was left unfinished."""
+        """Whether a new generation is being made or was left unfinished."""
         from esdedup.store.duckdb.generation_file import generation_beside
 
         return generation_beside(self.file).exists()
 
     def scan_folder(self, generation: str) -> Path:
-        """Where a scan of a generation works: hidden beside the file, where there is room for the store."""
+        """The working folder of a scan of a generation: hidden beside the file, on the same disk."""
         path = self.file.resolve()
         return path.parent / ".".join(part for part in (f".{path.name}", generation, "scan") if part)
 
     def scan_folders(self) -> list[Path]:
-        """What scans of all generations work in, or have left."""
-        # no pattern: that might be the name of another store
+        """The working folders that scans of all generations use or have left."""
+        # not a pattern, which could match another store's name
         return [folder for name in ("fresh", "") if (folder := self.scan_folder(name)).exists()]

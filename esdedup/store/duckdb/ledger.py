@@ -1,4 +1,4 @@
-"""The ledger of a store in a file: the table `about`, key by key, and the sources."""
+"""The ledger of a store in a file: key-value pairs in the table `about`, and the sources."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from esdedup.store.ledger import Ledger, SourceCheckpoint, checkpoint_of
 
 
 class DamagedError(Exception):
-    """What a store says of itself makes no sense."""
+    """The metadata of a store is not valid."""
 
 
 class FileLedger(Ledger):
-    """Values as JSON. Of a store that is open to read only, they are asked for once."""
+    """Values as JSON. In a read-only store they are read once."""
 
     def __init__(self, db: Database, *, read_only: bool = False) -> None:
         self._db = db
-        self._known: dict[str, Any] | None = {} if read_only else None  # what cannot change is asked for once
+        self._known: dict[str, Any] | None = {} if read_only else None  # cached, because they cannot change
 
     def get(self, key: str) -> Any:
         if self._known is not None and key in self._known:
@@ -28,7 +28,7 @@ class FileLedger(Ledger):
         try:
             value = json.loads(row[0]) if row else None
         except ValueError as error:
-            raise DamagedError(f"what it says of {key} is not JSON") from error
+            raise DamagedError(f"the value of {key} is not valid JSON") from error
         if self._known is not None:
             self._known[key] = value
         return value
@@ -47,7 +47,7 @@ class FileLedger(Ledger):
         ]
 
     def save(self, checkpoint: SourceCheckpoint) -> None:
-        """Put the checkpoint in the place of what was saved for its source before."""
+        """Save a checkpoint, replacing the previous one of its source."""
         payload = [
             checkpoint.number,
             checkpoint.name,

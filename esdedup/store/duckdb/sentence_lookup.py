@@ -1,4 +1,4 @@
-"""Sentences of a store in a file, looked up by their tokens, beginnings and ids."""
+"""Look up sentences of a store in a file by their tokens, beginnings and ids."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from esdedup.store.schemas import SENTENCES, START_CHARS
 
 _KEPT_SENTENCES = 5_000_000
 
-_ONE_BY_ONE = 64  # tokens: a query that names each takes more than twice as long to plan for twice as many
+_ONE_BY_ONE = 64  # tokens: planning a query with twice as many literals takes more than twice as long
 
 
 class SentenceLookup:
     """Finds sentences by their tokens, beginnings and ids.
 
-    While a store is open to read only, it cannot change: where its texts stand is then kept in memory, 24 bytes a
-    sentence, if there are not too many.
+    A read-only store cannot change. The places of its texts are then kept in memory, 24 bytes for each sentence, if
+    there are not too many.
     """
 
     def __init__(self, db: Database, unit: str, *, read_only: bool) -> None:
@@ -37,9 +37,11 @@ class SentenceLookup:
         self._documents: Numbers = np.empty(0, np.int64)
 
     def sharing(self, tokens: Sequence[int], most: int | None) -> pa.Table:
-        """Sentences that hold one of the tokens, or the `most` that hold most; by how many they hold, then by hash."""
+        """Return sentences with at least one of the tokens, or the `most` that share most; by their number, then by
+        hash.
+        """
         if len(tokens) <= _ONE_BY_ONE:
-            # of the postings, which stand in the order of tokens, little is then read
+            # the postings are sorted by token, so little of them is read
             one = "SELECT hash FROM postings WHERE token = ?"
             near = self._db.arrays(" UNION ALL ".join([one] * len(tokens)), tokens)
         else:
@@ -48,11 +50,13 @@ class SentenceLookup:
             )
         hashes, held = np.unique(near["hash"], return_counts=True)
         if most is not None:
-            hashes = hashes[np.lexsort((hashes.view(np.int64), -held))][:most]  # as a server orders hashes: signed
+            hashes = hashes[np.lexsort((hashes.view(np.int64), -held))][
+                :most
+            ]  # signed, in the same order as on a server
         return self._of_texts(hashes, most)
 
     def starting(self, folded: str, limit: int | None) -> pa.Table:
-        """The first `limit` sentences by (text, id) whose case-folded text begins with `folded`."""
+        """Return the first `limit` sentences by (text, id) whose case-folded text begins with `folded`."""
         limit = sys.maxsize if limit is None else limit
         low = start_keys(pa.chunked_array([[folded]], pa.string()))[0].as_py()
         missing = 8 - len(folded.encode()[:8])
@@ -62,7 +66,7 @@ class SentenceLookup:
         )
         beginnings = "\n".join(starts["start"].to_pylist()).casefold().split("\n") if starts.num_rows else []
         head = folded[:START_CHARS]
-        # the fold of a start may be longer than the start, never shorter
+        # case folding may make a prefix longer, never shorter
         fits = [at for at, text in enumerate(beginnings) if text.startswith(head[: len(text)])]
         found = SENTENCES.empty_table()
         step = max(limit, 64)
@@ -71,7 +75,7 @@ class SentenceLookup:
             rows = self._of_texts(some["hash"].to_numpy())
             held = [text.casefold().startswith(folded) for text in rows["text"].to_pylist()]
             found = pa.concat_tables([found, rows.filter(pa.array(held, pa.bool_()))])
-            # texts whose first characters are the same as the last one's may come in any order
+            # texts that share their first characters with the last one may come in any order
             if found.num_rows >= limit and not _tied(starts, fits, begin + step):
                 break
         named = list(zip(found["text"].to_pylist(), found["id"].to_pylist(), strict=True))
@@ -79,7 +83,7 @@ class SentenceLookup:
         return found.take(pa.array(order[:limit], pa.int64()))
 
     def named(self, ids: Sequence[str]) -> pa.Table:
-        """The sentences with these ids."""
+        """Return the sentences with these ids."""
         asked: list[tuple[str, int]] = []
         for identity in ids:
             document, _, position = (identity, "", "0") if self._unit == "record" else identity.rpartition(":")
@@ -97,7 +101,7 @@ class SentenceLookup:
         return self._named(found["row"], found["document"])
 
     def _of_texts(self, hashes: Hashes, most: int | None = None) -> pa.Table:
-        """The sentences with these texts, or the first so many of them in the order of the texts."""
+        """Return the sentences with these texts, or the first `most` of them in the order of the texts."""
         if self._keep and self._hashes is None:
             self._keep = self._db.count("SELECT count(*) FROM sentences") <= _KEPT_SENTENCES
         if not self._keep:
@@ -119,9 +123,9 @@ class SentenceLookup:
         return self._named(self._rows[at], self._documents[at])
 
     def _named(self, rows: Numbers, documents: Numbers) -> pa.Table:
-        """Sentences by the numbers of their rows, in that order, with their names.
+        """Return sentences by row number, in that order, with their names.
 
-        Both are asked for by number, one after the other: a join would read all texts, or all names.
+        Both are looked up by number, one after the other: a join would read all texts, or all names.
         """
         names = self._names(documents)
         found = {}
@@ -136,7 +140,7 @@ class SentenceLookup:
         return table_of_rows([found[row] for row in rows.tolist()], SENTENCES)
 
     def _names(self, documents: Numbers) -> dict[int, tuple[str, str, str | None]]:
-        """Source, id and title of each document, as the view `named` has them."""
+        """Return source, id and title of each document, as in the view `named`."""
         if not self._keep or not self._sources:
             rows = self._db.rows("SELECT number, name, qualified FROM sources")
             self._sources = {number: (name, f"{name}/" if qualified else "") for number, name, qualified in rows}

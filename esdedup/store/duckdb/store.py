@@ -24,12 +24,12 @@ from esdedup.store.store import Store
 
 
 class FileStore(Store):
-    """A store in the file `path`. Opening one that does not exist makes it, if `frozen` is given.
+    """A store in the file `path`. If it does not exist and `frozen` is given, opening creates it.
 
-    `frozen` holds the signing options that were asked for. `fresh` names the job that makes a new generation,
-    which stays beside the old one until it is published; the same job goes on with what it has made. Raises
-    `NotAStoreError`, `StoreVersionError`, `StoreSettingsError` (where the store has others) and
-    `StoreLockedError`. Readers (`read_only`) share the file, a writer has it alone.
+    `frozen` holds the requested signing options. `fresh` names the job that makes a new generation, which stays beside
+    the old one until it is published. The same job continues with it. Raise `NotAStoreError`, `StoreVersionError`,
+    `StoreSettingsError` (if the store has other settings) and `StoreLockedError`. Readers (`read_only`) share the file;
+    a writer needs exclusive access.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class FileStore(Store):
         self._path = path if fresh is None else files.prepare_generation(path, fresh)
         self.generation = "" if fresh is None else "fresh"
         if self._path.is_file() and self._path.stat().st_size == 0:
-            self._path.unlink()  # what is left where the very first write failed
+            self._path.unlink()  # left when the very first write failed
         if not self._path.exists() and (frozen is None or read_only):
             raise StoreError(f"{path}: there is no store; make one with esdedup run or esdedup index")
         self._db = files.connect(self._path, memory, threads, read_only)
@@ -93,7 +93,7 @@ class FileStore(Store):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with suppress(duckdb.Error):  # the error that is on its way says more
+        with suppress(duckdb.Error):  # the original error says more
             self.close()
         if isinstance(error, Exception) and files.is_circumstance(error):
             raise files.store_error(error, Path(self.address)) from error

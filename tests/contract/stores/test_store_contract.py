@@ -414,7 +414,7 @@ def test_jobs_are_noted(store: Store, place: str) -> None:
 def test_settings_are_frozen(store: Store, place: str) -> None:
     assert (store.address, store.signing.unit) == (place, "sentence")
     store.close()
-    with pytest.raises(StoreSettingsError, match="the store has unit sentence, you ask for record"):
+    with pytest.raises(StoreSettingsError, match="the store has unit sentence, you requested record"):
         esdedup.open_store(place, {"unit": "record"})
 
 

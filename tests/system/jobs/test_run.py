@@ -140,9 +140,9 @@ def test_other_sources_or_settings_in_the_same_store_are_errors(tmp_path: Path, 
     run(source, out=out, unit="record")
     with pytest.raises(StoreSourcesError, match="--fresh"):
         run(table(tmp_path / "b.tsv", records(3)), out=out)
-    with pytest.raises(StoreSettingsError, match=r"shingle char:12, you ask for word:3"):
+    with pytest.raises(StoreSettingsError, match=r"shingle char:12, you requested word:3"):
         run(source, out=out, shingle="word:3")
-    with pytest.raises(StoreSettingsError, match=r"hashes unset, you ask for 20"):
+    with pytest.raises(StoreSettingsError, match=r"hashes unset, you requested 20"):
         run(source, out=out, hashes=20, draw=10, draws=10)
     fresh = run(table(tmp_path / "b.tsv", records(3)), out=out, fresh=True, shingle="word:3")
     assert fresh["settings"]["shingle"] == "word:3"

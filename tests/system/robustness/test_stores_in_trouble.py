@@ -40,9 +40,9 @@ def check_usable(undisturbed: Path, store: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--rows", "5"], "the store has rows 4, you ask for 5"),
-        (["--shingle", "word:3"], "the store has shingle char:12, you ask for word:3"),
-        (["--preset", "weissman"], "you ask for 20"),
+        (["--rows", "5"], "the store has rows 4, you requested 5"),
+        (["--shingle", "word:3"], "the store has shingle char:12, you requested word:3"),
+        (["--preset", "weissman"], "you requested 20"),
     ],
 )
 def test_other_settings_are_named_with_both_values(
@@ -123,7 +123,7 @@ def test_a_damaged_store_is_named_with_what_to_do(undisturbed: Path, store: Path
             assert answer.code == 1
             line = only_line(answer.err)
             assert str(store) in line
-            assert "name another --store" in line
+            assert "use another --store" in line
             refused += 1
     assert refused >= 2
     if name == "the middle":
@@ -139,7 +139,7 @@ def test_beginning_again_with_a_damaged_store_finishes_or_says_why(undisturbed: 
     if answer.code:
         line = only_line(answer.err)
         assert str(store) in line
-        assert "name another --store" in line
+        assert "use another --store" in line
     else:
         assert outputs(store.parent / "out") == outputs(undisturbed / "out")
 
