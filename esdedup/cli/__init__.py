@@ -1,4 +1,4 @@
-"""The command line: one small file a group of commands, each a thin wrapper around a Python verb."""
+"""The command line: one small file for each group of commands. Each command is a thin wrapper around a Python verb."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ COMMANDS = tuple(_HOMES)
 
 
 class _Commands(rich_click.RichGroup):
-    """A group that imports a command's file when the command is asked for."""
+    """A group that imports a command's file only when the command is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -101,7 +101,7 @@ def main(arguments: list[str] | None = None) -> Any:
     """Run the command line; exit code 0 done, 1 could not be done, 2 wrong usage, 130 interrupted."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     if _COMPLETION in os.environ:
-        cli.main(prog_name="esdedup", complete_var=_COMPLETION)  # prints what a shell asks for, and ends
+        cli.main(prog_name="esdedup", complete_var=_COMPLETION)  # prints what a shell completion needs, and exits
     try:
         with cli.make_context("esdedup", list(given)) as context:
             cli.invoke(context)
@@ -121,7 +121,7 @@ def main(arguments: list[str] | None = None) -> Any:
             sys.exit(_say(_INTERRUPTED, INTERRUPTED))
         sys.exit(_say(str(error), error.exit_code))
     except BrokenPipeError:
-        # the reader of our output has seen enough
+        # the reader of our output has closed the pipe
         sys.stderr.close()
         sys.exit(0)
     except Exception as error:
@@ -129,7 +129,7 @@ def main(arguments: list[str] | None = None) -> Any:
             sys.exit(_say(_INTERRUPTED, INTERRUPTED))
         if not _is_circumstance(error) or "--debug" in given:
             raise
-        sys.exit(_say(f"{_cause(error)}; mend that and run the same command again", 1))
+        sys.exit(_say(f"{_cause(error)}; fix this and run the same command again", 1))
     sys.exit(0)
 
 
@@ -137,8 +137,9 @@ _INTERRUPTED = "interrupted; run the same command again to finish"
 
 
 def _was_interrupted(error: BaseException | None) -> bool:
-    """Whether Ctrl-C is behind it: DuckDB turns one that comes during a query, or while it reads from Python,
-    into an error of its own."""
+    """Whether Ctrl-C caused the error. DuckDB turns an interrupt during a query, or while it reads from Python, into
+    its own error.
+    """
     while error is not None:
         interrupted = isinstance(error, RuntimeError) and "interrupted" in str(error).lower()
         interrupted = interrupted or (_is_of_duckdb(error) and "KeyboardInterrupt" in str(error))
@@ -149,7 +150,7 @@ def _was_interrupted(error: BaseException | None) -> bool:
 
 
 def _is_circumstance(error: Exception) -> bool:
-    """Whether the machine is to blame: files, disk, memory, also as the libraries below report them."""
+    """Whether the machine caused the error: files, disk or memory, including errors that libraries report."""
     return isinstance(error, OSError | MemoryError) or _is_of_duckdb(error)
 
 
@@ -160,7 +161,7 @@ def _is_of_duckdb(error: BaseException) -> bool:
 def _cause(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
-    # a library that was fed by Python code appends the traceback of that code
+    # a library that calls Python code appends the traceback of that code
     return str(error).partition("Detail: Python exception")[0].strip() or type(error).__name__
 
 

@@ -1,4 +1,4 @@
-"""`similar`, `suggest`, `explain`, `clusters`, `overlap`: the commands that ask a store."""
+"""`similar`, `suggest`, `explain`, `clusters`, `overlap`: the commands that query a store."""
 
 from __future__ import annotations
 

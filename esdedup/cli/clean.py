@@ -1,4 +1,4 @@
-"""`dedupe`: the command that writes a collection again without its duplicates."""
+"""`dedupe`: the command that rewrites a collection without its duplicates."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ _TYPES: dict[type, Any] = {int: click.INT, float: click.FLOAT}
 
 
 def bundle(*options: Decorator) -> Callable[[F], F]:
-    """Options as one decorator, in their order."""
+    """Combine options into one decorator, in their order."""
 
     def decorate(command: F) -> F:
         for option in reversed(options):
@@ -37,7 +37,7 @@ def bundle(*options: Decorator) -> Callable[[F], F]:
 
 
 def default_of(verb: Callable[..., Any], parameter: str) -> Any:
-    """The default of a parameter of a Python verb: it stands in its signature alone."""
+    """Return the default of a parameter of a Python verb. Defaults are only in its signature."""
     return inspect.signature(verb).parameters[parameter].default
 
 
@@ -50,7 +50,7 @@ def verb_option(
     metavar: str | None = None,
     panel: str | None = None,
 ) -> Decorator:
-    """The option of a parameter of a Python verb: its default is the verb's, and so is its type unless `kind` says."""
+    """Make an option from a parameter of a Python verb, with its default and, unless `kind` is given, its type."""
     default = default_of(verb, parameter)
     return click.option(
         f"--{parameter.replace('_', '-')}", type=kind or type(default), default=default, show_default=True,
@@ -59,7 +59,7 @@ def verb_option(
 
 
 def one_option(option: Option, panel: str, default: str | None = None) -> Decorator:
-    """The option on the command line. Its value is None unless it is typed; `default` is what help says then."""
+    """Make an option of the command line. Its value is None unless it is typed; `default` is shown in the help."""
     usual = option.usual or _worded(option) if default is None else default
     help_text = option.help + (f"  [default: {usual}]" if usual else "")
     if option.type is bool:
@@ -88,7 +88,9 @@ def _parsed(option: Option) -> Callable[[click.Context, click.Parameter, Any], A
 
 
 def choice_options(registry: Registry[Any], help_text: str, panel: str, *, chosen: bool = True) -> list[Decorator]:
-    """The option that names an implementation, and the options of all implementations, a panel for each set."""
+    """Make the option that selects an implementation, and the options of all implementations, with a panel for each
+    set.
+    """
     names = ", ".join(f"{each.name} ({each.summary})" for each in registry)
     found: list[Decorator] = []
     if chosen:
@@ -115,7 +117,7 @@ _READING, _SIGNING, _SCANNING, _RESOURCES = "Reading sources", "What is compared
 
 
 def format_options() -> list[Decorator]:
-    """The options of all formats, each once; those of formats of one family stand in one panel."""
+    """Make the options of all formats, each once. Formats of one family share a panel."""
     found = []
     for owners in FORMATS.declared().values():
         families = dict.fromkeys(FORMATS[name].family for name, _ in owners)

@@ -1,7 +1,7 @@
-"""Presets and config files: where the values of options come from that are not typed.
+"""Presets and config files: defaults for options that are not typed.
 
-What is typed wins over a config file, and a config file over a preset. A choice that is typed also puts aside what a
-file says for other choices: `--preset weissman --bands 5` asks for bands, not for the preset's draws.
+Typed options override a config file, which overrides a preset. A typed choice also disables what a file sets for other
+choices: `--preset weissman --bands 5` selects bands, not the preset's draws.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _CREDENTIALS = {"es_api_key", "es_username", "es_password", "es_ca_certs", "es_c
 
 
 def presets() -> list[str]:
-    """The names of the presets that come with the package."""
+    """Return the names of the presets in the package."""
     folder = resources.files("esdedup") / "presets"
     return sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml"))
 
@@ -41,31 +41,31 @@ def use_preset(context: click.Context, parameter: click.Parameter, value: str | 
 
 
 def use_config(context: click.Context, parameter: click.Parameter, value: Path | None) -> Path | None:
-    """Fill the command's defaults from a config file, and the environment with the credentials in it."""
+    """Fill the command's defaults from a config file, and the environment from the credentials in it."""
     if value is not None:
         try:
             text = value.read_text("utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"--config {value}: {error}; name a TOML file") from error
+            raise UsageError(f"--config {value}: {error}; use a TOML file") from error
         _read_defaults(context, "config", str(value), text)
     return value
 
 
 def _read_defaults(context: click.Context, layer: str, label: str, text: str) -> None:
-    """Fill the command's defaults from TOML; keys are option names with - or _. `layer`: `preset` or `config`."""
+    """Fill the command's defaults from TOML. Keys are option names with - or _. `layer`: `preset` or `config`."""
     try:
         values = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{label}: {error}; write one option a line, as in jaccard = 0.9") from error
     named = {key.replace("-", "_"): value for key, value in values.items()}
     if layer == "config":
-        for name in _CREDENTIALS & named.keys():  # the environment wins
+        for name in _CREDENTIALS & named.keys():  # the environment takes precedence
             os.environ.setdefault(name.upper(), str(named.pop(name)))
     everywhere = _option_names(context.find_root().command, context)
     for name in named:
         if name not in everywhere:
-            raise UsageError(f"{label}: no option is called {name}; esdedup COMMAND --help lists them")
-    # the two may come in any order on the command line; the config file wins over the preset
+            raise UsageError(f"{label}: there is no option {name}; see esdedup COMMAND --help")
+    # the two may be in any order on the command line; the config file overrides the preset
     layers = context.meta.setdefault("esdedup.defaults", {"preset": {}, "config": {}})
     layers[layer] = named
     preset = _without_alternatives(layers["preset"], layers["config"])
@@ -78,7 +78,7 @@ def _read_defaults(context: click.Context, layer: str, label: str, text: str) ->
 
 
 def _option_names(command: click.Command | None, context: click.Context) -> set[str]:
-    """The options of a command, or of all commands of a group."""
+    """Return the options of a command, or of all commands of a group."""
     names = {parameter.name for parameter in command.params if parameter.name} if command else set()
     if isinstance(command, click.Group):
         inner = (_option_names(command.get_command(context, name), context) for name in command.list_commands(context))
@@ -87,7 +87,7 @@ def _option_names(command: click.Command | None, context: click.Context) -> set[
 
 
 def _without_alternatives(held: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
-    """The options held, but for those that cannot be together with the ones asked for."""
+    """Return the options held, except those that exclude the requested ones."""
     others: frozenset[str] = frozenset()
     for signer in SIGNERS:
         for group in signer.alternatives:
@@ -97,10 +97,10 @@ def _without_alternatives(held: Mapping[str, Any], asked: Mapping[str, Any]) -> 
 
 
 class Command(click.RichCommand):
-    """A command whose typed options put aside what presets and config files say for other choices."""
+    """A command whose typed options disable what presets and config files set for other choices."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse what is typed, then put aside what does not go with it."""
+        """Parse the arguments, then remove the file options that do not go with them."""
         rest = super().parse_args(ctx, args)
         sources = {name: ctx.get_parameter_source(name) for name in ctx.params}
         typed = {name: ctx.params[name] for name, source in sources.items() if source == ParameterSource.COMMANDLINE}
@@ -115,7 +115,7 @@ class Command(click.RichCommand):
 
 
 def _still_meant(from_files: Mapping[str, Any], typed: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of files that still apply beside what is typed."""
+    """Return the file options that still apply, given the typed ones."""
     held = _without_alternatives(from_files, typed)
     chosen = "exact" if typed.get("exact") else typed.get(MATCHERS.option)
     if chosen is not None:
@@ -130,5 +130,5 @@ def _still_meant(from_files: Mapping[str, Any], typed: Mapping[str, Any]) -> dic
 
 
 def _without_others(held: Mapping[str, Any], registry: Any, chosen: str) -> dict[str, Any]:
-    """The options held, but for those that only other implementations have."""
+    """Return the options held, except those that only other implementations have."""
     return {name: value for name, value in held.items() if chosen in (registry.owners(name) or [chosen])}

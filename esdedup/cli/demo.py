@@ -1,4 +1,4 @@
-"""`demo`: a small wiki with planted clusters, and what a run finds of them."""
+"""`demo`: a small wiki with planted clusters, and what a run finds in it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def demo(
       esdedup demo --only-generate --articles 150000 -o large.xml
     """
     if output is not None and not only_generate:
-        raise UsageError("-o goes with --only-generate; the folder of a whole demo is --out DIR")
+        raise UsageError("-o applies to --only-generate only; use --out DIR for the folder of a full demo")
     if articles < 1:
         raise UsageError(f"--articles {articles}: allowed: 1 or more")
     if only_generate:
@@ -62,7 +62,7 @@ def demo(
 
 
 def _generate(articles: int, seed: int, out: Path, output: str | None) -> tuple[str, Path]:
-    """Write the wiki and its truth: where to."""
+    """Write the wiki and its truth. Return their paths."""
     from esdedup.demo.wiki import generate
     from esdedup.demo.writing import generate_files, truth_beside
     from esdedup.files import whole_file
@@ -83,7 +83,7 @@ def _generate(articles: int, seed: int, out: Path, output: str | None) -> tuple[
         raise
     except OSError as error:
         name = error.filename if error.filename is not None else output or out
-        raise EsdedupError(f"{name}: {error.strerror}; name a place that can be written to") from error
+        raise EsdedupError(f"{name}: {error.strerror}; use a writable location") from error
 
 
 def _run(wiki: str, truth: Path, out: Path, as_json: bool, options: dict[str, Any]) -> None:

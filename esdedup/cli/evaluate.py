@@ -1,4 +1,4 @@
-"""`evaluate`: how good is what a scan has found?"""
+"""`evaluate`: how good are the results of a scan?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ctrl-C, wherever it comes: in the middle of compiled code that calls Python, or as threads still compile."""
+"""Handle Ctrl-C at any time, also in compiled code that calls Python or while threads compile."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from typing import Any, NoReturn
 INTERRUPTED = 130
 """The exit code."""
 
-_A_MOMENT = 0.05  # seconds, after which C has its own again
+_A_MOMENT = 0.05  # seconds, so that C code can finish its call
 
 
 def interruptible(run: Callable[[], object]) -> NoReturn:
-    """Call `run`, which ends by `SystemExit`, so that Ctrl-C is neither lost nor makes the interpreter's end crash.
+    """Call `run`, which ends with `SystemExit`, so that Ctrl-C is neither lost nor crashes the interpreter's exit.
 
-    What is raised while C calls Python is lost, as where the compiler asks for its cache: then it is raised again a
-    moment later. And where it comes as a thread compiles, the interpreter cannot be taken apart: the process just ends,
-    once everything has been put in order on the way out.
+    An exception raised while C calls Python is lost, for example when the compiler reads its cache. Therefore it is
+    raised again a moment later. If a thread is compiling, the interpreter cannot shut down cleanly: the process then
+    exits at once, after all cleanup is done.
     """
     came = threading.Event()
 
@@ -34,7 +34,7 @@ def interruptible(run: Callable[[], object]) -> NoReturn:
             again = threading.Timer(_A_MOMENT, os.kill, (os.getpid(), signal.SIGINT))
             again.daemon = True
             again.start()
-        elif not came.is_set():  # what is half made complains
+        elif not came.is_set():  # half-finished objects report errors
             sys.__unraisablehook__(what)
 
     sys.unraisablehook = lost
@@ -46,6 +46,6 @@ def interruptible(run: Callable[[], object]) -> NoReturn:
         if end.code != INTERRUPTED:
             raise
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):  # nobody reads it any more
+        with suppress(OSError, ValueError):  # the reader has gone
             stream.flush()
     os._exit(INTERRUPTED)

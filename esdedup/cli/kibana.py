@@ -1,4 +1,4 @@
-"""`kibana`: a dashboard about a store on a server, and how it gets into Kibana."""
+"""`kibana`: import a dashboard about a store on a server into Kibana."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ def import_(store: str, kibana: str | None, out: Path | None, as_json: bool, qui
         click.echo(compact_json(done) if as_json else f"imported {done['objects']} objects: {done['dashboard']}")
         return
     if kibana is not None:
-        raise UsageError("--out writes a file and --kibana imports; leave one out")
+        raise UsageError("--out writes a file and --kibana imports; use one of them")
     if out.suffix != ".ndjson":
-        raise UsageError(f"--out {out}: Kibana takes files whose names end in .ndjson")
+        raise UsageError(f"--out {out}: Kibana accepts only files with the extension .ndjson")
     objects = saved_objects(prefix)
     with whole_file(out) as part:
         part.write_bytes(objects)

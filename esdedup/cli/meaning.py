@@ -1,4 +1,4 @@
-"""`drift`, `templates`, `fill`: the commands about what clusters mean."""
+"""`drift`, `templates`, `lineage`, `fill`: the commands about the meaning of clusters."""
 
 from __future__ import annotations
 
@@ -143,6 +143,6 @@ def fill(frame: str, table: Path, quiet: bool) -> None:
 
 
 def _as_dict(template: Any) -> dict[str, Any]:
-    """A table as JSON: its slots as objects."""
+    """Convert a table to JSON, with its slots as objects."""
     fields: dict[str, Any] = template._asdict()
     return {**fields, "columns": [column._asdict() for column in template.columns]}

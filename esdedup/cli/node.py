@@ -1,4 +1,4 @@
-"""`node`: a local Elasticsearch, started, asked and stopped."""
+"""`node`: start, check and stop a local Elasticsearch."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def stop(data: Path | None, as_json: bool, quiet: bool) -> None:
 
 
 def _show(answer: dict[str, Any], as_json: bool, text: str) -> None:
-    # what other commands use for this loads the libraries of stores, which takes longer than the question
+    # the shared code of other commands loads the libraries of stores, which takes longer than this check
     click.echo(json.dumps(answer, ensure_ascii=False, separators=(",", ":")) if as_json else text)
 
 
@@ -152,5 +152,5 @@ def _status_text(state: dict[str, Any]) -> str:
 def _stopped_text(done: dict[str, Any]) -> str:
     if not done["stopped"]:
         return f"not running: {done['data']}"
-    how = "killed, as it did not close in time" if done["killed"] else "stopped"
+    how = "killed, because it did not stop in time" if done["killed"] else "stopped"
     return f"process {done['pid']} {how}; its data stays in {done['data']}"

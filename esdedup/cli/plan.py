@@ -1,4 +1,4 @@
-"""`plan`: what to index with, and what it will cost."""
+"""`plan`: which settings to index with, and what they cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`report`: what was found, as a page and pictures."""
+"""`report`: the results as a page and plots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`serve`: the page for people."""
+"""`serve`: the web page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options that several commands share, beside those that are declared by what they are about."""
+"""Options that several commands share, except those declared elsewhere."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ report_option = click.option(
 
 
 def port_option(default: int, help_text: str) -> Decorator:
-    """The option that names a port."""
+    """Make the option for a port."""
     return click.option(
         "--port", type=click.IntRange(0, 65535), default=default, show_default=True, metavar="N",
         help=f"{help_text}; 0 for any free one.",

@@ -28,7 +28,7 @@ _FILES = (
 
 
 def summary_text(summary: Summary, out: Path | None, store: Path | str) -> str:
-    """Counts, the largest clusters, where the files are and what to type next."""
+    """Counts, the largest clusters, the files and the next command."""
     parts = [counts_text(summary["counts"], summary["skipped"])]
     if summary["kinds"]:
         parts.append("Kinds: " + ", ".join(f"{kind} {count:,}" for kind, count in summary["kinds"].items()))
@@ -42,7 +42,7 @@ def summary_text(summary: Summary, out: Path | None, store: Path | str) -> str:
 
 
 def counts_text(counts: dict[str, int], skipped: dict[str, int]) -> str:
-    """One line a count."""
+    """One line for each count."""
     lines = [f"{_number(count):>15}  {name.replace('_', ' ')}" for name, count in counts.items()]
     if skipped:
         lines.append("skipped: " + ", ".join(f"{reason} {count:,}" for reason, count in skipped.items()))
@@ -50,7 +50,7 @@ def counts_text(counts: dict[str, int], skipped: dict[str, int]) -> str:
 
 
 def cluster_line(cluster: Cluster) -> str:
-    """A cluster in one line: size, weakest similarity, kind, the beginning of its representative."""
+    """A cluster in one line: size, lowest similarity, kind, the beginning of its representative."""
     texts = {member["id"]: member["text"] for member in cluster["members"]}
     least = cluster["min_jaccard"]
     head = (
@@ -82,13 +82,13 @@ def cluster_text(cluster: Cluster, members: int = 5) -> str:
 
 
 def _changed(cluster: Cluster) -> str:
-    """What has become of a cluster, where that was asked."""
+    """How a cluster has changed, if this was requested."""
     change = cluster.get("change", "")
     return f", grown from {cluster['before']:,}" if change == "grown" else change and f", {change}"
 
 
 def added_text(summary: Added) -> str:
-    """What an `add` brought, and what of it is there already."""
+    """What an `add` added, and which of it matches stored sentences."""
     added = summary["added"]
     lines = [f"documents: {added['new']:,} new, {added['replaced']:,} replaced, {added['unchanged']:,} unchanged"]
     lines += [counts_text(summary["counts"], summary["skipped"]), ""]
@@ -121,7 +121,7 @@ def deduped_text(done: Written, out: Path) -> str:
 
 
 def similar_text(rows: Sequence[Hit]) -> str:
-    """One line a sentence: its scores, where it stands, how it begins."""
+    """One line for each sentence: its scores, its place, its beginning."""
     if not rows:
         return "nothing shares a token with it"
     lines = ["   jaccard  contained  tokens  words apart"]
@@ -135,14 +135,14 @@ def similar_text(rows: Sequence[Hit]) -> str:
 
 
 def suggest_text(rows: Sequence[Sentence]) -> str:
-    """One line a sentence."""
+    """One line for each sentence."""
     if not rows:
         return "nothing begins like this"
     return "\n".join(f"{where(row)}  {shortened(row['text'], _WIDTH)}" for row in rows)
 
 
 def explain_text(found: Explanation) -> str:
-    """Two sentences, their scores, the verdict, and what differs: [-only in the first-] {+only in the second+}."""
+    """Two sentences, their scores, the verdict, and the differences: [-only in the first-] {+only in the second+}."""
     limits = found["thresholds"]
     most = "" if limits["word_edit_distance"] is None else f" (at most {limits['word_edit_distance']})"
     return "\n".join(
@@ -162,7 +162,7 @@ def explain_text(found: Explanation) -> str:
 
 
 def _difference(runs: Sequence[tuple[str, str]], context: int | None = None) -> str:
-    """Runs of words as [-only in the first-] {+only in the second+}; of what both have, `context` words around."""
+    """Runs of words as [-only in the first-] {+only in the second+}, with `context` common words around them."""
     forms = {"=": "{}", "-": "[-{}-]", "+": "{{+{}+}}"}
     parts = []
     for what, text in runs:
@@ -174,7 +174,7 @@ def _difference(runs: Sequence[tuple[str, str]], context: int | None = None) -> 
 
 
 def overlap_text(found: Overlap) -> str:
-    """One line a pair: how many sentences of each stand in the other, and their share."""
+    """One line for each pair: how many sentences of each are in the other, and their share."""
     lines = []
     for row in found.rows:
         a, b = (f"{row[one]}" + (f" [{row[f'{one}_title']}]" if row[f"{one}_title"] else "") for one in "ab")
@@ -205,5 +205,5 @@ def shortened(text: str, width: int) -> str:
 
 
 def printable(text: str) -> str:
-    """The text with spaces for control characters: nothing of it commands the terminal."""
+    """Replace control characters with spaces, so that text cannot control the terminal."""
     return "".join(character if character.isprintable() else " " for character in text)

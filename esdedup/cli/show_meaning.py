@@ -18,7 +18,7 @@ _MEMBERS = 20
 
 
 def drift_text(rows: Sequence[Contradiction]) -> str:
-    """A few lines a contradiction: the frame, and each value with who says so."""
+    """A few lines for each contradiction: the frame, and each value with its sentences."""
     if not rows:
         return "no contradictions"
     lines = []
@@ -54,7 +54,7 @@ def template_text(table: Table) -> str:
 
 
 def lineage_text(found: Lineage) -> str:
-    """Each tree with the earliest sentence first, what came from it below; then who made the copies."""
+    """Each tree with the earliest sentence first and its copies below, then who made the copies."""
     lines = []
     for tree in found["trees"]:
         copies = "1 copy" if tree["copies"] == 1 else f"{tree['copies']:,} copies"

@@ -1,4 +1,4 @@
-"""How good results are, as text for a terminal."""
+"""The quality of results, as text for a terminal."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from esdedup.api.results import Evaluation
 
 
 def golden_text(found: Mapping[str, Any], sentences: int) -> str:
-    """The scores of clusters against golden ones, one a line."""
+    """The scores of clusters against golden ones, one on each line."""
     lines = [
         (f"{sentences:,}", "sentences"),
         (f"{found['golden_clusters']:,}", "golden clusters of two or more (G)"),
@@ -29,7 +29,7 @@ def _share(value: float | None) -> str:
 
 
 def evaluation_text(found: Evaluation) -> str:
-    """What `evaluate` has found, clusters and pairs."""
+    """The result of `evaluate`, clusters and pairs."""
     parts = []
     if "golden" in found:
         parts.append(golden_text(found["golden"], found["sentences"]))
@@ -39,7 +39,7 @@ def evaluation_text(found: Evaluation) -> str:
 
 
 def truth_text(scores: dict[str, Any]) -> str:
-    """How many of the true pairs were found, in all and by similarity."""
+    """How many of the true pairs were found, in total and by similarity."""
     least = f" of Jaccard {scores['threshold']:g} and above" if "threshold" in scores else ""
     lines = [
         f"{scores['true_pairs']:>15,}  true pairs{least}",

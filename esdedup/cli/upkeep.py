@@ -1,4 +1,4 @@
-"""`status`, `remove`, `drop`: the commands that keep a store."""
+"""`status`, `remove`, `drop`: the commands that maintain a store."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def remove(documents: tuple[str, ...], as_json: bool, **options: Any) -> None:
     show(done, as_json, lambda: f"removed {done['removed']:,} documents\n" + counts_text(done["counts"], {}))
     if done["unknown"]:
         named = ", ".join(done["unknown"][:5]) + (" …" if len(done["unknown"]) > 5 else "")
-        raise EsdedupError(f"{len(done['unknown'])} ids that no document has: {named}; the rest is done")
+        raise EsdedupError(f"{len(done['unknown'])} unknown document ids: {named}; the rest is done")
 
 
 @click.command(cls=Command)
@@ -81,7 +81,7 @@ def remove(documents: tuple[str, ...], as_json: bool, **options: Any) -> None:
 def drop(store: str, yes: bool, quiet: bool) -> None:
     """Delete what esdedup made in a store, and nothing else."""
     if not yes:
-        raise UsageError(f"drop deletes everything esdedup made in {store}; add --yes if that is meant")
+        raise UsageError(f"drop deletes everything esdedup made in {store}; add --yes to confirm")
     import esdedup
 
     esdedup.drop(store=store)

@@ -1,4 +1,4 @@
-"""`run`, `index`, `scan`, `add`: the commands that do the work."""
+"""`run`, `index`, `scan`, `add`: the commands that process sources."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def add(sources: tuple[str, ...], as_json: bool, **options: Any) -> None:
 
 
 def raise_damage(damaged: list[str]) -> None:
-    """End with exit code 1 where --keep-going has passed over something, or a server has refused something."""
+    """Exit with code 1 if --keep-going has skipped something, or a server has rejected something."""
     refused = [place for place in damaged if "refused by the server" in place]
     if refused:
         raise SourceError(f"{refused[0]}; the rest is done")

@@ -1,1 +1,1 @@
-"""Where does a scan run? One folder an engine; the protocol is `esdedup.matching.engine`."""
+"""Engines that run a scan, one folder each. The protocol is `esdedup.matching.engine`."""

@@ -1,1 +1,1 @@
-"""What does a verb do? Loading, scanning, updating, asking, rewriting; workers, progress, memory."""
+"""The implementation of each verb: loading, scanning, updating, querying, rewriting; workers, progress, memory."""

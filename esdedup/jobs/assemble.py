@@ -1,4 +1,4 @@
-"""Prepared batches into rows for the store: numbers, positions, first and last revisions."""
+"""Convert prepared batches to rows for the store: numbers, positions, first and last revisions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TOLD_OF_REVISIONS = ("revision", "timestamp", "contributor")
 
 @dataclass(slots=True)
 class _Page:
-    """The page whose revisions are being read: what is known of its sentences so far."""
+    """The page whose revisions are being read, and what is known of its sentences so far."""
 
     key: str
     title: str | None
@@ -37,13 +37,13 @@ class _Page:
         default_factory=lambda: np.empty(0, np.int64)
     )  # by position: ordinal of the first in the file
     early: Numbers = field(default_factory=lambda: np.empty(0, np.int64))  # by block: ordinal of the first in time
-    late: Numbers = field(default_factory=lambda: np.empty(0, np.int64))  # likewise of the last
+    late: Numbers = field(default_factory=lambda: np.empty(0, np.int64))  # the same for the last
     times: npt.NDArray[np.str_] = field(default_factory=lambda: np.empty(0, "<U20"))  # by ordinal
-    # a sentence at places[i][j] stands in the block within[i][j]
+    # the sentence at places[i][j] is in block within[i][j]
     places: list[Numbers] = field(default_factory=list)
     within: list[Numbers] = field(default_factory=list)
-    unparsable: dict[int, str] = field(default_factory=dict)  # blocks, and why
-    kept: list[Numbers] = field(default_factory=list)  # positions that the store has
+    unparsable: dict[int, str] = field(default_factory=dict)  # blocks, with the reason
+    kept: list[Numbers] = field(default_factory=list)  # positions that the store has already
     revisions: list[int | None] = field(default_factory=list)
     timestamps: list[str | None] = field(default_factory=list)
     contributors: list[str | None] = field(default_factory=list)
@@ -53,7 +53,7 @@ class _Page:
     def begin(
         self, revisions: Sequence[int | None], timestamps: Sequence[str | None], who: Sequence[str | None]
     ) -> None:
-        """Take in the columns of the revisions that follow; those of no time have that of the one before."""
+        """Add the columns of the following revisions. Revisions without a time get that of the previous one."""
         self.revisions += revisions
         self.timestamps += timestamps
         self.contributors += who
@@ -62,11 +62,11 @@ class _Page:
         self.times = np.concatenate([self.times, np.array(times, "<U20")])
 
     def see(self, blocks: Numbers, ordinals: Numbers) -> None:
-        """Revisions, in their order in the file, have these blocks: which need not be their order in time."""
+        """Record that revisions have these blocks. Revisions come in file order, which may not be chronological."""
         room = np.full(max(int(blocks.max(initial=-1)) + 1 - len(self.late), 0), -1)
         self.early, self.late = np.concatenate([self.early, room]), np.concatenate([self.late, room])
         order = np.argsort(self.times[ordinals], kind="stable")
-        # where a block is named more than once, the last assignment stays
+        # if a block is listed more than once, the last assignment stays
         for known, rows, sooner in ((self.early, order[::-1], True), (self.late, order, False)):
             found = np.full(len(known), -1)
             found[blocks[rows]] = ordinals[rows]
@@ -77,7 +77,7 @@ class _Page:
             known[met[taken]] = new[taken]
 
     def ends(self) -> tuple[Numbers, Numbers]:
-        """By position: the ordinals of the first and the last revision in time that have the sentence."""
+        """Return, by position, the ordinals of the first and last revision in time that have the sentence."""
         order = np.argsort(self.times, kind="stable")
         rank = np.argsort(order)
         first, last = np.full(len(self.first), len(rank) - 1), np.zeros(len(self.first), np.int64)
@@ -88,7 +88,7 @@ class _Page:
         return order[first], order[last]
 
     def revision_columns(self, ordinals: Numbers) -> list[pa.Array]:
-        """Revisions, timestamps and contributors of revisions by their ordinals."""
+        """Return revisions, timestamps and contributors by the ordinals of revisions."""
         return [
             pa.array([self.revisions[ordinal] for ordinal in ordinals], pa.int64()),
             pa.array([self.timestamps[ordinal] for ordinal in ordinals], pa.string()),
@@ -101,7 +101,7 @@ Rows = tuple[pa.Table, pa.Table, pa.Table]
 
 
 class _Boundary(NamedTuple):
-    """After a batch: how many rows there are, and how far the source has been read."""
+    """The state after a batch: the number of rows, and how far the source has been read."""
 
     documents: int
     sentences: int
@@ -110,7 +110,7 @@ class _Boundary(NamedTuple):
 
 
 class Assembler:
-    """Collects the rows of one source; `take` hands them over for the store. Documents are numbered in steps."""
+    """Collects the rows of one source. `take` returns them for the store. Document numbers grow by a fixed step."""
 
     def __init__(self, checkpoint: SourceCheckpoint, plan: BatchPlan, first_number: int, step: int = 1) -> None:
         self._checkpoint = checkpoint
@@ -127,7 +127,7 @@ class Assembler:
         self.sentences = 0
 
     def add(self, batch: pa.RecordBatch, delta: RevisionDelta, prepared: Prepared) -> None:
-        """Take in one batch, its revision delta, and what was made of it, in reading order."""
+        """Add a batch, its revision delta, and the prepared units, in reading order."""
         self.pending_bytes += prepared.texts.nbytes + prepared.tokens.nbytes
         self.pending_rows += len(prepared.texts)
         self.sentences += len(prepared.texts)
@@ -140,21 +140,21 @@ class Assembler:
         )
 
     def finish(self) -> None:
-        """The source has ended: so has its last page."""
+        """End the source, and with it its last page."""
         if self._page is not None:
             self._end_page(self._page)
             self._page = None
 
     @property
     def next_number(self) -> int:
-        """The number that the next document gets."""
+        """Return the number of the next document."""
         return self._next
 
     def take(self, row_group: int | None = None) -> tuple[SourceCheckpoint, Rows]:
-        """Rows gathered and not yet taken: documents, sentences, last seen; and the checkpoint that counts them.
+        """Return rows that were not returned before: documents, sentences, last seen; and the matching checkpoint.
 
-        With `row_group` so many sentences, or a multiple, and what of the rest belongs to whole batches: sentences
-        may run ahead of their documents, whose checkpoint then knows nothing of them.
+        With `row_group`, return a multiple of this many sentences, and of the other rows those of whole batches.
+        Sentences may be returned before their documents; then the checkpoint does not count them yet.
         """
         rows = (
             pa.Table.from_batches(self._documents, DOCUMENT_ROWS),
@@ -221,7 +221,7 @@ class Assembler:
     def _append_sentences(
         self, documents: Numbers, positions: Numbers, prepared: Prepared, chosen: Flags, when: Sequence[pa.Array]
     ) -> None:
-        """Rows for the kept units that `chosen` marks; the other columns are of the chosen ones alone.
+        """Append rows for the kept units that `chosen` marks. The other columns have only the chosen units.
 
         `when` has their revisions, timestamps and contributors.
         """
@@ -267,7 +267,7 @@ class Assembler:
                 place = batch["place"][begin].as_py()
                 page = self._page = _Page(keys[begin], batch["title"][begin].as_py(), self._next, place)
                 self._next += self._step
-            shift = len(page.revisions) - begin  # from a batch row to the ordinal of a revision of the page
+            shift = len(page.revisions) - begin  # from a batch row to the ordinal of the page's revision
             page.begin(revisions[begin:end], timestamps[begin:end], contributors[begin:end])
             for content in delta.contents[begin:end]:
                 page.content = (page.content * _FOLD + int(content)) % 2**64
@@ -280,7 +280,7 @@ class Assembler:
             begin = end
 
     def _see(self, page: _Page, batch: pa.RecordBatch, delta: RevisionDelta, part: slice, shift: int) -> None:
-        """The revisions that follow have the blocks that `part` of what was seen names."""
+        """Record that the following revisions have the blocks in `part` of what was seen."""
         blocks, rows = delta.seen[part], delta.seen_row[part]
         page.see(blocks, rows + shift)
         if page.unparsable:
@@ -291,7 +291,7 @@ class Assembler:
     def _meet(
         self, page: _Page, delta: RevisionDelta, prepared: Prepared, texts: Numbers, shift: int, kept_before: Numbers
     ) -> None:
-        """The units of the delta between two `texts` belong to `page`: note the new ones, and where each stands."""
+        """Record which units of the delta between two `texts` are new for `page`, and where each occurs."""
         first, last = np.searchsorted(prepared.text, texts)
         hashes = prepared.hash[first:last]
         at = np.searchsorted(page.hashes, hashes)
@@ -336,7 +336,7 @@ class Assembler:
         )
         kept = np.concatenate(page.kept) if page.kept else np.empty(0, np.int64)
         first, last = page.ends()
-        # the dates of the others are right already
+        # the dates of the others are already correct
         misdated = kept[(first[kept] != page.first[kept]) | (last[kept] != page.first[kept])]
         rows = [
             pa.array(np.full(len(misdated), page.number, np.int32)),

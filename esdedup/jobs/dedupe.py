@@ -1,4 +1,4 @@
-"""The verb that writes collections again without their duplicates."""
+"""The verb that rewrites collections without their duplicates."""
 
 from __future__ import annotations
 
@@ -49,21 +49,21 @@ def dedupe(
     quiet: bool,
     **options: Any,
 ) -> dict[str, Any]:
-    """Write each source again to the folder `out`, same name, format and compression, without its duplicates.
+    """Write each source without its duplicates to the folder `out`, with the same name, format and compression.
 
-    Of each cluster one sentence (or record, with `unit="record"`) is kept: the `first` as read, the `longest`, or
-    `none`. Sentences are taken out of the texts that they stand in; a document of which nothing is left is left
-    out. Wiki dumps become JSON Lines of cleaned documents. drops.jsonl names each dropped sentence, its cluster,
-    the one kept, the reason and the Jaccard similarity. Linkage is `star`, around the texts to keep. `annotate`
-    keeps all, and writes beside each record what would become of it. With `kinds`, clusters of other kinds stay as
-    they are: a training corpus may keep its template sentences. With `across="sources"` duplicates within one
-    source stay: is anything of a test set in the training set?
+    Of each cluster one sentence (or record, with `unit="record"`) is kept: the `first` in reading order, the `longest`,
+    or `none`. Duplicate sentences are removed from their texts; a document with no text left is dropped. Wiki dumps
+    become JSON Lines of cleaned documents. drops.jsonl lists each dropped sentence, its cluster, the one kept, the
+    reason and the Jaccard similarity. Linkage is `star`, around the texts to keep. `annotate` keeps everything and
+    marks each record with what would happen to it. With `kinds`, clusters of other kinds are not changed: a training
+    corpus may keep its template sentences. With `across="sources"`, duplicates within one source stay. Use this to
+    remove the sentences of a test set from the training set.
 
-    The same command finishes a killed job, and writes no file twice. Counts of documents and sentences written and
-    dropped, and the `files`.
+    The same command finishes a killed job, and writes no file twice. Return the counts of documents and sentences
+    written and dropped, and the `files`.
     """
     if options.get("limit") is not None:
-        raise UsageError("limit: dedupe writes whole sources; leave it out")
+        raise UsageError("limit: dedupe writes whole sources; omit --limit")
     settings = settings_of(options)
     asked, why = settings.scanning, "so that what it drops was compared with what it keeps"
     if "linkage" in settings.free and asked.linkage.chains:
@@ -78,7 +78,9 @@ def dedupe(
     found, missing = find_sources(sources, settings.reading, keep_going)
     for source in found:
         if source.path is None:
-            raise UsageError("standard input cannot be read twice, as dedupe must; save it and name the file")
+            raise UsageError(
+                "dedupe must read sources twice, which standard input does not allow; save it to a file first"
+            )
         check_rewritable(source, folder, annotate=annotate)
         _check_place(source, folder)
     make_folder(folder)
@@ -121,20 +123,20 @@ def dedupe(
 
 
 def _check_place(source: Source, folder: Path) -> None:
-    """`UsageError` where the result would take the name of a file of ours, or be read as a source the next time."""
+    """Raise `UsageError` if the result would overwrite one of our files, or be read as a source the next time."""
     if output_path(source, folder) in [folder / name for name in (_DROPS, _DONE, _STORE)]:
-        raise UsageError(f"{source.path}: {folder} needs this name for a file of its own; rename the source")
+        raise UsageError(f"{source.path}: {folder} needs this file name for itself; rename the source")
     if source.base is not None and source.base.resolve() in [folder.resolve(), *folder.resolve().parents]:
-        raise UsageError(f"{folder}: lies in a folder of sources; name another folder")
+        raise UsageError(f"{folder}: is inside a source folder; use another folder")
 
 
 def _refuse_history(store: Store) -> None:
-    """`StoreSourcesError` unless all that is stored came by one reading: documents then stand where they stood."""
+    """Raise `StoreSourcesError` unless a single run read all documents, so that their places are known."""
     read = store.ledger.unfinished_reading() or store.ledger.last_reading()
     if store.ledger.sources() and (read is None or read.first > 0):
         raise StoreSourcesError(
-            f"{store.address}: documents came or went since its first reading, so that their places are not known any "
-            "more; begin again with --fresh, or name another --store"
+            f"{store.address}: documents changed since the first run, so their places in the sources are no longer "
+            "known; start again with --fresh, or use another --store"
         )
 
 
@@ -144,13 +146,13 @@ def _write_drops(verdicts: Verdicts, path: Path) -> None:
 
 
 class _Written:
-    """Which files are whole already, so that a killed job need not write them again."""
+    """The completed files, which a restarted job need not write again."""
 
     def __init__(self, path: Path, job: str) -> None:
         self._path = path
         self._saved: dict[str, Any] = {"job": job, "files": {}}
         if path.exists():
-            with suppress(ValueError):  # torn by a power cut: then all is written again
+            with suppress(ValueError):  # torn by a power cut: then everything is written again
                 saved = json.loads(path.read_text("utf-8"))
                 if saved["job"] == job:
                     self._saved = saved
@@ -165,11 +167,13 @@ class _Written:
             part.write_text(json.dumps(self._saved), "utf-8")
 
     def finish(self) -> dict[str, Any]:
-        """Sums over all files, and their names; the job is done."""
+        """End the job. Return the sums over all files, and their names."""
         self._path.unlink(missing_ok=True)
         files = list(self._saved["files"].values())
         sums = {
             name: sum(file[name] for file in files) for name in ("documents", "documents_dropped", "sentences_dropped")
         }
-        written = {file["path"] for file in files if Path(file["path"]).exists()}  # not a text that was dropped whole
+        written = {
+            file["path"] for file in files if Path(file["path"]).exists()
+        }  # not a text that was dropped entirely
         return {**sums, "files": sorted(written)}

@@ -1,4 +1,4 @@
-"""`evaluate`: how good are the clusters of a store, by what is known to be right?"""
+"""`evaluate`: how good are the clusters of a store, compared with known correct results?"""
 
 from __future__ import annotations
 
@@ -32,23 +32,22 @@ def evaluate(
     quiet: bool,
     **options: Any,
 ) -> dict[str, Any]:
-    """Compare what the last scan of a store has found with what is right.
+    """Compare the results of the last scan of a store with known correct results.
 
-    `golden` is a file with one cluster a line: ids, parted by white space, which inside an id is written in percents,
-    as in clusters.txt. A line with one id is a sentence that is in no cluster; sentences that the file does not name
-    are neither. `truth` is `exact` (every pair at or above `jaccard`, else the threshold of that scan, found by
-    comparing all with all) or a file of pairs: two ids a line and, if known, their Jaccard, parted by tabs. Line ends
-    of Windows, a byte order mark and empty lines make no difference.
+    `golden` is a file with one cluster on each line: ids, separated by white space. White space inside an id is
+    percent-encoded, as in clusters.txt. A line with one id is a sentence that is in no cluster. Sentences that the file
+    does not list are ignored. `truth` is `exact` (every pair at or above `jaccard`, by default the threshold of that
+    scan, found by comparing all with all) or a file of pairs: two ids on each line and, if known, their Jaccard,
+    separated by tabs. Windows line ends, a byte order mark and empty lines are accepted.
 
-    The answer has `sentences`, how many there are in the store; under `golden` the fields of
-    `esdedup.evaluation.score.Score`, over all of these sentences; under `truth` what
-    `esdedup.evaluation.recall.score_pairs` tells. An `EvaluationError` names the file, the line and the id where an id
-    is not in the store, or stands twice in `golden`: clusters that share a sentence, or name one that was never read,
-    cannot be compared. `StoreError` where nothing was scanned, or something has changed since. `options` are `workers`
-    and `memory`.
+    The answer has `sentences`, the number of sentences in the store; under `golden` the fields of
+    `esdedup.evaluation.score.Score`, over all of these sentences; under `truth` the result of
+    `esdedup.evaluation.recall.score_pairs`. Raise `EvaluationError` with the file, the line and the id if an id is not
+    in the store, or occurs twice in `golden`: clusters that overlap, or with unknown sentences, cannot be compared.
+    Raise `StoreError` if nothing was scanned, or something has changed since. `options` are `workers` and `memory`.
     """
     if golden is None and truth is None:
-        raise UsageError("evaluate needs something to compare with; name a file as golden or truth, or truth exact")
+        raise UsageError("evaluate needs something to compare with; pass a file as golden or truth, or truth exact")
     resources = Settings.of(**options).resources
     known = None if golden is None else _Golden(Path(golden))
     with opened_results(store) as opened:
@@ -65,7 +64,7 @@ def evaluate(
 
 
 class _Golden:
-    """The clusters of a file: for each id as it is written, its line."""
+    """The clusters of a file: the line of each id as written."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -74,15 +73,15 @@ class _Golden:
             for name in ids:
                 if name in self._lines:
                     before = self._lines[name]
-                    where = "stands there twice" if before == number else f"stands in line {before} too"
-                    raise self._error(number, name, f"{where}; a sentence is in one cluster")
+                    where = "stands there twice" if before == number else f"is also in line {before}"
+                    raise self._error(number, name, f"{where}; a sentence can be in one cluster only")
                 self._lines[name] = number
 
     def against(self, store: Store) -> tuple[Labels, Labels]:
-        """Labels (n,) in the golden file, its lines, and in the store of all sentences in a cluster of either."""
+        """Return labels (n,) in the golden file, its lines, and labels in the store, for all clustered sentences."""
         waiting = dict(self._lines)
         golden, output = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-        clusters: dict[int, int] = {}  # ids are hashes of 64 bits: numbers in their place
+        clusters: dict[int, int] = {}  # ids are hashes of 64 bits: replace them by small numbers
         for batch in store.results.memberships():
             named = [waiting.pop(listed_id(name), ALONE) for name in batch["id"].to_pylist()]
             golden.append(np.array(named, np.int64))
@@ -95,12 +94,13 @@ class _Golden:
                     np.int64,
                 )
             )
-        # sentences in no cluster are only found when they are asked for
+        # sentences in no cluster are only found by looking them up
         asked = sorted({*waiting, *map(_spelled, waiting)})
         there = set(store.corpus.sentences(SentenceQuery(ids=asked))["id"].to_pylist())
         for name, line in waiting.items():
             if not {name, _spelled(name)} & there:
-                what = f"is not in {store.address}, as never read, or too short or too long; take it out of the file"
+                why = "it was never read, or is too short or too long; remove it from the file"
+                what = f"is not in {store.address}: {why}"
                 raise self._error(line, name, what)
         golden.append(np.fromiter(waiting.values(), np.int64, len(waiting)))
         output.append(np.full(len(waiting), ALONE, np.int64))
@@ -111,7 +111,7 @@ class _Golden:
 
 
 def _read(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Lines that name something, with their numbers from 1."""
+    """Yield the lines that are not empty, with their numbers from 1."""
     number = 0
     try:
         with path.open("rb") as lines:
@@ -122,11 +122,11 @@ def _read(path: Path) -> Iterator[tuple[int, list[str]]]:
     except UnicodeDecodeError as error:
         raise EvaluationError(f"--golden {path}, line {number}: not UTF-8; save the file as UTF-8") from error
     except OSError as error:
-        raise EvaluationError(f"--golden {path}: {error.strerror}; name a file with a cluster a line") from error
+        raise EvaluationError(f"--golden {path}: {error.strerror}; use a file with one cluster on each line") from error
 
 
 def _spelled(name: str) -> str:
-    """The id that clusters.txt writes so: percents into the white space that they stand for, and nothing else."""
+    """Return the id that clusters.txt writes like this: decode white space from percent-encoding, and nothing else."""
 
     def white(match: re.Match[str]) -> str:
         text = bytes.fromhex(match[0].replace("%", "")).decode(errors="replace")

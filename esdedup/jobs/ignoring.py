@@ -1,4 +1,4 @@
-"""`--ignore`: texts and clusters that are known and wanted."""
+"""`--ignore`: known texts and clusters that should not be reported."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _CLUSTER_ID = re.compile(r"[0-9a-fA-F]{16}")
 
 
 def ignored_texts(path: Path) -> tuple[int, ...]:
-    """Content hashes of what the file names, a line each: a text, or the id of a cluster.
+    """Return the content hashes of the file's lines, each a text or the id of a cluster.
 
-    A cluster's id is the content hash of one of its texts, so both mean: leave out the cluster with this text.
-    Raises `UsageError` where the file cannot be read.
+    A cluster's id is the content hash of one of its texts, so both mean the same: omit the cluster with this text.
+    Raise `UsageError` if the file cannot be read.
     """
     try:
         lines = [line.strip() for line in path.read_text("utf-8-sig").splitlines()]
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"--ignore {path}: {error}; name a file with a text or a cluster id a line") from error
-    ids = {int(line, 16) for line in lines if _CLUSTER_ID.fullmatch(line)}  # as printed, or in capital letters
+        raise UsageError(f"--ignore {path}: {error}; use a file with one text or cluster id on each line") from error
+    ids = {int(line, 16) for line in lines if _CLUSTER_ID.fullmatch(line)}  # as printed, or in upper case
     units = segment([line for line in lines if line and not _CLUSTER_ID.fullmatch(line)], "record", "en")
     return tuple(sorted(ids | set(content_hashes(*text_buffers(units.texts)).tolist())))

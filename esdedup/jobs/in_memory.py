@@ -1,4 +1,4 @@
-"""A list of strings to clusters, in memory, without a store: for scripts and notebooks."""
+"""Cluster a list of strings in memory, without a store: for scripts and notebooks."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from esdedup.matching.signing import freeze
 class TextClusters(NamedTuple):
     """Clusters of a list of texts.
 
-    `label` (n,) is equal for texts of one cluster: the index of its first text. `a`, `b`, `jaccard` are the
-    verified pairs of distinct texts, by the indices of their first occurrences, a < b, in that order.
+    `label` (n,) is equal for texts of one cluster: the index of its first text. `a`, `b`, `jaccard` are the verified
+    pairs of distinct texts, by the indices of their first occurrences, a < b, sorted by these.
     """
 
     label: npt.NDArray[np.int64]
@@ -38,13 +38,13 @@ class TextClusters(NamedTuple):
 
 
 def cluster_texts(texts: Sequence[str], options: Mapping[str, Any]) -> TextClusters:
-    """Cluster `texts` as they are: nothing is split, trimmed or left out. `options` as in `Settings.of`.
+    """Cluster `texts` unchanged: nothing is split, trimmed or dropped. `options` as in `Settings.of`.
 
-    Empty texts, and texts of which normalisation leaves nothing, match nothing. Memory: about 2 kB for each
-    text of 200 characters that collides, 200 bytes for the others.
+    Empty texts, and texts that are empty after normalization, match nothing. Memory: about 2 kB for each text of 200
+    characters that collides, 200 bytes for the others.
     """
     if isinstance(texts, str) or not isinstance(texts, Sequence) or not all(isinstance(text, str) for text in texts):
-        raise UsageError("cluster_texts takes a sequence of strings, as in ['One text.', 'Another.']")
+        raise UsageError("cluster_texts needs a sequence of strings, for example ['One text.', 'Another.']")
     settings = Settings.of(**options)
     if settings.scanning.across != "any":
         raise UsageError("across needs documents or sources, and a list of texts has none; use a store")
@@ -53,7 +53,7 @@ def cluster_texts(texts: Sequence[str], options: Mapping[str, Any]) -> TextClust
     signer, threads = TextSigner(freeze(None, settings.frozen)), settings.resources.processes
     column = text_column(texts)
     hashes = content_hashes(*text_buffers(column))
-    # distinct texts in the order of their hashes, each standing for its first occurrence
+    # distinct texts in the order of their hashes, each represented by its first occurrence
     _, first, which = np.unique(hashes, return_index=True, return_inverse=True)
     distinct = column.take(pa.array(first))
     tokens, worded = _sign(signer, distinct, threads)
@@ -79,7 +79,7 @@ def cluster_texts(texts: Sequence[str], options: Mapping[str, Any]) -> TextClust
 
 
 def _sign(signer: TextSigner, texts: pa.LargeStringArray, threads: int) -> tuple[Tokens, npt.NDArray[np.bool_]]:
-    """Tokens of each text, and whether it has any shingle."""
+    """Return the tokens of each text, and whether it has any shingle."""
 
     def part(begin: int, end: int) -> tuple[Tokens, npt.NDArray[np.bool_]]:
         shingled = signer.shingled(texts.slice(begin, end - begin))
@@ -92,7 +92,7 @@ def _sign(signer: TextSigner, texts: pa.LargeStringArray, threads: int) -> tuple
 
 
 def _without(groups: Groups, local: npt.NDArray[np.int64]) -> Groups:
-    """The groups with their members renumbered by `local`; members of number -1 are left out."""
+    """Return the groups with their members renumbered by `local`. Members with number -1 are dropped."""
     members = local[groups.members]
     kept = np.concatenate(([0], np.cumsum(members >= 0)))
     return Groups(kept[groups.starts], members[members >= 0], groups.columns)

@@ -1,4 +1,4 @@
-"""Sources into a store: read here, prepare in the workers, write here, in reading order."""
+"""Load sources into a store: read here, prepare in the workers, write here, in reading order."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ log = logging.getLogger("esdedup")
 
 _FLUSH_BYTES = 96 * 2**20
 _FLUSH_ROWS = 122_880
-"""What a columnar store likes best: a row group of DuckDB. Parts of row groups are all rewritten some day."""
+"""The size of a DuckDB row group: DuckDB later rewrites partial row groups."""
 
 
 def source_checkpoints(sources: Sequence[Source], reading: Reading) -> list[SourceCheckpoint]:
-    """What the store remembers of each source: enough to tell whether it is the same one again."""
-    # the text files of a folder share its name and are one source to the reader
+    """Return what the store saves of each source: enough to recognize it later."""
+    # the text files of a folder share its name and are one source to the user
     qualified = len({source.name for source in sources}) > 1 or reading.source_name is not None
-    # of all sources that are read together, also those of a format without revisions
+    # of all sources that are read together, including those of a format without revisions
     history = any(reading.format_named(name).keeps_history for name in FORMATS.names)
     how = reading.remembered()
     checkpoints = []
@@ -51,7 +51,7 @@ def source_checkpoints(sources: Sequence[Source], reading: Reading) -> list[Sour
             path, state = STANDARD_INPUT, "a stream"
         else:
             stat = source.path.stat()
-            # a name that is no UTF-8 is kept as it can be shown
+            # a name that is not valid UTF-8 is kept in the form that is shown
             path = os.fsencode(source.path.resolve()).decode("utf-8", "backslashreplace")
             state = f"{stat.st_size} bytes, changed at {stat.st_mtime_ns}"
         checkpoints.append(SourceCheckpoint(source.name, path, f"{state}, read with {how}", qualified, history))
@@ -70,9 +70,9 @@ def index_sources(
 ) -> dict[str, int]:
     """Read what `checkpoints` say is unread of `sources` into `store` and commit it.
 
-    Of a damaged source, what stood before the damage is stored. Then `SourceError`, and the reading stays
-    unfinished; with `keep_going` the next source is read, and the damage stands in the checkpoint. Returns the counts
-    of `Corpus.commit`.
+    If a source is damaged, what precedes the damage is stored. Then `SourceError` is raised, and the run stays
+    unfinished; with `keep_going` the next source is read, and the damage is in the checkpoint. Return the counts of
+    `Corpus.commit`.
     """
     next_number = store.corpus.begin(list(checkpoints), Part.parse(reading.part))
     with ExitStack() as stack:
@@ -87,7 +87,7 @@ def index_sources(
                 )
             for damage in damages([checkpoint]):
                 if not keep_going:
-                    raise SourceError(f"{damage}; --keep-going goes on with what stands before")
+                    raise SourceError(f"{damage}; use --keep-going to keep what precedes it")
                 log.error("%s", damage)
             before += source.size
             bar.reach(before)
@@ -95,13 +95,13 @@ def index_sources(
 
 
 def damages(checkpoints: Sequence[SourceCheckpoint]) -> list[str]:
-    """What is wrong with the sources that could not be read to their end, or of which a server has not taken all."""
+    """Describe the damage of sources that could not be read to the end, or that a server has rejected in part."""
     places = [checkpoint.skips.places for checkpoint in checkpoints]
     return [place for one in places for place in one.get("damaged_source", []) + one.get("refused", [])[:1]]
 
 
 class _Writer:
-    """Writes to the store in a thread of its own, one batch of rows at a time, while the next is read."""
+    """Writes to the store in its own thread, one batch of rows at a time, while the next is read."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -109,12 +109,12 @@ class _Writer:
         self._writing: Future[None] | None = None
 
     def write(self, checkpoint: SourceCheckpoint, rows: Rows) -> None:
-        """Begin to write `rows` and the checkpoint as it is now, once the batch before is written."""
+        """Wait for the previous batch, then begin to write `rows` and the present checkpoint."""
         self.finish()
         self._writing = self._thread.submit(self._store.corpus.append, deepcopy(checkpoint), *rows)
 
     def finish(self) -> None:
-        """Wait for what is being written; its errors are raised here."""
+        """Wait until everything is written, and raise errors."""
         if self._writing is not None:
             self._writing.result()
 
@@ -130,7 +130,7 @@ class _Writer:
 
 
 _Read = tuple[pa.RecordBatch, BatchPlan, int]
-"""A batch, what is to be made of it, and where in the source it ends."""
+"""A batch, how to prepare it, and where in the source it ends."""
 
 
 class _Loader:
@@ -151,14 +151,16 @@ class _Loader:
         self._part = Part.parse(reading.part)
 
     def load(self, next_number: int) -> int:
-        """Read the source to its end, or to its damage, which the checkpoint then names; the next document number."""
+        """Read the source to its end, or to its damage, which is added to the checkpoint. Return the next document
+        number.
+        """
         skips = Skips()
         with _Writer(self._store) as writer:
             assembler = self._read(next_number, skips, writer)
             assembler.finish()
             checkpoint, rows = assembler.take()
-            # what the reading skipped is counted anew by every reading, so it joins the rest at the end; each of
-            # several parts has seen it all, so only the first one tells of more than damage
+            # every run counts anew what the reader skips, so this is added at the end; each of several parts has seen
+            # all of it, so only the first one counts more than damage
             checkpoint.skips.include(skips if self._part.number == 1 else _damage(skips))
             checkpoint.finished = True
             writer.write(checkpoint, rows)
@@ -176,10 +178,10 @@ class _Loader:
         return assembler
 
     def _take_in(self, stream: DocumentStream, assembler: Assembler, skips: Skips, writer: _Writer) -> None:
-        """Prepare the batches of the stream in the workers, and hand them on in order, up to the end or to damage."""
+        """Prepare the batches of the stream in the workers, and assemble them in order, up to the end or to damage."""
         waiting: deque[tuple[pa.RecordBatch, RevisionDelta, int, Future[Prepared]]] = deque()
         reader = DeltaReader()
-        # standard input may keep a thread waiting that nobody could call back
+        # a thread that waits for standard input cannot be interrupted
         ahead = self._workers.count > 1 and self._source.path is not None
         with read_ahead(self._batches(stream)) if ahead else nullcontext(self._batches(stream)) as batches:
             read = _next(batches, skips)
@@ -200,18 +202,18 @@ class _Loader:
                         writer.write(*assembler.take())
 
     def _batches(self, stream: DocumentStream) -> Iterator[_Read]:
-        """What is left to read of the stream."""
+        """Yield what is left to read of the stream."""
         ours = self._of_part(iter(stream))
         for batch in _without_first(ours, self._checkpoint.documents, self._plan({}).merge_revisions):
             yield batch, self._plan(stream.namespaces), stream.position
 
     def _of_part(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The rows of this part: by the id of the page, else by the record's place in the source."""
+        """Yield the rows of this part: by the id of the page, otherwise by the record's place in the source."""
         if self._part == ALL:
             yield from batches
             return
         for batch in batches:
-            # each file in a folder of texts has the one place 1: the next file is the next part's
+            # every file in a folder of texts has place 1, so files are distributed instead
             positions = np.asarray(
                 self._source.format.part_numbers(batch, batch["place"].to_numpy() + self._checkpoint.number)
             )
@@ -230,7 +232,7 @@ class _Loader:
 
 
 def _next(batches: Iterator[_Read], skips: Skips) -> _Read | None:
-    """The next batch; None at the end, or at damage, which is counted."""
+    """Return the next batch; None at the end, or at damage, which is counted."""
     try:
         return next(batches, None)
     except SourceError as error:
@@ -239,7 +241,7 @@ def _next(batches: Iterator[_Read], skips: Skips) -> _Read | None:
 
 
 def _damage(skips: Skips) -> Skips:
-    """Of what was left out, only that the source ends early."""
+    """Of what was skipped, keep only whether the source ends early."""
     kept = Skips()
     for place in skips.places.get("damaged_source", []):
         kept.add("damaged_source", place)
@@ -247,9 +249,9 @@ def _damage(skips: Skips) -> Skips:
 
 
 def _without_first(batches: Iterator[pa.RecordBatch], documents: int, by_id: bool) -> Iterator[pa.RecordBatch]:
-    """The batches without the rows of the first `documents` documents, which the store has.
+    """Yield the batches without the rows of the first `documents` documents, which the store has.
 
-    A document is a row or, `by_id`, a run of rows with one id: a page with its revisions.
+    A document is a row or, with `by_id`, a run of rows with one id: a page with its revisions.
     """
     last: str | None = None
     for batch in batches:

@@ -1,4 +1,4 @@
-"""The verbs about what clusters mean: contradictions, templates as data, and sentences written from a table."""
+"""The verbs about the meaning of clusters: contradictions, templates as data, and sentences written from a table."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from esdedup.store.store import Store
 def drift(
     *, store: Address | Store, since: str | None, document: str | None, limit: int | None
 ) -> list[dict[str, Any]]:
-    """Every place where sentences of one cluster state different facts of the same subject, surest first.
+    """List every place where sentences of one cluster state different facts about the same subject, most certain first.
 
-    Each has the `cluster`, its `frame`, the `slot` and its `type`, the `values` with the sentences that say so, which
-    of them the `majority` says and which is the `newest`, the `difference` of numbers, and a `confidence`. With
-    `since` (a date, as 2024-05-31), only those in which the oldest sentence with some value is not older. Sentences
-    of a template contradict each other where they name the same subject.
+    Each has the `cluster`, its `frame`, the `slot` and its `type`, the `values` with the sentences that state them, the
+    value of the `majority` and the `newest` one, the `difference` of numbers, and a `confidence`. With `since` (a date,
+    like 2024-05-31), only those in which the oldest sentence with some value is not older. Sentences of a template
+    contradict each other if they are about the same subject.
     """
     check_count("limit", limit)
     begin = _date(since)
@@ -45,7 +45,7 @@ def drift(
 
 
 def templates(*, store: Address | Store, min_subjects: int, document: str | None, limit: int | None) -> Iterator[Table]:
-    """The frame and the table of each template cluster with so many distinct texts, largest first."""
+    """Yield the frame and the table of each template cluster with enough distinct texts, largest first."""
     check_count("min_subjects", min_subjects)
     check_count("limit", limit)
     query = ClusterQuery(kind="template", document=document and storable(document))
@@ -55,13 +55,13 @@ def templates(*, store: Address | Store, min_subjects: int, document: str | None
 
 
 def lineage(*, store: Address | Store, document: str | None, limit: int | None) -> dict[str, Any]:
-    """Who said it first: `trees`, one a cluster with a copy from page to page, most copies first; of the whole store
-    also `editors`, how many copies each kind of editor has added, and `undated`, how many clustered sentences have no
-    time.
+    """Show who wrote a sentence first: `trees`, one for each cluster with a copy between pages, most copies first. For
+    the whole store also `editors`, how many copies each kind of editor has added, and `undated`, how many clustered
+    sentences have no time.
 
-    In a tree each member's parent is the most similar sentence that is known to have stood somewhere before it. Dumps
-    with full history (`revisions="all"`) know the edit that brought a sentence; two plain ones of different dates know
-    what had come to a page in between, but not who brought it.
+    The parent of each member in a tree is the most similar sentence that is known to have appeared earlier elsewhere.
+    Dumps with full history (`revisions="all"`) show the edit that added a sentence. Two plain dumps of different dates
+    show what was added to a page in between, but not by whom.
     """
     check_count("limit", limit)
     with opened_kinds(store) as opened:
@@ -72,14 +72,14 @@ def lineage(*, store: Address | Store, document: str | None, limit: int | None) 
 
 
 def fill(frame: str, table: Address) -> Iterator[str]:
-    """The sentences of a frame and the rows of a CSV file whose columns are called as its slots."""
+    """Yield the sentences of a frame and the rows of a CSV file whose columns are named like the slots."""
     path = Path(table)
     try:
         with path.open(encoding="utf-8-sig", newline="") as lines:
             for row in csv.DictReader(lines):
                 yield write(frame, {name: value or "" for name, value in row.items() if isinstance(name, str)})
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise SourceError(f"{path}: {error}; give a CSV file in UTF-8 with a line of column names") from error
+        raise SourceError(f"{path}: {error}; use a CSV file in UTF-8 with a header line") from error
 
 
 def _date(text: str | None) -> str | None:
@@ -89,4 +89,4 @@ def _date(text: str | None) -> str | None:
         moment = datetime.fromisoformat(text)
         return (moment if moment.tzinfo is None else moment.astimezone(UTC)).strftime("%Y-%m-%dT%H:%M:%SZ")
     except (TypeError, ValueError) as error:
-        raise UsageError(f"since is {text!r}; write a date as 2024-05-31") from error
+        raise UsageError(f"since is {text!r}; use the form 2024-05-31") from error

@@ -8,13 +8,13 @@ from types import TracebackType
 
 import psutil
 
-_SECONDS_BETWEEN = 1.0  # a look costs up to a tenth of a second of a large process tree
+_SECONDS_BETWEEN = 1.0  # a sample takes up to a tenth of a second for a large process tree
 
 
 class MemoryWatch:
-    """Samples the tree's memory while it is open; `peak` is in bytes.
+    """Samples the tree's memory while it is open. `peak` is in bytes.
 
-    Proportional set size where the system has it (Linux): memory that processes share counts once.
+    Uses the proportional set size if the system has it (Linux), so shared memory counts once.
     """
 
     def __init__(self) -> None:
@@ -23,7 +23,7 @@ class MemoryWatch:
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
     def sample(self) -> None:
-        """Look once, now."""
+        """Take one sample now."""
         self.peak = max(self.peak, tree_bytes())
 
     def _watch(self) -> None:
@@ -43,7 +43,7 @@ class MemoryWatch:
 
 
 def tree_bytes() -> int:
-    """Memory of this process and all below it, in bytes."""
+    """Return the memory of this process and its descendants, in bytes."""
     this = psutil.Process()
     total = 0
     for process in [this, *this.children(recursive=True)]:

@@ -1,4 +1,4 @@
-"""`plan`: which settings find enough, and what they will cost, from theory and from a sample of one's own."""
+"""`plan`: which settings find enough, and what they cost, from theory and from a sample of your data."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from esdedup.output.curves import draw_curves
 from esdedup.store.registry import address_of, open_store
 
 MANY = 1_000_000
-"""Sentences that a scheme is recommended for, unless it is said how many there are."""
+"""The number of sentences that a scheme is recommended for, unless `sentences` is given."""
 
 _SHINGLES = ("lang", "normalize", "shingle", "hash_bits", "seed")
 _SCHEME = {"bands", "rows", "hashes", "draw", "draws"}
@@ -51,17 +51,17 @@ def plan(
     quiet: bool,
     **options: Any,
 ) -> dict[str, Any]:
-    """Compare ways to sign, on a sample of `sources` or of what is in `store`, or in theory alone.
+    """Compare signing schemes, on a sample of `sources` or of what is in `store`, or in theory only.
 
-    `schemes`: names parted by commas (`10x4`: bands × rows, `10x10/20`: draws × values of a draw / pool), else all that
-    make sense with up to `tokens` tokens a sentence; a scheme among `options` is compared too. The answer has the
-    `threshold`, the `sample` (distinct `texts`, `true_pairs` at or above it; None without one), `schemes` (rows
+    `schemes`: names separated by commas (`10x4`: bands × rows, `10x10/20`: draws × values of a draw / pool). By default
+    all useful ones with up to `tokens` tokens for each sentence. A scheme among `options` is compared too. The answer
+    has the `threshold`, the `sample` (distinct `texts`, `true_pairs` at or above it; None without one), `schemes` (rows
     `scheme`, `tokens`, `hashes`, `expected_recall`, `recall`, `candidates`, `false_candidates`, `seconds`), `exact`
-    (the seconds that comparing all with all takes), what is `recommended` (the cheapest scheme with the `recall`
-    asked for, or `exact` where none has it or that is cheaper still), whether it `reached` that recall, the `cheapest`
-    scheme that does, or else the one that finds most, with its `curve`, and a `forecast`
-    for `sentences`, by store: `seconds`, `memory_bytes`, `disk_bytes`, and the `runs` that it is made from. A folder
-    `out` gets a plot of all curves, s-curve.png. `options` are those of `run`.
+    (the seconds of comparing all with all), what is `recommended` (the cheapest scheme with the requested `recall`, or
+    `exact` if no scheme has it or `exact` is cheaper), whether it `reached` that recall, the `cheapest` scheme that
+    does, or otherwise the one that finds most, with its `curve`, and a `forecast` for `sentences`, by store: `seconds`,
+    `memory_bytes`, `disk_bytes`, and the `runs` that it is based on. The folder `out` gets a plot of all curves,
+    s-curve.png. `options` are those of `run`.
     """
     check_count("sentences", sentences)
     if not isinstance(sample, int) or sample < 1:
@@ -71,7 +71,9 @@ def plan(
     if not 1 <= tokens <= 64:
         raise UsageError(f"tokens is {tokens!r}; allowed: 1 to 64")
     if "-" in map(str, sources):
-        raise UsageError("standard input cannot be read several times, as plan must; save it and name the file")
+        raise UsageError(
+            "plan must read sources several times, which standard input does not allow; save it to a file first"
+        )
     settings = Settings.of(**options)
     signing = {name: value for name, value in settings.frozen.items() if name not in _SCHEME}
     wanted = schemes_of(tokens) if schemes is None else [Scheme.parse(part) for part in schemes.split(",")]
@@ -84,7 +86,7 @@ def plan(
             trials["embedded"] = stack.enter_context(trial_runs(names, options, runs=1 if sentences is None else 2))
         sampled = trials["embedded"].store if sources else store
         if sampled is None and sentences is not None:
-            raise UsageError("a forecast needs a sample; name a source or a --store")
+            raise UsageError("a forecast needs a sample; give a source or a --store")
         found = None if sampled is None else _sample(sampled, signing, sample, settings)
         if found is not None and sentences is not None:
             if not sources:
@@ -93,7 +95,9 @@ def plan(
             if store is not None and (kind := address_of(store).kind) not in trials:
                 trials[kind] = stack.enter_context(trial_runs(names, options, str(store)))
         if found is not None:
-            _clustered(found.texts.slice(0, 2).to_pylist(), found, wanted[0])  # what is compiled now is not timed below
+            _clustered(
+                found.texts.slice(0, 2).to_pylist(), found, wanted[0]
+            )  # warm up the compiled code, which is not timed below
         curves = [_curve(scheme, found, settings.scanning.jaccard) for scheme in wanted]
         compared = [_try(curve, found, settings) for curve in curves]
         best = recommended(compared, recall, MANY if sentences is None else sentences)
@@ -122,7 +126,7 @@ def plan(
 
 
 def _own(settings: Settings) -> Scheme | None:
-    """The scheme that the options name."""
+    """Return the scheme that the options select."""
     if not _SCHEME & settings.frozen.keys():
         return None
     signer = MinHash(**{name: settings.frozen[name] for name in _SCHEME & settings.frozen.keys()})
@@ -130,7 +134,7 @@ def _own(settings: Settings) -> Scheme | None:
 
 
 def _sample(address: Address, shingles: dict[str, Any], count: int, settings: Settings) -> Sample:
-    """The texts of a store with the least content hashes, which are as good as drawn by lot."""
+    """Return the texts of a store with the smallest content hashes, which are as good as a random sample."""
     with open_store(address, read_only=True) as store:
         require_committed(store)
         least: Hashes = np.empty(0, np.uint64)
@@ -138,7 +142,7 @@ def _sample(address: Address, shingles: dict[str, Any], count: int, settings: Se
             for batch in rows.to_batches() if isinstance(rows, pa.Table) else rows:
                 least = np.union1d(least, batch["hash"].to_numpy())[:count]
         if not len(least):
-            raise StoreError(f"{store.address}: no sentences in it to make a plan from")
+            raise StoreError(f"{store.address}: it has no sentences to plan with")
         held = pa.Table.from_batches(list(store.corpus.texts(pa.table({"hash": least})))).sort_by("hash")
         signing = freeze(store.signing, {**shingles, **Scheme(10, 4).options()})
     texts = held["text"].cast(pa.large_string()).combine_chunks()
@@ -146,7 +150,7 @@ def _sample(address: Address, shingles: dict[str, Any], count: int, settings: Se
 
 
 def _as_source(stack: ExitStack, found: Sample, options: dict[str, Any]) -> tuple[list[str], dict[str, Any]]:
-    """The texts of a sample as a file, and the options that read it."""
+    """Return the texts of a sample as a file, and the options to read it."""
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="esdedup-plan-"))
     path = Path(folder) / "sample.jsonl"
     with path.open("w", encoding="utf-8") as lines:
@@ -178,7 +182,7 @@ def _try(curve: Curve[Scheme], found: Sample | None, settings: Settings) -> Sche
 
 
 def _clustered(texts: list[str], found: Sample, scheme: Scheme) -> tuple[float, TextClusters]:
-    """The clusters of texts by a scheme, and the seconds that it took to find them."""
+    """Return the clusters of texts by a scheme, and the seconds that finding them took."""
     clock = perf_counter()
     shingles = {name: getattr(found.signing, name) for name in _SHINGLES}
     limits = {"jaccard": found.threshold, "workers": found.resources.processes}
@@ -187,7 +191,7 @@ def _clustered(texts: list[str], found: Sample, scheme: Scheme) -> tuple[float, 
 
 
 def _exact_seconds(found: Sample) -> float:
-    """What comparing all with all takes at the threshold."""
+    """Return the seconds that comparing all with all takes at the threshold."""
     clock = perf_counter()
     true_pairs(found.texts, TextSigner(found.signing), found.threshold, found.resources)
     return perf_counter() - clock

@@ -1,4 +1,4 @@
-"""What a worker does with texts: clean, split, filter, sign. Columns in, columns out."""
+"""The work of a worker on texts: clean, split, filter, sign. Columns in, columns out."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class BatchPlan:
     """How the documents of one source become signed sentences."""
 
     signing: Signing
-    wikitext: str | None  # the path through markup; None for plain text
+    wikitext: str | None  # the wikitext path; None for plain text
     namespaces: tuple[tuple[int, str], ...] = ()
     merge_revisions: bool = False  # rows of one id are revisions of one page
 
@@ -40,9 +40,9 @@ class BatchPlan:
 class Prepared:
     """The units of some texts. With `merge_revisions`, each distinct unit of a page appears once.
 
-    Every unit has `text` (the index of the first text that has it), `hash` (content hash) and `kept`; the kept ones,
-    in the same order, have `texts` and `tokens`. Unit `again_unit[i]` stands in text `again_text[i]` too, which is of
-    the same page.
+    Every unit has `text` (the index of the first text that has it), `hash` (content hash) and `kept`. The kept ones, in
+    the same order, have `texts` and `tokens`. Unit `again_unit[i]` also occurs in text `again_text[i]` of the same
+    page.
     """
 
     text: Numbers
@@ -53,11 +53,11 @@ class Prepared:
     tokens: Tokens
     again_unit: Numbers
     again_text: Numbers
-    unparsable: list[tuple[int, str]]  # texts that the reference path gave up on, and why
+    unparsable: list[tuple[int, str]]  # texts that the reference path failed on, with the reason
 
 
 def get_ready() -> None:
-    """Begin as a worker process: leave Ctrl-C to the parent, and do not outlive it."""
+    """Start as a worker process: leave Ctrl-C to the parent, and exit when the parent does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
@@ -65,12 +65,12 @@ def get_ready() -> None:
 def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
-        parent.join()  # also when it was killed
+        parent.join()  # also when it is killed
         os._exit(1)
 
 
 def prepare(column: pa.LargeStringArray, page: Numbers, plan: BatchPlan) -> Prepared:
-    """Turn texts into signed units; `page` is equal for texts of one page, and rising."""
+    """Convert texts to signed units. `page` is equal for texts of one page, and does not decrease."""
     documents, unparsable = _plain_texts(column, plan)
     units = segment(documents, plan.signing.unit, plan.signing.lang)
     hashes = content_hashes(*text_buffers(units.texts))
@@ -84,7 +84,7 @@ def prepare(column: pa.LargeStringArray, page: Numbers, plan: BatchPlan) -> Prep
     shingled = signer.shingled(texts)
     worded = np.diff(shingled.offsets) > 0
     if not worded.all():
-        # normalisation left nothing of these: they have no shingle, and match nothing
+        # these are empty after normalization: they have no shingle, and match nothing
         fitting[np.flatnonzero(fitting)[~worded]] = False
         texts = texts.filter(pa.array(worded))
         shingled = signer.shingled(texts)
@@ -110,13 +110,13 @@ def _plain_texts(column: pa.LargeStringArray, plan: BatchPlan) -> tuple[list[str
 
 
 def _merge(pages: Numbers, hashes: Hashes, texts: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-    """The first of equal units of each page, in order of appearance; and of the others, which of the first they equal
-    and their texts, in the order of those.
+    """Return the first of equal units of each page, in order of appearance. For the others, return the first unit they
+    equal, and their texts, in the order of those.
     """
     order = np.lexsort((np.arange(len(hashes)), hashes, pages))
     new = np.ones(len(order), np.bool_)
     new[1:] = (pages[order][1:] != pages[order][:-1]) | (hashes[order][1:] != hashes[order][:-1])
-    first = np.empty(len(order), np.int64)  # by unit: the first one equal to it
+    first = np.empty(len(order), np.int64)  # by unit: the first equal one
     first[order] = order[new][np.cumsum(new) - 1]
     firsts, others = np.unique(first), np.flatnonzero(first != np.arange(len(first)))
     return firsts, np.searchsorted(firsts, first[others]), texts[others]
@@ -128,13 +128,13 @@ def _signer(signing: Signing) -> TextSigner:
 
 
 def cleaner_of(plan: BatchPlan) -> Cleaner | None:
-    """What removes the markup of a source; None for plain text."""
+    """Return the function that removes the markup of a source; None for plain text."""
     return None if plan.wikitext is None else _cleaner(plan.wikitext, plan.namespaces, threading.get_ident())
 
 
 @lru_cache(maxsize=64)
 def _cleaner(name: str, namespaces: tuple[tuple[int, str], ...], _thread: int) -> Cleaner:
-    """One for each thread: it may talk with a child process of its own."""
+    """One for each thread, because it may use its own child process."""
     cleaner = CLEANERS[name](Names(dict(namespaces)))
     atexit.register(cleaner.close)
     return cleaner

@@ -1,4 +1,4 @@
-"""Progress on standard error: one bar a stage, none where nobody watches."""
+"""Progress on standard error: one bar for each stage, none without a terminal."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tqdm import tqdm
 
 
 class Bar:
-    """A bar over `total` units; `shown` False, or no terminal, shows nothing."""
+    """A bar over `total` units. Nothing is shown if `shown` is False or there is no terminal."""
 
     def __init__(self, title: str, total: int, unit: str, shown: bool) -> None:
         self._bar = tqdm(
@@ -23,7 +23,7 @@ class Bar:
         )
 
     def reach(self, done: int, note: str = "", total: int | None = None) -> None:
-        """`done` units of the total are done; `note` is shown behind them. `total` where it is known only now."""
+        """Set the bar to `done` units and show `note` after it. Pass `total` if it becomes known only now."""
         if total is not None:
             self._bar.total = total
         if note:

@@ -1,6 +1,6 @@
-"""The verbs that ask: is this text there already, what begins like this, why did these two match, who shares what.
+"""The query verbs: similar sentences, sentences by prefix, why two sentences match, which documents share sentences.
 
-Each takes the address of a store, or one that is open already, which is quicker for many questions.
+Each takes the address of a store or an open store, which is faster for many queries.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ _NAMES = ("id", "source", "document", "title", "position", "text", "revision", "
 
 
 def similar(text: str, *, store: Address | Store, jaccard: float | None, limit: int | None) -> list[dict[str, Any]]:
-    """Every stored sentence that shares a token with `text`, which is taken as one unit, however short or long.
+    """Return every stored sentence that shares a token with `text`, which is taken as one unit of any length.
 
     Each has `shared_tokens`, `jaccard`, `containment` (the share of the shingles of `text` found in it),
-    `word_edit_distance` and `match` (at or above `jaccard`, by default that of the last scan); by Jaccard, highest
-    first, then id.
+    `word_edit_distance` and `match` (at or above `jaccard`, by default that of the last scan). The rows are sorted by
+    Jaccard, highest first, then by id.
     """
     check_count("limit", limit)
     with _opened(store) as opened:
@@ -57,7 +57,7 @@ def similar(text: str, *, store: Address | Store, jaccard: float | None, limit: 
 def near_duplicates(
     store: Store, text: str, jaccard: float | None = None, most: int | None = None
 ) -> list[dict[str, Any]]:
-    """The rows of `similar`, or of the `most` sentences that share most tokens; also in the middle of a reading."""
+    """Return the rows of `similar`, or of the `most` sentences that share most tokens, even during a run."""
     signer = TextSigner(store.signing)
     unit = one_unit(text, store.signing)
     shingled = signer.shingled(pa.array([unit], pa.large_string()))
@@ -70,9 +70,9 @@ def near_duplicates(
 
 
 def compared(store: Store, unit: str, sentences: pa.Table, jaccard: float | None = None) -> list[dict[str, Any]]:
-    """Rows of `similar` for these sentences (of `SENTENCES`), in their order."""
+    """Return rows of `similar` for these sentences (of `SENTENCES`), in their order."""
     limit_at = Scanning(jaccard=threshold(store) if jaccard is None else jaccard).jaccard
-    # equal texts compare equally: each is compared once
+    # equal texts give equal results: each is compared once
     coded = sentences["text"].combine_chunks().dictionary_encode()
     scores = compare(TextSigner(store.signing), unit, coded.dictionary)
     which = coded.indices.to_numpy(zero_copy_only=False)
@@ -90,14 +90,14 @@ def compared(store: Store, unit: str, sentences: pa.Table, jaccard: float | None
 
 
 def suggest(prefix: str, *, store: Address | Store, limit: int) -> list[dict[str, Any]]:
-    """Sentences that begin with `prefix`, whatever the case of its letters, by (text, id): the first `limit`."""
+    """Return the first `limit` sentences by (text, id) that begin with `prefix`, ignoring case."""
     check_count("limit", limit)
     with _opened(store) as opened:
         return [{name: row[name] for name in _NAMES} for row in beginnings(opened, prefix, limit).to_pylist()]
 
 
 def beginnings(store: Store, prefix: str, limit: int) -> pa.Table:
-    """The sentences of `suggest`, of `SENTENCES`, also in the middle of a reading."""
+    """Return the sentences of `suggest`, as `SENTENCES`, even during a run."""
     folded = " ".join(unicodedata.normalize("NFC", storable(prefix)).split()).casefold()
     if not folded:
         return SENTENCES.empty_table()
@@ -105,12 +105,12 @@ def beginnings(store: Store, prefix: str, limit: int) -> pa.Table:
 
 
 def explain(a: str, b: str, *, store: Address | Store) -> dict[str, Any]:
-    """Why the sentences with the ids `a` and `b` did or did not match.
+    """Explain why the sentences with the ids `a` and `b` did or did not match.
 
-    Tokens shared, Jaccard, containment both ways, word edit distance, the thresholds of the last scan, the `chance`
-    that two texts as similar as these share a token, the `verdict` in words, and the `diff`: runs of words with
-    `=`, `-` (only in a) or `+` (only in b). After a scan with candidates by agreement also `values_agreeing`, of its
-    signatures. `StoreError` where an id is unknown.
+    Return the tokens shared, Jaccard, containment both ways, word edit distance, the thresholds of the last scan, the
+    `chance` that two texts with this similarity share a token, the `verdict` in words, and the `diff`: runs of words
+    with `=`, `-` (only in a) or `+` (only in b). After a scan with candidates by agreement, also `values_agreeing` of
+    its signatures. Raise `StoreError` for an unknown id.
     """
     with _opened(store) as opened:
         rows = {}
@@ -118,7 +118,7 @@ def explain(a: str, b: str, *, store: Address | Store) -> dict[str, Any]:
             row = opened.corpus.sentence(storable(identity))
             if row is None:
                 raise StoreError(
-                    f"{opened.address}: no sentence {identity}; it was never read, or left out as too short or too long"
+                    f"{opened.address}: no sentence {identity}; it was never read, or it is too short or too long"
                 )
             rows[identity] = row
         one, two = rows[a], rows[b]
@@ -148,7 +148,7 @@ def explain(a: str, b: str, *, store: Address | Store) -> dict[str, Any]:
 
 
 def _verdict_of_groups(identical: bool, across: str, evidence: _Evidence) -> str:
-    """The verdict on two texts where it does not depend on the matcher; empty where it does."""
+    """Return the verdict on two texts if it does not depend on the matcher, otherwise an empty text."""
     if evidence.in_one_group(across):
         what = "identical texts in" if identical else "not a pair: both stand in"
         return f"{what} one {across.removesuffix('s')} alone, and the scan was across {across}"
@@ -165,11 +165,11 @@ class _Evidence:
         self._hashes = pa.table({"hash": pa.array(sorted({one["hash"], two["hash"]}), pa.uint64())})
 
     def in_one_group(self, across: str) -> bool:
-        """Whether all sentences of both texts stand in one document, or source: such texts are never compared."""
+        """Whether all sentences of both texts are in one document or source: such texts are never compared."""
         return across != "any" and len(self._store.corpus.signatures_of(across, self._hashes)["group_id"].unique()) == 1
 
     def paired(self) -> bool:
-        """Whether the last scan made a pair of the two texts."""
+        """Whether the last scan found the two texts to be a pair."""
         return any(batch.num_rows for batch in self._store.results.pair_hashes(self._hashes))
 
     def all_hot(self) -> bool:
@@ -192,12 +192,13 @@ def clusters(
     limit: int | None,
     after: str | None,
 ) -> Iterator[dict[str, Any]]:
-    """Clusters with their members: those of one `kind`, with `document`, or whose texts hold all words of `text`.
+    """Yield clusters with their members: those of one `kind`, with `document`, or with all words of `text` in their
+    texts.
 
-    Largest first, or by `sort` those with the weakest edge (`jaccard`), the surest kind (`confidence`), the surest
-    contradiction or most copies from page to page. With `since`, the folder of an earlier run's results, only what is
-    new, grown or gone, each with its `change` and how many sentences with its texts were clustered `before`. `after`
-    is the id of a cluster behind which to go on.
+    The order is largest first, or by `sort` the weakest edge (`jaccard`), the highest confidence of the kind
+    (`confidence`), the highest confidence of a contradiction, or the most copies between pages. With `since`, the
+    folder of an earlier run's results, only new, grown or gone clusters, each with its `change` and how many sentences
+    with its texts were clustered `before`. `after` is the id of the cluster after which to continue.
     """
     check_count("min_size", min_size)
     check_count("limit", limit)
@@ -206,7 +207,7 @@ def clusters(
         check_choice("kind", kind, KINDS)
     document, text = (value and storable(value) for value in (document, text))
     if since is not None and after is not None:
-        raise UsageError("since lists everything at once; leave after out")
+        raise UsageError("since lists everything at once; omit after")
     most = limit if since is None else None
     query = ClusterQuery(min_size, kind, document, text, sort=sort, limit=most, after=after)
 
@@ -221,10 +222,10 @@ def clusters(
 
 
 def overlap(*, store: Address | Store, by: str, document: str | None, limit: int | None) -> Overlap:
-    """Pairs of documents (or, `by="sources"`, of sources) with sentences in common, most first.
+    """Return pairs of documents (or, `by="sources"`, of sources) with sentences in common, most first.
 
-    A sentence of A stands in B if B has the same text or one that is a pair with it. `document` asks for the pairs
-    of one document.
+    A sentence of A is in B if B has the same text or one that is a pair with it. `document` selects the pairs of one
+    document.
     """
     check_count("limit", limit)
     with opened_results(store) as opened:
@@ -232,14 +233,15 @@ def overlap(*, store: Address | Store, by: str, document: str | None, limit: int
 
 
 def storable(text: str) -> str:
-    """The text without what UTF-8 cannot carry: nothing of that is in any store."""
+    """Remove what UTF-8 cannot encode, which no store contains."""
     return text.encode("utf-8", "replace").decode()
 
 
 @contextmanager
 def _opened(store: Address | Store) -> Iterator[Store]:
-    """The store, closed afterwards if it was opened here; `StoreError` in the middle of a reading, when documents
-    stand twice."""
+    """Yield the store, and close it if it was opened here. Raise `StoreError` during a run, when documents may be
+    stored twice.
+    """
     if isinstance(store, Store):
         require_committed(store)
         yield store
@@ -251,7 +253,7 @@ def _opened(store: Address | Store) -> Iterator[Store]:
 
 @contextmanager
 def opened_results(store: Address | Store) -> Iterator[Store]:
-    """As `_opened`, and `StoreError` where nothing was scanned, or something has changed since."""
+    """As `_opened`. Also raise `StoreError` if nothing was scanned, or something has changed since."""
     with _opened(store) as opened:
         _require_scan(opened)
         yield opened
@@ -259,7 +261,7 @@ def opened_results(store: Address | Store) -> Iterator[Store]:
 
 @contextmanager
 def opened_kinds(store: Address | Store) -> Iterator[Store]:
-    """As `opened_results`, and `StoreError` where clusters were not classified."""
+    """As `opened_results`. Also raise `StoreError` if clusters were not classified."""
     with opened_results(store) as opened:
         if not Scanning.from_described(opened.ledger.last_scanning() or {}).kinds:
             raise StoreError(
@@ -271,17 +273,17 @@ def opened_kinds(store: Address | Store) -> Iterator[Store]:
 def _require_scan(store: Store) -> None:
     last = store.results.last_scan()
     if last is None or not last["current"]:
-        why = "not scanned yet" if last is None else "documents came or went since the last scan"
+        why = "not scanned yet" if last is None else "documents were added or removed since the last scan"
         raise StoreError(f"{store.address}: {why}; run esdedup scan --store {store.address}")
 
 
 def threshold(store: Store) -> float:
-    """The Jaccard that makes a match: that of the last scan, or the default."""
+    """Return the Jaccard threshold of the last scan, or the default."""
     scanning = store.ledger.last_scanning()
     return Scanning().jaccard if scanning is None else float(scanning["jaccard"])
 
 
 def one_unit(text: str, signing: Signing) -> str:
-    """The text as a sentence is stored: in Unicode NFC, white space collapsed."""
+    """Return the text as a sentence is stored: in Unicode NFC, with white space collapsed."""
     units = segment([storable(text)], "record", signing.lang).texts
     return str(units[0].as_py()) if len(units) else ""

@@ -1,4 +1,4 @@
-"""The verb that makes a page and pictures of results."""
+"""The verb that makes a page and plots of results."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from esdedup.store.store import Store
 
 
 def report(*, store: Address | Store, out: Address) -> list[Path]:
-    """Write what was found in `store` to the folder `out`, as one page and as pictures; their paths.
+    """Write the results of `store` to the folder `out`, as a page and plots. Return their paths.
 
     report.html needs no other file and no network: counts, kinds, sizes, the most contradictory and the largest
-    clusters, templates, what was skipped, the settings and the commands that do it again. Beside it are
-    cluster-sizes.png and .svg and, where clusters were classified, kinds.png and .svg. The same results give the same
-    bytes. `StoreError` where nothing was scanned, or something has changed since.
+    clusters, templates, what was skipped, the settings and the commands to reproduce it. Beside it are
+    cluster-sizes.png and .svg and, if clusters were classified, kinds.png and .svg. The same results give the same
+    bytes. Raise `StoreError` if nothing was scanned, or something has changed since.
     """
     folder = Path(out)
     with opened_results(store) as opened:
@@ -33,7 +33,7 @@ def report(*, store: Address | Store, out: Address) -> list[Path]:
             if of_kinds:
                 pages[f"kinds.{form}"] = draw_kinds(of_kinds, form)
             else:
-                (folder / f"kinds.{form}").unlink(missing_ok=True)  # of earlier results, and no longer true
+                (folder / f"kinds.{form}").unlink(missing_ok=True)  # from earlier results, and outdated
         for name, content in pages.items():
             with whole_file(folder / name) as part:
                 part.write_bytes(content)

@@ -1,4 +1,4 @@
-"""What a batch has that its pages did not have before: only this is cleaned, split and signed."""
+"""Find the parts of a batch that are new to its pages: only these are cleaned, split and signed."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from esdedup.text.wikitext.blocks import Blocks, PageBlocks, WholeTexts
 class RevisionDelta:
     """The new texts of a batch, and which texts its rows consist of.
 
-    A document is one text. A page's revisions consist of blocks, numbered within the page: `texts` are those that the
-    page did not have before, with `page` (equal for texts of one page, and rising), `row` (the first row that has
+    A document is one text. A page's revisions consist of blocks, numbered within the page. `texts` are the blocks that
+    are new to the page, with `page` (equal for texts of one page, and not decreasing), `row` (the first row that has
     it), and `number`. `seen` are the numbers of all blocks of all rows in order, `seen_row` their rows.
     """
 
-    contents: Hashes  # of each row: its text and title as read, and the way it was read
-    plan: BatchPlan  # for what is left to do to the texts
+    contents: Hashes  # for each row: its text and title as read, and the way it was read
+    plan: BatchPlan  # the remaining work on the texts
     texts: pa.LargeStringArray
     page: Numbers
     row: Numbers
@@ -33,14 +33,14 @@ class RevisionDelta:
 
 
 class DeltaReader:
-    """Reads batches in their order. Of what it has read it knows the blocks of the last page."""
+    """Reads batches in order. It remembers the blocks of the last page."""
 
     def __init__(self) -> None:
         self._key: str | None = None
         self._page: PageBlocks | WholeTexts = WholeTexts()
 
     def read(self, batch: pa.RecordBatch, plan: BatchPlan) -> RevisionDelta:
-        """The revision delta of the next batch (schema `DOCUMENTS`)."""
+        """Return the revision delta of the next batch (schema `DOCUMENTS`)."""
         contents = _contents(batch, plan)
         rows = np.arange(batch.num_rows)
         if not plan.merge_revisions:
@@ -74,6 +74,6 @@ class DeltaReader:
 def _contents(batch: pa.RecordBatch, plan: BatchPlan) -> Hashes:
     titles = batch["title"].fill_null("").cast(pa.large_string())
     way = content_hashes(*text_buffers(text_column([plan.wikitext or ""])))[0]
-    # an odd factor, so that a title does not cancel out with an equal text
+    # an odd factor, so that a title does not cancel out an equal text
     named = content_hashes(*text_buffers(titles)) * np.uint64(0x9E3779B97F4A7C15)
     return np.asarray(content_hashes(*text_buffers(batch["text"])) ^ named ^ way)

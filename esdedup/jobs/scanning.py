@@ -1,4 +1,4 @@
-"""A store's tokens into its pairs and clusters."""
+"""Find pairs and clusters among a store's tokens."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from esdedup.store.store import Store
 log = logging.getLogger("esdedup")
 
 _BLOCK_SHARE = 5
-"""The part of the memory that texts of one range may take."""
+"""The texts of one range may take one such part of the memory."""
 
 _FAR_BELOW = 0.3
-"""A cluster reaches too far when a member's similarity to the representative is this much under the threshold."""
+"""A cluster reaches too far if a member's similarity to the representative is this much below the threshold."""
 
 
 def scan_store(store: Store, scanning: Scanning, resources: Resources, *, quiet: bool) -> dict[str, float]:
-    """Find pairs and clusters, put them in the place of the old ones; the seconds of each stage."""
+    """Find pairs and clusters and replace the old ones. Return the seconds of each stage."""
     seconds: dict[str, float] = {}
     clock = time.perf_counter()
     signer = TextSigner(store.signing)
@@ -75,7 +75,7 @@ def find_pairs(
     near: pa.Table | None = None,
     stale: pa.Table | None = None,
 ) -> Found:
-    """Find the pairs of all that is stored; or with columns `hash`, of the texts `near` those with a text of `stale`.
+    """Find the pairs of all that is stored. With columns `hash`, only of the texts `near` with a text of `stale`.
 
     They are left in the tables `texts` and `pairs` of `scratch`.
     """
@@ -97,13 +97,13 @@ def find_pairs(
 def cluster_pairs(
     store: Store, scratch: Database, scanning: Scanning, resources: Resources, signer: TextSigner
 ) -> Clusters:
-    """The clusters of the tables `texts` and `pairs` in `scratch`, with those marked that reach far."""
+    """Return the clusters of the tables `texts` and `pairs` in `scratch`, and mark those that reach far."""
     ignored = np.array(scanning.ignore, np.uint64)
     order = None if scanning.keep in (None, "none") else _order(store, str(scanning.keep))
     clusters = find_clusters(scratch, scanning.linkage, scanning.verifier.compares, ignored, order)
     if not scanning.linkage.chains:
         return clusters
-    # where Jaccard makes no pairs the floor is below 0: a low one between members tells nothing
+    # if Jaccard does not decide pairs, the floor is below 0: a low one between members means nothing
     floor = scanning.verifier.least(scanning.jaccard) - _FAR_BELOW
     far = far_members(store.corpus.texts, signer, clusters, floor, resources.memory // _BLOCK_SHARE)
     if not far:
@@ -121,7 +121,7 @@ def cluster_pairs(
 
 
 def named_pairs(scratch: Database) -> Iterator[pa.RecordBatch]:
-    """The pairs in `scratch` by the hashes of their texts."""
+    """Yield the pairs in `scratch` by the hashes of their texts."""
     return scratch.batches(
         "SELECT one.hash AS a, two.hash AS b, jaccard, word_edit_distance, shared_tokens "
         "FROM pairs p JOIN texts one ON one.number = p.a JOIN texts two ON two.number = p.b ORDER BY p.a, p.b"
@@ -129,18 +129,17 @@ def named_pairs(scratch: Database) -> Iterator[pa.RecordBatch]:
 
 
 def warn_of_hot_tokens(found: Found) -> None:
-    """Say where not all was compared with all."""
+    """Warn if not all texts were compared with all."""
     if found.hot_tokens:
         log.warning(
-            "%d tokens are held by very many texts; each of their texts was compared with a bounded "
-            "number of others: %s",
+            "%d tokens occur in very many texts; each of these texts was compared with a limited number of others: %s",
             found.hot_tokens,
             "; ".join(found.hot_places),
         )
 
 
 def _order(store: Store, keep: str) -> Callable[[Hashes], Numbers]:
-    """Texts in the order in which they are kept: as they were read, or the longest first."""
+    """Return a function that sorts texts by preference: in reading order, or the longest first."""
 
     def order(hashes: Hashes) -> Numbers:
         held: list[Numbers] = [np.empty((4, 0), np.int64)]

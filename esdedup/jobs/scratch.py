@@ -1,4 +1,4 @@
-"""The private database of a scan: where it lies, who is at work in it, and what a killed scan leaves in it."""
+"""The private database of a scan: its location, its lock, and what a killed scan leaves in it."""
 
 from __future__ import annotations
 
@@ -19,34 +19,36 @@ from esdedup.store.registry import address_of
 from esdedup.store.store import Store
 
 KEPT_FROM = 1_000_000
-"""Sentences from which on a scan leaves its work on disk to be gone on with: it takes half a minute and more."""
+"""From this many sentences on, a scan keeps its work on disk to resume after a kill: it takes at least half a minute.
+"""
 
 _LOCK = "lock"
-"""The file in a scan's folder that is locked, and names the process, as long as the scan is at work."""
+"""The file in a scan's folder that is locked, and contains the process id, while the scan runs."""
 
 
 def scan_folder(store: Store) -> Path:
-    """The folder of the scan of a store; each generation of a store has its own."""
+    """Return the folder of the scan of a store. Each generation of a store has its own."""
     return address_of(store.address).scan_folder(store.generation)
 
 
 def forget_scan(store: Store) -> None:
-    """Delete what a scan has left whose results are stored already: it was killed as it tidied up."""
+    """Delete what a scan left after its results were stored: it was killed during cleanup."""
     _forget(scan_folder(store))
 
 
 def forget_scans(address: str) -> None:
-    """Delete what scans of all generations of a store have left, but for those that are at work."""
+    """Delete what scans of all generations of a store have left, except those that are running."""
     for folder in address_of(address).scan_folders():
         _forget(folder)
 
 
 @contextmanager
 def scratch_database(store: Store, scanning: Scanning, resources: Resources, sentences: int) -> Iterator[Database]:
-    """A database for one scan of `sentences` sentences. It spills beside itself, and goes away at the end.
+    """Open a database for one scan of `sentences` sentences. It spills beside itself and is deleted at the end.
 
-    That of a large scan is a file: if the scan is killed, the next one of the same sentences with the same options
-    finds it. What other scans of this generation have left is deleted; `StoreLockedError` while one is at work.
+    The database of a large scan is a file. If the scan is killed, the next scan of the same sentences with the same
+    options finds it. What other scans of this generation left is deleted. Raise `StoreLockedError` while one is
+    running.
     """
     folder = scan_folder(store)
     job = json.dumps([store.ledger.state(), asdict(scanning), resources.memory])
@@ -77,10 +79,10 @@ def scratch_database(store: Store, scanning: Scanning, resources: Resources, sen
 
 
 def _take(folder: Path, address: str) -> int:
-    """Make the folder, if there is none, and lock it."""
+    """Create the folder if necessary, and lock it."""
     while True:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # texts of the store are for its user
-        with suppress(FileNotFoundError):  # where the one who had it has just deleted it
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # only the user may read the texts of the store
+        with suppress(FileNotFoundError):  # the previous owner may have just deleted it
             held = hold(folder / _LOCK, make=True)
             if held is not None:
                 try:
@@ -92,30 +94,30 @@ def _take(folder: Path, address: str) -> int:
                 return held
             who = (folder / _LOCK).read_text("ascii")
             raise StoreLockedError(
-                f"{address}: another scan of it is at work, process {who or 'unknown'}, in {folder}; "
-                "run this command again when that has ended"
+                f"{address}: another scan of this store is running, process {who or 'unknown'}, in {folder}; "
+                "run this command again after it ends"
             )
 
 
 def _leave(folder: Path, held: int, *, delete: bool) -> None:
-    """Unlock the folder, which is deleted before if it is of no use any more."""
+    """Unlock the folder. With `delete`, delete it before."""
     with suppress(OSError):
         if delete:
             _empty(folder)
             (folder / _LOCK).unlink()
-            folder.rmdir()  # unless somebody has come as soon as the lock was gone: then it is his
+            folder.rmdir()  # unless another scan took it as soon as it was unlocked
     os.close(held)
 
 
 def _forget(folder: Path) -> None:
-    with suppress(OSError):  # mostly there is none
+    with suppress(OSError):  # usually there is none
         held = hold(folder / _LOCK, make=True)
         if held is not None:
             _leave(folder, held, delete=True)
 
 
 def _empty(folder: Path) -> None:
-    """Delete all in a folder but its lock, as far as that can be done."""
+    """Delete everything in a folder except its lock, as far as possible."""
     for path in folder.iterdir():
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path, ignore_errors=True)

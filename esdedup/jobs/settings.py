@@ -16,8 +16,9 @@ from esdedup.resources import Resources, parse_memory
 
 @dataclass(frozen=True)
 class Settings:
-    """All options of a call. `frozen` and `free` (of scanning) hold only what was asked for: a store knows the rest
-    of its own."""
+    """All options of a call. `frozen` and `free` (of scanning) contain only what was requested: a store knows its own
+    other settings.
+    """
 
     frozen: dict[str, Any] = field(default_factory=dict)
     free: dict[str, Any] = field(default_factory=dict)
@@ -27,14 +28,14 @@ class Settings:
 
     @classmethod
     def of(cls, **options: Any) -> Settings:
-        """Sort options by name into their groups; those that are None are left to their defaults.
+        """Sort options by name into their groups. Options that are None get their defaults.
 
-        Raises `UsageError` for a name that is no option, `SettingsError` for a value out of range or an option that
-        does not apply to what is chosen.
+        Raise `UsageError` for an unknown name, `SettingsError` for a value out of range or an option that does not
+        apply to what is chosen.
         """
         given = {name: value for name, value in options.items() if value is not None}
-        if given.pop("exact", False) and given.setdefault("candidates", "exact") != "exact":  # the short word for it
-            raise SettingsError(f"exact, or candidates {given['candidates']}: not both")
+        if given.pop("exact", False) and given.setdefault("candidates", "exact") != "exact":  # the short form
+            raise SettingsError(f"exact and candidates {given['candidates']} exclude each other; omit one")
         if isinstance(given.get("vectors"), os.PathLike):
             given["vectors"] = os.fspath(given["vectors"])
         if isinstance(given.get("memory"), str):
@@ -45,5 +46,5 @@ class Settings:
 
     @staticmethod
     def groups() -> tuple[frozenset[str], frozenset[str], frozenset[str], frozenset[str]]:
-        """The names of all options, by group: of signing, scanning, reading and resources."""
+        """Return the names of all options, by group: of signing, scanning, reading and resources."""
         return Signing.all_names(), Scanning.all_names(), Reading.all_names(), Resources.names()

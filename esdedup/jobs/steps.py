@@ -39,26 +39,26 @@ REPORT = "report.html"
 Address = str | Path
 
 _PLOTS = ("cluster-sizes.svg", "kinds.png", "kinds.svg")
-"""What a report writes beside the files of a run."""
+"""Plots that a report writes beside the files of a run."""
 
 _NAMED = 5
-"""Parts that one line names."""
+"""The number of missing parts that a message lists."""
 
 
 def settings_of(options: dict[str, Any], *, parts: bool = False) -> Settings:
-    """The options of a verb; `ignore` names a file of texts and cluster ids. Reading in `parts` must be allowed."""
+    """Return the options of a verb. `ignore` is a file of texts and cluster ids. `parts` allows a part."""
     ignore = options.pop("ignore", None)
     settings = Settings.of(**options, ignore=None if ignore is None else ignored_texts(Path(ignore)))
-    settings.scanning.matcher.check_files()  # what is wrong with them is said before anything is read
+    settings.scanning.matcher.check_files()  # report errors in these files before reading any source
     if settings.reading.part is not None and not parts:
-        raise UsageError("part is for esdedup index; when all parts are in, esdedup scan does the rest")
+        raise UsageError("part applies to esdedup index only; when all parts are complete, run esdedup scan")
     return settings
 
 
 def open_for(store: Address, settings: Settings, *, fresh: str | None = None, must_exist: bool = False) -> Store:
-    """Open a store for writing, with the share of the memory that is its database's."""
+    """Open a store for writing, with the database's share of the memory."""
     if settings.reading.part is not None and not kind_of(store).shared:
-        raise UsageError("part is for stores on a server; a store in a file has one writer")
+        raise UsageError("part applies to stores on a server; a store in a file has one writer")
     resources = settings.resources
     return open_store(
         store,
@@ -70,7 +70,9 @@ def open_for(store: Address, settings: Settings, *, fresh: str | None = None, mu
 
 
 def job_name(checkpoints: Sequence[SourceCheckpoint], settings: Settings) -> str:
-    """What makes two commands with `--fresh` the same job: sources as they are, and how they are read and signed."""
+    """Return a key that is equal for two commands with `--fresh` if they are the same job: same sources in the same
+    state, read and signed the same way.
+    """
     in_parts = settings.reading.part is not None
     named = [
         [
@@ -85,7 +87,7 @@ def job_name(checkpoints: Sequence[SourceCheckpoint], settings: Settings) -> str
 
 
 def find_sources(arguments: Sequence[Address], reading: Reading, keep_going: bool) -> tuple[list[Source], list[str]]:
-    """The sources and, with `keep_going`, what is wrong with the arguments that name none."""
+    """Return the sources and, with `keep_going`, the errors for arguments that match none."""
     names, missing = [str(argument) for argument in arguments], []
     for name in list(names) if keep_going else []:
         try:
@@ -100,11 +102,11 @@ def find_sources(arguments: Sequence[Address], reading: Reading, keep_going: boo
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder for files, if there is none."""
+    """Create a folder for files if it does not exist."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise EsdedupError(f"--out {folder}: {error.strerror}; name a folder that can be made") from error
+        raise EsdedupError(f"--out {folder}: {error.strerror}; use a writable folder") from error
 
 
 def read_into(
@@ -116,10 +118,10 @@ def read_into(
     keep_going: bool,
     quiet: bool,
 ) -> dict[str, int]:
-    """Read sources into a store; counts of documents repeated, unchanged and replaced.
+    """Read sources into a store. Return the counts of documents repeated, unchanged and replaced.
 
-    Sources that were read as they are by the last reading are not read again. `StoreSourcesError` where another
-    reading is not finished.
+    Sources that the last run read in their present state are not read again. Raise `StoreSourcesError` if another run
+    is not finished.
     """
     known = store.ledger.sources()
     begun = store.ledger.unfinished_reading()
@@ -134,8 +136,8 @@ def read_into(
             for old in pending
         ):
             raise StoreSourcesError(
-                f"{store.address}: reading {pending[0].path} is not finished; index it again to finish it, "
-                "with --keep-going if it is damaged, or begin again with --fresh"
+                f"{store.address}: {pending[0].path} was not read to the end; index it again to finish it, "
+                "with --keep-going if it is damaged, or start again with --fresh"
             )
     last = store.ledger.last_reading()
     if last is not None and not any(checkpoint.path == STANDARD_INPUT for checkpoint in checkpoints):
@@ -146,7 +148,7 @@ def read_into(
             for checkpoint in checkpoints:
                 checkpoint.skips = next(old for old in read if checkpoint.same_as(old)).skips
             if damages(checkpoints) and not keep_going:
-                raise SourceError(f"{damages(checkpoints)[0]}; --keep-going goes on with what stands before")
+                raise SourceError(f"{damages(checkpoints)[0]}; use --keep-going to keep what precedes it")
             return {"new": 0, "replaced": 0, "unchanged": sum(old.documents for old in read), "repeated": 0}
     return index_sources(
         store, sources, checkpoints, settings.reading, settings.resources, keep_going=keep_going, quiet=quiet
@@ -154,10 +156,11 @@ def read_into(
 
 
 def bring_up_to_date(store: Store, settings: Settings, *, quiet: bool) -> dict[str, float]:
-    """Make the results those of a scan of what is stored now; seconds by stage, empty if they are already.
+    """Update the results to those of a scan of the present documents. Return seconds by stage, empty if they are
+    current.
 
-    Options that were not asked for are those of the last scan. What has changed since is worked in, if it is
-    little; otherwise all is scanned again.
+    Options that were not requested are those of the last scan. If little has changed since, only the changes are
+    processed; otherwise everything is scanned again.
     """
     last = store.results.last_scan()
     scanning = next_scanning(store, settings)
@@ -171,9 +174,9 @@ def bring_up_to_date(store: Store, settings: Settings, *, quiet: bool) -> dict[s
 
 
 def next_scanning(store: Store, settings: Settings) -> Scanning:
-    """The options asked for and, where they do not say, those of the last scan.
+    """Return the requested options and, where not given, those of the last scan.
 
-    `SettingsError` where they cannot be together, `VectorsError` where a file of word vectors is of no use.
+    Raise `SettingsError` if they contradict each other, `VectorsError` if a file of word vectors cannot be used.
     """
     last = store.ledger.last_scanning()
     if last is None:
@@ -184,13 +187,13 @@ def next_scanning(store: Store, settings: Settings) -> Scanning:
 
 
 def check_adding(store: Store, settings: Settings) -> None:
-    """`StoreError` where nothing can be added to the results of the last scan, or by the matcher asked for."""
+    """Raise `StoreError` if the matcher of the last scan, or the requested one, cannot add to results."""
     Scanning.from_described(store.ledger.last_scanning() or {}).matcher.check_adding(store.address)
     settings.scanning.matcher.check_adding(store.address)
 
 
 def scan_if_needed(store: Store, scanning: Scanning, resources: Resources, *, quiet: bool) -> dict[str, float]:
-    """Scan, unless the last scan was the same one and nothing has changed since; seconds by stage."""
+    """Scan, unless the last scan was the same one and nothing has changed since. Return seconds by stage."""
     last = store.results.last_scan()
     same = last is not None and last["current"] and last["scanning"] == scanning.described()
     if same and (last or {}).get("vectors_state") == scanning.matcher.files_state():
@@ -200,65 +203,65 @@ def scan_if_needed(store: Store, scanning: Scanning, resources: Resources, *, qu
 
 
 def publish(store: Store, *, fresh: bool, keep: int = 0) -> None:
-    """Let a new generation take the place of the old one, of which scans may have left something."""
+    """Replace the old generation with the new one, and delete what scans have left of it."""
     store.publish(keep)
     if fresh:
         forget_scans(store.address)
 
 
 def refuse_other_sources(store: Store, checkpoints: Sequence[SourceCheckpoint]) -> bool:
-    """Whether the store holds just these sources as they are; `StoreSourcesError` where it holds others."""
+    """Return whether the store contains exactly these sources in this state. Raise `StoreSourcesError` for others."""
     known = store.ledger.sources()
     same = len(known) == len(checkpoints) and all(one.same_as(two) for one, two in zip(known, checkpoints, strict=True))
     if known and not same:
         names = ", ".join(checkpoint.path for checkpoint in known[:3]) + (" …" if len(known) > 3 else "")
         raise StoreSourcesError(
-            f"{store.address}: holds a run over {names} as it was then; add to it with esdedup add, "
-            "or begin again with --fresh"
+            f"{store.address}: the store has another run, over {names}; add to it with esdedup add, "
+            "or start again with --fresh"
         )
     return same
 
 
 def check_choice(name: str, value: str, allowed: Iterable[str]) -> None:
-    """`UsageError` for a value that is not one of the allowed ones."""
+    """Raise `UsageError` for a value that is not one of the allowed ones."""
     if value not in allowed:
         raise UsageError(f"{name} is {value!r}; allowed: {', '.join(allowed)}")
 
 
 def check_table(table: str) -> None:
-    """`UsageError` for a form of tables that there is not."""
+    """Raise `UsageError` for an unknown table format."""
     check_choice("table", table, ("jsonl", "parquet"))
 
 
 def check_count(name: str, count: int | None) -> None:
-    """`UsageError` for a number of rows that is less than none."""
+    """Raise `UsageError` for a negative number of rows."""
     if count is not None and (not isinstance(count, int) or count < 0):
         raise UsageError(f"{name} is {count!r}; allowed: 0 or more")
 
 
 def check_generations(keep: int, store: Address) -> None:
-    """`UsageError` for a number of older generations that cannot be kept."""
+    """Raise `UsageError` if this number of older generations cannot be kept."""
     check_count("keep-generations", keep)
     if keep and not kind_of(store).shared:
-        raise UsageError("keep-generations is for stores on a server; a file holds one")
+        raise UsageError("keep-generations applies to stores on a server; a file has only one generation")
 
 
 def still_to_come(reading: ReadingCheckpoint) -> str:
-    """The parts that have not come to their end, as a person would name them in commands."""
+    """Return the parts that are not complete, in the form of command options."""
     rest = len(reading.missing) - _NAMED
     return " ".join(f"--part {part}" for part in reading.missing[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def require_committed(store: Store) -> None:
-    """`StoreError` where a reading is not finished."""
+    """Raise `StoreError` if a run is not finished."""
     begun = store.ledger.unfinished_reading()
     if begun is not None and begun.missing:
         raise StoreError(
-            f"{store.address}: a reading in parts is not finished; still to come: esdedup index {still_to_come(begun)}"
+            f"{store.address}: a run in parts is not finished; still to come: esdedup index {still_to_come(begun)}"
         )
     if begun is not None:
         raise StoreError(
-            f"{store.address}: a reading is not finished; run the same command again first, with --keep-going "
+            f"{store.address}: a run is not finished; run the same command again first, with --keep-going "
             "if a source is damaged"
         )
 
@@ -273,14 +276,14 @@ def export(
     *,
     report: bool,
 ) -> dict[str, Any]:
-    """Write every file of the contract to `folder`; the summary. Without `report`, an old one goes away."""
+    """Write every file of the contract to `folder`. Return the summary. Without `report`, delete an old one."""
     clock = time.perf_counter()
     export_results(store, folder, table)
     with whole_file(folder / "cluster-sizes.png") as part:
         part.write_bytes(draw_cluster_sizes(store.results.sizes(), "png"))
     seconds = seconds | {"export": time.perf_counter() - clock}
     for name in (REPORT, *_PLOTS):
-        (folder / name).unlink(missing_ok=True)  # of an earlier run, and no longer true
+        (folder / name).unlink(missing_ok=True)  # from an earlier run, and outdated
     if report:
         clock = time.perf_counter()
         with whole_file(folder / REPORT) as part:
@@ -293,7 +296,7 @@ def export(
 
 
 def summarize(store: Store, seconds: dict[str, float], memory: MemoryWatch, missing: list[str]) -> dict[str, Any]:
-    """The content of summary.json."""
+    """Return the content of summary.json."""
     memory.sample()
     return described(store, missing) | {
         "seconds": {stage: round(value, 3) for stage, value in seconds.items()},
@@ -302,9 +305,9 @@ def summarize(store: Store, seconds: dict[str, float], memory: MemoryWatch, miss
 
 
 def described(store: Store, missing: Sequence[str] = ()) -> dict[str, Any]:
-    """What a store holds and how it was found: the summary, but for what was measured.
+    """Return what a store contains and how it was found: the summary except for the measurements.
 
-    `missing` are sources that were passed over.
+    `missing` are sources that were skipped.
     """
     scanned = store.results.last_scan() or {}
     checkpoints = store.ledger.sources()
@@ -337,7 +340,7 @@ def described(store: Store, missing: Sequence[str] = ()) -> dict[str, Any]:
 
 
 def skipped_by_reason(checkpoints: Sequence[SourceCheckpoint]) -> dict[str, int]:
-    """What was left out of all sources together, by reason."""
+    """Return what was skipped in all sources together, by reason."""
     total = Skips()
     for checkpoint in checkpoints:
         total.include(checkpoint.skips)

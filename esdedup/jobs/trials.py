@@ -1,4 +1,4 @@
-"""Small runs of the whole command, each in a process of its own: what a forecast is made from."""
+"""Small runs of the whole command, each in its own process, as the basis of a forecast."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ TRIAL = 250_000
 """Sentences of the largest run."""
 
 _PROBE = 200
-"""Documents from which it is learnt how many sentences a document has."""
+"""Documents that are read to estimate the number of sentences per document."""
 
 SHARE = 0.25
-"""Of the documents of the largest run, in the other run of a forecast."""
+"""The share of the documents of the largest run that the other run of a forecast reads."""
 
 _JOB = """
 import json, sys, esdedup
@@ -36,7 +36,7 @@ print(json.dumps(esdedup.run(*job["sources"], **job["options"]).to_dict()))
 
 
 class Trials(NamedTuple):
-    """What the runs cost, and the store that the largest one has made."""
+    """The costs of the runs, and the store that the largest one has made."""
 
     costs: list[RunCost]
     store: str
@@ -46,10 +46,10 @@ class Trials(NamedTuple):
 def trial_runs(
     sources: Sequence[str], options: dict[str, Any], server: str | None = None, *, runs: int = 2
 ) -> Iterator[Trials]:
-    """Run the first documents of `sources`, up to about `TRIAL` sentences; with two runs, first a part of them.
+    """Run the first documents of `sources`, up to about `TRIAL` sentences. With two runs, run a part of them first.
 
-    The store is a file of a temporary folder or, with `server`, at that address with an ending of its own; it goes
-    away at the end. `EsdedupError` where there are no sentences in those documents.
+    The store is a file in a temporary folder or, with `server`, at that address with a unique suffix. It is deleted at
+    the end. Raise `EsdedupError` if these documents have no sentences.
     """
     with _ended_by_sigterm(), tempfile.TemporaryDirectory(prefix="esdedup-plan-") as name:
         folder = Path(name)
@@ -62,7 +62,7 @@ def trial_runs(
             wanted = round(TRIAL * probe.documents / max(1, probe.sentences))
             last = _run(sources, job | {"limit": min(most, wanted)}) if wanted > probe.documents else probe
             if not last.sentences:
-                raise EsdedupError(f"{sources[0]}: no sentences in it to make a plan from")
+                raise EsdedupError(f"{sources[0]}: it has no sentences to plan with")
             costs = [last.cost]
             if runs > 1:
                 some = job | {"limit": max(1, round(SHARE * last.documents)), "store": part}
@@ -70,13 +70,13 @@ def trial_runs(
             yield Trials(costs, address)
         finally:
             for made in (address, part) if server is not None else ():
-                with suppress(StoreError):  # it did not come to that
+                with suppress(StoreError):  # the store may not exist yet
                     drop_store(made)
 
 
 @contextmanager
 def _ended_by_sigterm() -> Iterator[None]:
-    """Let SIGTERM raise, so that what was made goes away; only the main thread may ask for that."""
+    """Make SIGTERM raise an exception, so that temporary stores are deleted. Only the main thread may do that."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -97,14 +97,14 @@ class _Trial(NamedTuple):
 
 
 def _ending(folder: Path) -> str:
-    """A name that no other plan has, of letters that an index may have."""
+    """Return a suffix that no other plan uses, valid in the name of an index."""
     return "".join(letter for letter in folder.name.lower() if letter.isalnum())[-8:]
 
 
 def _run(sources: Sequence[str], options: dict[str, Any]) -> _Trial:
     began = time.perf_counter()
     job = json.dumps({"sources": list(sources), "options": options})
-    # neither the folder that we are in nor its files are to be taken for modules
+    # do not import modules from the current folder
     path = os.pathsep.join(filter(None, [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH")]))
     done = subprocess.run(
         [sys.executable, "-P", "-c", _JOB],
@@ -116,7 +116,7 @@ def _run(sources: Sequence[str], options: dict[str, Any]) -> _Trial:
     )
     seconds = time.perf_counter() - began
     if done.returncode:
-        last = (done.stderr.strip().splitlines() or ["it ended without a word"])[-1]
+        last = (done.stderr.strip().splitlines() or ["it ended without a message"])[-1]
         raise EsdedupError(f"a trial run failed: {last.partition(': ')[2] or last}")
     summary = json.loads(done.stdout)
     with open_store(options["store"], read_only=True) as store:

@@ -1,4 +1,4 @@
-"""The pairs of a store against the truth: every pair there is, or those that a file names."""
+"""Compare the pairs of a store with the truth: every pair there is, or the pairs in a file."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ _PAIRS = "(a UBIGINT, b UBIGINT, jaccard DOUBLE)"
 
 
 def against_exact(store: Store, resources: Resources, jaccard: float | None = None, *, quiet: bool) -> dict[str, Any]:
-    """Compare the pairs of the last scan with all at or above `jaccard`, or else the threshold of that scan.
+    """Compare the pairs of the last scan with all at or above `jaccard`, by default the threshold of that scan.
 
-    Told with the `threshold`. Where something else than Jaccard has made pairs, a precision by Jaccard says nothing.
+    The answer includes the `threshold`. If something else than Jaccard decided the pairs, a precision by Jaccard has no
+    meaning and is omitted.
     """
     scanning = Scanning.from_described(store.ledger.last_scanning() or {})
     exact = Scanning.of(
@@ -48,11 +49,11 @@ def against_exact(store: Store, resources: Resources, jaccard: float | None = No
 
 
 def against_file(store: Store, path: Path) -> dict[str, Any]:
-    """Compare the pairs of the last scan with those of a file: two ids a line and, if known, their Jaccard.
+    """Compare the pairs of the last scan with those of a file: two ids on each line and, if known, their Jaccard.
 
-    Columns are parted by tabs. Ids of equal texts name the same pair; a line that names one text twice says nothing and
-    is counted under `same_text`. `EvaluationError` for a line without two ids, a number that is none, an id that the
-    store does not have.
+    Columns are separated by tabs. Ids of equal texts mean the same pair. A line with two ids of one text is counted
+    under `same_text` and otherwise ignored. Raise `EvaluationError` for a line without two ids, an invalid number, or
+    an id that the store does not have.
     """
     with private_database() as db:
         db.execute(f"CREATE TABLE named {_PAIRS}")
@@ -65,7 +66,7 @@ def against_file(store: Store, path: Path) -> dict[str, Any]:
                 if identity not in hashes:
                     raise EvaluationError(
                         f"{path}, line {line}: no sentence {identity:.80} in {store.address}; it was never "
-                        "read, or left out as too short or too long"
+                        "read, or it is too short or too long"
                     )
             a, b = hashes[one], hashes[two]
             if a == b:
@@ -89,19 +90,19 @@ def _scored(db: Database, store: Store) -> dict[str, Any]:
     db.execute(f"CREATE OR REPLACE TABLE found {_PAIRS}")
     for batch in store.results.pair_hashes():
         db.insert("found", pa.Table.from_batches([batch]).select(["a", "b", "jaccard"]))
-    # texts of a pair stand in the order of their names in some stores, of their hashes in others
+    # some stores sort the texts of a pair by name, others by hash
     db.execute("UPDATE found SET a = b, b = a WHERE a > b")
     return score_pairs(db)
 
 
 def _hashes(store: Store, ids: Collection[str]) -> dict[str, int]:
-    """The texts of those of the ids that the store has."""
+    """Return the texts of those ids that the store has."""
     found = store.corpus.sentences(SentenceQuery(ids=sorted(ids)))
     return dict(zip(found["id"].to_pylist(), found["hash"].to_pylist(), strict=True))
 
 
 def _read(path: Path) -> Iterator[tuple[int, str, str, float | None]]:
-    """Line numbers, ids and Jaccard of the pairs in a file."""
+    """Yield line numbers, ids and Jaccard of the pairs in a file."""
     try:
         with path.open(encoding="utf-8-sig") as lines:
             for number, line in enumerate(lines, 1):
@@ -110,12 +111,12 @@ def _read(path: Path) -> Iterator[tuple[int, str, str, float | None]]:
                 row = line.removesuffix("\n").split("\t")
                 if len(row) not in (2, 3) or not row[0] or not row[1]:
                     raise EvaluationError(
-                        f"{path}, line {number}: write two ids and, if known, their Jaccard, parted by tabs"
+                        f"{path}, line {number}: write two ids and, if known, their Jaccard, separated by tabs"
                     )
                 yield number, row[0], row[1], _jaccard(row[2], f"{path}, line {number}") if row[2:] else None
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "is not UTF-8"
-        raise EvaluationError(f"{path}: {why}; name a file of pairs") from error
+        raise EvaluationError(f"{path}: {why}; use a file of pairs") from error
 
 
 def _jaccard(text: str, where: str) -> float:
@@ -123,4 +124,6 @@ def _jaccard(text: str, where: str) -> float:
         jaccard = float(text)
         if 0 < jaccard <= 1:
             return jaccard
-    raise EvaluationError(f"{where}: {text:.60} is no Jaccard, which is greater than 0, up to 1; write two ids and it")
+    raise EvaluationError(
+        f"{where}: {text:.60} is not a Jaccard similarity (greater than 0, up to 1); write two ids and the similarity"
+    )

@@ -1,9 +1,9 @@
-"""Pairs and clusters brought up to date with the documents that came and went, without a full scan.
+"""Update pairs and clusters after documents were added or removed, without a full scan.
 
-A pair can only have come, gone or changed if one of its texts came or went, if (under `--across`) one has moved to
-another document or source, or if it was found in a hot group, where each text meets only its neighbours, and the
-group has changed. All these texts are *stale*: their pairs are found again, among everything that shares a token
-with them. Then every cluster that such a text or pair touches is made again from its pairs.
+A pair can have been added, removed or changed only in these cases: one of its texts was added or removed; one has moved
+to another document or source (with `--across`); or it was found in a hot group, where each text is compared only with
+its neighbours, and the group has changed. All these texts are *stale*. Their pairs are found again, among everything
+that shares a token with them. Then every cluster that contains such a text or pair is made again from its pairs.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ from esdedup.store.store import Store
 
 
 class _Changes(NamedTuple):
-    """What has changed, and what that makes stale."""
+    """The changes, and the texts that they make stale."""
 
     changed: Hashes  # every text with other sentences than at the last scan
     stale: Hashes  # texts whose pairs are found again
-    gone: Hashes  # texts that are no more
+    gone: Hashes  # texts that no longer exist
     near: Hashes  # texts that share a token with a stale one
     texts: int  # more than at the last scan
-    collisions: int  # likewise
-    hot_tokens: int  # likewise
+    collisions: int  # the same
+    hot_tokens: int  # the same
     only_new: bool  # whether nothing but new texts is stale or gone
 
 
 def update_results(
     store: Store, changed: pa.Table, scanned: dict[str, Any], resources: Resources, *, quiet: bool
 ) -> dict[str, float]:
-    """Bring the results of the last scan up to date with the texts `changed`; seconds by stage.
+    """Update the results of the last scan for the texts `changed`. Return seconds by stage.
 
     `scanned` is that scan's summary.
     """
@@ -102,7 +102,7 @@ def _changes(store: Store, changed: pa.Table, scanning: Scanning) -> _Changes:
     existed, exists = (changed[name].to_numpy().astype(np.bool_) for name in ("existed", "exists"))
     tokens = token_matrix(changed["tokens"], store.signing.tokens)
     arrived, gone = exists & ~existed, existed & ~exists
-    # where group_ids do not matter, another copy of a text changes no pair
+    # if group_ids do not matter, another copy of a text changes no pair
     stale = exists if scanning.across != "any" else arrived
     known = np.unique(tokens[stale | gone])
     holders = store.corpus.holders(pa.table({"token": known}))
@@ -130,12 +130,12 @@ def _changes(store: Store, changed: pa.Table, scanning: Scanning) -> _Changes:
 
 
 def _counts(known: Numbers, tokens: Numbers) -> Numbers:
-    """How often each of the sorted `known` tokens stands in `tokens`, all of which are known."""
+    """Count how often each of the sorted `known` tokens occurs in `tokens`, all of which are known."""
     return np.bincount(np.searchsorted(known, tokens), minlength=len(known))
 
 
 def _load(scratch: Database, store: Store, scanning: Scanning, affected: pa.Table, pairs: pa.Table) -> None:
-    """Put the affected texts and all their pairs into `scratch`, in the tables that clusters are made of."""
+    """Load the affected texts and all their pairs into the tables of `scratch` that clusters are made of."""
     scratch.create("signatures", store.corpus.signatures_of(scanning.across, affected))
     collapse(scratch)
     scratch.create("named_pairs", pairs)

@@ -1,6 +1,6 @@
-"""The verbs that change a store: what the commands do, for Python.
+"""The verbs that change a store: the implementation of the commands, for Python.
 
-Options are the command line's, with underscores: `run("dump.xml.bz2", out="found", jaccard=0.9, workers=4)`.
+The options are those of the command line, with underscores: `run("dump.xml.bz2", out="found", jaccard=0.9, workers=4)`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from esdedup.store.registry import address_of, drop_store, open_store
 from esdedup.store.store import Store
 
 SHOWN = 20
-"""How many rows an answer has unless it is asked for more."""
+"""The default number of rows in an answer."""
 
 
 def run(
@@ -56,13 +56,13 @@ def run(
     quiet: bool,
     **options: Any,
 ) -> dict[str, Any]:
-    """Index `sources`, scan, and write every file of the contract to the folder `out`; the summary.
+    """Index `sources`, scan, and write every file of the contract to the folder `out`. Return the summary.
 
-    One of the files is a page about the results, `report.html`, unless `report` is false. With `keep_going`, sources
-    that are missing or damaged are passed over as far as they must, and stand in the summary under `damaged`. Without
-    `store` it is OUT/store.duckdb. A job that is finished already only writes its files again; other sources into the
-    same store raise `StoreSourcesError`. With `fresh` a new generation takes the place of what is there, once it is
-    finished; on a server, `keep_generations` of the older ones stay. `options` are those of `Settings.of`.
+    One of the files is a page about the results, `report.html`, unless `report` is false. With `keep_going`, missing or
+    damaged sources are skipped as far as necessary, and are listed in the summary under `damaged`. The default `store`
+    is OUT/store.duckdb. A completed job only writes its files again. Other sources for the same store raise
+    `StoreSourcesError`. With `fresh`, a new generation replaces the existing one when it is complete; on a server,
+    `keep_generations` of the older ones stay. `options` are those of `Settings.of`.
     """
     settings = settings_of(options)
     check_table(table)
@@ -96,11 +96,11 @@ def index(
     quiet: bool,
     **options: Any,
 ) -> dict[str, Any]:
-    """Read, split, sign and store `sources`; counts of what the store then holds.
+    """Read, split, sign and store `sources`. Return the counts of what the store then contains.
 
-    A document that is in the store already is skipped; one whose text has changed replaces the old one. With `part`
-    ("2/3"), this is one of several machines that read the same sources together into a store on a server; nothing
-    of it counts before all parts have come to their end.
+    A document that is already in the store is skipped; one whose text has changed replaces the old one. With `part`
+    ("2/3"), this is one of several machines that read the same sources together into a store on a server. Nothing is
+    committed before all parts are complete.
     """
     settings = settings_of(options, parts=True)
     check_generations(keep_generations, store)
@@ -127,8 +127,9 @@ def scan(
     quiet: bool,
     **options: Any,
 ) -> dict[str, Any]:
-    """Find pairs and clusters among everything in `store`; write the files to `out` if given, as `run` does; the
-    summary."""
+    """Find pairs and clusters among everything in `store`. Write the files to `out` if given, as `run` does. Return the
+    summary.
+    """
     settings = settings_of(options)
     check_table(table)
     if out is not None:
@@ -153,11 +154,11 @@ def add(
     quiet: bool,
     **options: Any,
 ) -> dict[str, Any]:
-    """Index new or changed documents and bring pairs and clusters up to date, without a full scan; the summary.
+    """Index new or changed documents and update pairs and clusters without a full scan. Return the summary.
 
-    Scan options are those of the last scan; others, or changes to a large part of the store, mean a full scan. The
-    summary has `added` (documents new, unchanged and replaced, and `matched`, how many of their sentences match
-    another one) and `matches`, the first `matches` of them.
+    Scan options are those of the last scan; others, or changes to a large part of the store, cause a full scan. The
+    summary has `added` (documents new, unchanged and replaced, and `matched`, how many of their sentences match another
+    one) and `matches`, the first `matches` of them.
     """
     settings = settings_of(options)
     check_table(table)
@@ -168,7 +169,7 @@ def add(
     checkpoints = source_checkpoints(found, settings.reading)
     with MemoryWatch() as memory, open_for(store, settings) as opened:
         check_adding(opened, settings)
-        next_scanning(opened, settings)  # what is wrong with it is said before anything is read
+        next_scanning(opened, settings)  # report errors in the options before reading any source
         clock = time.perf_counter()
         merged = read_into(opened, found, checkpoints, settings, keep_going=keep_going, quiet=quiet)
         opened.ledger.begin_job("add")
@@ -182,15 +183,15 @@ def add(
 
 
 def remove(*documents: str, store: Address, quiet: bool, **options: Any) -> dict[str, Any]:
-    """Delete documents by their ids, with all that hangs on them, and bring pairs and clusters up to date.
+    """Delete documents by their ids, with their sentences, and update pairs and clusters.
 
-    The counts of what the store then holds, of documents `removed`, and the ids that are `unknown`.
+    Return the counts of what the store then contains, of documents `removed`, and the `unknown` ids.
     """
     settings = settings_of(options)
     with open_for(store, settings, must_exist=True) as opened:
         require_committed(opened)
-        next_scanning(opened, settings)  # likewise, before anything is deleted
-        # what the same command had deleted before it was killed is not unknown
+        next_scanning(opened, settings)  # as in `add`, before anything is deleted
+        # documents that the same command deleted before it was killed are not unknown
         begun = opened.ledger.begin_job("remove", documents)
         gone = set(begun) if set(begun) == set(documents) else set()
         removed, unknown = opened.corpus.remove(documents)
@@ -202,7 +203,7 @@ def remove(*documents: str, store: Address, quiet: bool, **options: Any) -> dict
 
 
 def status(*, store: Address) -> dict[str, Any]:
-    """Counts, settings, sources, last scan, unfinished work (a sentence, or None) and disk of `store`."""
+    """Return counts, settings, sources, last scan, unfinished work (a sentence, or None) and disk space of `store`."""
     with open_store(store, read_only=True) as opened:
         return {
             "store": opened.address,
@@ -225,7 +226,7 @@ def status(*, store: Address) -> dict[str, Any]:
 
 
 def drop(*, store: Address) -> None:
-    """Delete what esdedup made in `store`, and nothing else. On a server also what it cannot open."""
+    """Delete what esdedup made in `store`, and nothing else. On a server, this includes stores that it cannot open."""
     drop_store(store)
     forget_scans(str(store))
 
@@ -245,7 +246,7 @@ def _finish(
 
 
 def _unfinished_job(store: Store) -> str | None:
-    """What was begun and not finished, and how to finish it."""
+    """Return what was begun and not finished, and how to finish it."""
     if address_of(store.address).has_unfinished_generation():
         return "a new generation is being made; run the same command with --fresh again"
     begun = store.ledger.unfinished_reading()
@@ -262,5 +263,5 @@ def _unfinished_job(store: Store) -> str | None:
         return f"esdedup {verb}; run the same command again"
     last = store.results.last_scan()
     if last is not None and not last["current"]:
-        return "documents came or went since the last scan; run esdedup scan"
+        return "documents were added or removed since the last scan; run esdedup scan"
     return None

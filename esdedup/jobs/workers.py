@@ -1,4 +1,4 @@
-"""Workers that prepare batches: threads to begin with, then processes, any of which may be killed."""
+"""Workers that prepare batches: threads at first, then processes, any of which may be killed."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from esdedup.jobs.prepare import Prepared, get_ready, prepare
 from esdedup.jobs.revision_deltas import RevisionDelta
 
 _WORTH_WORKERS = 24 * 2**20
-"""Bytes of documents after which worker processes, about a second in starting, are worth it."""
+"""Bytes of documents from which worker processes pay off: they take about a second to start."""
 
 _LOOK = 5.0
-"""Seconds without an answer after which it is looked whether all workers live."""
+"""Seconds without an answer after which the workers are checked."""
 
 
 class Workers:
-    """Threads to begin with, processes once there is enough to do and they are ready.
+    """Threads at first, processes once there is enough to do and they are ready.
 
-    Small jobs never wait for processes to start, and where nothing is compiled yet it happens here, once, and
-    not in every worker. With one worker everything is done in place.
+    Small jobs never wait for processes to start. If nothing is compiled yet, this happens here, once, and not in every
+    worker. With one worker everything is done in this thread.
     """
 
     def __init__(self, count: int) -> None:
@@ -42,7 +42,7 @@ class Workers:
         self._work: int | None = None  # the end of the pipe from which the processes take their work
 
     def submit(self, delta: RevisionDelta) -> Future[Prepared]:
-        """Have a batch prepared; `EsdedupError` once a worker is lost."""
+        """Submit a batch for preparation. Raise `EsdedupError` after a worker was lost."""
         work = (delta.texts, delta.page, delta.plan)
         if self.count == 1:
             done: Future[Prepared] = Future()
@@ -65,7 +65,7 @@ class Workers:
             raise self._loss() from error
 
     def result(self, future: Future[Prepared]) -> Prepared:
-        """The answer of a worker, when it is there; `EsdedupError` if one is lost meanwhile."""
+        """Wait for the answer of a worker and return it. Raise `EsdedupError` if a worker is lost meanwhile."""
         while True:
             try:
                 return future.result(_LOOK)
@@ -73,12 +73,12 @@ class Workers:
                 raise self._loss() from error
             except TimeoutError:
                 if future.done():
-                    raise  # of the work itself
+                    raise  # from the work itself
                 if self._has_lost():
                     raise self._loss() from None
 
     def _has_lost(self) -> bool:
-        """Whether a worker was killed, which the process that starts them may never tell of."""
+        """Whether a worker was killed, which the process that starts workers may never report."""
         return self._processes is not None and any(map(_is_gone, list(self._processes._processes or ())))
 
     def _loss(self) -> EsdedupError:
@@ -89,7 +89,7 @@ class Workers:
         )
 
     def close(self) -> None:
-        """End them all; what they have not begun is left undone."""
+        """End all workers. Work that has not begun is dropped."""
         self._threads.shutdown(cancel_futures=True)
         if self._processes is not None:
             if self._lost or self._has_lost():
@@ -107,12 +107,12 @@ def _is_gone(process: int) -> bool:
 
 
 def _end_workers(pool: ProcessPoolExecutor, work: int | None) -> None:
-    """End the workers of a pool that has lost one, and the process that starts them, which may never tell of it.
+    """End the workers of a pool that has lost one, and the process that starts them, which may never report it.
 
-    The pool may still wait for the rest of an answer of which the killed one wrote half, or, before Python 3.11.5, for
-    room in the pipe of `work`, from which nobody reads any more.
+    The pool may still wait for the rest of a half-written answer or, before Python 3.11.5, for room in the pipe of
+    `work`, from which nobody reads any more.
     """
-    inside: Any = pool  # its types know less of it
+    inside: Any = pool  # its types do not cover all of it
     workers = list(inside._processes or ())
     for child in psutil.Process().children():
         with suppress(psutil.Error):
@@ -144,7 +144,7 @@ def _processes(count: int) -> ProcessPoolExecutor:
 
 @contextmanager
 def _without_main() -> Iterator[None]:
-    """Hide the caller's script: starting workers would run it again, and they need nothing of it."""
+    """Hide the caller's script: starting workers would run it again, and they do not need it."""
     script = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
     try:

@@ -1,1 +1,1 @@
-"""How does a scan run on one machine? DuckDB, compiled kernels, threads."""
+"""Scans on one machine, with DuckDB, compiled kernels and threads."""

@@ -1,7 +1,7 @@
-"""Groups into ranges whose texts fit in memory together.
+"""Cut groups into ranges whose texts fit in memory together.
 
-Groups come in the order of their components (texts that hang together by any chain of collisions), so a
-component stands in one range where it fits, and each of its texts is read once.
+Groups come in the order of their connected components (texts linked by any chain of collisions). So a component is in
+one range if it fits, and each of its texts is read once.
 """
 
 from __future__ import annotations
@@ -17,16 +17,18 @@ from esdedup.columns.kernels import compiled
 
 
 class Cut(NamedTuple):
-    """Postings (token, text) in component order with the range that each belongs to, and whether it is the
-    range's first posting of its text."""
+    """Postings (token, text) in component order, the range of each, and whether it is the range's first posting of its
+    text.
+    """
 
     ranges: Numbers
     firsts: npt.NDArray[np.bool_]
 
 
 class Cutter:
-    """Assigns ranges to postings that come in batches; a range never costs more than `budget` bytes unless
-    one group alone does."""
+    """Assigns ranges to postings that come in batches. A range never costs more than `budget` bytes, unless one group
+    alone does.
+    """
 
     def __init__(self, texts: int, budget: int) -> None:
         self._seen = np.full(texts, -1, np.int32)
@@ -35,7 +37,7 @@ class Cutter:
         self._cost = 0
 
     def cut(self, tokens: Numbers, numbers: Numbers, costs: Numbers) -> Cut:
-        """The ranges of whole groups: rows of one token stand together and are never split over calls."""
+        """Return the ranges of whole groups. Rows of one token must be adjacent and are never split over calls."""
         ranges = np.empty(len(tokens), np.int64)
         firsts = np.empty(len(tokens), np.bool_)
         self._range, self._cost = _cut(
@@ -78,7 +80,7 @@ def _cut(
 
 
 def whole_groups(batches: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
-    """Batches again, cut so that rows of one token never stand in two."""
+    """Yield batches again, cut so that rows of one token are never in two."""
     rest: tuple[Any, ...] | None = None
     for batch in batches:
         rows = batch if rest is None else tuple(map(np.concatenate, zip(rest, batch, strict=True)))

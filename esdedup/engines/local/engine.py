@@ -1,7 +1,7 @@
 """The local engine: a private DuckDB database that may spill to disk, kernels on all threads, one process.
 
-A scan leaves in its database the tables `texts` (number, hash, copies, length, group_id, stale, first) and `pairs`
-(a, b, jaccard, word_edit_distance, shared_tokens, closeness), a < b by number; clusters are made of them.
+A scan leaves in its database the tables `texts` (number, hash, copies, length, group_id, stale, first) and `pairs` (a,
+b, jaccard, word_edit_distance, shared_tokens, closeness), a < b by number. Clusters are made of them.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ from esdedup.matching.engine import (
 )
 from esdedup.matching.groups import group_tokens, token_matrix
 
-_TEXTS_AT_ONCE = 1_000_000  # hashes of one request for texts
+_TEXTS_AT_ONCE = 1_000_000  # hashes per request for texts
 _GROUPING_BYTES = 40  # token, order, member and column of one posting while it is grouped in memory
 
 SET_BYTES = 12
-"""Of a text's byte, once its shingles are 64-bit numbers."""
+"""Memory for each byte of a text, after its shingles are 64-bit numbers."""
 
 
 @dataclass(frozen=True)
 class Sentences:
-    """Where the sentences of a scan come from. Signatures come in numbered slices but for those that are done.
+    """The source of a scan's sentences. Signatures come in numbered slices, except those that are done.
 
-    With `stale` (a column `hash`), only pairs with one of those texts are asked for, and only collisions that they take
-    part in; `signatures` must then hold every sentence that shares a token with them. `rank` asks the store which
-    records hold most of the terms of others, see `esdedup.store.ranking_joins`.
+    With `stale` (a column `hash`), only pairs with one of those texts are wanted, and only their collisions.
+    `signatures` must then return every sentence that shares a token with them. `rank` lets the store find the records
+    that share most terms with others; see `esdedup.store.ranking_joins`.
     """
 
     tokens: int
@@ -60,8 +60,7 @@ class Sentences:
 
 
 class LocalEngine(Engine):
-    """One scan in `scratch`. A scratch database in which a killed scan of the same sentences has got somewhere is gone
-    on with."""
+    """One scan in `scratch`. If a killed scan of the same sentences has left work there, it is continued."""
 
     name = "local"
 
@@ -76,10 +75,12 @@ class LocalEngine(Engine):
         """This engine."""
         return self
 
-    # -- what is done already -----------------------------------------------------------------------------
+    # -- progress -----------------------------------------------------------------------------------------
 
     def stage(self, name: str, work: Callable[[], int]) -> int:
-        """The result of `work`, done now unless it was done before; it leaves whole tables and starts anew."""
+        """Return the result of `work`, run now unless it was done before. It leaves complete tables and starts from
+        scratch.
+        """
         known = self.result(name)
         if known is None:
             known = work()
@@ -87,16 +88,16 @@ class LocalEngine(Engine):
         return known
 
     def result(self, stage: str) -> int | None:
-        """What a stage has resulted in, if it is done."""
+        """Return the result of a stage, if it is done."""
         row = self.db.row("SELECT result FROM done WHERE stage = ?", [stage])
         return int(row[0]) if row else None
 
     def finish(self, stage: str, result: int) -> None:
-        """Note that a stage is done."""
+        """Record that a stage is done."""
         self.db.execute("INSERT OR REPLACE INTO done VALUES (?, ?)", [stage, result])
 
     def steps(self, stage: str, steps: int, work: Callable[[int], pa.Table]) -> None:
-        """Add to `pairs` what each step gives that is not done yet."""
+        """Add the result of each step that is not done yet to `pairs`."""
         for done in range(self.result(stage) or 0, steps):
             pairs = work(done)
             self.db.execute("BEGIN")
@@ -142,26 +143,26 @@ class LocalEngine(Engine):
         return self.db.count("SELECT count(*) FROM brought")
 
     def brought(self, first: int, last: int) -> pa.LargeStringArray:
-        """The texts numbered from `first` up to, not including, `last`."""
+        """Return the texts numbered from `first` to `last` (exclusive)."""
         held = self.db.table("SELECT text FROM brought WHERE number >= ? AND number < ? ORDER BY number", [first, last])
         return held["text"].cast(pa.large_string()).combine_chunks()
 
     def batches(self, query: str) -> Iterator[tuple[Numbers, ...]]:
-        """A result of integers in batches of columns."""
+        """Yield an integer result in batches of columns."""
         for batch in self.db.batches(query):
             yield tuple(column.to_numpy().astype(np.int64) for column in batch.columns)
 
     def create_pairs(self) -> None:
-        """Make the table `pairs`, empty."""
+        """Create the empty table `pairs`."""
         self.db.execute(
             "CREATE OR REPLACE TABLE pairs (a INTEGER, b INTEGER, jaccard DOUBLE, word_edit_distance INTEGER, "
-            "shared_tokens INTEGER, closeness DOUBLE)"  # by whatever made the pair, where that is not Jaccard
+            "shared_tokens INTEGER, closeness DOUBLE)"  # by the matcher that found the pair, if not Jaccard
         )
 
     # -- groups by token ----------------------------------------------------------------------------------
 
     def collide(self, hot_limit: int) -> Collisions:
-        """In memory where all tokens fit, otherwise in DuckDB; both ways give the same groups."""
+        """In memory if all tokens fit, otherwise in DuckDB. Both give the same groups."""
         texts = self.collapse()
         tokens = self.stage("hold", lambda: self._hold(texts))
         hot = self.db.rows(
@@ -171,7 +172,7 @@ class LocalEngine(Engine):
         return Collisions(tokens, [(int(token), int(count)) for token, count in hot])
 
     def _hold(self, texts: int) -> int:
-        """Fill `held` with the postings (token, number) of every token of two or more texts; their number."""
+        """Fill `held` with the postings (token, number) of every token of two or more texts. Return their number."""
         self.db.execute("CREATE OR REPLACE TABLE held (token BIGINT, number INTEGER)")
         columns = self.sentences.tokens
         if texts * columns * _GROUPING_BYTES <= self.budget:
@@ -191,7 +192,7 @@ class LocalEngine(Engine):
             return int(wanted.sum())
         collisions = 0
         for column in range(1, columns + 1):
-            # tokens of different columns never meet, so each column is grouped alone, in a tenth of the memory
+            # tokens of different columns are never equal, so each column is grouped alone, in a tenth of the memory
             self.db.execute(
                 f"CREATE OR REPLACE TEMP VIEW postings_of AS SELECT s.tokens[{column}] AS token, t.number, t.stale "
                 "FROM texts t JOIN signatures s ON s.rowid = t.first"
@@ -206,7 +207,7 @@ class LocalEngine(Engine):
         return collisions
 
     def compare_groups(self, function: CompareGroups, context: MatchContext) -> int:
-        """In ranges of groups that hang together, whose texts fit in memory, so that most texts are read once."""
+        """In ranges of connected groups whose texts fit in memory, so that most texts are read once."""
         ranges = self.stage("order", lambda: self._order(self.collapse(), context))
         found = self.result("candidates") or 0
         for done in range(self.result("ranges") or 0, ranges):
@@ -228,7 +229,7 @@ class LocalEngine(Engine):
         return function(context, postings, texts)
 
     def _order(self, texts: int, context: MatchContext) -> int:
-        """Give each posting a range, in component order, and bring the texts of each range; the ranges."""
+        """Give each posting a range, in component order, and load the texts of each range. Return the ranges."""
         parent = np.arange(texts, dtype=np.int32)
         last = (-1, -1)
         for tokens, numbers in self.batches("SELECT token, number FROM held ORDER BY token"):
@@ -277,7 +278,7 @@ class LocalEngine(Engine):
     def survey(
         self, function: Survey[S], context: MatchContext, begin: Callable[[], S], unite: Callable[[S, S], S]
     ) -> S:
-        """One state, which all batches add to."""
+        """One state, to which all batches are added."""
         self.bring_all()
         state = begin()
         for first, last in self._text_ranges():
@@ -285,7 +286,7 @@ class LocalEngine(Engine):
         return state
 
     def _text_ranges(self) -> Iterator[tuple[int, int]]:
-        """Numbers of texts, cut so that the shingle sets of a range fit in a quarter of the budget."""
+        """Yield ranges of text numbers, cut so that the shingle sets of a range fit in a quarter of the budget."""
         texts = self.collapse()
         total = self.db.count("SELECT sum(length) FROM texts")
         at_once = max(1, min(100_000, self.budget // 4 * texts // max(1, SET_BYTES * total)))
@@ -317,7 +318,7 @@ class LocalEngine(Engine):
                 self.db.insert("met", found)
         return self.db.count("SELECT count(*) FROM met")
 
-    # -- candidates that stand in a list --------------------------------------------------------------------
+    # -- lists of candidates ------------------------------------------------------------------------------
 
     def compare_pairs(self, function: ComparePairs, context: MatchContext, candidates: str = "met") -> None:
         """In slices of the table `candidates` (a, b) that fit in memory."""
@@ -325,7 +326,9 @@ class LocalEngine(Engine):
         self.steps("slices", slices, lambda which: self._compare(function, context, which))
 
     def _list(self, candidates: str) -> int:
-        """Make the table `candidates` of the pairs of another, each once and a < b, in slices; how many of those."""
+        """Make the table `candidates` of the pairs in another table, each once and a < b, in slices. Return their
+        number.
+        """
         self.db.execute("CREATE OR REPLACE TABLE candidates (a INTEGER, b INTEGER, slice BIGINT)")
         listed = self.batches(
             f"""
@@ -357,7 +360,7 @@ class LocalEngine(Engine):
 
 
 def create_signatures(db: Database, tokens: int) -> None:
-    """Make the table `signatures`, if there is none."""
+    """Create the table `signatures`, if there is none."""
     db.execute(
         "CREATE TABLE IF NOT EXISTS signatures "
         f"(hash UBIGINT, group_id BIGINT, length INTEGER, tokens BIGINT[{tokens}])"
@@ -365,10 +368,10 @@ def create_signatures(db: Database, tokens: int) -> None:
 
 
 def collapse(db: Database, stale: pa.Table | None = None) -> int:
-    """Make the table `texts` from `signatures`; the number of texts.
+    """Make the table `texts` from `signatures`. Return the number of texts.
 
     Identical sentences are one text (number, hash, copies, length, group_id, stale), numbered from 0 in the order of
-    their content hashes. Without `stale` (a column `hash`) all are.
+    their content hashes. Without `stale` (a column `hash`), all texts are stale.
     """
     if stale is not None:
         db.create("wanted", stale)

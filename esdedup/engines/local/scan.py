@@ -1,4 +1,4 @@
-"""A scan that runs on the local engine alone: it works in the engine's database, in stages that are each done once."""
+"""A scan that runs only on the local engine: it works in the engine's database, in stages that run once each."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from esdedup.matching.engine import Engine, MatchContext
 
 
 class LocalScan:
-    """What such scans have at hand. `UsageError` for another engine."""
+    """What such scans have in common. Raise `UsageError` for another engine."""
 
     def __init__(self, engine: Engine, context: MatchContext) -> None:
         self._engine: LocalEngine = engine.local()

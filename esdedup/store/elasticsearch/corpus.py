@@ -102,7 +102,7 @@ class ServerCorpus(Corpus):
         missing = self._ledger.missing_parts()
         self._open.indices.refresh(names["sentences"], names["documents"])  # make them visible before they are counted
         if missing:
-            log.warning("this part is complete; still missing: %s", ", ".join(map(str, missing)))
+            log.warning("this part is complete; still to come: %s", ", ".join(map(str, missing)))
             return {}
         before = reader.count(names["sentences"], {"range": {"number": {"lt": reading.first << POSITION_BITS}}})
         arrived = reader.count(names["sentences"]) - before

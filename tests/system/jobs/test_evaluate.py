@@ -120,7 +120,7 @@ def test_nothing_golden(tmp_path: Path, store: str) -> None:
     [
         ("a b\n\nd%20d nobody\n", "line 3: nobody is not in "),
         ("a b\nh%20\n", "line 2: h%20 is not in "),
-        ("a b\nc a\n", "line 2: a stands in line 1 too"),
+        ("a b\nc a\n", "line 2: a is also in line 1"),
         ("a b\r\n\r\nc c\r\n", "line 3: c stands there twice"),
         (b"a b\nc \xff\n", "line 2: not UTF-8"),
         (b"\xff\xfea\x00 \x00b\x00", "line 1: not UTF-8"),

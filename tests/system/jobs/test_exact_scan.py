@@ -114,7 +114,7 @@ def test_killed_as_it_marks_what_is_done(
 def test_impossible_settings(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="exact needs verify exact"):
         esdedup.Settings.of(exact=True, verify="none")
-    with pytest.raises(SettingsError, match="not both"):
+    with pytest.raises(SettingsError, match="exclude each other"):
         esdedup.Settings.of(exact=True, candidates="tokens")
     with pytest.raises(UsageError, match="needs a store"):
         esdedup.cluster_texts(["a", "b"], exact=True)

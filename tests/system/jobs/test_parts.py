@@ -192,7 +192,7 @@ def test_what_is_missing_is_said_and_nothing_counts_before(tmp_path: Path, store
         out, errors = refused.communicate(timeout=120)
         assert (refused.returncode, out) == (1, "")
         assert (
-            errors == f"esdedup: {store}: a reading in parts is not finished; still to come: esdedup index {missing}\n"
+            errors == f"esdedup: {store}: a run in parts is not finished; still to come: esdedup index {missing}\n"
         )
         with pytest.raises(StoreError, match="still to come"):
             esdedup.remove("r1", store=store)
@@ -291,7 +291,7 @@ def test_a_store_in_a_file_has_one_writer(tmp_path: Path) -> None:
     child = command("index", "a.tsv", "--store", "s.duckdb", "--part", "1/3", cwd=tmp_path)
     out, errors = child.communicate(timeout=120)
     assert (child.returncode, out) == (2, "")
-    assert errors == "esdedup: part is for stores on a server; a store in a file has one writer\n"
+    assert errors == "esdedup: part applies to stores on a server; a store in a file has one writer\n"
     with pytest.raises(UsageError):
         esdedup.index(tmp_path / "a.tsv", store=tmp_path / "s.duckdb", part="1/3")
     assert not (tmp_path / "s.duckdb").exists()
@@ -299,7 +299,7 @@ def test_a_store_in_a_file_has_one_writer(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("verb", [esdedup.run, esdedup.add, esdedup.dedupe])
 def test_only_index_reads_in_parts(tmp_path: Path, store: str, verb: Callable[..., Any]) -> None:
-    with pytest.raises(UsageError, match="part is for esdedup index"):
+    with pytest.raises(UsageError, match="part applies to esdedup index"):
         verb(table(tmp_path / "a.tsv", records(70, 20)), out=tmp_path / "out", store=store, part="1/3")
 
 

@@ -234,6 +234,6 @@ def test_texts_in_memory_obey_linkage() -> None:
 
 def test_a_file_keeps_no_older_generations(tmp_path: Path) -> None:
     """Which is said before anything is read."""
-    with pytest.raises(UsageError, match="keep-generations is for stores on a server"):
+    with pytest.raises(UsageError, match="keep-generations applies to stores on a server"):
         esdedup.run(table(tmp_path / "a.tsv", records()), out=tmp_path / "out", fresh=True, keep_generations=1)
     assert not (tmp_path / "out").exists()

@@ -66,10 +66,10 @@ def test_against_a_file(tmp_path: Path, address: str) -> None:
     [
         ("r1\tnobody\n", "line 1: no sentence nobody"),
         ("r1\tr2\nr1\n", "line 2: write two ids"),
-        ("r1\tr2\tvery\n", "line 1: very is no Jaccard"),
+        ("r1\tr2\tvery\n", "line 1: very is not a Jaccard"),
         ("r1\tr2\t0.8\tmore\n", "line 1: write two ids"),
-        ("r1\tr2\tnan\n", "nan is no Jaccard"),
-        ("r1\tr2\t-7\n", "-7 is no Jaccard"),
+        ("r1\tr2\tnan\n", "nan is not a Jaccard"),
+        ("r1\tr2\t-7\n", "-7 is not a Jaccard"),
         ("r1\t" + 140_000 * "r" + "\n", "line 1: no sentence r{80} in "),
     ],
 )

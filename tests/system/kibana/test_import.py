@@ -271,7 +271,7 @@ def test_the_command_fails_with_one_line() -> None:
     [
         (["--store", "a.duckdb"], "a.duckdb: Kibana shows stores on a server"),
         (["--store", "http://127.0.0.1:9200/"], "the address must end with a prefix"),
-        (["--store", STORE, "--out", "a.json"], "--out a.json: Kibana takes files whose names end in .ndjson"),
+        (["--store", STORE, "--out", "a.json"], "--out a.json: Kibana accepts only files with the extension .ndjson"),
         (["--store", STORE, "--out", "a.ndjson", "--kibana", "http://x"], "--out writes a file and --kibana imports"),
         (["--store", STORE, "--kibana", "http://u:secret@x"], "must not contain a user and password"),
     ],

@@ -251,7 +251,7 @@ def test_two_changes_at_once(elastic_url: str, elastic_prefix: str, job: Job, tm
         proxy.when(lambda request: request.method != "GET", first(other), after=int(share * 120))
         if share < 0.6:  # a reading has begun, which comes first
             esdedup.add(job.b, store=store, **HOW)
-            assert "a reading is not finished" in str(other.error)
+            assert "a run is not finished" in str(other.error)
             esdedup.remove(*REMOVED_TOO, store=store)
         else:
             with pytest.raises(StoreLockedError, match="another command has just changed this store"):

@@ -80,7 +80,7 @@ def test_what_stands_in_a_list_is_a_path(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("texts", ["a string", [1, 2], 7])
 def test_cluster_texts_says_what_it_takes(texts: object) -> None:
-    with pytest.raises(esdedup_error("UsageError"), match="takes a sequence of strings"):
+    with pytest.raises(esdedup_error("UsageError"), match="needs a sequence of strings"):
         esdedup.cluster_texts(texts)  # type: ignore[arg-type]
 
 
