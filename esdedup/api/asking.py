@@ -1,4 +1,4 @@
-"""The verbs that ask a store. Each takes its address, or a store that is open already, which is quicker."""
+"""The query verbs. Each takes the address of a store or an open store, which is faster."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def similar(text: str, *, store: Address | Store, jaccard: float | None = None, 
         Hits by Jaccard similarity, then id, each with shared tokens, containment and word edit distance.
 
     Raises:
-        StoreError: There is no store, or a reading is not finished.
+        StoreError: There is no store, or a run is not finished.
 
     Example:
         >>> esdedup.similar("The quick brown fox.", store="news.duckdb")[0].id  # doctest: +SKIP
@@ -39,7 +39,7 @@ def similar(text: str, *, store: Address | Store, jaccard: float | None = None, 
 
 
 def suggest(prefix: str, *, store: Address | Store, limit: int = 20) -> Rows[Sentence]:
-    """List the stored sentences that begin with a prefix, whatever the case of its letters.
+    """List the stored sentences that begin with a prefix, ignoring case.
 
     Args:
         prefix: How the sentences begin.
@@ -50,7 +50,7 @@ def suggest(prefix: str, *, store: Address | Store, limit: int = 20) -> Rows[Sen
         Sentences by text, then id.
 
     Raises:
-        StoreError: There is no store, or a reading is not finished.
+        StoreError: There is no store, or a run is not finished.
 
     Example:
         >>> esdedup.suggest("the population was", store="news.duckdb")  # doctest: +SKIP
@@ -103,12 +103,12 @@ def clusters(
         min_size: Fewest sentences of a cluster.
         kind: Only clusters of this kind.
         document: Only clusters with a sentence of the document with this id.
-        text: Only clusters whose texts hold all these words.
+        text: Only clusters whose texts contain all these words.
         since: Folder of an earlier run: only what is new, grown or gone since then, each with its `change` and how many
             sentences with its texts were clustered `before`.
         sort: Largest first, weakest edge, surest kind, surest contradiction, or most copies.
         limit: Most clusters to return. Default: all.
-        after: Id of the cluster behind which to continue.
+        after: Id of the cluster after which to continue.
 
     Returns:
         An iterator over clusters.
@@ -136,9 +136,9 @@ def overlap(
     document: str | None = None,
     limit: int | None = None,
 ) -> Overlap:
-    """Compare documents, or sources: how many sentences of one stand in the other.
+    """Compare documents, or sources: how many sentences of one are in the other.
 
-    A sentence of A stands in B if B has the same text, or one that is a pair with it.
+    A sentence of A is in B if B has the same text, or one that is a pair with it.
 
     Args:
         store: Address of a store, or an open one.

@@ -27,7 +27,7 @@ def run(
 ) -> Summary:
     """Index sources, find near-duplicates, and write every result file to a folder.
 
-    The same job again only writes its files again; a killed job is finished by the same call.
+    Repeat the call to finish a killed job. A completed job only writes its files again.
 
     Args:
         sources: Files, folders or patterns; a list holds paths, never patterns.

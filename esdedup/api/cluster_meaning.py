@@ -89,10 +89,10 @@ def fill(frame: str, table: Address) -> Iterator[str]:
 
 
 def lineage(*, store: Address | Store, document: str | None = None, limit: int | None = None) -> Lineage:
-    """Tell who said it first: trees of copies from page to page, most copies first.
+    """Show who wrote a sentence first: trees of copies from page to page, most copies first.
 
-    Each member's parent is the most similar sentence that is known to have stood somewhere before it. Dumps with full
-    history know the edit that brought a sentence.
+    Each member's parent is the most similar sentence that is known to have appeared earlier elsewhere. Dumps with full
+    history show the edit that added a sentence.
 
     Args:
         store: Address of a store, or an open one.

@@ -40,7 +40,7 @@ def dedupe(
         store: Address of the store; its results become stars. Default: store.duckdb in `out`.
         keep: Which sentence or record of a cluster is kept.
         kinds: Only drop from clusters of these kinds. Default: all.
-        annotate: Keep everything, and write beside each record what would become of it.
+        annotate: Keep everything, and mark each record with what would happen to it.
         fresh: Replace the store by a new one when the job is finished.
         keep_going: Continue after a missing or damaged source.
         quiet: Show no progress.
@@ -80,7 +80,7 @@ def cluster_texts(texts: Sequence[str], **options: Unpack[RunOptions]) -> TextCl
         Labels of clusters, and the verified pairs, as numpy arrays.
 
     Raises:
-        UsageError: `texts` is no sequence of strings, or an option is unknown, out of range or does not apply.
+        UsageError: `texts` is not a sequence of strings, or an option is unknown, out of range or does not apply.
 
     Example:
         >>> esdedup.cluster_texts(["One text.", "One text.", "Another."]).label  # doctest: +SKIP

@@ -1,4 +1,4 @@
-"""What the verbs answer: dataclasses whose fields are those of the JSON, and rows that become Arrow tables.
+"""The results of the verbs: dataclasses whose fields are those of the JSON, and rows that become Arrow tables.
 
 A result's fields are attributes and items (`summary.counts`, `summary["counts"]`), `to_dict()` gives what `--json`
 prints, and notebooks show a small table.
@@ -230,7 +230,7 @@ class Status(Result):
 
 @dataclass(frozen=True, repr=False)
 class Sentence(Result):
-    """A stored sentence, and where it stands."""
+    """A stored sentence, and its place."""
 
     _shown: ClassVar[tuple[str, ...]] = ("id", "title", "text")
 
@@ -246,7 +246,7 @@ class Sentence(Result):
 
 @dataclass(frozen=True, repr=False)
 class Hit(Sentence):
-    """A stored sentence that is like a text."""
+    """A stored sentence that is similar to a text."""
 
     _shown: ClassVar[tuple[str, ...]] = ("id", "jaccard", "match", "text")
 
@@ -344,7 +344,7 @@ class Contradiction(Result):
 
 @dataclass(frozen=True, repr=False)
 class Lineage(Result):
-    """Who said it first: trees of copies, and who added them."""
+    """Who wrote a sentence first: trees of copies, and who added them."""
 
     _shown: ClassVar[tuple[str, ...]] = ("editors", "undated")
 

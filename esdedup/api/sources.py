@@ -1,4 +1,4 @@
-"""What names a source in a call: a path, a pattern, or a list of paths."""
+"""The source arguments of a call: a path, a pattern, or a list of paths."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SourceArgument: TypeAlias = str | Path | Iterable[str | Path]
 
 
 def source_names(arguments: Iterable[SourceArgument]) -> Iterator[str]:
-    """The sources named: what stands in a list is a path and never a pattern."""
+    """Return the names of the sources. Items of a list are paths, never patterns."""
     for argument in arguments:
         if isinstance(argument, str | Path):
             yield str(argument)
