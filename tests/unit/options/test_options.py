@@ -111,7 +111,7 @@ def test_what_is_frozen_is_replaced_as_it_was_asked_for() -> None:
     assert pooled.unit == "record"
     assert freeze(pooled, {"bands": 5}).signer.described() == {"bands": 5, "rows": 4}
     assert freeze(pooled, {"draw": 3}).signer.described() == {"hashes": 20, "draw": 3, "draws": 6}
-    with pytest.raises(SettingsError, match="exclude each other"):
+    with pytest.raises(SettingsError, match="not both"):
         freeze(stored, {"bands": 5, "hashes": 20, "draw": 4, "draws": 6})
     with pytest.raises(UsageError, match="no such option: bandz"):
         freeze(stored, {"bandz": 5})
