@@ -191,9 +191,7 @@ def test_what_is_missing_is_said_and_nothing_counts_before(tmp_path: Path, store
         refused = command("scan", "--store", store, "--out", "out", cwd=tmp_path)
         out, errors = refused.communicate(timeout=120)
         assert (refused.returncode, out) == (1, "")
-        assert (
-            errors == f"esdedup: {store}: a run in parts is not finished; still to come: esdedup index {missing}\n"
-        )
+        assert errors == f"esdedup: {store}: a run in parts is not finished; still to come: esdedup index {missing}\n"
         with pytest.raises(StoreError, match="still to come"):
             esdedup.remove("r1", store=store)
         esdedup.index(source, store=store, part="1/4", **options)  # the second time there is nothing to do
