@@ -16,11 +16,13 @@ from esdedup.errors import EsdedupError
 
 _HOMES = {
     "run": "work",
+    "dedupe": "clean",
     "index": "work",
     "scan": "work",
     "add": "work",
     "remove": "upkeep",
     "status": "upkeep",
+    "drop": "upkeep",
     "similar": "ask",
     "suggest": "ask",
     "explain": "ask",
@@ -30,15 +32,13 @@ _HOMES = {
     "templates": "meaning",
     "fill": "meaning",
     "lineage": "meaning",
-    "report": "report",
-    "dedupe": "clean",
     "plan": "plan",
     "evaluate": "evaluate",
-    "serve": "serve",
+    "report": "report",
     "demo": "demo",
-    "node": "node",
+    "serve": "serve",
     "kibana": "kibana",
-    "drop": "upkeep",
+    "node": "node",
 }
 
 

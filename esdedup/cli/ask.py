@@ -10,6 +10,7 @@ import rich_click as click
 import esdedup
 from esdedup.analysis.kind_names import KINDS
 from esdedup.api.results import Result
+from esdedup.cli.completion import complete_files
 from esdedup.cli.declared import verb_option
 from esdedup.cli.defaults import Command
 from esdedup.cli.shared_options import json_option, store_option, talk_options
@@ -93,7 +94,10 @@ def explain(a: str, b: str, store: str, as_json: bool, quiet: bool) -> None:
     kind=click.Choice(["size", "jaccard", "confidence", "contradiction", "copies"]),
 )
 @click.option(
-    "--since", metavar="RUN", help="Only what is new, grown or gone since the run whose results are in this folder."
+    "--since",
+    metavar="RUN",
+    shell_complete=complete_files,
+    help="Only what is new, grown or gone since the run whose results are in this folder.",
 )
 @_LIMIT
 @click.option("--after", metavar="CLUSTER", help="Continue after the cluster with this id.")

@@ -9,6 +9,7 @@ import rich_click as click
 
 import esdedup
 from esdedup.analysis.kind_names import KINDS
+from esdedup.cli.completion import complete_files
 from esdedup.cli.declared import resource_options, scan_options, signing_options, source_options, verb_option
 from esdedup.cli.defaults import Command
 from esdedup.cli.shared_options import (
@@ -33,7 +34,10 @@ def _listed(context: click.Context, parameter: click.Parameter, value: str | Non
     "-o", "--out", metavar="OUTDIR", type=click.Path(path_type=Path), required=True, help="Folder for the files."
 )
 @click.option(
-    "--store", metavar="ADDRESS", help=f"{ADDRESSES}; its results become stars.  [default: OUTDIR/store.duckdb]"
+    "--store",
+    metavar="ADDRESS",
+    shell_complete=complete_files,
+    help=f"{ADDRESSES}; its results become stars.  [default: OUTDIR/store.duckdb]",
 )
 @verb_option(esdedup.dedupe, "keep", "Which text of a cluster is kept.", kind=click.Choice(KEEPS))
 @click.option(

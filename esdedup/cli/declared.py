@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import rich_click as click
 
+from esdedup.cli.completion import complete_files
 from esdedup.clustering.linkages import LINKAGES
 from esdedup.formats.protocol import FORMATS
 from esdedup.formats.reading_options import Reading
@@ -70,7 +71,7 @@ def one_option(option: Option, panel: str, default: str | None = None) -> Decora
     metavar = None if option.choices else option.unit or None
     return click.option(
         f"--{option.flag}", option.name, type=kind, metavar=metavar, default=None, callback=_parsed(option),
-        help=help_text, panel=panel,
+        help=help_text, panel=panel, shell_complete=complete_files if option.unit == "FILE" else None,
     )  # fmt: skip
 
 
@@ -149,7 +150,7 @@ jaccard_option = bundle(*_of([option for option in Scanning.declared() if option
 scan_options = bundle(
     *_of(Scanning.declared(), _SCANNING, "keep", "kinds"),
     click.option(
-        "--ignore", metavar="FILE", panel=_SCANNING,
+        "--ignore", metavar="FILE", panel=_SCANNING, shell_complete=complete_files,
         help="File of texts or cluster ids that are known and wanted, one a line.",
     ),
     *choice_options(LINKAGES, "What makes a cluster", _SCANNING),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
+from esdedup.cli.completion import complete_files
 from esdedup.cli.declared import resource_options
 from esdedup.cli.defaults import Command
 from esdedup.cli.shared_options import json_option, talk_options
@@ -31,7 +32,13 @@ if TYPE_CHECKING:
     help="Folder for the files.",
 )
 @click.option("--only-generate", is_flag=True, help="Write the wiki and its truth; run nothing.")
-@click.option("-o", "--output", metavar="FILE", help="With --only-generate: the wiki's file; - is standard output.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="With --only-generate: the wiki's file; - is standard output.",
+)
 @json_option
 @resource_options
 @talk_options

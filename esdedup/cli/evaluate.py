@@ -7,6 +7,7 @@ from typing import Any
 
 import rich_click as click
 
+from esdedup.cli.completion import complete_files
 from esdedup.cli.declared import resource_options
 from esdedup.cli.defaults import Command
 from esdedup.cli.shared_options import json_option, store_option, talk_options
@@ -24,6 +25,7 @@ from esdedup.cli.work import show
 @click.option(
     "--truth",
     metavar="exact|FILE",
+    shell_complete=complete_files,
     help="The right pairs: exact for all there are, or a file of two ids a line and, if known, their Jaccard, "
     "separated by tabs.",
 )

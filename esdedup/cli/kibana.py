@@ -21,6 +21,7 @@ def kibana() -> None:
 @store_option
 @click.option("--kibana", metavar="URL", help=f"Kibana's address; of a space with /s/SPACE.  [default: {_DEFAULT}]")
 @click.option(
+    "-o",
     "--out",
     metavar="FILE.ndjson",
     type=click.Path(path_type=Path, dir_okay=False),

@@ -64,7 +64,7 @@ def drift(review: str | None, as_json: bool, quiet: bool, **options: Any) -> Non
     esdedup.templates, "min_subjects", "Fewest distinct texts of a template.", kind=click.IntRange(min=2), metavar="N"
 )
 @_DOCUMENT
-@click.option("--out", metavar="DIR", type=click.Path(path_type=Path), help="Write each table to DIR.")
+@click.option("-o", "--out", metavar="DIR", type=click.Path(path_type=Path), help="Write each table to DIR.")
 @click.option(
     "--table", type=click.Choice(["csv", "parquet"]), default="csv", show_default=True, help="Format of the tables."
 )

@@ -8,6 +8,7 @@ from typing import Any
 import rich_click as click
 
 import esdedup
+from esdedup.cli.completion import complete_files
 from esdedup.cli.declared import jaccard_option, resource_options, signing_options, source_options, verb_option
 from esdedup.cli.defaults import Command
 from esdedup.cli.shared_options import ADDRESSES, defaults_options, json_option, talk_options
@@ -15,15 +16,21 @@ from esdedup.cli.work import show
 
 
 @click.command(cls=Command)
-@click.argument("sources", nargs=-1, metavar="[SOURCE…]")
-@click.option("--store", metavar="ADDRESS", envvar="ESDEDUP_STORE", help=f"A store to sample: {ADDRESSES}.")
+@click.argument("sources", nargs=-1, metavar="[SOURCE…]", shell_complete=complete_files)
+@click.option(
+    "--store",
+    metavar="ADDRESS",
+    envvar="ESDEDUP_STORE",
+    shell_complete=complete_files,
+    help=f"A store to sample: {ADDRESSES}.",
+)
 @jaccard_option
 @verb_option(esdedup.plan, "tokens", "Most tokens of a sentence.", metavar="N")
 @click.option("--schemes", metavar="LIST", help="Only try these: BANDSxROWS or DRAWSxDRAW/HASHES, separated by commas.")
 @verb_option(esdedup.plan, "recall", "Share of the pairs that is to be found.", metavar="S")
 @verb_option(esdedup.plan, "sample", "Most sentences of the sample.", metavar="N")
 @click.option("--sentences", type=int, metavar="N", help="Forecast time, memory and disk for N sentences.")
-@click.option("--out", metavar="DIR", type=click.Path(path_type=Path), help="Folder for a plot, s-curve.png.")
+@click.option("-o", "--out", metavar="DIR", type=click.Path(path_type=Path), help="Folder for a plot, s-curve.png.")
 @json_option
 @source_options
 @signing_options

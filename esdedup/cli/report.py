@@ -13,7 +13,12 @@ from esdedup.cli.shared_options import json_option, store_option, talk_options
 @click.command(cls=Command)
 @store_option
 @click.option(
-    "--out", metavar="DIR", type=click.Path(path_type=Path), required=True, help="Folder for the page and the pictures."
+    "-o",
+    "--out",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="Folder for the page and the pictures.",
 )
 @json_option
 @talk_options

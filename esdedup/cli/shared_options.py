@@ -9,6 +9,7 @@ from pathlib import Path
 import rich_click as click
 
 import esdedup
+from esdedup.cli.completion import complete_files, complete_names
 from esdedup.cli.declared import Decorator, bundle, default_of, verb_option
 from esdedup.cli.defaults import presets, use_config, use_preset
 
@@ -27,6 +28,7 @@ def _configure_log(context: click.Context, parameter: click.Parameter, value: bo
 
 defaults_options = click.option(
     "--preset", metavar="NAME", is_eager=True, expose_value=False, callback=use_preset, panel=_GENERAL,
+    shell_complete=complete_names(presets()),
     help=f"Options of a published system: {', '.join(presets())}.",
 )  # fmt: skip
 
@@ -42,7 +44,7 @@ talk_options = bundle(
     ),
 )  # fmt: skip
 
-sources_argument = click.argument("sources", nargs=-1, required=True, metavar="SOURCE…")
+sources_argument = click.argument("sources", nargs=-1, required=True, metavar="SOURCE…", shell_complete=complete_files)
 
 fresh_option = click.option(
     "--fresh", is_flag=True, panel=_STORE, help="Replace the store by a new one when the job is finished."
@@ -56,6 +58,7 @@ ADDRESSES = "PATH.duckdb, http(s)://HOST:PORT/PREFIX or cloud:/PREFIX"
 
 store_option = click.option(
     "--store", metavar="ADDRESS", envvar="ESDEDUP_STORE", required=True, panel=_STORE,
+    shell_complete=complete_files,
     help=f"{ADDRESSES}; or set ESDEDUP_STORE.",
 )  # fmt: skip
 

@@ -9,6 +9,7 @@ import rich_click as click
 
 import esdedup
 from esdedup.api.results import Result
+from esdedup.cli.completion import complete_files
 from esdedup.cli.declared import (
     kinds_option,
     part_option,
@@ -34,14 +35,17 @@ from esdedup.cli.shared_options import (
 from esdedup.errors import SourceError
 
 _OUT = click.option(
-    "--out", metavar="DIR", type=click.Path(path_type=Path), required=True, help="Folder for the files."
+    "-o", "--out", metavar="DIR", type=click.Path(path_type=Path), required=True, help="Folder for the files."
 )
 
 
 @click.command(cls=Command)
 @sources_argument
 @_OUT
-@click.option("--store", metavar="ADDRESS", envvar="ESDEDUP_STORE", help=f"{ADDRESSES}.  [default: DIR/store.duckdb]")
+@click.option(
+    "--store", metavar="ADDRESS", envvar="ESDEDUP_STORE", panel="Store", shell_complete=complete_files,
+    help=f"{ADDRESSES}.  [default: DIR/store.duckdb]",
+)  # fmt: skip
 @fresh_option
 @generations_option
 @table_option
@@ -101,7 +105,7 @@ def index(sources: tuple[str, ...], as_json: bool, **options: Any) -> None:
 
 @click.command(cls=Command)
 @store_option
-@click.option("--out", metavar="DIR", type=click.Path(path_type=Path), help="Also write the files to DIR.")
+@click.option("-o", "--out", metavar="DIR", type=click.Path(path_type=Path), help="Also write the files to DIR.")
 @table_option
 @report_option
 @json_option
@@ -126,7 +130,7 @@ def scan(as_json: bool, **options: Any) -> None:
 @click.command(cls=Command)
 @sources_argument
 @store_option
-@click.option("--out", metavar="DIR", type=click.Path(path_type=Path), help="Also write the files to DIR.")
+@click.option("-o", "--out", metavar="DIR", type=click.Path(path_type=Path), help="Also write the files to DIR.")
 @verb_option(esdedup.add, "matches", "Most matches to print.", kind=click.IntRange(min=0), metavar="N")
 @table_option
 @report_option

@@ -54,3 +54,37 @@ def test_shells_complete_from_the_installed_program(shell: str) -> None:
 
 def test_help_says_how_to_switch_completion_on() -> None:
     assert "_ESDEDUP_COMPLETE=bash_source esdedup" in esdedup("--help").stdout
+
+
+def completed(*words: str) -> list[str]:
+    """What bash is offered for the last word: type and value."""
+    found = esdedup(
+        _ESDEDUP_COMPLETE="bash_complete", COMP_WORDS="\n".join(("esdedup", *words)), COMP_CWORD=str(len(words))
+    )
+    return found.stdout.splitlines()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "./a"),
+        ("run", "-o", "./a"),
+        ("run", "first.tsv", "./a"),
+        ("plan", "./a"),
+        *((("scan", option, "./a")) for option in ("--store", "--ignore", "--vectors", "--config", "--out")),
+        ("dedupe", "--store", "./a"),
+        ("evaluate", "--truth", "./a"),
+    ],
+    ids=" ".join,
+)
+def test_names_of_files_complete(words: tuple[str, ...]) -> None:
+    assert completed(*words) == ["file,./a"]
+
+
+def test_names_of_presets_and_commands_complete_in_the_order_of_the_help() -> None:
+    assert completed("scan", "--preset", "we") == ["plain,weissman"]
+    assert len(completed("run", "--preset", "")) > 1
+    assert completed("") == [f"plain,{name}" for name in COMMANDS]
+    shown = esdedup("--help").stdout
+    places = [shown.index(f"│ {name} ") for name in COMMANDS]
+    assert places == sorted(places)
