@@ -37,6 +37,8 @@ class Resources(Options):
         expected="allowed: 256MiB to 1PiB", parse=parse_memory, usual="1GiB",
     )  # fmt: skip
 
+    engine: str = option("local", "Where pairs are found. The result is the same on every engine.", unit="NAME")
+
     @property
     def processes(self) -> int:
         """The number of workers, by default one for each core."""

@@ -184,6 +184,9 @@ class ResourceOptions(TypedDict, total=False):
     memory: int | str | None
     """Memory that all processes may use together. Default: 1GiB."""
 
+    engine: str | None
+    """Where pairs are found. The result is the same on every engine. Default: 'local'."""
+
 
 class IndexOptions(ReadingOptions, SigningOptions, ResourceOptions, total=False):
     """Options of `index`."""

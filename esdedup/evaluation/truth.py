@@ -14,8 +14,8 @@ import pyarrow as pa
 from esdedup.columns.arrays import Numbers, text_buffers
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import content_hashes
-from esdedup.engines.local.engine import LocalEngine, Sentences
-from esdedup.matching.engine import MatchContext, signatures_schema
+from esdedup.engines import ENGINES
+from esdedup.matching.engine import MatchContext, Sentences, signatures_schema
 from esdedup.matching.protocol import Scanning
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.resources import Resources
@@ -54,7 +54,7 @@ def true_pairs(texts: pa.LargeStringArray, signer: TextSigner, jaccard: float, r
     ):
         scanning = Scanning.of(jaccard=jaccard, candidates="exact")
         sentences = Sentences(tokens, lambda _: [(0, pa.table(columns, schema))], fetch)
-        engine = LocalEngine(db, sentences, resources.memory // 5, resources.processes)
+        engine = ENGINES[resources.engine](db, sentences, resources.memory // 5, resources.processes)
         scanning.matcher.find(engine, MatchContext(signer.signing, scanning.rule, resources.processes))
         found = db.arrays(
             "SELECT one.hash AS one, two.hash AS two, jaccard FROM pairs p "

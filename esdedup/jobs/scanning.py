@@ -15,10 +15,10 @@ from esdedup.clustering.clusters import Clusters, find_clusters
 from esdedup.columns.arrays import Numbers
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import Hashes
-from esdedup.engines.local.engine import LocalEngine, Sentences
+from esdedup.engines import ENGINES
 from esdedup.jobs.progress_bar import Bar
 from esdedup.jobs.scratch import scratch_database
-from esdedup.matching.engine import Found, MatchContext
+from esdedup.matching.engine import Found, MatchContext, Sentences
 from esdedup.matching.protocol import Scanning
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.verify.diameter import far_members
@@ -90,7 +90,8 @@ def find_pairs(
             store.signing.tokens, signatures, store.corpus.texts, stale,
             lambda done, all_: bar.reach(done, total=all_), store.corpus.rank,
         )  # fmt: skip
-        engine = LocalEngine(scratch, sentences, resources.memory // _BLOCK_SHARE, resources.processes)
+        made = ENGINES[resources.engine]
+        engine = made(scratch, sentences, resources.memory // _BLOCK_SHARE, resources.processes)
         return scanning.matcher.find(engine, MatchContext(store.signing, scanning.rule, resources.processes))
 
 

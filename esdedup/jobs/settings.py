@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass, field
 from typing import Any
 
+from esdedup.engines import ENGINES
 from esdedup.errors import SettingsError
 from esdedup.formats.reading_options import Reading
 from esdedup.matching.protocol import Scanning
@@ -42,7 +43,9 @@ class Settings:
             given["memory"] = parse_memory(given["memory"])
         frozen, free, reading, resources = sort_out(given, *cls.groups())
         freeze(None, frozen)
-        return cls(frozen, free, Scanning.of(**free), Reading.of(**reading), Resources(**resources))
+        found = cls(frozen, free, Scanning.of(**free), Reading.of(**reading), Resources(**resources))
+        _ = ENGINES[found.resources.engine]  # it exists
+        return found
 
     @staticmethod
     def groups() -> tuple[frozenset[str], frozenset[str], frozenset[str], frozenset[str]]:

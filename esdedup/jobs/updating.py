@@ -19,7 +19,7 @@ from esdedup.analysis.classify import CLASSIFIER
 from esdedup.columns.arrays import Numbers
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import Hashes
-from esdedup.engines.local.engine import collapse
+from esdedup.engines.cluster_tables import collapse
 from esdedup.jobs.scanning import cluster_pairs, find_pairs, named_pairs, warn_of_hot_tokens
 from esdedup.jobs.scratch import scratch_database
 from esdedup.matching.groups import token_matrix

@@ -37,6 +37,18 @@ PAIRS: pa.Schema = pa.schema(
 )
 """Verified candidates."""
 
+TEXTS: pa.Schema = pa.schema(
+    [
+        ("number", pa.int32()),  # from 0, in the order of the hashes
+        ("hash", pa.uint64()),  # content hash
+        ("copies", pa.int64()),  # identical sentences
+        ("length", pa.int32()),  # bytes
+        ("group_id", pa.int64()),  # of all copies; -1 if they differ
+        ("stale", pa.bool_()),  # whether its pairs are wanted
+    ]
+)
+"""Distinct texts."""
+
 
 def signatures_schema(tokens: int) -> pa.Schema:
     """Return the schema of signatures: one row for each sentence.
@@ -114,6 +126,23 @@ class Collisions(NamedTuple):
     hot: list[tuple[int, int]]  # token and number of texts, most texts first, then by token
 
 
+@dataclass(frozen=True)
+class Sentences:
+    """The source of a scan's sentences. Signatures come in numbered slices, except those that are done.
+
+    With `stale` (a column `hash`), only pairs with one of those texts are wanted, and only their collisions.
+    `signatures` must then return every sentence that shares a token with them. `rank` lets the store find the records
+    that share most terms with others; see `esdedup.store.ranking_joins`.
+    """
+
+    tokens: int
+    signatures: FetchSignatures
+    texts: FetchTexts
+    stale: pa.Table | None = None
+    progress: Progress = no_progress
+    rank: Rank | None = None
+
+
 S = TypeVar("S")
 
 CompareGroups: TypeAlias = "Callable[[MatchContext, pa.Table, pa.Table], tuple[pa.Table, int]]"
@@ -144,6 +173,16 @@ class Engine(ABC):
 
     budget: int
     """Bytes that the arrays of one function may take."""
+
+    @abstractmethod
+    def __init__(self, scratch: Database, sentences: Sentences, budget: int, threads: int) -> None:
+        """Start a scan of `sentences`. It leaves its results in the tables `texts` and `pairs` of `scratch`; see
+        `esdedup.engines.cluster_tables`.
+        """
+        self.db = scratch
+        self.sentences = sentences
+        self.budget = budget
+        self.threads = threads
 
     @abstractmethod
     def collapse(self) -> int:

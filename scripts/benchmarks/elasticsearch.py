@@ -17,7 +17,8 @@ import pyarrow as pa
 
 import esdedup
 from esdedup.columns.database import Database
-from esdedup.engines.local.engine import LocalEngine, Sentences
+from esdedup.engines.local.engine import LocalEngine
+from esdedup.matching.engine import Sentences
 from esdedup.matching.lsh.collide import HOT_LIMIT
 from esdedup.node.control import running_node
 from esdedup.resources import Resources

@@ -1,13 +1,8 @@
-"""The local engine: a private DuckDB database that may spill to disk, kernels on all threads, one process.
-
-A scan leaves in its database the tables `texts` (number, hash, copies, length, group_id, stale, first) and `pairs` (a,
-b, jaccard, word_edit_distance, shared_tokens, closeness), a < b by number. Clusters are made of them.
-"""
+"""The local engine: a private DuckDB database that may spill to disk, kernels on all threads, one process."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,22 +11,19 @@ import pyarrow as pa
 from esdedup.columns.arrays import Numbers
 from esdedup.columns.components import roots, unite_runs
 from esdedup.columns.database import Database
+from esdedup.engines.cluster_tables import collapse, create_pairs, create_signatures
 from esdedup.engines.local.cuts import Cutter, whole_groups
 from esdedup.matching.engine import (
     Collisions,
     CompareGroups,
     ComparePairs,
     Engine,
-    FetchSignatures,
-    FetchTexts,
     MatchContext,
     Meet,
     Post,
-    Progress,
-    Rank,
     S,
+    Sentences,
     Survey,
-    no_progress,
 )
 from esdedup.matching.groups import group_tokens, token_matrix
 
@@ -42,33 +34,13 @@ SET_BYTES = 12
 """Memory for each byte of a text, after its shingles are 64-bit numbers."""
 
 
-@dataclass(frozen=True)
-class Sentences:
-    """The source of a scan's sentences. Signatures come in numbered slices, except those that are done.
-
-    With `stale` (a column `hash`), only pairs with one of those texts are wanted, and only their collisions.
-    `signatures` must then return every sentence that shares a token with them. `rank` lets the store find the records
-    that share most terms with others; see `esdedup.store.ranking_joins`.
-    """
-
-    tokens: int
-    signatures: FetchSignatures
-    texts: FetchTexts
-    stale: pa.Table | None = None
-    progress: Progress = no_progress
-    rank: Rank | None = None
-
-
 class LocalEngine(Engine):
     """One scan in `scratch`. If a killed scan of the same sentences has left work there, it is continued."""
 
     name = "local"
 
     def __init__(self, scratch: Database, sentences: Sentences, budget: int, threads: int) -> None:
-        self.db = scratch
-        self.sentences = sentences
-        self.budget = budget
-        self.threads = threads
+        super().__init__(scratch, sentences, budget, threads)
         self.db.execute("CREATE TABLE IF NOT EXISTS done (stage VARCHAR PRIMARY KEY, result BIGINT)")
 
     def local(self) -> LocalEngine:
@@ -151,13 +123,6 @@ class LocalEngine(Engine):
         """Yield an integer result in batches of columns."""
         for batch in self.db.batches(query):
             yield tuple(column.to_numpy().astype(np.int64) for column in batch.columns)
-
-    def create_pairs(self) -> None:
-        """Create the empty table `pairs`."""
-        self.db.execute(
-            "CREATE OR REPLACE TABLE pairs (a INTEGER, b INTEGER, jaccard DOUBLE, word_edit_distance INTEGER, "
-            "shared_tokens INTEGER, closeness DOUBLE)"  # by the matcher that found the pair, if not Jaccard
-        )
 
     # -- groups by token ----------------------------------------------------------------------------------
 
@@ -253,7 +218,7 @@ class LocalEngine(Engine):
             self.db.insert("postings", pa.table(rows))
         self.db.execute("DROP TABLE components")
         self._bring_held(context)
-        self.create_pairs()
+        create_pairs(self.db)
         return ranges
 
     def _bring_held(self, context: MatchContext) -> None:
@@ -344,7 +309,7 @@ class LocalEngine(Engine):
             rows = {"a": a.astype(np.int32), "b": b.astype(np.int32), "slice": running // self.budget}
             self.db.insert("candidates", pa.table(rows))
             spent, slices = int(running[-1]), int(running[-1] // self.budget) + 1
-        self.create_pairs()
+        create_pairs(self.db)
         return slices
 
     def _compare(self, function: ComparePairs, context: MatchContext, which: int) -> pa.Table:
@@ -357,35 +322,3 @@ class LocalEngine(Engine):
             [which],
         )
         return function(context, asked, held)
-
-
-def create_signatures(db: Database, tokens: int) -> None:
-    """Create the table `signatures`, if there is none."""
-    db.execute(
-        "CREATE TABLE IF NOT EXISTS signatures "
-        f"(hash UBIGINT, group_id BIGINT, length INTEGER, tokens BIGINT[{tokens}])"
-    )
-
-
-def collapse(db: Database, stale: pa.Table | None = None) -> int:
-    """Make the table `texts` from `signatures`. Return the number of texts.
-
-    Identical sentences are one text (number, hash, copies, length, group_id, stale), numbered from 0 in the order of
-    their content hashes. Without `stale` (a column `hash`), all texts are stale.
-    """
-    if stale is not None:
-        db.create("wanted", stale)
-    db.execute(
-        f"""
-        CREATE OR REPLACE TABLE texts AS
-        SELECT (row_number() OVER (ORDER BY hash) - 1)::INTEGER AS number, *,
-            {"true" if stale is None else "hash IN (SELECT hash FROM wanted)"} AS stale
-        FROM (
-            SELECT hash, count(*) AS copies, min(length) AS length, min(rowid) AS first,
-                CASE WHEN min(group_id) = max(group_id) THEN min(group_id) ELSE -1 END AS group_id
-            FROM signatures GROUP BY hash
-        )
-        ORDER BY hash
-        """
-    )
-    return db.count("SELECT count(*) FROM texts")

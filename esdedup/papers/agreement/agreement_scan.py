@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from esdedup.columns.arrays import Numbers, text_column
+from esdedup.engines.cluster_tables import create_pairs
 from esdedup.engines.local.scan import LocalScan
 from esdedup.matching.engine import Engine, Found, MatchContext
 from esdedup.matching.signers.minhash_kernels import family, minhash_values
@@ -176,7 +177,7 @@ class AgreementScan(LocalScan):
 
     def _verify(self) -> int:
         """Make `pairs` from those that agree: all of them or, with `verify exact`, the similar ones."""
-        self._engine.create_pairs()
+        create_pairs(self._engine.db)
         if not self._rule.verifier.compares:
             self._db.execute("INSERT INTO pairs BY NAME SELECT a, b, shared_tokens FROM agreeing ORDER BY a, b")
             return 0

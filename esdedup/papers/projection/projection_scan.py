@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from esdedup.columns.arrays import Numbers
 from esdedup.columns.components import roots, unite
+from esdedup.engines.cluster_tables import create_pairs
 from esdedup.engines.local.cuts import Cutter
 from esdedup.engines.local.scan import LocalScan
 from esdedup.matching.engine import PAIRS, Engine, Found, MatchContext
@@ -201,7 +202,7 @@ class ProjectionScan(LocalScan):
             DROP TABLE components; DROP TABLE members
             """
         )
-        self._engine.create_pairs()
+        create_pairs(self._engine.db)
         return ranges
 
     # -- one range ----------------------------------------------------------------------------------------

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from esdedup.columns.arrays import text_buffers, text_column
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import content_hashes
-from esdedup.engines.local.engine import LocalEngine, Sentences
+from esdedup.engines.local.engine import LocalEngine
 from esdedup.errors import SettingsError
-from esdedup.matching.engine import Found, MatchContext, signatures_schema
+from esdedup.matching.engine import Found, MatchContext, Sentences, signatures_schema
 from esdedup.matching.protocol import Scanning
 from esdedup.matching.signers.minhash_kernels import family, minhash_values
 from esdedup.matching.signers.text_signer import TextSigner
