@@ -26,7 +26,9 @@ their default. So a new option does not make every source look as if it was read
 class Reading(Options):
     """How sources are read. `Reading.of` makes it from flat options."""
 
-    format: str | None = option(None, "Format of the sources.", choices=FORMATS.names, usual="by their names")
+    format: str | None = option(
+        None, "Format of the sources.", unit="FORMAT", choices=FORMATS.names, usual="by their names"
+    )
     source_name: str | None = option(
         None, "Name of the source; document ids become NAME/ID.", unit="NAME", pattern=r"[^/\s]+",
         expected="allowed: no slash, no white space",
@@ -51,15 +53,18 @@ class Reading(Options):
     def of(cls, **given: Any) -> Reading:
         """Make a `Reading` from flat options. None means the default.
 
-        One run may read several formats, so an option that does not apply to a source has no effect on it. Raises
-        `SettingsError` for a value outside its range.
+        Without a `format`, one run may read several formats: an option that does not apply to a source has no effect
+        on it. Raises `SettingsError` for a value outside its range, or an option that the given format does not have.
         """
         given = {name: value for name, value in given.items() if value is not None}
         own, of_formats = sort_out(given, cls.names(), FORMATS.option_names())
         declared = FORMATS.declared()
         for name, value in of_formats.items():
             declared[name][0][1].check(value)
-        return cls(**own, given=of_formats)
+        reading = cls(**own, given=of_formats)
+        if reading.format is not None:
+            FORMATS.refuse_others(reading.format, of_formats)
+        return reading
 
     def format_named(self, name: str) -> Format:
         """Return a format with its options."""

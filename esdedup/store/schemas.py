@@ -6,14 +6,17 @@ tables of DuckDB are made from these schemas. The index fields and a few tables 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
 from esdedup.clustering.clusters import CLUSTER_TEXTS, CLUSTERS
 from esdedup.columns.database import Database
 from esdedup.errors import StoreSettingsError, StoreVersionError
+from esdedup.matching.signers.protocol import SIGNERS
 from esdedup.matching.signing import HASH_SCHEME, Signing
 from esdedup.store.classifying import FOUND, MEANINGS
 
@@ -170,9 +173,23 @@ def check_readable(address: str, version: int, scheme: int) -> None:
         )
 
 
+def saved_signing(address: str, saved: Mapping[str, Any]) -> Signing:
+    """Return the frozen settings of a store from their saved form.
+
+    Raise `StoreVersionError` for a signer that this version does not have, and `SettingsError` if they are not valid.
+    """
+    signer = saved.get(SIGNERS.option, SIGNERS.names[0])
+    if signer not in SIGNERS.names:
+        raise StoreVersionError(
+            f"{address}: signed by the signer {signer!r}, which this esdedup does not have; "
+            "use the esdedup that made the store, or index again with --fresh"
+        )
+    return Signing.of(**saved)
+
+
 def check_same(address: str, stored: Signing, asked: Signing) -> None:
     """Raise `StoreSettingsError` with both values if the signing settings differ."""
-    ours, theirs = asked.described(), stored.described()
+    ours, theirs = ({SIGNERS.option: each.signer.name, **each.described()} for each in (asked, stored))
     for name in [*ours, *theirs]:
         if ours.get(name) != theirs.get(name):
             raise StoreSettingsError(

@@ -21,7 +21,7 @@ from esdedup.errors import (
 )
 from esdedup.matching.signing import Signing
 from esdedup.store.duckdb.ledger import DamagedError, FileLedger
-from esdedup.store.schemas import check_readable
+from esdedup.store.schemas import check_readable, saved_signing
 
 _SMALL = 2**28  # bytes for checking a file
 _TABLES_OF_SCHEMA_1 = (
@@ -92,11 +92,11 @@ def check_version(ledger: FileLedger, path: Path) -> None:
     check_readable(str(path), version, scheme)
 
 
-def stored_signing(ledger: FileLedger) -> Signing:
+def stored_signing(ledger: FileLedger, path: Path) -> Signing:
     """Return the frozen settings. Raise `DamagedError` if they are not valid."""
     try:
-        return Signing.of(**ledger.get("signing"))
-    except (TypeError, UsageError) as error:
+        return saved_signing(str(path), ledger.get("signing"))
+    except (AttributeError, TypeError, UsageError) as error:
         raise DamagedError(f"its settings are not valid: {error}") from error
 
 

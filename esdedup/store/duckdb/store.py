@@ -58,7 +58,7 @@ class FileStore(Store):
             else:
                 files.check_made_here(self._db, path)
             files.check_version(ledger, path)
-            self.signing = files.stored_signing(ledger)
+            self.signing = files.stored_signing(ledger, path)
             check_same(str(path), self.signing, freeze(self.signing, frozen or {}))
             self.ledger: Ledger = ledger
             self.corpus: Corpus = FileCorpus(self._db, ledger, self.signing, read_only=read_only)

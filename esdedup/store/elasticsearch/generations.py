@@ -24,7 +24,7 @@ from esdedup.store.elasticsearch.journal import Journal
 from esdedup.store.elasticsearch.reading import Reader
 from esdedup.store.elasticsearch.state import State
 from esdedup.store.ledger import SourceCheckpoint
-from esdedup.store.schemas import check_readable, check_same, create_tables
+from esdedup.store.schemas import check_readable, check_same, create_tables, saved_signing
 
 _SOURCES: pa.Schema = pa.schema(
     [("number", pa.int32()), ("name", pa.string()), ("qualified", pa.bool_()), ("history", pa.bool_())]
@@ -236,7 +236,7 @@ def _make(indices: Indices, frozen: Mapping[str, Any], job: str | None) -> str:
 def _signing(indices: Indices, address: str, generation: str, frozen: Mapping[str, Any] | None) -> Signing:
     meta = indices.meta(indices.name("sentences", generation))
     check_readable(address, meta["schema"], meta["hash-scheme"])
-    stored = Signing.of(**meta["signing"])
+    stored = saved_signing(address, meta["signing"])
     check_same(address, stored, freeze(stored, frozen or {}))
     for kind in CORPUS:
         indices.check_mapping(kind, generation)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -53,6 +54,16 @@ def test_a_newer_schema_or_another_hash_scheme_is_refused(tmp_path: Path) -> Non
             connection.execute("UPDATE about SET value = ? WHERE key = ?", [str(SCHEMA_VERSION + 8), key])
         with pytest.raises(StoreVersionError, match=str(SCHEMA_VERSION + 8)):
             esdedup.status(store=path)
+
+
+def test_a_store_of_an_unknown_signer_is_not_called_damaged(tmp_path: Path) -> None:
+    path = make(tmp_path / "s.duckdb")
+    with duckdb.connect(str(path)) as connection:
+        [(saved,)] = connection.execute("SELECT value FROM about WHERE key = 'signing'").fetchall()
+        changed = json.dumps({**json.loads(saved), "signer": "abacus", "beads": 7})
+        connection.execute("UPDATE about SET value = ? WHERE key = 'signing'", [changed])
+    with pytest.raises(StoreVersionError, match="signed by the signer 'abacus', which this esdedup does not have"):
+        esdedup.status(store=path)
 
 
 def test_a_second_writer_is_told_who_holds_the_store(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from esdedup.clustering.linkages import LINKAGES
 from esdedup.errors import SettingsError, UsageError
+from esdedup.formats.reading_options import Reading
 from esdedup.matching.protocol import MATCHERS, Scanning
 from esdedup.matching.signers.protocol import SIGNERS
 from esdedup.matching.signing import Signing, freeze
@@ -115,3 +116,10 @@ def test_what_is_frozen_is_replaced_as_it_was_asked_for() -> None:
         freeze(stored, {"bands": 5, "hashes": 20, "draw": 4, "draws": 6})
     with pytest.raises(UsageError, match="no such option: bandz"):
         freeze(stored, {"bandz": 5})
+
+
+def test_an_option_that_the_named_format_does_not_have_is_refused() -> None:
+    with pytest.raises(SettingsError, match=r"namespaces needs .*format wikipedia"):
+        Reading.of(format="tsv", namespaces=(1,))
+    # without a format, each source takes the options that apply to it
+    assert Reading.of(namespaces=(1,), separator=";").format is None
