@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
-from rich_click import RichContext
 
 from esdedup.cli import cli
 
@@ -18,7 +17,8 @@ PAGE = Path(__file__).parents[1] / "docs" / "commands.md"
 
 def reference() -> str:
     parts = ["# Commands\n\nMade by `python scripts/reference.py` from `--help`.\n"]
-    parts += _sections(cli, RichContext(cli, info_name="esdedup"))
+    context = cli.make_context("esdedup", ["run"], resilient_parsing=True)
+    parts += _sections(cli, context)
     return "\n".join(parts)
 
 
@@ -27,7 +27,7 @@ def _sections(group: click.Group, context: click.Context) -> Iterator[str]:
     for name in group.list_commands(context):
         command = group.get_command(context, name)
         assert command is not None
-        inner = RichContext(command, info_name=name, parent=context)
+        inner = command.context_class(command, info_name=name, parent=context)
         yield f"## {inner.command_path}\n\n```\n{command.get_help(inner)}\n```\n"
         if isinstance(command, click.Group):
             yield from _sections(command, inner)

@@ -12,6 +12,7 @@ import rich_click
 
 from esdedup._version import __version__
 from esdedup.cli.interrupts import INTERRUPTED, interruptible
+from esdedup.cli.layout import LAYOUT
 from esdedup.errors import EsdedupError
 
 _HOMES = {
@@ -80,7 +81,10 @@ fish: {_COMPLETION}=fish_source esdedup | source
 """
 
 
-@rich_click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]}, epilog=_EPILOG)
+@rich_click.group(
+    cls=_Commands, epilog=_EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"], "rich_help_config": LAYOUT},
+)  # fmt: skip
 @rich_click.version_option(__version__)
 @rich_click.command_panel("Find duplicates", commands=["run", "dedupe"])
 @rich_click.command_panel("Keep a store", commands=["index", "scan", "add", "remove", "status", "drop"])

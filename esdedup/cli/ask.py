@@ -15,8 +15,15 @@ from esdedup.cli.declared import verb_option
 from esdedup.cli.defaults import Command
 from esdedup.cli.shared_options import json_option, store_option, talk_options
 
+_SELECTION = "Selection"
 _LIMIT = click.option(
-    "--limit", type=click.IntRange(min=0), default=20, show_default=True, metavar="N", help="Most rows to print."
+    "--limit",
+    type=click.IntRange(min=0),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="Maximum number of rows to print.",
+    panel=_SELECTION,
 )
 
 
@@ -24,7 +31,11 @@ _LIMIT = click.option(
 @click.argument("text")
 @store_option
 @click.option(
-    "--jaccard", type=float, metavar="S", help="Lowest Jaccard similarity of a match.  [default: that of the last scan]"
+    "--jaccard",
+    type=float,
+    metavar="S",
+    help="Lowest Jaccard similarity of a match.  [default: that of the last scan]",
+    panel=_SELECTION,
 )
 @_LIMIT
 @json_option
@@ -34,7 +45,7 @@ def similar(text: str, as_json: bool, quiet: bool, **options: Any) -> None:
 
     \b
     Example:
-      esdedup similar "The quick brown fox jumps over the lazy dog." --store found/store.duckdb
+      esdedup similar "The fox jumps over the dog." --store found/store.duckdb
     """
     from esdedup.cli.show import similar_text
 
@@ -83,24 +94,41 @@ def explain(a: str, b: str, store: str, as_json: bool, quiet: bool) -> None:
 
 @click.command(cls=Command)
 @store_option
-@verb_option(esdedup.clusters, "min_size", "Fewest sentences of a cluster.", kind=click.IntRange(min=1), metavar="N")
-@click.option("--kind", type=click.Choice(KINDS), help="Only clusters of this kind.")
-@click.option("--document", metavar="ID", help="Only clusters with a sentence of this document.")
-@click.option("--text", metavar="WORDS", help="Only clusters whose texts hold all these words.")
+@verb_option(
+    esdedup.clusters,
+    "min_size",
+    "Minimum cluster size.",
+    kind=click.IntRange(min=1),
+    metavar="N",
+    panel=_SELECTION,
+)
+@click.option(
+    "--kind",
+    type=click.Choice(KINDS),
+    metavar="KIND",
+    help=f"Only clusters of one kind: {', '.join(KINDS)}.",
+    panel=_SELECTION,
+)
+@click.option("--document", metavar="ID", help="Only clusters with a sentence of this document.", panel=_SELECTION)
+@click.option("--text", metavar="WORDS", help="Only clusters whose texts contain all these words.", panel=_SELECTION)
 @verb_option(
     esdedup.clusters,
     "sort",
-    "By size, weakest pair, confidence of the kind, confidence of a contradiction, or number of copies.",
+    "Sort by size, jaccard (of the weakest pair), confidence (of the kind), contradiction (its confidence) or copies "
+    "(their number).",
     kind=click.Choice(["size", "jaccard", "confidence", "contradiction", "copies"]),
+    metavar="ORDER",
+    panel=_SELECTION,
 )
 @click.option(
     "--since",
-    metavar="RUN",
+    metavar="DIR",
     shell_complete=complete_files,
-    help="Only what is new, grown or gone since the run whose results are in this folder.",
+    help="Only clusters that are new, larger or gone since the run that wrote its results to DIR.",
+    panel=_SELECTION,
 )
 @_LIMIT
-@click.option("--after", metavar="CLUSTER", help="Continue after the cluster with this id.")
+@click.option("--after", metavar="CLUSTER", help="Continue after the cluster with this id.", panel=_SELECTION)
 @json_option
 @talk_options
 def clusters(store: str, as_json: bool, quiet: bool, **filters: Any) -> None:
@@ -108,7 +136,7 @@ def clusters(store: str, as_json: bool, quiet: bool, **filters: Any) -> None:
 
     \b
     Example:
-      esdedup clusters --store found/store.duckdb --text "agricultural land" --min-size 3
+      esdedup clusters --store found/store.duckdb --text "land use" --min-size 3
     """
     from esdedup.cli.show import cluster_text
     from esdedup.files import compact_json
@@ -119,13 +147,19 @@ def clusters(store: str, as_json: bool, quiet: bool, **filters: Any) -> None:
 
 @click.command(cls=Command)
 @store_option
-@verb_option(esdedup.overlap, "by", "What is compared.", kind=click.Choice(["documents", "sources"]))
-@click.option("--document", metavar="ID", help="Only pairs with this document (or source).")
+@verb_option(
+    esdedup.overlap,
+    "by",
+    "Compare documents or sources.",
+    kind=click.Choice(["documents", "sources"]),
+    panel=_SELECTION,
+)
+@click.option("--document", metavar="ID", help="Only pairs with this document (or source).", panel=_SELECTION)
 @_LIMIT
 @json_option
 @talk_options
 def overlap(as_json: bool, quiet: bool, **options: Any) -> None:
-    """List pairs of documents, or of sources, by how many sentences of one stand in the other.
+    """List pairs of documents, or of sources, by how many sentences they share.
 
     \b
     Example:

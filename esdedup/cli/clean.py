@@ -14,6 +14,8 @@ from esdedup.cli.declared import resource_options, scan_options, signing_options
 from esdedup.cli.defaults import Command
 from esdedup.cli.shared_options import (
     ADDRESSES,
+    OUTPUT,
+    STORE,
     defaults_options,
     fresh_option,
     json_option,
@@ -31,22 +33,35 @@ def _listed(context: click.Context, parameter: click.Parameter, value: str | Non
 @click.command(cls=Command)
 @sources_argument
 @click.option(
-    "-o", "--out", metavar="OUTDIR", type=click.Path(path_type=Path), required=True, help="Folder for the files."
+    "-o",
+    "--out",
+    metavar="OUTDIR",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="Folder for the files.",
+    panel=OUTPUT,
 )
 @click.option(
     "--store",
     metavar="ADDRESS",
     shell_complete=complete_files,
     help=f"{ADDRESSES}; its results become stars.  [default: OUTDIR/store.duckdb]",
+    panel=STORE,
 )
-@verb_option(esdedup.dedupe, "keep", "Which text of a cluster is kept.", kind=click.Choice(KEEPS))
+@verb_option(esdedup.dedupe, "keep", "Text of a cluster to keep.", kind=click.Choice(KEEPS), panel="What is dropped")
 @click.option(
     "--kinds",
     metavar="KIND,…",
     callback=_listed,
     help=f"Only drop from clusters of these kinds: {', '.join(KINDS)}.  [default: all]",
+    panel="What is dropped",
 )
-@click.option("--annotate", is_flag=True, help="Keep everything, and write beside each record what would become of it.")
+@click.option(
+    "--annotate",
+    is_flag=True,
+    help="Keep everything, and mark each record with what would happen to it.",
+    panel="What is dropped",
+)
 @fresh_option
 @json_option
 @source_options
@@ -58,9 +73,9 @@ def _listed(context: click.Context, parameter: click.Parameter, value: str | Non
 def dedupe(sources: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Write each SOURCE again without its duplicates: same name, format and compression.
 
-    Whole records go with --unit record, otherwise sentences out of their texts. Wiki dumps become JSON Lines of
-    cleaned documents. OUTDIR/drops.jsonl names everything that was dropped, and why. With --across sources,
-    duplicates within one source stay.
+    With --unit record, whole records are dropped; otherwise, sentences are removed from their texts. Wiki dumps
+    become JSON Lines of cleaned documents. OUTDIR/drops.jsonl lists everything that was dropped, and why. With
+    --across sources, duplicates within one source are kept.
 
     \b
     Examples:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import rich_click as click
 
 from esdedup.cli.completion import complete_files
+from esdedup.cli.layout import Pair, choices_shown
 from esdedup.clustering.linkages import LINKAGES
 from esdedup.formats.protocol import FORMATS
 from esdedup.formats.reading_options import Reading
@@ -62,13 +63,15 @@ def verb_option(
 def one_option(option: Option, panel: str, default: str | None = None) -> Decorator:
     """Make an option of the command line. Its value is None unless it is typed; `default` is shown in the help."""
     usual = option.usual or _worded(option) if default is None else default
-    help_text = option.help + (f"  [default: {usual}]" if usual else "")
+    metavar, help_text = option.unit or None, option.help
+    if option.choices:
+        metavar, help_text = choices_shown(option.choices, help_text, option.unit)
+    help_text += f"  [default: {usual}]" if usual else ""
     if option.type is bool:
         flags = f"--{option.flag}/--{option.off or f'no-{option.flag}'}"
-        return click.option(flags, option.name, default=None, help=help_text, panel=panel)
+        return click.option(flags, option.name, cls=Pair, default=None, help=help_text, panel=panel)
     of_text = option.parse is not None
     kind = click.Choice(option.choices) if option.choices else _TYPES.get(option.type) if not of_text else None
-    metavar = None if option.choices else option.unit or None
     return click.option(
         f"--{option.flag}", option.name, type=kind, metavar=metavar, default=None, callback=_parsed(option),
         help=help_text, panel=panel, shell_complete=complete_files if option.unit == "FILE" else None,
@@ -93,12 +96,13 @@ def choice_options(registry: Registry[Any], help_text: str, panel: str, *, chose
     set.
     """
     names = ", ".join(f"{each.name} ({each.summary})" for each in registry)
+    metavar, help_text = choices_shown(registry.names, f"{help_text}: {names}.")
     found: list[Decorator] = []
     if chosen:
         found.append(
             click.option(
-                f"--{registry.option}", type=click.Choice(registry.names), default=None, panel=panel,
-                help=f"{help_text}: {names}.  [default: {registry.names[0]}]",
+                f"--{registry.option}", type=click.Choice(registry.names), default=None, panel=panel, metavar=metavar,
+                help=f"{help_text}  [default: {registry.names[0]}]",
             )
         )  # fmt: skip
     for owners in registry.declared().values():

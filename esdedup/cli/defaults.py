@@ -16,6 +16,7 @@ from typing import Any
 import rich_click as click
 from click.core import ParameterSource
 
+from esdedup.cli.layout import Context
 from esdedup.errors import UsageError
 from esdedup.matching.protocol import MATCHERS
 from esdedup.matching.signers.protocol import SIGNERS
@@ -97,7 +98,17 @@ def _without_alternatives(held: Mapping[str, Any], asked: Mapping[str, Any]) -> 
 
 
 class Command(click.RichCommand):
-    """A command whose typed options disable what presets and config files set for other choices."""
+    """A command whose typed options disable what presets and config files set for other choices. Its usage line shows
+    the required options.
+    """
+
+    context_class = Context
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        """Return the words of the usage line after the command."""
+        required = [each for each in self.get_params(ctx) if isinstance(each, click.Option) and each.required]
+        shown = [f"{max(each.opts, key=len)} {each.make_metavar(ctx)}" for each in required]
+        return [*super().collect_usage_pieces(ctx), *shown]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments, then remove the file options that do not go with them."""

@@ -13,7 +13,7 @@ import rich_click as click
 from esdedup.cli.completion import complete_files
 from esdedup.cli.declared import resource_options
 from esdedup.cli.defaults import Command
-from esdedup.cli.shared_options import json_option, talk_options
+from esdedup.cli.shared_options import OUTPUT, json_option, talk_options
 from esdedup.errors import EsdedupError, UsageError
 
 if TYPE_CHECKING:
@@ -21,8 +21,12 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=Command)
-@click.option("--articles", type=int, default=200, show_default=True, metavar="N", help="Articles of the wiki.")
-@click.option("--demo-seed", type=int, default=1, show_default=True, metavar="S", help="Seed of the generator.")
+@click.option(
+    "--articles", type=int, default=200, show_default=True, metavar="N", help="Articles of the wiki.", panel="The wiki"
+)
+@click.option(
+    "--demo-seed", type=int, default=1, show_default=True, metavar="S", help="Seed of the generator.", panel="The wiki"
+)
 @click.option(
     "--out",
     metavar="DIR",
@@ -30,14 +34,16 @@ if TYPE_CHECKING:
     default=Path("demo-out"),
     show_default=True,
     help="Folder for the files.",
+    panel=OUTPUT,
 )
-@click.option("--only-generate", is_flag=True, help="Write the wiki and its truth; run nothing.")
+@click.option("--only-generate", is_flag=True, help="Write the wiki and its truth; run nothing.", panel="The wiki")
 @click.option(
     "-o",
     "--output",
     metavar="FILE",
     shell_complete=complete_files,
     help="With --only-generate: the wiki's file; - is standard output.",
+    panel="The wiki",
 )
 @json_option
 @resource_options
@@ -47,8 +53,8 @@ def demo(
 ) -> None:
     """Make a wiki with planted clusters of every kind, run on it, and report what was found.
 
-    With --only-generate the wiki is only written, of any size; what was planted goes beside it, to a file that
-    ends in .truth.jsonl (to DIR, when the wiki goes to standard output).
+    With --only-generate, the wiki is written and nothing is run. The planted clusters go to a file beside it that
+    ends in .truth.jsonl (in DIR if the wiki goes to standard output).
 
     \b
     Examples:

@@ -20,23 +20,29 @@ from esdedup.cli.work import show
     "--golden",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="The right clusters: one a line, ids separated by white space, as in clusters.txt.",
+    help="The correct clusters: one per line, ids separated by white space, as in clusters.txt.",
+    panel="What is right",
 )
 @click.option(
     "--truth",
     metavar="exact|FILE",
     shell_complete=complete_files,
-    help="The right pairs: exact for all there are, or a file of two ids a line and, if known, their Jaccard, "
+    help="The correct pairs: exact to compute them all, or a file with two ids per line and, if known, their Jaccard, "
     "separated by tabs.",
+    panel="What is right",
 )
 @click.option(
-    "--jaccard", type=float, metavar="S", help="Lowest similarity of a pair with exact.  [default: that of the scan]"
+    "--jaccard",
+    type=float,
+    metavar="S",
+    help="Lowest similarity of a pair with exact.  [default: that of the scan]",
+    panel="What is right",
 )
 @json_option
 @resource_options
 @talk_options
 def evaluate(as_json: bool, **options: Any) -> None:
-    """Compare what the last scan of the store has found with what is right.
+    """Compare the results of the last scan of a store with the correct ones.
 
     \b
     Examples:

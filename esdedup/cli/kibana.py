@@ -6,7 +6,8 @@ from pathlib import Path
 
 import rich_click as click
 
-from esdedup.cli.shared_options import json_option, store_option, talk_options
+from esdedup.cli.defaults import Command
+from esdedup.cli.shared_options import OUTPUT, json_option, store_option, talk_options
 from esdedup.errors import UsageError
 
 _DEFAULT = "http://127.0.0.1:5601"
@@ -17,28 +18,34 @@ def kibana() -> None:
     """Show a store on a server in Kibana: clusters, kinds, articles, contradictions."""
 
 
-@kibana.command("import")
+@kibana.command("import", cls=Command)
 @store_option
-@click.option("--kibana", metavar="URL", help=f"Kibana's address; of a space with /s/SPACE.  [default: {_DEFAULT}]")
+@click.option(
+    "--kibana",
+    metavar="URL",
+    help=f"Kibana's address; of a space with /s/SPACE.  [default: {_DEFAULT}]",
+    panel="Kibana",
+)
 @click.option(
     "-o",
     "--out",
     metavar="FILE.ndjson",
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write what would be imported to a file instead, for Kibana's Saved Objects page.",
+    panel=OUTPUT,
 )
 @json_option
 @talk_options
 def import_(store: str, kibana: str | None, out: Path | None, as_json: bool, quiet: bool) -> None:
     """Import the dashboard of a store into Kibana, replacing an earlier import.
 
-    Data views, two searches and a dashboard, all named after the store's prefix. The store itself is not asked.
+    It consists of data views, two searches and a dashboard, named after the store's prefix. The store is not read.
     Credentials come from the same variables as for the store: ES_API_KEY, or ES_USERNAME and ES_PASSWORD.
 
     \b
     Examples:
       esdedup kibana import --store http://127.0.0.1:9200/wiki
-      esdedup kibana import --store https://search:9200/news --kibana https://kibana.example.org/s/press
+      esdedup kibana import --store http://es/news --kibana http://kibana/s/press
       esdedup kibana import --store http://127.0.0.1:9200/wiki --out wiki.ndjson
     """
     from esdedup.files import compact_json, whole_file

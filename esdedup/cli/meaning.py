@@ -10,24 +10,33 @@ import rich_click as click
 import esdedup
 from esdedup.cli.declared import verb_option
 from esdedup.cli.defaults import Command
-from esdedup.cli.shared_options import json_option, store_option, talk_options
+from esdedup.cli.shared_options import OUTPUT, json_option, store_option, talk_options
 
 _SHOWN = 20
+_SELECTION = "Selection"
 _LIMIT = click.option(
     "--limit",
     type=click.IntRange(min=0),
     metavar="N",
-    help=f"At most N of them.  [default: {_SHOWN} as text, all in other forms]",
+    help=f"Maximum number to print.  [default: {_SHOWN} as text, all in other forms]",
+    panel=_SELECTION,
 )
-_DOCUMENT = click.option("--document", metavar="ID", help="Only clusters with a sentence of this document.")
+_DOCUMENT = click.option(
+    "--document", metavar="ID", help="Only clusters with a sentence of this document.", panel=_SELECTION
+)
 
 
 @click.command(cls=Command)
 @store_option
-@click.option("--since", metavar="DATE", help="Only contradictions with a page that was edited since this date.")
+@click.option(
+    "--since", metavar="DATE", help="Only contradictions with a page that was edited since this date.", panel=_SELECTION
+)
 @_DOCUMENT
 @click.option(
-    "--review", type=click.Choice(["wikitext", "markdown"]), help="Print a list for a talk page in this markup."
+    "--review",
+    type=click.Choice(["wikitext", "markdown"]),
+    help="Print a list for a talk page in this markup.",
+    panel=OUTPUT,
 )
 @_LIMIT
 @json_option
@@ -35,12 +44,12 @@ _DOCUMENT = click.option("--document", metavar="ID", help="Only clusters with a 
 def drift(review: str | None, as_json: bool, quiet: bool, **options: Any) -> None:
     """List contradictions: sentences about one subject that state different facts, surest first.
 
-    Nothing is ever edited: after each dump, --since names what a person may look at. A sentence is as old as the
-    last edit of its page, or with --revisions all as the edit that brought it.
+    esdedup edits nothing. After each dump, use --since to list what is new for review. The date of a sentence is
+    the last edit of its page or, with --revisions all, the edit that added it.
 
     \b
     Example:
-      esdedup drift --store found/store.duckdb --since 2026-11-01 --review wikitext
+      esdedup drift --store s.duckdb --since 2026-11-01 --review wikitext
     """
     from esdedup.cli.show_meaning import drift_text
     from esdedup.files import compact_json
@@ -61,12 +70,24 @@ def drift(review: str | None, as_json: bool, quiet: bool, **options: Any) -> Non
 @click.command(cls=Command)
 @store_option
 @verb_option(
-    esdedup.templates, "min_subjects", "Fewest distinct texts of a template.", kind=click.IntRange(min=2), metavar="N"
+    esdedup.templates,
+    "min_subjects",
+    "Minimum number of distinct texts of a template.",
+    kind=click.IntRange(min=2),
+    metavar="N",
+    panel=_SELECTION,
 )
 @_DOCUMENT
-@click.option("-o", "--out", metavar="DIR", type=click.Path(path_type=Path), help="Write each table to DIR.")
 @click.option(
-    "--table", type=click.Choice(["csv", "parquet"]), default="csv", show_default=True, help="Format of the tables."
+    "-o", "--out", metavar="DIR", type=click.Path(path_type=Path), help="Write each table to DIR.", panel=OUTPUT
+)
+@click.option(
+    "--table",
+    type=click.Choice(["csv", "parquet"]),
+    default="csv",
+    show_default=True,
+    help="Format of the tables.",
+    panel=OUTPUT,
 )
 @_LIMIT
 @json_option
@@ -74,7 +95,8 @@ def drift(review: str | None, as_json: bool, quiet: bool, **options: Any) -> Non
 def templates(out: Path | None, table: str, as_json: bool, quiet: bool, **options: Any) -> None:
     """List templates: the frame of each cluster, and a table of what fills its slots.
 
-    Cells stand as they do in the sentences: let a spreadsheet import them as text, for one may begin like a formula.
+    Cells are copied from the sentences unchanged. Import them into a spreadsheet as text, because a cell may begin
+    like a formula.
 
     \b
     Example:
@@ -98,15 +120,17 @@ def templates(out: Path | None, table: str, as_json: bool, quiet: bool, **option
 @click.command(cls=Command)
 @store_option
 @_DOCUMENT
-@click.option("--graphml", metavar="FILE", type=click.Path(path_type=Path), help="Also write the trees as a graph.")
+@click.option(
+    "--graphml", metavar="FILE", type=click.Path(path_type=Path), help="Also write the trees as a graph.", panel=OUTPUT
+)
 @_LIMIT
 @json_option
 @talk_options
 def lineage(graphml: Path | None, as_json: bool, quiet: bool, **options: Any) -> None:
     """Show who said it first: a tree for each cluster that was copied from page to page.
 
-    Each sentence stands under the most similar one that stood somewhere before it. Index dumps with full history
-    (--revisions all) for the times of edits; others know the last edit of each page only.
+    The parent of a sentence is the most similar earlier one. For the time of each edit, index a dump with full
+    history (--revisions all); other dumps contain only the last edit of each page.
 
     \b
     Example:

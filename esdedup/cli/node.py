@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
+from esdedup.cli.defaults import Command
 from esdedup.cli.shared_options import json_option, port_option, talk_options
 from esdedup.errors import NodeError, UsageError
 
@@ -31,6 +32,7 @@ _DATA = click.option(
     envvar="ESDEDUP_NODE_DATA",
     type=click.Path(path_type=Path),
     help="Data folder; or set ESDEDUP_NODE_DATA.  [default: ~/.local/share/esdedup/node]",
+    panel="Node",
 )
 
 
@@ -46,11 +48,16 @@ def node() -> None:
         raise NodeError("esdedup node runs on Linux and macOS; on Windows use Elasticsearch's own download or Docker")
 
 
-@node.command()
+@node.command(cls=Command)
 @_DATA
-@port_option(9200, "HTTP port")
+@port_option(9200, "HTTP port", panel="Node")
 @click.option(
-    "--heap", default="1GiB", show_default=True, metavar="SIZE", help="Memory of the Java machine, at least 256MiB."
+    "--heap",
+    default="1GiB",
+    show_default=True,
+    metavar="SIZE",
+    help="Memory of the Java machine, at least 256MiB.",
+    panel="Node",
 )
 @click.option(
     "--wait",
@@ -59,14 +66,18 @@ def node() -> None:
     show_default=True,
     metavar="SECONDS",
     help="Seconds to wait until it is healthy.",
+    panel="Node",
 )
-@click.option("--name", default="node-1", show_default=True, metavar="NAME", help="Name of the node in a cluster.")
+@click.option(
+    "--name", default="node-1", show_default=True, metavar="NAME", help="Name of the node in a cluster.", panel="Node"
+)
 @click.option(
     "--transport-port",
     type=click.IntRange(0, 65535),
     default=0,
     metavar="N",
     help="Port for the other nodes of a cluster.  [default: any free one]",
+    panel="Node",
 )
 @click.option(
     "--join",
@@ -74,15 +85,18 @@ def node() -> None:
     metavar="HOST:PORT",
     callback=_addresses,
     help="Transport address of a node of the cluster; repeatable.",
+    panel="Node",
 )
-@click.option("--masters", multiple=True, metavar="NAME", help="A node that founds the cluster; repeatable.")
+@click.option(
+    "--masters", multiple=True, metavar="NAME", help="A node that founds the cluster; repeatable.", panel="Node"
+)
 @json_option
 @talk_options
 def start(data: Path | None, heap: str, as_json: bool, quiet: bool, **options: Any) -> None:
     """Start a node in the background and wait until it is healthy.
 
-    The first start downloads Elasticsearch, 40 MB. What is stored stays when the node stops. Nodes of a cluster are
-    started alike, all with the same --masters and with the addresses of all in --join.
+    The first start downloads Elasticsearch, 40 MB. Data is kept when the node stops. Start each node of
+    a cluster with the same --masters, and with the addresses of the others in --join.
 
     \b
     Examples:
@@ -97,7 +111,7 @@ def start(data: Path | None, heap: str, as_json: bool, quiet: bool, **options: A
     _show(asdict(found) | {"data": str(found.data)}, as_json, _started_text(found))
 
 
-@node.command()
+@node.command(cls=Command)
 @_DATA
 @json_option
 @talk_options
@@ -109,12 +123,12 @@ def status(data: Path | None, as_json: bool, quiet: bool) -> None:
     _show(state, as_json, _status_text(state))
 
 
-@node.command()
+@node.command(cls=Command)
 @_DATA
 @json_option
 @talk_options
 def stop(data: Path | None, as_json: bool, quiet: bool) -> None:
-    """Stop the node of a data folder; its data stay."""
+    """Stop the node of a data folder; its data is kept."""
     from esdedup.node import control
 
     done = control.stop(data)

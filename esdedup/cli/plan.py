@@ -11,7 +11,7 @@ import esdedup
 from esdedup.cli.completion import complete_files
 from esdedup.cli.declared import jaccard_option, resource_options, signing_options, source_options, verb_option
 from esdedup.cli.defaults import Command
-from esdedup.cli.shared_options import ADDRESSES, defaults_options, json_option, talk_options
+from esdedup.cli.shared_options import ADDRESSES, OUTPUT, STORE, defaults_options, json_option, talk_options
 from esdedup.cli.work import show
 
 
@@ -23,14 +23,24 @@ from esdedup.cli.work import show
     envvar="ESDEDUP_STORE",
     shell_complete=complete_files,
     help=f"A store to sample: {ADDRESSES}.",
+    panel=STORE,
 )
 @jaccard_option
-@verb_option(esdedup.plan, "tokens", "Most tokens of a sentence.", metavar="N")
-@click.option("--schemes", metavar="LIST", help="Only try these: BANDSxROWS or DRAWSxDRAW/HASHES, separated by commas.")
-@verb_option(esdedup.plan, "recall", "Share of the pairs that is to be found.", metavar="S")
-@verb_option(esdedup.plan, "sample", "Most sentences of the sample.", metavar="N")
-@click.option("--sentences", type=int, metavar="N", help="Forecast time, memory and disk for N sentences.")
-@click.option("-o", "--out", metavar="DIR", type=click.Path(path_type=Path), help="Folder for a plot, s-curve.png.")
+@verb_option(esdedup.plan, "tokens", "Maximum number of tokens of a sentence.", metavar="N", panel="Plan")
+@click.option(
+    "--schemes",
+    metavar="LIST",
+    help="Only try these: BANDSxROWS or DRAWSxDRAW/HASHES, separated by commas.",
+    panel="Plan",
+)
+@verb_option(esdedup.plan, "recall", "Share of the pairs to find.", metavar="S", panel="Plan")
+@verb_option(esdedup.plan, "sample", "Maximum number of sentences in the sample.", metavar="N", panel="Plan")
+@click.option(
+    "--sentences", type=int, metavar="N", help="Forecast time, memory and disk for N sentences.", panel="Plan"
+)
+@click.option(
+    "-o", "--out", metavar="DIR", type=click.Path(path_type=Path), help="Folder for a plot, s-curve.png.", panel=OUTPUT
+)
 @json_option
 @source_options
 @signing_options

@@ -7,7 +7,7 @@ from pathlib import Path
 import rich_click as click
 
 from esdedup.cli.defaults import Command
-from esdedup.cli.shared_options import json_option, store_option, talk_options
+from esdedup.cli.shared_options import OUTPUT, json_option, store_option, talk_options
 
 
 @click.command(cls=Command)
@@ -19,6 +19,7 @@ from esdedup.cli.shared_options import json_option, store_option, talk_options
     type=click.Path(path_type=Path),
     required=True,
     help="Folder for the page and the pictures.",
+    panel=OUTPUT,
 )
 @json_option
 @talk_options

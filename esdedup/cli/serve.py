@@ -13,18 +13,26 @@ from esdedup.errors import UsageError
 
 @click.command(cls=Command)
 @store_option
-@click.option("--host", default="127.0.0.1", show_default=True, metavar="NAME", help="Address to listen on.")
-@port_option(8765, "Port")
 @click.option(
-    "--allow-host", "names", multiple=True, metavar="NAME", help="Another host name to answer to; repeatable."
+    "--host", default="127.0.0.1", show_default=True, metavar="NAME", help="Address to listen on.", panel="Page"
 )
-@click.option("--article-url", metavar="URL", help="Address of an article, with {title} or {id} in it.")
+@port_option(8765, "Port", panel="Page")
+@click.option(
+    "--allow-host",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="Another host name to answer to; repeatable.",
+    panel="Page",
+)
+@click.option("--article-url", metavar="URL", help="Address of an article, with {title} or {id} in it.", panel="Page")
 @click.option(
     "--memory",
     default="256MiB",
     show_default=True,
     metavar="SIZE",
     help="Memory for the database of a store in a file.",
+    panel="Page",
 )
 @talk_options
 def serve(
@@ -32,9 +40,9 @@ def serve(
 ) -> None:
     """Show a store as a web page: check a sentence as you type, browse clusters, contradictions, templates.
 
-    Needs pip install 'esdedup[web]'. The page cannot change anything. It listens on this machine only; at any other
-    --host, whoever opens it must give the token that ESDEDUP_SERVE_TOKEN is set to, and as it has no encryption, a
-    proxy with TLS should stand before it. Of a store in a file it shows a copy, so that others can write to it.
+    Needs pip install 'esdedup[web]'. The page is read-only. By default it listens on this machine only. With another
+    --host, set ESDEDUP_SERVE_TOKEN to the token that visitors must enter, and put the server behind a TLS proxy,
+    because it has no encryption. For a store in a file it shows a copy, so that other commands can write to it.
 
     \b
     Example:

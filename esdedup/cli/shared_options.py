@@ -13,7 +13,7 @@ from esdedup.cli.completion import complete_files, complete_names
 from esdedup.cli.declared import Decorator, bundle, default_of, verb_option
 from esdedup.cli.defaults import presets, use_config, use_preset
 
-_OUTPUT, _GENERAL, _STORE = "Output", "General", "Store"
+OUTPUT, _GENERAL, STORE = "Output", "General", "Store"
 
 
 def _configure_log(context: click.Context, parameter: click.Parameter, value: bool) -> bool:
@@ -42,44 +42,45 @@ talk_options = bundle(
     click.option(
         "--debug", is_flag=True, expose_value=False, panel=_GENERAL, help="Print a traceback with each error."
     ),
+    click.help_option("--help", "-h", panel=_GENERAL),
 )  # fmt: skip
 
 sources_argument = click.argument("sources", nargs=-1, required=True, metavar="SOURCE…", shell_complete=complete_files)
 
 fresh_option = click.option(
-    "--fresh", is_flag=True, panel=_STORE, help="Replace the store by a new one when the job is finished."
+    "--fresh", is_flag=True, panel=STORE, help="Replace the store by a new one when the job is finished."
 )
 
 generations_option = verb_option(
-    esdedup.run, "keep_generations", "With --fresh, on a server: keep N older generations.", metavar="N", panel=_STORE
+    esdedup.run, "keep_generations", "With --fresh, on a server: keep N older generations.", metavar="N", panel=STORE
 )
 
 ADDRESSES = "PATH.duckdb, http(s)://HOST:PORT/PREFIX or cloud:/PREFIX"
 
 store_option = click.option(
-    "--store", metavar="ADDRESS", envvar="ESDEDUP_STORE", required=True, panel=_STORE,
+    "--store", metavar="ADDRESS", envvar="ESDEDUP_STORE", required=True, panel=STORE,
     shell_complete=complete_files,
     help=f"{ADDRESSES}; or set ESDEDUP_STORE.",
 )  # fmt: skip
 
 table_option = verb_option(
-    esdedup.run, "table", "Format of pairs and clusters.", kind=click.Choice(["jsonl", "parquet"]), panel=_OUTPUT
+    esdedup.run, "table", "Format of pairs and clusters.", kind=click.Choice(["jsonl", "parquet"]), panel=OUTPUT
 )
 report_option = click.option(
     "--report/--no-report",
     default=default_of(esdedup.run, "report"),
-    panel=_OUTPUT,
+    panel=OUTPUT,
     show_default=True,
     help="Write report.html.",
 )
 
 
-def port_option(default: int, help_text: str) -> Decorator:
+def port_option(default: int, help_text: str, *, panel: str) -> Decorator:
     """Make the option for a port."""
     return click.option(
         "--port", type=click.IntRange(0, 65535), default=default, show_default=True, metavar="N",
-        help=f"{help_text}; 0 for any free one.",
+        help=f"{help_text}; 0 for any free one.", panel=panel,
     )  # fmt: skip
 
 
-json_option = click.option("--json", "as_json", is_flag=True, panel=_OUTPUT, help="Print the answer as JSON.")
+json_option = click.option("--json", "as_json", is_flag=True, panel=OUTPUT, help="Print the answer as JSON.")

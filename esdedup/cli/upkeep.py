@@ -9,7 +9,7 @@ import rich_click as click
 
 from esdedup.cli.declared import resource_options
 from esdedup.cli.defaults import Command
-from esdedup.cli.shared_options import json_option, store_option, talk_options
+from esdedup.cli.shared_options import STORE, json_option, store_option, talk_options
 from esdedup.errors import EsdedupError, UsageError
 
 
@@ -53,8 +53,8 @@ def status(store: str, as_json: bool, quiet: bool) -> None:
 def remove(documents: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Delete documents with their sentences, and bring pairs and clusters up to date.
 
-    IDs are those of documents, as results show them; with - they come from standard input, one a line. Ids that no
-    document has are named at the end, with exit code 1.
+    Give the ids of documents as results show them, or - to read them from standard input, one per line. If an id is
+    unknown, the others are still removed, and the exit code is 1.
 
     \b
     Example:
@@ -76,10 +76,10 @@ def remove(documents: tuple[str, ...], as_json: bool, **options: Any) -> None:
 
 @click.command(cls=Command)
 @store_option
-@click.option("--yes", is_flag=True, help="Confirm the deletion.")
+@click.option("--yes", is_flag=True, help="Confirm the deletion.", panel=STORE)
 @talk_options
 def drop(store: str, yes: bool, quiet: bool) -> None:
-    """Delete what esdedup made in a store, and nothing else."""
+    """Delete what esdedup created in a store, and nothing else."""
     if not yes:
         raise UsageError(f"drop deletes everything esdedup made in {store}; add --yes to confirm")
     import esdedup

@@ -22,6 +22,7 @@ from esdedup.cli.declared import (
 from esdedup.cli.defaults import Command
 from esdedup.cli.shared_options import (
     ADDRESSES,
+    OUTPUT,
     defaults_options,
     fresh_option,
     generations_option,
@@ -33,9 +34,16 @@ from esdedup.cli.shared_options import (
     talk_options,
 )
 from esdedup.errors import SourceError
+from esdedup.formats.protocol import FORMATS
 
 _OUT = click.option(
-    "-o", "--out", metavar="DIR", type=click.Path(path_type=Path), required=True, help="Folder for the files."
+    "-o",
+    "--out",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="Folder for the files.",
+    panel=OUTPUT,
 )
 
 
@@ -61,8 +69,8 @@ _OUT = click.option(
 def run(sources: tuple[str, ...], out: Path, as_json: bool, **options: Any) -> None:
     """Index SOURCEs, find near-duplicates, and write the results to DIR.
 
-    A source is a file, a folder, a glob or - for standard input: MediaWiki dumps, TSV, CSV, JSON Lines, Parquet,
-    text; compressed or not. The same job again only rewrites its files.
+    A source is a file, a folder, a glob or - for standard input, compressed or not, in one of these formats:
+    {formats}. If you run the same job again, only its files are written again.
 
     \b
     Example:
@@ -73,6 +81,9 @@ def run(sources: tuple[str, ...], out: Path, as_json: bool, **options: Any) -> N
     summary = esdedup.run(*sources, out=out, **options)
     show(summary, as_json, lambda: summary_text(summary, out, options["store"] or out / "store.duckdb"))
     raise_damage(summary["damaged"])
+
+
+run.help = str(run.help).format(formats=", ".join(FORMATS.names))
 
 
 @click.command(cls=Command)
@@ -90,7 +101,7 @@ def run(sources: tuple[str, ...], out: Path, as_json: bool, **options: Any) -> N
 def index(sources: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Read, split, sign and store SOURCEs.
 
-    A document that the store has already is skipped; one whose text has changed is replaced.
+    Documents that are already in the store are skipped; documents whose text has changed are replaced.
 
     \b
     Example:
@@ -105,7 +116,9 @@ def index(sources: tuple[str, ...], as_json: bool, **options: Any) -> None:
 
 @click.command(cls=Command)
 @store_option
-@click.option("-o", "--out", metavar="DIR", type=click.Path(path_type=Path), help="Also write the files to DIR.")
+@click.option(
+    "-o", "--out", metavar="DIR", type=click.Path(path_type=Path), help="Also write the files to DIR.", panel=OUTPUT
+)
 @table_option
 @report_option
 @json_option
@@ -130,8 +143,12 @@ def scan(as_json: bool, **options: Any) -> None:
 @click.command(cls=Command)
 @sources_argument
 @store_option
-@click.option("-o", "--out", metavar="DIR", type=click.Path(path_type=Path), help="Also write the files to DIR.")
-@verb_option(esdedup.add, "matches", "Most matches to print.", kind=click.IntRange(min=0), metavar="N")
+@click.option(
+    "-o", "--out", metavar="DIR", type=click.Path(path_type=Path), help="Also write the files to DIR.", panel=OUTPUT
+)
+@verb_option(
+    esdedup.add, "matches", "Maximum number of matches to print.", kind=click.IntRange(min=0), metavar="N", panel=OUTPUT
+)
 @table_option
 @report_option
 @json_option
@@ -145,7 +162,7 @@ def scan(as_json: bool, **options: Any) -> None:
 def add(sources: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Index new or changed documents, bring pairs and clusters up to date, and list what matches.
 
-    Nothing is scanned that has not changed. Options of the scan are those of the last one.
+    Only what has changed is scanned, with the options of the last scan.
 
     \b
     Example:

@@ -56,7 +56,9 @@ class Signing(Options):
     max_chars: int = option(
         600, "Skip units longer than N characters (they are not compared).", unit="N", low=1, high=10_000_000
     )
-    normalize: str = option("none", "How a text is normalized before it is shingled.", choices=NORMALIZATIONS)
+    normalize: str = option(
+        "none", "How a text is normalized before it is shingled.", unit="FORM", choices=NORMALIZATIONS
+    )
     shingle: str = option(
         "char:12", "Shingles of N characters (char:N) or N words (word:N).", unit="KIND:N", pattern=_SHINGLE,
         expected=_SHINGLES,

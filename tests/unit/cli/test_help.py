@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
-from esdedup.cli import COMMANDS
+from esdedup.cli import COMMANDS, cli
 
 ENTRY = Path(sys.executable).with_name("esdedup")
 
@@ -20,13 +23,50 @@ def esdedup(*arguments: str, **environment: str) -> subprocess.CompletedProcess[
     )
 
 
-@pytest.mark.parametrize("command", ["", *COMMANDS])
+ALL = ["", *COMMANDS, "node start", "node status", "node stop", "kibana import"]
+
+
+@pytest.mark.parametrize("command", ALL)
 def test_help_fits_80_columns_and_cuts_nothing(command: str) -> None:
     shown = esdedup(*command.split(), "--help")
     assert shown.returncode == 0
     assert max(len(line.rstrip()) for line in shown.stdout.splitlines()) <= 80
     assert "…  " not in shown.stdout.replace("SOURCE…", "").replace("N,N…", "").replace("ID…", "").replace("KIND,…", "")
     assert "..." not in shown.stdout.replace("[ARGS]...", "")
+
+
+@pytest.mark.parametrize("command", ALL)
+def test_help_breaks_no_name_no_choice_and_no_example(command: str) -> None:
+    words = command.split()
+    used: click.Command = cli
+    for word in words:
+        assert isinstance(used, click.Group)
+        found = used.get_command(click.Context(used), word)
+        assert found is not None
+        used = found
+    shown = esdedup(*words, "--help").stdout
+    on_a_line = set(re.findall(r"[\w-]+", shown))
+    for parameter in used.params:
+        if isinstance(parameter, click.Option):
+            choices = parameter.type.choices if isinstance(parameter.type, click.Choice) else ()
+            assert {*parameter.opts, *parameter.secondary_opts, *choices} <= on_a_line, parameter.name
+    lines = {line.rstrip() for line in shown.splitlines()}
+    for example in re.findall(r"^  esdedup .+", inspect.cleandoc(used.help or ""), re.MULTILINE):
+        assert f" {example}" in lines
+    assert "x>=" not in shown
+    assert "<=x" not in shown
+
+
+def test_what_is_required_stands_first() -> None:
+    for command, first, usage in (
+        ("run", "Output", "esdedup run [OPTIONS] SOURCE… --out DIR"),
+        ("scan", "Store", "esdedup scan [OPTIONS] --store ADDRESS"),
+        ("kibana import", "Store", "esdedup kibana import [OPTIONS] --store ADDRESS"),
+    ):
+        lines = esdedup(*command.split(), "--help").stdout.splitlines()
+        assert lines[1].strip() == f"Usage: {usage}"
+        assert f"─ {first} ─" in next(line for line in lines if line.startswith("╭"))
+        assert not any("─ Options ─" in line for line in lines)
 
 
 def test_options_stand_in_groups() -> None:
