@@ -100,7 +100,7 @@ class ServerLedger(Ledger):
         }
         if begun["parts"] != part.parts:
             raise StoreSourcesError(
-                f"{self._address}: a reading {_in_parts(begun['parts'])} has begun; continue it, or start again "
+                f"{self._address}: a run {_in_parts(begun['parts'])} has begun; continue it, or start again "
                 "with --fresh"
             )
         self._part = part

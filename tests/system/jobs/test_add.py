@@ -194,9 +194,9 @@ def test_an_unfinished_reading_comes_first(tmp_path: Path, address: str) -> None
     with pytest.raises(SourceError):
         esdedup.add(broken, store=store)
     assert "broken.xml" in esdedup.status(store=store)["unfinished"]
-    with pytest.raises(StoreError, match="not finished"):
+    with pytest.raises(StoreError, match="a run is not finished"):
         esdedup.remove("r1", store=store)
-    with pytest.raises(StoreSourcesError, match="not finished"):
+    with pytest.raises(StoreSourcesError, match="was not read to the end"):
         esdedup.add(table(tmp_path / "c.tsv", records(61)), store=store)
     assert esdedup.add(broken, store=store, keep_going=True)["damaged"]
     assert esdedup.status(store=store)["unfinished"] is None

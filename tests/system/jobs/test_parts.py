@@ -202,14 +202,14 @@ def test_who_does_not_read_the_same_is_refused(tmp_path: Path, store: str) -> No
     [source, other], options = repeated_ids(tmp_path)
     esdedup.index(source, store=store, part="1/3", **options)
     for part in ("2/4", None):
-        with pytest.raises(StoreSourcesError, match="a reading by --part I/3 has begun"):
+        with pytest.raises(StoreSourcesError, match="a run by --part I/3 has begun"):
             esdedup.index(source, store=store, part=part, **options)
     esdedup.index(source, store=store, part="3/3", **options)
-    with pytest.raises(StoreSourcesError, match=r"a\.tsv is not finished"):
+    with pytest.raises(StoreSourcesError, match=r"a\.tsv was not read to the end"):
         esdedup.index(other, store=store, part="2/3", **options)
     with pytest.raises(StoreSourcesError, match="by --part I/3"):
         esdedup.add(source, store=store)
-    with pytest.raises(StoreSourcesError, match="other options"):
+    with pytest.raises(StoreSourcesError, match="the options differ"):
         esdedup.index(source, store=store, part="2/3", limit=5, **options)
     os.utime(source, (1, 1))  # a copy on another machine
     esdedup.index(source, store=store, part="1/3", **options)
@@ -227,7 +227,7 @@ def test_a_reading_without_parts_is_gone_on_with_as_it_began(
         patch.setattr(ServerLedger, "ended", kill)
         with pytest.raises(KilledError):
             esdedup.index(source, store=store, **options)
-    with pytest.raises(StoreSourcesError, match="a reading without --part has begun"):
+    with pytest.raises(StoreSourcesError, match="a run without --part has begun"):
         esdedup.index(source, store=store, part="1/3", **options)
     assert esdedup.index(source, store=store, **options)["counts"]["documents"] > 0
 

@@ -44,7 +44,7 @@ def test_a_second_scan_leaves_the_first_its_work(indexed: str) -> None:
         before = {path.name: path.stat().st_ino for path in folder.iterdir()}
         assert "scratch.duckdb" in before
         for sentences in (LARGE, 1):
-            with pytest.raises(StoreLockedError, match=f"at work, process {os.getpid()}, in {folder}") as told:
+            with pytest.raises(StoreLockedError, match=f"is running, process {os.getpid()}, in {folder}") as told:
                 begin(first, store, sentences)
             assert "\n" not in str(told.value)
         forget_scans(indexed)
