@@ -232,7 +232,8 @@ class Registry(Implementations[C]):
             owners = self.owners(name)
             if owners and chosen not in owners:
                 flag = name.replace("_", "-")
-                raise SettingsError(f"{flag} needs {self.option} {' or '.join(owners)}; it is {chosen}")
+                needed = f"{self.option} {' or '.join(owners)}"
+                raise SettingsError(f"the option {flag} needs {needed}; now {self.option} is {chosen}")
 
 
 def sort_out(given: Mapping[str, Any], *groups: frozenset[str]) -> list[dict[str, Any]]:

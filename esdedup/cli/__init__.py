@@ -13,6 +13,7 @@ import rich_click
 from esdedup._version import __version__
 from esdedup.cli.interrupts import INTERRUPTED, interruptible
 from esdedup.cli.layout import LAYOUT
+from esdedup.cli.wrong_usage import usage_message
 from esdedup.errors import EsdedupError
 
 _HOMES = {
@@ -117,7 +118,7 @@ def main(arguments: list[str] | None = None) -> Any:
         if not given:
             error.show()  # the help
             sys.exit(2)
-        sys.exit(_say(_usage(error), 2))
+        sys.exit(_say(usage_message(error), 2))
     except EsdedupError as error:
         if "--debug" in given:
             raise
@@ -167,11 +168,6 @@ def _cause(error: Exception) -> str:
         return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
     # a library that calls Python code appends the traceback of that code
     return str(error).partition("Detail: Python exception")[0].strip() or type(error).__name__
-
-
-def _usage(error: click.ClickException) -> str:
-    context = error.ctx if isinstance(error, click.UsageError) else None
-    return f"{error.format_message().rstrip('.')} (see {context.command_path if context else 'esdedup'} --help)"
 
 
 def _say(message: str, code: int) -> int:

@@ -17,6 +17,7 @@ import rich_click as click
 from click.core import ParameterSource
 
 from esdedup.cli.layout import Context
+from esdedup.cli.wrong_usage import refuse_stray_store
 from esdedup.errors import UsageError
 from esdedup.matching.protocol import MATCHERS
 from esdedup.matching.signers.protocol import SIGNERS
@@ -112,7 +113,15 @@ class Command(click.RichCommand):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments, then remove the file options that do not go with them."""
-        rest = super().parse_args(ctx, args)
+        given = list(args)
+        try:
+            rest = super().parse_args(ctx, args)
+        except click.UsageError as error:
+            extra = str(error.message).startswith("Got unexpected extra argument")
+            if extra or (isinstance(error, click.MissingParameter) and error.param and error.param.name == "store"):
+                _, stray, _ = self.make_parser(ctx).parse_args(given)
+                refuse_stray_store(ctx, stray)
+            raise
         sources = {name: ctx.get_parameter_source(name) for name in ctx.params}
         typed = {name: ctx.params[name] for name, source in sources.items() if source == ParameterSource.COMMANDLINE}
         from_files = {

@@ -40,11 +40,11 @@ class Pair(click.RichOption):
 
     def get_rich_table_row(self, ctx: Any, formatter: Any, panel: Any = None) -> Any:
         """Break the cell of a long pair after the slash."""
-        from rich.text import Text
+        from rich.text import Text as Cell
 
         row = super().get_rich_table_row(ctx, formatter, panel)
         return [
-            Text("/\n").join(cell.split("/")) if isinstance(cell, Text) and _is_long_pair(cell.plain) else cell
+            Cell("/\n").join(cell.split("/")) if isinstance(cell, Cell) and _is_long_pair(cell.plain) else cell
             for cell in row
         ]
 

@@ -188,12 +188,12 @@ def test_impossible_options_are_refused(options: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"hamming": 3}, "hamming needs candidates projection; it is tokens"),
-        ({"candidates": "queries", "window": 3}, "window needs candidates projection; it is queries"),
-        ({"exact": True, "top": 3}, "top needs candidates queries; it is exact"),
-        ({"agreement": 0.3}, "agreement needs candidates agreement; it is tokens"),
-        ({"signature": 30}, "signature needs candidates agreement or queries; it is tokens"),
-        ({"candidates": "projection", "cosine": 0.8}, "cosine needs verify cosine; it is exact"),
+        ({"hamming": 3}, "hamming needs candidates projection; now candidates is tokens"),
+        ({"candidates": "queries", "window": 3}, "window needs candidates projection; now candidates is queries"),
+        ({"exact": True, "top": 3}, "top needs candidates queries; now candidates is exact"),
+        ({"agreement": 0.3}, "agreement needs candidates agreement; now candidates is tokens"),
+        ({"signature": 30}, "signature needs candidates agreement or queries; now candidates is tokens"),
+        ({"candidates": "projection", "cosine": 0.8}, "cosine needs verify cosine; now verify is exact"),
     ],
 )
 def test_options_that_would_make_no_difference_are_refused(options: dict[str, Any], words: str) -> None:

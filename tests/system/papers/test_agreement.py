@@ -242,7 +242,7 @@ def test_options_are_checked_and_shown_only_where_they_count() -> None:
     shown = scanning().described()
     assert (shown["signature"], shown["agreement"]) == (200, 0.5)
     assert Scanning.from_described(shown) == scanning()
-    with pytest.raises(SettingsError, match="signature needs candidates agreement or queries; it is tokens"):
+    with pytest.raises(SettingsError, match="needs candidates agreement or queries; now candidates is tokens"):
         Scanning.of(signature=7)
     for wrong in ({"signature": 0}, {"signature": 2000}, {"agreement": 1}, {"agreement": -0.1}, {"agreement": "x"}):
         with pytest.raises(SettingsError, match="allowed"):

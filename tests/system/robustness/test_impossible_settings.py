@@ -21,7 +21,7 @@ OPTIONS: dict[tuple[str, ...], str] = {
     ("--jaccard", "1.01"): "jaccard is 1.01; allowed: greater than 0, up to 1",
     ("--jaccard", "nan"): "jaccard is nan; allowed: greater than 0, up to 1",
     ("--jaccard", "-inf"): "jaccard is -inf; allowed: greater than 0, up to 1",
-    ("--jaccard", "much"): "'much' is not a valid float",
+    ("--jaccard", "much"): "'much' is not a number",
     ("--hashes", "20", "--draw", "21", "--draws", "5"): "draw is 21; allowed: 1 to 20",
     ("--hashes", "20", "--draw", "10", "--draws", "65"): "draws is 65; allowed: 1 to 64",
     ("--hashes", "20"): "give all three or none",
@@ -35,7 +35,7 @@ OPTIONS: dict[tuple[str, ...], str] = {
     ("--memory", "9" * 15 + "GiB"): "allowed: 256MiB to 1PiB",
     ("--memory", "9" * 400): "write it as 512MiB, 1GiB or 2GB",
     ("--workers", "0"): "workers is 0; allowed: 1 to 1024",
-    ("--workers", "1.5"): "'1.5' is not a valid integer",
+    ("--workers", "1.5"): "'1.5' is not a whole number",
     ("--seed", "9" * 30): "allowed: 0 to 9223372036854775807",
     ("--hash-bits", "61"): "hash-bits is 61; allowed: 16 to 60",
     ("--shingle", "char:0"): "allowed: char:N or word:N with N from 1 to 99",
@@ -60,12 +60,12 @@ OPTIONS: dict[tuple[str, ...], str] = {
 }
 
 CONFIGS = {
-    'bands = "many"': "'--bands': 'many' is not a valid integer",
-    "bands = 1.5": "'--bands': '1.5' is not a valid integer",
+    'bands = "many"': "'--bands': 'many' is not a whole number",
+    "bands = 1.5": "'--bands': '1.5' is not a whole number",
     "bands = 70": "bands is 70; allowed: 1 to 64",
     "bands = true": "'--bands': ",
     "bands = {a = 1}": "'--bands': ",
-    "jaccard = [0.5]": "'--jaccard': '[0.5]' is not a valid float",
+    "jaccard = [0.5]": "'--jaccard': '[0.5]' is not a number",
     "jaccard = nan": "allowed: greater than 0, up to 1",
     "memory = 5": "allowed: 256MiB to 1PiB",
     "normalize = 3": "'none', 'lower', 'words', 'stem'",

@@ -76,9 +76,31 @@ def test_options_stand_in_groups() -> None:
 
 
 def test_the_nearest_command_and_option_are_named() -> None:
-    assert "Did you mean 'scan'?" in esdedup("scna").stderr
-    assert "--jaccard" in esdedup("scan", "--jacard", "1").stderr
+    assert esdedup("scna").stderr == "esdedup: No such command 'scna'. Did you mean 'scan'? (see esdedup --help)\n"
+    said = esdedup("scan", "--jacard", "1").stderr
+    assert said == "esdedup: No such option '--jacard'. Did you mean '--jaccard'? (see esdedup scan --help)\n"
+    assert "Did you mean '--help'?" in esdedup("help").stderr
     assert esdedup("scan", "--jacard", "1").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("clusters --store s.duckdb --limit x", "'--limit': 'x' is not a whole number (see"),
+        ("clusters --store s.duckdb --limit -1", "-1 is out of range; allowed: 0 or more (see"),
+        ("serve --store s.duckdb --port 70000", "70000 is out of range; allowed: 0 to 65535 (see"),
+        ("scan --store s.duckdb --jaccard much", "'much' is not a number (see"),
+        ("status", "Missing option '--store'; for example --store found/store.duckdb, or set ESDEDUP_STORE (see"),
+        ("run a.tsv", "Missing option '--out'; for example --out found (see"),
+        ("status s.duckdb", "Unexpected argument 's.duckdb'; if it is the store, write --store s.duckdb (see"),
+        ("clusters --store s.duckdb more", "Unexpected argument 'more'"),
+        ("explain 1:1 2:2 s.duckdb", "write --store s.duckdb (see"),
+    ],
+)
+def test_a_usage_error_says_what_to_write(arguments: str, words: str) -> None:
+    refused = esdedup(*arguments.split())
+    assert refused.returncode == 2
+    assert words in refused.stderr
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
