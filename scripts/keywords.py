@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Iterable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ PATHS = {"vectors"}  # files: also as Path
 WORDED = {"memory"}  # also as text
 NOT_OF_SCANS = {"keep", "kinds"}
 OF_SCANS = [
-    ("ignore", "str | Path | None", "File of texts or cluster ids that are known and wanted."),
+    ("ignore", "str | Path | None", "File of texts or cluster ids to ignore, one per line."),
     ("exact", "bool | None", 'Short for candidates="exact".'),
 ]
 
@@ -54,6 +55,8 @@ def module() -> str:
         _join("RunOptions", "Options of `run` and `add`.", "DedupeOptions", "KindsOption"),
     ]  # fmt: skip
     text = HEAD + "".join(parts)
+    if find_spec("ruff") is None:
+        sys.exit("ruff is not installed in this environment; run ./scripts/check once, and then . .venv/bin/activate")
     done = subprocess.run(
         [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(MODULE), "-"],
         input=text, capture_output=True, text=True, check=True,
@@ -75,10 +78,15 @@ def _choice(registry: Registry[Any]) -> list[tuple[str, str, str]]:
 def _of_implementations(registry: Registry[Any]) -> list[tuple[str, str, str]]:
     lines = []
     for name, owners in registry.declared().items():
-        only = (
-            "" if len(registry.names) == 1 else f"With {registry.option} {' or '.join(owner for owner, _ in owners)}: "
-        )
-        lines.append((name, _type(owners[0][1]), only + _words(owners[0][1])))
+        declared, usual = owners[0][1], {owner: _usual(option) for owner, option in owners}
+        words = declared.help
+        if len(registry.names) > 1:
+            words += f" Only with {registry.option} {_listed(usual)}."
+        if len(set(usual.values())) == 1:
+            words += _usual(declared)
+        else:
+            words += "".join(f"{text.rstrip('.')} with {owner}." for owner, text in usual.items())
+        lines.append((name, _type(declared), words))
     return lines
 
 
@@ -94,9 +102,18 @@ def _type(option: Option) -> str:
     return f"{kind} | None"
 
 
-def _words(option: Option) -> str:
+def _listed(names: Iterable[str]) -> str:
+    *some, last = (f'"{name}"' for name in names)
+    return f"{', '.join(some)} or {last}" if some else last
+
+
+def _usual(option: Option) -> str:
     usual = option.usual or (None if option.default is None else repr(option.default))
-    return option.help + (f" Default: {usual}." if usual else "")
+    return f" Default: {usual}." if usual else ""
+
+
+def _words(option: Option) -> str:
+    return option.help + _usual(option)
 
 
 def _docstring(words: str) -> str:

@@ -22,33 +22,34 @@ class ReadingOptions(TypedDict, total=False):
     """Load one of N parts, each on its own machine: by page id, or line, modulo N."""
 
     contributors: bool | None
-    """With format wikipedia: Keep the contributor of each revision. Default: True."""
+    """Keep the contributor of each revision. Only with format "wikipedia". Default: True."""
 
     namespaces: tuple[int, ...] | None
-    """With format wikipedia: Namespaces of a wiki to read. Default: 0."""
+    """Namespaces of a wiki to read. Only with format "wikipedia". Default: 0."""
 
     revisions: Literal["latest", "all"] | None
-    """With format wikipedia: Revisions of a page to read. With all, each sentence is kept once a page, with its
-    first and last revision. Default: 'latest'."""
+    """Revisions of a page to read. With all, each sentence is kept once a page, with its first and last revision.
+    Only with format "wikipedia". Default: 'latest'."""
 
     wikitext: Literal["fast", "reference"] | None
-    """With format wikipedia: Cleaner that removes wiki markup. Default: 'fast'."""
+    """Cleaner that removes wiki markup. Only with format "wikipedia". Default: 'fast'."""
 
     id_column: str | None
-    """With format tsv or csv or jsonl or parquet: Column of ids: a name, dotted path or number from 1; or line, for
-    line numbers."""
+    """Column of ids: a name, dotted path or number from 1; or line, for line numbers. Only with format "tsv",
+    "csv", "jsonl" or "parquet"."""
 
     title_column: str | None
-    """With format tsv or csv or jsonl or parquet: Column of titles."""
+    """Column of titles. Only with format "tsv", "csv", "jsonl" or "parquet"."""
 
     text_column: str | None
-    """With format tsv or csv or jsonl or parquet: Column of texts; several of a TSV or CSV separated by commas."""
+    """Column of texts; several of a TSV or CSV separated by commas. Only with format "tsv", "csv", "jsonl" or
+    "parquet"."""
 
     separator: str | None
-    """With format tsv or csv: Column separator. Default: tab in TSV, comma in CSV."""
+    """Column separator. Only with format "tsv" or "csv". Default: tab in TSV, comma in CSV."""
 
     header: bool | None
-    """With format tsv or csv: Whether the first line contains the column names. Default: in CSV."""
+    """Whether the first line contains the column names. Only with format "tsv" or "csv". Default: in CSV."""
 
 
 class SigningOptions(TypedDict, total=False):
@@ -88,13 +89,13 @@ class SigningOptions(TypedDict, total=False):
     """Number of MinHash values in a token. Default: 4."""
 
     hashes: int | None
-    """Instead of bands: draw from a pool of N MinHash values."""
+    """Draw tokens from a pool of N MinHash values, instead of bands."""
 
     draw: int | None
-    """With --hashes: number of values in a token."""
+    """Number of values of the pool in a token."""
 
     draws: int | None
-    """With --hashes: number of tokens of a text."""
+    """Number of tokens of a text, drawn from the pool."""
 
 
 class ScanOptions(TypedDict, total=False):
@@ -110,7 +111,7 @@ class ScanOptions(TypedDict, total=False):
     """Only find pairs between different documents or sources. Default: 'any'."""
 
     ignore: str | Path | None
-    """File of texts or cluster ids that are known and wanted."""
+    """File of texts or cluster ids to ignore, one per line."""
 
     exact: bool | None
     """Short for candidates="exact"."""
@@ -123,7 +124,7 @@ class ScanOptions(TypedDict, total=False):
     (every candidate is a pair)."""
 
     cosine: float | None
-    """With verify cosine: Minimum cosine of a pair. Default: 0.9."""
+    """Minimum cosine of a pair. Only with verify "cosine". Default: 0.9."""
 
     candidates: Literal["tokens", "exact", "projection", "agreement", "queries"] | None
     """tokens (texts that share a signature token), exact (all pairs, nothing left to chance), projection (sentence
@@ -131,41 +132,44 @@ class ScanOptions(TypedDict, total=False):
     matches of each record, as by a search engine)."""
 
     vectors: str | Path | None
-    """With candidates projection: File of word vectors in word2vec's format. Default: drawn from the seed."""
+    """File of word vectors in word2vec's format. Only with candidates "projection". Default: drawn from the
+    seed."""
 
     vector_length: int | None
-    """With candidates projection: Length of randomly drawn word vectors. Default: 400."""
+    """Length of randomly drawn word vectors. Only with candidates "projection". Default: 400."""
 
     signature_bits: int | None
-    """With candidates projection: Number of bits of a signature (random hyperplanes). Default: 100."""
+    """Number of bits of a signature (random hyperplanes). Only with candidates "projection". Default: 100."""
 
     permutations: int | None
-    """With candidates projection: Number of random bit orders in which signatures are sorted. Default: 10."""
-
-    window: int | None
-    """With candidates projection: Number of neighbors that a signature is compared with, in each order. Default:
+    """Number of random bit orders in which signatures are sorted. Only with candidates "projection". Default:
     10."""
 
+    window: int | None
+    """Number of neighbors that a signature is compared with, in each order. Only with candidates "projection".
+    Default: 10."""
+
     hamming: int | None
-    """With candidates projection: Maximum number of bits that differ in a candidate. Default: 5."""
+    """Maximum number of bits that differ in a candidate. Only with candidates "projection". Default: 5."""
 
     signature: int | None
-    """With candidates agreement or queries: Number of MinHash values of a text. Default: 200."""
+    """Number of MinHash values of a text. Only with candidates "agreement" or "queries". Default: 200 with
+    agreement. Default: 20 with queries."""
 
     agreement: float | None
-    """With candidates agreement: Pairs agree on more than this share of the values. Default: 0.5."""
+    """Pairs agree on more than this share of the values. Only with candidates "agreement". Default: 0.5."""
 
     query_by: Literal["shingles", "signature"] | None
-    """With candidates queries: Terms of a query. Default: 'shingles'."""
+    """Terms of a query. Only with candidates "queries". Default: 'shingles'."""
 
     same_first_word: bool | None
-    """With candidates queries: Only find records with the same first word. Default: False."""
+    """Only find records with the same first word. Only with candidates "queries". Default: False."""
 
     top: int | None
-    """With candidates queries: Number of matches of a record that are verified. Default: 10."""
+    """Number of matches of a record that are verified. Only with candidates "queries". Default: 10."""
 
     reciprocal: bool | None
-    """With candidates queries: Only keep pairs that are each other's best match. Default: False."""
+    """Only keep pairs that are each other's best match. Only with candidates "queries". Default: False."""
 
 
 class KindsOption(TypedDict, total=False):

@@ -155,7 +155,7 @@ scan_options = bundle(
     *_of(Scanning.declared(), _SCANNING, "keep", "kinds"),
     click.option(
         "--ignore", metavar="FILE", panel=_SCANNING, shell_complete=complete_files,
-        help="File of texts or cluster ids that are known and wanted, one a line.",
+        help="File of texts or cluster ids to ignore, one per line.",
     ),
     *choice_options(LINKAGES, "What makes a cluster", _SCANNING),
     *choice_options(VERIFIERS, "What makes a pair of a candidate", _SCANNING),

@@ -38,10 +38,10 @@ class MinHash(Signer):
     bands: int | None = option(None, "Number of tokens of a text.", unit="N", low=1, high=64, usual=str(_BANDS))
     rows: int | None = option(None, "Number of MinHash values in a token.", unit="N", low=1, high=64, usual=str(_ROWS))
     hashes: int | None = option(
-        None, "Instead of bands: draw from a pool of N MinHash values.", unit="N", low=1, high=1024
+        None, "Draw tokens from a pool of N MinHash values, instead of bands.", unit="N", low=1, high=1024
     )
-    draw: int | None = option(None, "With --hashes: number of values in a token.", unit="N", low=1, high=1024)
-    draws: int | None = option(None, "With --hashes: number of tokens of a text.", unit="N", low=1, high=64)
+    draw: int | None = option(None, "Number of values of the pool in a token.", unit="N", low=1, high=1024)
+    draws: int | None = option(None, "Number of tokens of a text, drawn from the pool.", unit="N", low=1, high=64)
 
     def check_together(self) -> None:
         """Check that there are bands or a pool, and fill in the defaults of bands."""
