@@ -71,7 +71,7 @@ class _Commands(rich_click.RichGroup):
 _COMPLETION = "_ESDEDUP_COMPLETE"
 
 _EPILOG = f"""
-Tab completion of commands and options: put the line for your shell into ~/.bashrc, ~/.zshrc or
+Tab completion of commands, options and file names: put the line for your shell into ~/.bashrc, ~/.zshrc or
 ~/.config/fish/config.fish.
 
 bash: eval "$({_COMPLETION}=bash_source esdedup)"

@@ -34,7 +34,7 @@ _LIMIT = click.option(
     "--jaccard",
     type=float,
     metavar="S",
-    help="Lowest Jaccard similarity of a match.  [default: that of the last scan]",
+    help="Minimum Jaccard similarity of a match.  [default: that of the last scan]",
     panel=_SELECTION,
 )
 @_LIMIT

@@ -141,7 +141,7 @@ source_options = bundle(
         if option.name != "part"
     ),
     click.option(
-        "--keep-going", is_flag=True, panel=_READING, help="Continue after a damaged source; exit code 1 at the end."
+        "--keep-going", is_flag=True, panel=_READING, help="Skip damaged sources and continue; the exit code is then 1."
     ),
     *format_options(),
 )
@@ -157,8 +157,8 @@ scan_options = bundle(
         "--ignore", metavar="FILE", panel=_SCANNING, shell_complete=complete_files,
         help="File of texts or cluster ids to ignore, one per line.",
     ),
-    *choice_options(LINKAGES, "What makes a cluster", _SCANNING),
-    *choice_options(VERIFIERS, "What makes a pair of a candidate", _SCANNING),
+    *choice_options(LINKAGES, "How pairs become clusters", _SCANNING),
+    *choice_options(VERIFIERS, "How candidates are verified", _SCANNING),
     *choice_options(MATCHERS, "Where candidates come from", _SCANNING),
     click.option("--exact", is_flag=True, default=None, panel=_SCANNING, help="Short for --candidates exact."),
 )  # fmt: skip

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @click.command(cls=Command)
 @click.option(
-    "--articles", type=int, default=200, show_default=True, metavar="N", help="Articles of the wiki.", panel="The wiki"
+    "--articles", type=int, default=200, show_default=True, metavar="N", help="Number of articles.", panel="The wiki"
 )
 @click.option(
     "--demo-seed", type=int, default=1, show_default=True, metavar="S", help="Seed of the generator.", panel="The wiki"
@@ -36,7 +36,9 @@ if TYPE_CHECKING:
     help="Folder for the files.",
     panel=OUTPUT,
 )
-@click.option("--only-generate", is_flag=True, help="Write the wiki and its truth; run nothing.", panel="The wiki")
+@click.option(
+    "--only-generate", is_flag=True, help="Write the wiki and its planted clusters; run nothing.", panel="The wiki"
+)
 @click.option(
     "-o",
     "--output",

@@ -21,7 +21,7 @@ from esdedup.cli.work import show
     metavar="FILE",
     type=click.Path(path_type=Path),
     help="The correct clusters: one per line, ids separated by white space, as in clusters.txt.",
-    panel="What is right",
+    panel="Correct results",
 )
 @click.option(
     "--truth",
@@ -29,14 +29,14 @@ from esdedup.cli.work import show
     shell_complete=complete_files,
     help="The correct pairs: exact to compute them all, or a file with two ids per line and, if known, their Jaccard, "
     "separated by tabs.",
-    panel="What is right",
+    panel="Correct results",
 )
 @click.option(
     "--jaccard",
     type=float,
     metavar="S",
-    help="Lowest similarity of a pair with exact.  [default: that of the scan]",
-    panel="What is right",
+    help="Minimum similarity of a pair, with --truth exact.  [default: that of the scan]",
+    panel="Correct results",
 )
 @json_option
 @resource_options

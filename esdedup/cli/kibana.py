@@ -23,7 +23,7 @@ def kibana() -> None:
 @click.option(
     "--kibana",
     metavar="URL",
-    help=f"Kibana's address; of a space with /s/SPACE.  [default: {_DEFAULT}]",
+    help=f"URL of Kibana; for a space, add /s/SPACE.  [default: {_DEFAULT}]",
     panel="Kibana",
 )
 @click.option(
@@ -31,7 +31,7 @@ def kibana() -> None:
     "--out",
     metavar="FILE.ndjson",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write what would be imported to a file instead, for Kibana's Saved Objects page.",
+    help="Write the objects to a file instead of importing them, for Kibana's Saved Objects page.",
     panel=OUTPUT,
 )
 @json_option

@@ -29,7 +29,7 @@ _DOCUMENT = click.option(
 @click.command(cls=Command)
 @store_option
 @click.option(
-    "--since", metavar="DATE", help="Only contradictions with a page that was edited since this date.", panel=_SELECTION
+    "--since", metavar="DATE", help="Only contradictions with a page edited since this date.", panel=_SELECTION
 )
 @_DOCUMENT
 @click.option(
@@ -127,7 +127,7 @@ def templates(out: Path | None, table: str, as_json: bool, quiet: bool, **option
 @json_option
 @talk_options
 def lineage(graphml: Path | None, as_json: bool, quiet: bool, **options: Any) -> None:
-    """Show who said it first: a tree for each cluster that was copied from page to page.
+    """Show which sentence came first: a tree for each cluster that was copied from page to page.
 
     The parent of a sentence is the most similar earlier one. For the time of each edit, index a dump with full
     history (--revisions all); other dumps contain only the last edit of each page.

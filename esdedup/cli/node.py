@@ -40,9 +40,9 @@ _DATA = click.option(
 def node() -> None:
     """Run a local Elasticsearch from Python packages alone: pip install 'esdedup[node]'.
 
-    Neither Java nor Docker is needed. The node serves this machine only, 127.0.0.1, and has NO SECURITY: no
-    passwords and no encryption; every user of this machine can read and change what it stores. It has the core of
-    Elasticsearch, without x-pack and Kibana.
+    You need neither Java nor Docker. The node listens on 127.0.0.1 only and has NO SECURITY: no passwords and no
+    encryption. Every user of this machine can read and change its data. It is the core of Elasticsearch, without
+    x-pack and Kibana.
     """
     if sys.platform == "win32":
         raise NodeError("esdedup node runs on Linux and macOS; on Windows use Elasticsearch's own download or Docker")
@@ -56,7 +56,7 @@ def node() -> None:
     default="1GiB",
     show_default=True,
     metavar="SIZE",
-    help="Memory of the Java machine, at least 256MiB.",
+    help="Memory of the Java virtual machine, at least 256MiB.",
     panel="Node",
 )
 @click.option(
@@ -65,7 +65,7 @@ def node() -> None:
     default=120,
     show_default=True,
     metavar="SECONDS",
-    help="Seconds to wait until it is healthy.",
+    help="Maximum time to wait until the node is healthy.",
     panel="Node",
 )
 @click.option(
@@ -88,7 +88,7 @@ def node() -> None:
     panel="Node",
 )
 @click.option(
-    "--masters", multiple=True, metavar="NAME", help="A node that founds the cluster; repeatable.", panel="Node"
+    "--masters", multiple=True, metavar="NAME", help="Name of a node that forms the cluster; repeatable.", panel="Node"
 )
 @json_option
 @talk_options

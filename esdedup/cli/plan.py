@@ -30,7 +30,7 @@ from esdedup.cli.work import show
 @click.option(
     "--schemes",
     metavar="LIST",
-    help="Only try these: BANDSxROWS or DRAWSxDRAW/HASHES, separated by commas.",
+    help="Schemes to compare: BANDSxROWS or DRAWSxDRAW/HASHES, separated by commas.",
     panel="Plan",
 )
 @verb_option(esdedup.plan, "recall", "Share of the pairs to find.", metavar="S", panel="Plan")

@@ -22,10 +22,10 @@ from esdedup.errors import UsageError
     "names",
     multiple=True,
     metavar="NAME",
-    help="Another host name to answer to; repeatable.",
+    help="Additional host name to accept; repeatable.",
     panel="Page",
 )
-@click.option("--article-url", metavar="URL", help="Address of an article, with {title} or {id} in it.", panel="Page")
+@click.option("--article-url", metavar="URL", help="URL of an article, with {title} or {id} in it.", panel="Page")
 @click.option(
     "--memory",
     default="256MiB",

@@ -29,14 +29,15 @@ def _configure_log(context: click.Context, parameter: click.Parameter, value: bo
 defaults_options = click.option(
     "--preset", metavar="NAME", is_eager=True, expose_value=False, callback=use_preset, panel=_GENERAL,
     shell_complete=complete_names(presets()),
-    help=f"Options of a published system: {', '.join(presets())}.",
+    help=f"Use the settings of a published system: {', '.join(presets())}.",
 )  # fmt: skip
 
 talk_options = bundle(
     click.option(
         "--config", metavar="FILE.toml", type=click.Path(path_type=Path), expose_value=False, is_eager=True,
         callback=use_config, panel=_GENERAL,
-        help="Read options from a file, also es-api-key and other credentials. Typed options win over it.",
+        help="Read options from a TOML file, including es-api-key and other credentials. Options on the command line "
+        "override it.",
     ),
     click.option("--quiet", is_flag=True, callback=_configure_log, panel=_GENERAL, help="Print errors only."),
     click.option(
@@ -48,7 +49,7 @@ talk_options = bundle(
 sources_argument = click.argument("sources", nargs=-1, required=True, metavar="SOURCE…", shell_complete=complete_files)
 
 fresh_option = click.option(
-    "--fresh", is_flag=True, panel=STORE, help="Replace the store by a new one when the job is finished."
+    "--fresh", is_flag=True, panel=STORE, help="Build a new store, and replace the old one when the job is finished."
 )
 
 generations_option = verb_option(
@@ -64,7 +65,7 @@ store_option = click.option(
 )  # fmt: skip
 
 table_option = verb_option(
-    esdedup.run, "table", "Format of pairs and clusters.", kind=click.Choice(["jsonl", "parquet"]), panel=OUTPUT
+    esdedup.run, "table", "File format of pairs and clusters.", kind=click.Choice(["jsonl", "parquet"]), panel=OUTPUT
 )
 report_option = click.option(
     "--report/--no-report",
@@ -83,4 +84,4 @@ def port_option(default: int, help_text: str, *, panel: str) -> Decorator:
     )  # fmt: skip
 
 
-json_option = click.option("--json", "as_json", is_flag=True, panel=OUTPUT, help="Print the answer as JSON.")
+json_option = click.option("--json", "as_json", is_flag=True, panel=OUTPUT, help="Print the result as JSON.")
