@@ -178,12 +178,12 @@ STRANGERS: dict[str, tuple[Callable[[Exchange], None], str]] = {
     "JSON of others": (answer(200, {"message": "hello"}, product=False), NOT_ELASTICSEARCH),
     "JSON of others that is not there": (answer(404, {"message": "no route"}, product=False), NOT_ELASTICSEARCH),
     "an older server": (older, "pip install 'elasticsearch>=8.16,<9', which supports servers 8 and 9"),
-    "not allowed": (answer(403), "use credentials that may read and write nothing-*"),
+    "not allowed": (answer(403), "use credentials that can read and write nothing-*"),
     "a gateway's page": (answer(502, HTML, "text/html", product=False), "unavailable (502): Log in This network wants"),
-    "half an answer": (answer(200, b'{"a":'), "an answer that is no JSON"),
+    "half an answer": (answer(200, b'{"a":'), "the answer is not valid JSON"),
     "no object": (answer(200, b"[1]"), "the answer to GET /nothing-* does not come from Elasticsearch"),
     "no letters": (answer(200, b"\xff\xfe", "text/plain"), "run the same command again to continue"),
-    "nothing": (answer(200, b""), "an answer that is no JSON"),
+    "nothing": (answer(200, b""), "the answer is not valid JSON"),
 }
 
 

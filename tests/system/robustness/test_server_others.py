@@ -117,7 +117,7 @@ def test_documents_that_the_server_refuses_are_kept_and_told_of(
         # a long title is not indexed; where somebody has asked for that, the server cannot take it
         proxy.when(is_bulk, first(lambda: take_titles_of(2**31 - 1)))
         line = one_line(said(*command))
-        assert line.startswith(f"esdedup: {letters}: No such file or directory; it is to hold ")
+        assert line.startswith(f"esdedup: {letters}: No such file or directory; cannot save ")
         assert line.endswith("set ESDEDUP_DEAD_LETTERS to another file and run the same command again\n")
         letters.parent.mkdir()
         take_titles_of(8000)
