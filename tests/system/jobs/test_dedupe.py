@@ -158,7 +158,7 @@ def test_what_makes_no_sense_is_refused_before_work(tmp_path: Path) -> None:
     source = table(tmp_path / "a.tsv", ROWS)
     for options, words in (
         ({"linkage": "single"}, "needs star"),
-        ({"out": tmp_path}, "overwritten"),
+        ({"out": tmp_path}, "overwrite the source"),
         ({"annotate": True, "format": "lines"}, "no room"),
     ):
         with pytest.raises(UsageError, match=words):

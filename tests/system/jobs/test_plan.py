@@ -123,7 +123,7 @@ def test_what_cannot_be_planned(tmp_path: Path, address: str) -> None:
     with pytest.raises(EsdedupError, match=r"missing\.tsv"):
         esdedup.plan(tmp_path / "missing.tsv")
     (tmp_path / "empty.tsv").write_text("1\tshort\n")
-    with pytest.raises(EsdedupError, match=r"empty\.tsv: no sentences"):
+    with pytest.raises(EsdedupError, match=r"empty\.tsv: it has no sentences"):
         esdedup.plan(tmp_path / "empty.tsv")
 
 

@@ -146,7 +146,7 @@ BAD_FILES = {
     "missing": (None, "No such file"),
     "not word2vec": (b"\x7fELF\x02\x01\x01", "not in word2vec's format"),
     "truncated": (as_text({"alpha": [1.0, 2.0], "beta": [1.0, 2.0]}, "3 2"), "ends within word 3"),
-    "mixed": (as_text({"alpha": [1.0, 2.0], "beta": [1.0]}), "line 3 does not hold"),
+    "mixed": (as_text({"alpha": [1.0, 2.0], "beta": [1.0]}), "line 3 does not contain"),
     "other words": (as_text({"unheard": [1.0, 2.0]}), "none of its 1 words"),
 }
 
