@@ -165,7 +165,7 @@ def test_what_makes_no_sense_is_refused_before_work(tmp_path: Path) -> None:
             esdedup.dedupe(source, **{"out": tmp_path / "clean"} | options)
     with pytest.raises(SettingsError, match="allowed: first, longest, none"):
         esdedup.dedupe(source, out=tmp_path / "clean", keep="best")
-    with pytest.raises(UsageError, match="read twice"):
+    with pytest.raises(UsageError, match="read sources twice"):
         esdedup.dedupe("-", out=tmp_path / "clean", format="tsv")
     assert not (tmp_path / "clean").exists()
 
