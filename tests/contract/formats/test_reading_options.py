@@ -15,11 +15,9 @@ def test_what_stores_remember_keeps_its_text() -> None:
         "'text_column': None, 'contributors': True, 'namespaces': (0,), 'revisions': 'latest', 'wikitext': 'fast', "
         "'limit': None}"
     )
-    reading = Reading.of(
-        format="csv", source_name="x", part="1/2", limit=7, namespaces=(0, 14), header=False, revisions="all"
-    )
+    reading = Reading.of(source_name="x", part="1/2", limit=7, namespaces=(0, 14), header=False, revisions="all")
     assert str(reading.remembered()) == (
-        "{'format': 'csv', 'separator': None, 'header': False, 'id_column': None, 'title_column': None, "
+        "{'format': None, 'separator': None, 'header': False, 'id_column': None, 'title_column': None, "
         "'text_column': None, 'contributors': True, 'namespaces': (0, 14), 'revisions': 'all', 'wikitext': 'fast', "
         "'limit': 7}"
     )
