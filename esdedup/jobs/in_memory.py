@@ -43,7 +43,8 @@ def cluster_texts(texts: Sequence[str], options: Mapping[str, Any]) -> TextClust
     Empty texts, and texts that are empty after normalization, match nothing. Memory: about 2 kB for each text of 200
     characters that collides, 200 bytes for the others.
     """
-    if isinstance(texts, str) or not isinstance(texts, Sequence) or not all(isinstance(text, str) for text in texts):
+    listed = not isinstance(texts, str) and isinstance(texts, Sequence)
+    if not listed or not all(issubclass(kind, str) for kind in set(map(type, texts))):
         raise UsageError("cluster_texts needs a sequence of strings, for example ['One text.', 'Another.']")
     settings = Settings.of(**options)
     if settings.scanning.across != "any":

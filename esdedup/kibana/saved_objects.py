@@ -129,7 +129,7 @@ def _problem(status: int, headers: Mapping[str, str], payload: Mapping[str, Any]
     if status == 401:
         return "access denied (401); set ES_API_KEY, or ES_USERNAME and ES_PASSWORD, of a user who may use Kibana"
     if status == 403:
-        return f"not allowed (403): {reason}; use credentials that may write saved objects in this space"
+        return f"permission denied (403): {reason}; use credentials that can write saved objects in this space"
     if status in _BUSY:
         return f"still busy or starting ({status}); run the same command again later"
     if "statusCode" in payload and status != 404:

@@ -117,9 +117,12 @@ class Scanning(Options):
             able = [matcher.name for matcher in MATCHERS if self.verifier.name in matcher.verifiers]
             if len(self.matcher.verifiers) == 1:
                 [needed] = self.matcher.verifiers
-                raise SettingsError(f"candidates {self.matcher.name} needs verify {needed}; it is {self.verifier.name}")
+                raise SettingsError(
+                    f"candidates {self.matcher.name} needs verify {needed}; now verify is {self.verifier.name}"
+                )
             raise SettingsError(
-                f"verify {self.verifier.name} needs candidates {' or '.join(able)}; it is {self.matcher.name}"
+                f"verify {self.verifier.name} needs candidates {' or '.join(able)}; "
+                f"now candidates is {self.matcher.name}"
             )
         self.verifier.check_with(self.word_edit_distance)
 

@@ -22,7 +22,7 @@ class Unverified(Verifier):
     def check_with(self, word_edit_distance: int | None) -> None:
         """Reject a limit, because it would have to be measured."""
         if word_edit_distance is not None:
-            raise SettingsError("word-edit-distance needs verify exact; it is none")
+            raise SettingsError("word-edit-distance needs verify exact; now verify is none")
 
     def least(self, jaccard: float) -> float:
         """Return 0: pairs may have any Jaccard."""

@@ -22,7 +22,7 @@ class WordEdits(Verifier):
     def check_with(self, word_edit_distance: int | None) -> None:
         """Require a limit."""
         if word_edit_distance is None:
-            raise SettingsError("verify words needs word-edit-distance; it is not set")
+            raise SettingsError("verify words needs word-edit-distance, which is not set")
 
     def least(self, jaccard: float) -> float:
         """Return 0: pairs may have any Jaccard."""

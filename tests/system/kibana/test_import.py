@@ -115,7 +115,7 @@ def test_no_secret_is_logged_or_told(monkeypatch: pytest.MonkeyPatch, caplog: py
         (401, '{"statusCode":401,"error":"Unauthorized","message":"[security_exception]"}',
          "access denied (401); set ES_API_KEY, or ES_USERNAME and ES_PASSWORD, of a user who may use Kibana"),
         (403, '{"statusCode":403,"error":"Forbidden","message":"Unable to bulk_create dashboard"}',
-         "not allowed (403): Unable to bulk_create dashboard; use credentials that may write saved objects"),
+         "permission denied (403): Unable to bulk_create dashboard; use credentials that can write saved objects"),
         (400, '{"statusCode":400,"error":"Bad Request","message":"Invalid file extension .txt"}',
          "Kibana refuses it (400): Invalid file extension .txt; fix that"),
         (409, '{"statusCode":409,"error":"Conflict","message":"version conflict"}',
