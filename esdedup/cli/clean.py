@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import rich_click as click
@@ -14,11 +13,11 @@ from esdedup.cli.declared import resource_options, scan_options, signing_options
 from esdedup.cli.defaults import Command
 from esdedup.cli.shared_options import (
     ADDRESSES,
-    OUTPUT,
     STORE,
     defaults_options,
     fresh_option,
     json_option,
+    out_option,
     sources_argument,
     talk_options,
 )
@@ -32,15 +31,7 @@ def _listed(context: click.Context, parameter: click.Parameter, value: str | Non
 
 @click.command(cls=Command)
 @sources_argument
-@click.option(
-    "-o",
-    "--out",
-    metavar="OUTDIR",
-    type=click.Path(path_type=Path),
-    required=True,
-    help="Folder for the files.",
-    panel=OUTPUT,
-)
+@out_option("Folder for the files.", metavar="OUTDIR", required=True)
 @click.option(
     "--store",
     metavar="ADDRESS",

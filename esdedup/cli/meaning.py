@@ -10,7 +10,7 @@ import rich_click as click
 import esdedup
 from esdedup.cli.declared import verb_option
 from esdedup.cli.defaults import Command
-from esdedup.cli.shared_options import OUTPUT, json_option, store_option, talk_options
+from esdedup.cli.shared_options import OUTPUT, json_option, out_option, store_option, talk_options
 
 _SHOWN = 20
 _SELECTION = "Selection"
@@ -78,9 +78,7 @@ def drift(review: str | None, as_json: bool, quiet: bool, **options: Any) -> Non
     panel=_SELECTION,
 )
 @_DOCUMENT
-@click.option(
-    "-o", "--out", metavar="DIR", type=click.Path(path_type=Path), help="Write each table to DIR.", panel=OUTPUT
-)
+@out_option("Write each table to DIR.")
 @click.option(
     "--table",
     type=click.Choice(["csv", "parquet"]),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import rich_click as click
@@ -11,7 +10,7 @@ import esdedup
 from esdedup.cli.completion import complete_files
 from esdedup.cli.declared import jaccard_option, resource_options, signing_options, source_options, verb_option
 from esdedup.cli.defaults import Command
-from esdedup.cli.shared_options import ADDRESSES, OUTPUT, STORE, defaults_options, json_option, talk_options
+from esdedup.cli.shared_options import ADDRESSES, STORE, defaults_options, json_option, out_option, talk_options
 from esdedup.cli.work import show
 
 
@@ -38,9 +37,7 @@ from esdedup.cli.work import show
 @click.option(
     "--sentences", type=int, metavar="N", help="Forecast time, memory and disk for N sentences.", panel="Plan"
 )
-@click.option(
-    "-o", "--out", metavar="DIR", type=click.Path(path_type=Path), help="Folder for a plot, s-curve.png.", panel=OUTPUT
-)
+@out_option("Folder for a plot, s-curve.png.")
 @json_option
 @source_options
 @signing_options

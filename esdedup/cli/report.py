@@ -7,20 +7,12 @@ from pathlib import Path
 import rich_click as click
 
 from esdedup.cli.defaults import Command
-from esdedup.cli.shared_options import OUTPUT, json_option, store_option, talk_options
+from esdedup.cli.shared_options import json_option, out_option, store_option, talk_options
 
 
 @click.command(cls=Command)
 @store_option
-@click.option(
-    "-o",
-    "--out",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    required=True,
-    help="Folder for the page and the pictures.",
-    panel=OUTPUT,
-)
+@out_option("Folder for the page and the pictures.", required=True)
 @json_option
 @talk_options
 def report(store: str, out: Path, as_json: bool, quiet: bool) -> None:

@@ -76,6 +76,14 @@ report_option = click.option(
 )
 
 
+def out_option(help_text: str, *, metavar: str = "DIR", required: bool = False) -> Decorator:
+    """Make the option for the folder to write to."""
+    return click.option(
+        "-o", "--out", metavar=metavar, type=click.Path(path_type=Path), required=required, help=help_text,
+        panel=OUTPUT,
+    )  # fmt: skip
+
+
 def port_option(default: int, help_text: str, *, panel: str) -> Decorator:
     """Make the option for a port."""
     return click.option(

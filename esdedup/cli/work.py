@@ -27,6 +27,7 @@ from esdedup.cli.shared_options import (
     fresh_option,
     generations_option,
     json_option,
+    out_option,
     report_option,
     sources_argument,
     store_option,
@@ -36,15 +37,7 @@ from esdedup.cli.shared_options import (
 from esdedup.errors import SourceError
 from esdedup.formats.protocol import FORMATS
 
-_OUT = click.option(
-    "-o",
-    "--out",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    required=True,
-    help="Folder for the files.",
-    panel=OUTPUT,
-)
+_OUT = out_option("Folder for the files.", required=True)
 
 
 @click.command(cls=Command)
@@ -116,9 +109,7 @@ def index(sources: tuple[str, ...], as_json: bool, **options: Any) -> None:
 
 @click.command(cls=Command)
 @store_option
-@click.option(
-    "-o", "--out", metavar="DIR", type=click.Path(path_type=Path), help="Also write the files to DIR.", panel=OUTPUT
-)
+@out_option("Also write the files to DIR.")
 @table_option
 @report_option
 @json_option
@@ -143,9 +134,7 @@ def scan(as_json: bool, **options: Any) -> None:
 @click.command(cls=Command)
 @sources_argument
 @store_option
-@click.option(
-    "-o", "--out", metavar="DIR", type=click.Path(path_type=Path), help="Also write the files to DIR.", panel=OUTPUT
-)
+@out_option("Also write the files to DIR.")
 @verb_option(
     esdedup.add, "matches", "Maximum number of matches to print.", kind=click.IntRange(min=0), metavar="N", panel=OUTPUT
 )
