@@ -187,9 +187,13 @@ class Implementations(Generic[T]):
         """The names, the default first."""
         return tuple(self._locations)
 
-    def __getitem__(self, name: str) -> type[T]:
+    def check(self, name: str) -> None:
+        """Raise `SettingsError` for an unknown name. Nothing is imported."""
         if not isinstance(name, str) or name not in self._locations:
             raise SettingsError(f"{self.option} is {shown_value(name)}; allowed: {', '.join(self._locations)}")
+
+    def __getitem__(self, name: str) -> type[T]:
+        self.check(name)
         module, _, class_name = self._locations[name].partition(":")
         found: type[T] = getattr(import_module(module), class_name)
         return found

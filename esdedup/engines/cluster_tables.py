@@ -9,14 +9,12 @@ from __future__ import annotations
 import pyarrow as pa
 
 from esdedup.columns.database import Database
+from esdedup.matching.engine import PAIRS
 
 
 def create_pairs(db: Database) -> None:
     """Create the empty table `pairs`."""
-    db.execute(
-        "CREATE OR REPLACE TABLE pairs (a INTEGER, b INTEGER, jaccard DOUBLE, word_edit_distance INTEGER, "
-        "shared_tokens INTEGER, closeness DOUBLE)"
-    )
+    db.create("pairs", PAIRS.append(pa.field("closeness", pa.float64())).empty_table())
 
 
 def create_signatures(db: Database, tokens: int) -> None:

@@ -44,7 +44,7 @@ class Settings:
         frozen, free, reading, resources = sort_out(given, *cls.groups())
         freeze(None, frozen)
         found = cls(frozen, free, Scanning.of(**free), Reading.of(**reading), Resources(**resources))
-        _ = ENGINES[found.resources.engine]  # it exists
+        ENGINES.check(found.resources.engine)
         return found
 
     @staticmethod

@@ -14,6 +14,7 @@ import pytest
 
 import esdedup
 from esdedup.clustering.linkages import LINKAGES
+from esdedup.engines import ENGINES
 from esdedup.formats.protocol import FORMATS
 from esdedup.matching.protocol import MATCHERS
 from esdedup.matching.signers.protocol import SIGNERS
@@ -90,7 +91,7 @@ def test_no_two_files_have_one_name() -> None:
     assert {name for name, count in names.items() if count > 1} <= {"__init__.py"} | PROTOCOLS
 
 
-CHOICES = (MATCHERS, VERIFIERS, LINKAGES, SIGNERS, FORMATS, CLEANERS)
+CHOICES = (MATCHERS, VERIFIERS, LINKAGES, SIGNERS, FORMATS, CLEANERS, ENGINES)
 CHOSEN = {"name", "matcher", "verifier", "linkage", "signer", "format", *(registry.option for registry in CHOICES)}
 """What holds a choice, or its name."""
 
