@@ -58,9 +58,10 @@ class Bulk:
 
     def add(self, actions: Iterable[Action]) -> None:
         """Send actions, which must be either all writes or all deletions."""
-        for action in actions:
-            self._waiting.append(action)
-            self._bytes += len(action[0]) + len(action[1] or b"")
+        for line, document in actions:
+            # A copy has the right size. What orjson returns holds a buffer of up to twice its size while it waits.
+            self._waiting.append((line, document and b"%b" % document))
+            self._bytes += len(line) + len(document or b"")
             if self._bytes >= BODY_BYTES:
                 self._submit()
 
