@@ -23,8 +23,6 @@ def pytest_configure(config: pytest.Config) -> None:
     # programs that nohup or cron start ignore interrupts, and so would all that the tests start
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    # the tests start hundreds of programs: without bytecode, each would compile the whole package again
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     config.addinivalue_line("markers", "server: about stores on a server; set by itself")
 
 

@@ -59,7 +59,7 @@ class Bulk:
     def add(self, actions: Iterable[Action]) -> None:
         """Send actions, which must be either all writes or all deletions."""
         for line, document in actions:
-            # A copy has the right size. What orjson returns holds a buffer of up to twice its size while it waits.
+            # while documents wait, copies take less memory than what orjson returns
             self._waiting.append((line, document and b"%b" % document))
             self._bytes += len(line) + len(document or b"")
             if self._bytes >= BODY_BYTES:
