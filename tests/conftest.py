@@ -51,7 +51,7 @@ def _is_of_a_server(item: pytest.Item) -> bool:
     varied = getattr(item, "callspec", None)
     return (
         "elastic_url" in getattr(item, "fixturenames", ())
-        or (varied is not None and "server" in varied.params.values())
+        or (varied is not None and "server" in [getattr(value, "kind", value) for value in varied.params.values()])
         or item.path.name.startswith("test_server_")
     )
 
