@@ -6,6 +6,7 @@ EsdedupError                    could not be done (exit code 1)
 ├── SourceError                 a source is missing, damaged or of an unknown format
 ├── VectorsError                a file of word vectors is missing, damaged or unusable
 ├── UnparsablePageError         the reference cleaner of wikitext failed on a page
+├── NothingComparedError    every text was left out; the result is attached
 ├── EvaluationError             the truth file cannot be read, or names unknown sentences
 ├── NodeError                   the local Elasticsearch cannot be started or stopped
 ├── KibanaError                 Kibana cannot be reached, or refuses the dashboard
@@ -18,6 +19,8 @@ EsdedupError                    could not be done (exit code 1)
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 
 class EsdedupError(Exception):
@@ -49,6 +52,14 @@ class VectorsError(EsdedupError):
 
 class UnparsablePageError(EsdedupError):
     """The reference cleaner of wikitext failed on one page, or exceeded its time limit."""
+
+
+class NothingComparedError(EsdedupError):
+    """Texts were read, and every one was left out. `result` is what the verb would have returned."""
+
+    def __init__(self, message: str, result: Any) -> None:
+        super().__init__(message)
+        self.result = result
 
 
 class EvaluationError(EsdedupError):

@@ -52,6 +52,8 @@ def module() -> str:
         _join("FindOptions", "Options of `scan`.", "ScanOptions", "KindsOption", "ResourceOptions"),
         _join("DedupeOptions", "Options of `dedupe`.", "ReadingOptions", "SigningOptions", "ScanOptions",
               "ResourceOptions"),
+        _join("TableOptions", "Options of `dedupe` for a table in memory.", "SigningOptions", "ScanOptions",
+              "ResourceOptions"),
         _join("RunOptions", "Options of `run` and `add`.", "DedupeOptions", "KindsOption"),
     ]  # fmt: skip
     text = HEAD + "".join(parts)

@@ -46,12 +46,18 @@ def _has_no_cases(item: pytest.Item) -> bool:
     return any("empty parameter set" in reason for reason in reasons)
 
 
+def _is_server(parameter: object) -> bool:
+    """Whether a parameter of a test is a server, by name or as a kind of store. A table would compare oddly."""
+    kind = getattr(parameter, "kind", parameter)
+    return isinstance(kind, str) and kind == "server"
+
+
 def _is_of_a_server(item: pytest.Item) -> bool:
     """Whether a test asks a server, also where it is run on every kind of store, or its file is about servers."""
     varied = getattr(item, "callspec", None)
     return (
         "elastic_url" in getattr(item, "fixturenames", ())
-        or (varied is not None and "server" in [getattr(value, "kind", value) for value in varied.params.values()])
+        or (varied is not None and any(_is_server(value) for value in varied.params.values()))
         or item.path.name.startswith("test_server_")
     )
 

@@ -22,7 +22,7 @@ def run(
     fresh: bool = False,
     keep_generations: int = 0,
     keep_going: bool = False,
-    quiet: bool = True,
+    quiet: bool = False,
     **options: Unpack[RunOptions],
 ) -> Summary:
     """Index sources, find near-duplicates, and write every result file to a folder.
@@ -48,18 +48,22 @@ def run(
         UsageError: An option is unknown, out of range or does not apply.
         SourceError: A source is missing or damaged.
         StoreSourcesError: The store holds other sources.
+        NothingComparedError: Every text was left out. The files are written; the summary is its `result`.
 
     Example:
         >>> esdedup.run("dump.xml.bz2", out="found", jaccard=0.9)  # doctest: +SKIP
     """
     from esdedup.jobs import verbs
+    from esdedup.jobs.accounting import refuse_nothing
 
-    return Summary.of(
+    summary = Summary.of(
         verbs.run(
             *source_names(sources), out=out, store=store, table=table, report=report, fresh=fresh,
             keep_generations=keep_generations, keep_going=keep_going, quiet=quiet, **options,
         )
     )  # fmt: skip
+    refuse_nothing(summary.records, summary.settings["unit"], summary)
+    return summary
 
 
 def index(
@@ -68,7 +72,7 @@ def index(
     fresh: bool = False,
     keep_generations: int = 0,
     keep_going: bool = False,
-    quiet: bool = True,
+    quiet: bool = False,
     **options: Unpack[IndexOptions],
 ) -> Indexed:
     """Read, split, sign and store sources.
@@ -112,7 +116,7 @@ def scan(
     out: Address | None = None,
     table: Table = "jsonl",
     report: bool = True,
-    quiet: bool = True,
+    quiet: bool = False,
     **options: Unpack[FindOptions],
 ) -> Summary:
     """Find pairs and clusters among everything in a store.
@@ -131,13 +135,17 @@ def scan(
     Raises:
         UsageError: An option is unknown, out of range or does not apply.
         StoreError: There is no store, or a reading is not finished.
+        NothingComparedError: Every text was left out. The summary is its `result`.
 
     Example:
         >>> esdedup.scan(store="news.duckdb", jaccard=0.9, out="found")  # doctest: +SKIP
     """
     from esdedup.jobs import verbs
+    from esdedup.jobs.accounting import refuse_nothing
 
-    return Summary.of(verbs.scan(store=store, out=out, table=table, report=report, quiet=quiet, **options))
+    summary = Summary.of(verbs.scan(store=store, out=out, table=table, report=report, quiet=quiet, **options))
+    refuse_nothing(summary.records, summary.settings["unit"], summary)
+    return summary
 
 
 def add(
@@ -148,7 +156,7 @@ def add(
     report: bool = True,
     keep_going: bool = False,
     matches: int = 20,
-    quiet: bool = True,
+    quiet: bool = False,
     **options: Unpack[RunOptions],
 ) -> Added:
     """Index new or changed documents and bring pairs and clusters up to date, without a full scan.
@@ -187,7 +195,7 @@ def add(
     )  # fmt: skip
 
 
-def remove(*documents: str, store: Address, quiet: bool = True, **options: Unpack[ResourceOptions]) -> Removed:
+def remove(*documents: str, store: Address, quiet: bool = False, **options: Unpack[ResourceOptions]) -> Removed:
     """Delete documents with their sentences, and bring pairs and clusters up to date.
 
     Args:

@@ -2,45 +2,94 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, Unpack
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, overload
 
 from esdedup.api.results import Written
-from esdedup.api.sources import Address, SourceArgument, source_names
+from esdedup.api.sources import Address, source_names, table_in
+from esdedup.errors import UsageError
 
 if TYPE_CHECKING:
-    from esdedup.api.keywords import DedupeOptions, RunOptions
+    from esdedup.api.deduplicated import Deduplicated
+    from esdedup.api.keywords import DedupeOptions, RunOptions, TableOptions
     from esdedup.jobs.in_memory import TextClusters
+
+T = TypeVar("T")
 
 Keep = Literal["first", "longest", "none"]
 
 
-def dedupe(
-    *sources: SourceArgument,
-    out: Address,
+@overload
+def dedupe(  # type: ignore[overload-overlap]  # a path is no table
+    *sources: str | Path | list[Path] | tuple[Path, ...],
+    out: Address | None = None,
     store: Address | None = None,
     keep: Keep = "first",
     kinds: Sequence[str] | None = None,
     annotate: bool = False,
+    against: Address | Sequence[Address] = (),
+    contained: float | None = None,
+    dry_run: bool = False,
     fresh: bool = False,
     keep_going: bool = False,
-    quiet: bool = True,
+    quiet: bool = False,
     **options: Unpack[DedupeOptions],
-) -> Written:
-    """Write each source again without its duplicates: same name, format and compression.
+) -> Written: ...
+@overload
+def dedupe(
+    data: T,
+    /,
+    *,
+    columns: str | Sequence[str] | None = None,
+    id_column: str | None = None,
+    keep: Keep = "first",
+    against: Any = (),
+    quiet: bool = False,
+    **options: Unpack[TableOptions],
+) -> Deduplicated[T]: ...
+def dedupe(
+    *sources: Any,
+    out: Address | None = None,
+    store: Address | None = None,
+    columns: str | Sequence[str] | None = None,
+    id_column: str | None = None,
+    keep: Keep = "first",
+    kinds: Sequence[str] | None = None,
+    annotate: bool = False,
+    against: Any = (),
+    contained: float | None = None,
+    dry_run: bool = False,
+    fresh: bool = False,
+    keep_going: bool = False,
+    quiet: bool = False,
+    **options: Any,
+) -> Written | Deduplicated[Any]:
+    """Remove the duplicates from files, or from a table in memory.
 
-    Sentences are taken out of the texts they stand in; a document of which nothing is left is dropped. With
-    `unit="record"` whole records are dropped. Wiki dumps become JSON Lines of cleaned documents. drops.jsonl names each
-    dropped sentence, its cluster, the one kept, the reason and the Jaccard similarity. The same call finishes a killed
+    Files are written again: same name, format and compression. Rows, JSON records and text files are compared as
+    wholes. Of wiki dumps, or with `unit="sentence"`, sentences are taken out of their texts, and a document of which
+    nothing is left is dropped. Wiki dumps become JSON Lines of cleaned documents. drops.jsonl names everything that was
+    dropped, its cluster, what was kept of that, the reason and the Jaccard similarity. The same call finishes a killed
     job.
 
+    A table comes back without its duplicate rows, in the form that came in: a table of pandas, polars or pyarrow, a
+    DuckDB relation, a Hugging Face Dataset, a list of strings or of dicts, or an iterator of these, which becomes a
+    list. A list of `Path` is files.
+
     Args:
-        sources: Files, folders or patterns; a list holds paths, never patterns.
-        out: Folder for the files.
+        sources: One table; or files, folders and patterns. A list of `Path` holds files, never patterns.
+        out: Folder for the files. Not needed with `dry_run`, nor for a table.
         store: Address of the store; its results become stars. Default: store.duckdb in `out`.
-        keep: Which sentence or record of a cluster is kept.
+        columns: Columns of a table whose texts are compared. Default: `text`, or the only column of strings.
+        id_column: Column of ids. Default: `id`, or the row number from 0.
+        keep: Which record or sentence of a cluster is kept.
         kinds: Only drop from clusters of these kinds. Default: all.
         annotate: Keep everything, and mark each record with what would happen to it.
+        against: Reference collections, which are only read; what stands in one of them is dropped. For files: sources,
+            or stores. For a table: another table with the same columns.
+        contained: Also drop what stands with at least this share of its shingles inside a longer text. For files.
+        dry_run: Write nothing, and return the ten largest clusters.
         fresh: Replace the store by a new one when the job is finished.
         keep_going: Continue after a missing or damaged source.
         quiet: Show no progress.
@@ -48,23 +97,81 @@ def dedupe(
             `across="sources"` duplicates within one source are kept.
 
     Returns:
-        Counts of documents and sentences written and dropped, and the files.
+        Of files: counts of what was written and dropped, and the files. Of a table: the rows that stay, and what was
+        dropped.
 
     Raises:
         UsageError: An option is unknown, out of range or does not apply.
         SourceError: A source is missing or damaged.
+        NothingComparedError: Every record was left out. The files are written; the counts are its `result`.
 
     Example:
-        >>> esdedup.dedupe("corpus.jsonl.zst", out="clean", unit="record").dropped  # doctest: +SKIP
+        >>> esdedup.dedupe(["One text here.", "One text here!", "Another."]).kept
+        ['One text here.', 'Another.']
+        >>> esdedup.dedupe("corpus.jsonl.zst", out="clean").records  # doctest: +SKIP
     """
+    if len(sources) == 1 and (held := table_in(sources[0])) is not None:
+        for name, value in {"out": out, "store": store, "kinds": kinds, "contained": contained}.items():
+            if value is not None:
+                raise UsageError(f"{name} does not apply to a table in memory: the result has its rows; omit {name}")
+        return _dedupe_table(
+            held, columns=columns, id_column=id_column, keep=keep, against=against, quiet=quiet, options=options
+        )
+    if columns is not None:
+        raise UsageError("columns applies to a table in memory; for files use text_column='name,city'")
+    if id_column is not None:
+        options["id_column"] = id_column
     from esdedup.jobs import dedupe as job
+    from esdedup.jobs.accounting import refuse_nothing
 
-    return Written.of(
+    written = Written.of(
         job.dedupe(
-            *source_names(sources), out=out, store=store, keep=keep, kinds=kinds, annotate=annotate, fresh=fresh,
+            *source_names(sources), out=out, store=store, keep=keep, kinds=kinds, annotate=annotate,
+            against=[against] if isinstance(against, str | Path) else list(against), contained=contained,
+            dry_run=dry_run, fresh=fresh,
             keep_going=keep_going, quiet=quiet, **options,
         )
     )  # fmt: skip
+    refuse_nothing(written.records, written.unit, written)
+    return written
+
+
+def _dedupe_table(
+    data: Any,
+    *,
+    columns: str | Sequence[str] | None,
+    id_column: str | None,
+    keep: Keep,
+    against: Any,
+    quiet: bool,
+    options: Mapping[str, Any],
+) -> Deduplicated[Any]:
+    from esdedup.api.deduplicated import Deduplicated, Source
+    from esdedup.jobs import table_dedupe as job
+    from esdedup.jobs.accounting import refuse_nothing
+    from esdedup.matching.signers.text_signer import TextSigner
+
+    settings, signing = job.settings_for(options)
+    signer = TextSigner(signing)
+    table, texts, ids = job.read_table(data, columns, id_column)
+    rows = job.rows_of(texts, signer)
+    old: job.Rows | None = None
+    old_ids: list[Any] = []
+    old_texts: list[Any] = []
+    if not isinstance(against, tuple) or against:
+        _, reference, names = job.read_table(against, columns, id_column)
+        old = job.rows_of(reference, signer)
+        held = reference.to_pylist()
+        old_ids, old_texts = ([column[row] for row in old.number.tolist()] for column in (names, held))
+    compared, first_old = job.compare_rows(rows, old, settings, signing, quiet=quiet)
+    ids_there, texts_there = (
+        [None if row < 0 else column[row] for row in first_old.tolist()] for column in (old_ids, old_texts)
+    )
+    threshold = settings.scanning_of(signing.unit).jaccard
+    source = Source(table, texts, ids, ids_there, texts_there, compared, rows.not_compared, keep)
+    found = Deduplicated[Any](source, threshold, threshold)
+    refuse_nothing(found.records, "record", found)
+    return found
 
 
 def cluster_texts(texts: Sequence[str], **options: Unpack[RunOptions]) -> TextClusters:

@@ -42,8 +42,12 @@ class ReadingOptions(TypedDict, total=False):
     """Column of titles. Only with format "tsv", "csv", "jsonl" or "parquet"."""
 
     text_column: str | None
-    """Column of texts; several of a TSV or CSV separated by commas. Only with format "tsv", "csv", "jsonl" or
-    "parquet"."""
+    """Column of texts. The texts of several columns, separated by commas, are joined. Only with format "tsv",
+    "csv", "jsonl" or "parquet"."""
+
+    encoding: str | None
+    """Encoding of the source, such as cp1252, latin-1, utf-16 or shift_jis. Only with format "tsv", "csv", "jsonl",
+    "text" or "lines". Default: 'utf-8'."""
 
     separator: str | None
     """Column separator. Only with format "tsv" or "csv". Default: tab in TSV, comma in CSV."""
@@ -55,23 +59,25 @@ class ReadingOptions(TypedDict, total=False):
 class SigningOptions(TypedDict, total=False):
     """What is compared, and how it is signed: frozen with a store's first document. None means the default."""
 
-    unit: Literal["sentence", "record"] | None
-    """What is compared. Default: 'sentence'."""
+    unit: Literal["auto", "sentence", "paragraph", "line", "record"] | None
+    """What is compared. Default: auto: sentence for dumps and texts, record for tables."""
 
     lang: str | None
     """Language of the text, for splitting and stemming. Default: 'en'."""
 
     min_chars: int | None
-    """Skip units shorter than N characters (they are not compared). Default: 75."""
+    """Skip units shorter than N characters (they are not compared). Default: 75 for sentences in scripts with
+    spaces, else by script and unit."""
 
     max_chars: int | None
-    """Skip units longer than N characters (they are not compared). Default: 600."""
+    """Skip units longer than N characters (they are not compared). Default: 600 for sentences in scripts with
+    spaces, else by script and unit."""
 
-    normalize: Literal["none", "lower", "words", "stem", "expanded"] | None
-    """How a text is normalized before it is shingled. Default: 'none'."""
+    normalize: Literal["none", "fold", "lower", "words", "stem", "expanded"] | None
+    """How a text is normalized before it is shingled. Default: none for sentences, else fold."""
 
     shingle: str | None
-    """Shingles of N characters (char:N) or N words (word:N). Default: 'char:12'."""
+    """Shingles of N characters (char:N) or N words (word:N). Default: by unit, script and length."""
 
     hash_bits: int | None
     """Number of bits of a MinHash value. Default: 60."""
@@ -202,6 +208,10 @@ class FindOptions(ScanOptions, KindsOption, ResourceOptions, total=False):
 
 class DedupeOptions(ReadingOptions, SigningOptions, ScanOptions, ResourceOptions, total=False):
     """Options of `dedupe`."""
+
+
+class TableOptions(SigningOptions, ScanOptions, ResourceOptions, total=False):
+    """Options of `dedupe` for a table in memory."""
 
 
 class RunOptions(DedupeOptions, KindsOption, total=False):

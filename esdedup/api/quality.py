@@ -19,7 +19,7 @@ def evaluate(
     golden: Address | None = None,
     truth: Address | None = None,
     jaccard: float | None = None,
-    quiet: bool = True,
+    quiet: bool = False,
     **options: Unpack[ResourceOptions],
 ) -> Evaluation:
     """Compare what the last scan found with what is right.
@@ -62,7 +62,7 @@ def plan(
     sentences: int | None = None,
     out: Address | None = None,
     keep_going: bool = False,
-    quiet: bool = True,
+    quiet: bool = False,
     **options: Unpack[RunOptions],
 ) -> Plan:
     """Compare ways to sign texts: on a sample of sources or of a store, or in theory alone.

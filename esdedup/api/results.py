@@ -179,6 +179,8 @@ class Summary(Result):
     sources: list[dict[str, Any]]
     verified: bool
     counts: dict[str, int | None]
+    records: dict[str, Any]
+    renamed: int
     cluster_sizes: dict[str, int]
     kinds: dict[str, int]
     skipped: dict[str, int]
@@ -200,7 +202,10 @@ class Added(Summary):
 class Indexed(Result):
     """What a store holds after `index`."""
 
+    settings: dict[str, Any]
     counts: dict[str, int]
+    records: dict[str, Any]
+    renamed: int
     skipped: dict[str, int]
     damaged: list[str]
 
@@ -222,6 +227,8 @@ class Status(Result):
     settings: dict[str, Any]
     counts: dict[str, int]
     sources: list[dict[str, Any]]
+    records: dict[str, Any]
+    renamed: int
     skipped: dict[str, int]
     unfinished: str | None
     last_scan: dict[str, Any] | None
@@ -383,11 +390,13 @@ class Plan(Result):
 class Written(Result):
     """What `dedupe` wrote and dropped."""
 
+    unit: str
+    records: dict[str, Any]
     documents: int
     documents_dropped: int
     sentences_dropped: int
     files: list[str]
-    dropped: dict[str, int]
     counts: dict[str, int]
     damaged: list[str]
     seconds: dict[str, float]
+    largest: list[dict[str, Any]] = MISSING

@@ -10,6 +10,8 @@ from typing import TypeAlias
 from esdedup.errors import SourceError, UsageError
 
 Address: TypeAlias = str | Path
+_LONGEST_NAME = 256
+
 SourceArgument: TypeAlias = str | Path | Iterable[str | Path]
 
 
@@ -27,3 +29,25 @@ def source_names(arguments: Iterable[SourceArgument]) -> Iterator[str]:
             if glob.has_magic(str(name)) and not Path(name).exists():
                 raise SourceError(f"{name}: no such file or folder; in a list, give paths and not patterns")
             yield str(name)
+
+
+def table_in(argument: object) -> object | None:
+    """Return a table in memory, if the argument of `dedupe` is one; None if it names files.
+
+    Raises `UsageError` for a list of strings that are all names of files: a list of `Path` would be meant as files.
+    """
+    if isinstance(argument, str | Path):
+        return None
+    if isinstance(argument, Iterator):
+        argument = list(argument)
+    if not isinstance(argument, list | tuple | set | frozenset):
+        return argument
+    items = list(argument)
+    if items and all(isinstance(item, Path) for item in items):
+        return None
+    if items and all(isinstance(item, str) and len(item) < _LONGEST_NAME and Path(item).exists() for item in items):
+        raise UsageError(
+            "every string of the list names a file; wrap them in pathlib.Path if the files are meant, as in "
+            f"[Path({items[0]!r}), …]"
+        )
+    return items

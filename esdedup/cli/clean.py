@@ -21,7 +21,8 @@ from esdedup.cli.shared_options import (
     sources_argument,
     talk_options,
 )
-from esdedup.cli.work import raise_damage, show
+from esdedup.cli.work import done_by, finish, show
+from esdedup.errors import UsageError
 from esdedup.matching.protocol import KEEPS
 
 
@@ -31,7 +32,7 @@ def _listed(context: click.Context, parameter: click.Parameter, value: str | Non
 
 @click.command(cls=Command)
 @sources_argument
-@out_option("Folder for the files.", metavar="OUTDIR", required=True)
+@out_option("Folder for the files; not needed with --dry-run.", metavar="OUTDIR")
 @click.option(
     "--store",
     metavar="ADDRESS",
@@ -53,6 +54,27 @@ def _listed(context: click.Context, parameter: click.Parameter, value: str | Non
     help="Keep everything, and mark each record with what would happen to it.",
     panel="What is dropped",
 )
+@click.option(
+    "--against",
+    metavar="REFERENCE",
+    multiple=True,
+    shell_complete=complete_files,
+    help="Also drop what stands in this source or store, which is only read. May be repeated.",
+    panel="What is dropped",
+)
+@click.option(
+    "--contained",
+    type=click.FloatRange(0, 1, min_open=True),
+    metavar="S",
+    help="Also drop what stands with at least this share of its shingles inside a longer text.",
+    panel="What is dropped",
+)
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Write nothing; print the counts and the ten largest clusters.",
+    panel="What is dropped",
+)
 @fresh_option
 @json_option
 @source_options
@@ -64,17 +86,20 @@ def _listed(context: click.Context, parameter: click.Parameter, value: str | Non
 def dedupe(sources: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Write each SOURCE again without its duplicates: same name, format and compression.
 
-    With --unit record, whole records are dropped; otherwise, sentences are removed from their texts. Wiki dumps
-    become JSON Lines of cleaned documents. OUTDIR/drops.jsonl lists everything that was dropped, and why. With
-    --across sources, duplicates within one source are kept.
+    Rows, JSON records and text files are compared as wholes. Of wiki dumps, or with --unit sentence, sentences are
+    removed from their texts. Wiki dumps become JSON Lines of cleaned documents. OUTDIR/drops.jsonl lists everything
+    that was dropped, and why. With --across sources, duplicates within one source are kept.
 
     \b
     Examples:
-      esdedup dedupe corpus.jsonl.zst -o clean --unit record
-      esdedup dedupe train.tsv test.tsv -o clean --across sources
+      esdedup dedupe corpus.jsonl.zst -o clean
+      esdedup dedupe new.jsonl -o clean --against old.jsonl --against news.duckdb
+      esdedup dedupe products.csv --text-column name,brand --dry-run
     """
     from esdedup.cli.show import deduped_text
 
-    done = esdedup.dedupe(*sources, **options)
-    show(done, as_json, lambda: deduped_text(done, options["out"]))
-    raise_damage(done["damaged"])
+    if options["out"] is None and not options["dry_run"]:
+        raise UsageError("--out OUTDIR is missing; to see what would happen, give --dry-run")
+    done, nothing = done_by(lambda: esdedup.dedupe(*sources, **options))
+    show(done, as_json, lambda: deduped_text(done, options["out"]), quiet=options["quiet"])
+    finish(done["damaged"], nothing)

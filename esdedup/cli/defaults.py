@@ -6,6 +6,7 @@ choices: `--preset weissman --bands 5` selects bands, not the preset's draws.
 
 from __future__ import annotations
 
+import logging
 import os
 import tomllib
 from collections.abc import Mapping
@@ -22,6 +23,11 @@ from esdedup.errors import UsageError
 from esdedup.matching.protocol import MATCHERS
 from esdedup.matching.signers.protocol import SIGNERS
 from esdedup.matching.verify.protocol import VERIFIERS
+
+log = logging.getLogger("esdedup")
+
+_ONE_SOURCE = "esdedup.one_source"
+"""Where a context keeps what its preset says of a single source, and the name of the preset."""
 
 _CREDENTIALS = {"es_api_key", "es_username", "es_password", "es_ca_certs", "es_ca_fingerprint", "es_cloud_id"}
 
@@ -60,6 +66,8 @@ def _read_defaults(context: click.Context, layer: str, label: str, text: str) ->
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{label}: {error}; write one option a line, as in jaccard = 0.9") from error
     named = {key.replace("-", "_"): value for key, value in values.items()}
+    if layer == "preset":
+        context.meta[_ONE_SOURCE] = (label, named.pop("one_source", {}))
     if layer == "config":
         for name in _CREDENTIALS & named.keys():  # the environment takes precedence
             os.environ.setdefault(name.upper(), str(named.pop(name)))
@@ -131,7 +139,22 @@ class Command(click.RichCommand):
         }
         for name in from_files.keys() - _still_meant(from_files, typed).keys():
             ctx.params[name] = None
+        label, of_one = ctx.meta.get(_ONE_SOURCE, ("", {}))
+        changed = {name: value for name, value in of_one.items() if ctx.params.get(name) and name in from_files}
+        if changed and len(ctx.params.get("sources", ())) == 1:
+            ctx.params |= changed
+            flags = {each.name: each for each in self.params}
+            log.warning(
+                "%s, one source: %s", label, " ".join(_typed(flags[name], value) for name, value in changed.items())
+            )
         return rest
+
+
+def _typed(option: click.Parameter, value: Any) -> str:
+    """Return an option as it is typed."""
+    if isinstance(value, bool):
+        return option.opts[0] if value else option.secondary_opts[0]
+    return f"{option.opts[0]} {value}"
 
 
 def _still_meant(from_files: Mapping[str, Any], typed: Mapping[str, Any]) -> dict[str, Any]:

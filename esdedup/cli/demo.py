@@ -114,7 +114,7 @@ def _run(wiki: str, truth: Path, out: Path, as_json: bool, options: dict[str, An
     )
     if as_json:
         click.echo(compact_json({"summary": summary.to_dict(), "found": asdict(found), "complete": found.complete}))
-    else:
+    elif not options["quiet"]:
         click.echo(summary_text(summary, out, store))
         click.echo()
         click.echo(_found_text(found))

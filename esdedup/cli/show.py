@@ -8,9 +8,22 @@ from pathlib import Path
 from typing import Any
 
 import esdedup
-from esdedup.api.results import Added, Cluster, Explanation, Hit, Overlap, Sentence, Summary, Written
+from esdedup.api.results import (
+    Added,
+    Cluster,
+    Explanation,
+    Hit,
+    Indexed,
+    Overlap,
+    Sentence,
+    Status,
+    Summary,
+    Written,
+)
+from esdedup.jobs.accounting import COMPARED_OR_NOT, in_words
 from esdedup.matching.verify.compare import diff_words
 from esdedup.output.overlap import COMMON
+from esdedup.output.skips import in_words as meaning
 
 _WIDTH = 100
 _SHOWN = 10
@@ -29,7 +42,11 @@ _FILES = (
 
 def summary_text(summary: Summary, out: Path | None, store: Path | str) -> str:
     """Counts, the largest clusters, the files and the next command."""
-    parts = [counts_text(summary["counts"], summary["skipped"])]
+    parts = [counts_text(summary)]
+    identical = summary["kinds"].get("identical", 0)
+    if identical:
+        what = "1 cluster holds" if identical == 1 else f"{identical:,} clusters hold"
+        parts.append(f"{what} only copies of one text, which are no pair: a pair is of different texts")
     if summary["kinds"]:
         parts.append("Kinds: " + ", ".join(f"{kind} {count:,}" for kind, count in summary["kinds"].items()))
     largest = list(islice(esdedup.clusters(store=store, limit=_SHOWN), _SHOWN))
@@ -37,15 +54,23 @@ def summary_text(summary: Summary, out: Path | None, store: Path | str) -> str:
         parts.append("\n".join(["Largest clusters:", *(cluster_line(cluster) for cluster in largest)]))
     if out is not None:
         parts.append(f"Files: {', '.join(name for name in _FILES if (out / name).exists())} in {out}/")
-    parts.append(f"Next: esdedup clusters --store {store}")
+    if summary["counts"].get("clusters"):
+        parts.append(f"Next: esdedup clusters --store {store}")
     return "\n\n".join(parts)
 
 
-def counts_text(counts: dict[str, int], skipped: dict[str, int]) -> str:
+def count_lines(counts: Mapping[str, int | None]) -> list[str]:
     """One line for each count."""
-    lines = [f"{_number(count):>15}  {name.replace('_', ' ')}" for name, count in counts.items()]
-    if skipped:
-        lines.append("skipped: " + ", ".join(f"{reason} {count:,}" for reason, count in skipped.items()))
+    return [f"{_number(count):>15}  {name.replace('_', ' ')}" for name, count in counts.items()]
+
+
+def counts_text(done: Summary | Indexed | Status) -> str:
+    """The counts, what was not compared and why, and what else was skipped."""
+    lines = [*count_lines(done["counts"]), in_words(done["records"], done["settings"]["unit"])]
+    if done["renamed"]:
+        lines.append(f"renamed: {done['renamed']:,} documents, whose id was already read")
+    other = {reason: count for reason, count in done["skipped"].items() if reason not in COMPARED_OR_NOT}
+    lines += [f"skipped: {count:,} {meaning(reason)}" for reason, count in other.items()]
     return "\n".join(lines)
 
 
@@ -91,7 +116,7 @@ def added_text(summary: Added) -> str:
     """What an `add` added, and which of it matches stored sentences."""
     added = summary["added"]
     lines = [f"documents: {added['new']:,} new, {added['replaced']:,} replaced, {added['unchanged']:,} unchanged"]
-    lines += [counts_text(summary["counts"], summary["skipped"]), ""]
+    lines += [counts_text(summary), ""]
     lines.append(f"sentences that match another: {added['matched']:,}")
     for row in summary["matches"]:
         least = "    –" if row["jaccard"] is None else f"{row['jaccard']:.3f}"
@@ -105,17 +130,18 @@ def added_text(summary: Added) -> str:
     return "\n".join(lines)
 
 
-def deduped_text(done: Written, out: Path) -> str:
+def deduped_text(done: Written, out: Path | None) -> str:
     """What was written and what was dropped."""
-    dropped = ", ".join(f"{reason} {count:,}" for reason, count in done["dropped"].items()) or "nothing"
-    lines = [
-        f"{done['documents']:>15,}  documents written",
-        f"{done['documents_dropped']:>15,}  documents dropped",
-        f"{done['sentences_dropped']:>15,}  sentences taken out of documents that stay",
-        f"dropped: {dropped}",
+    lines = [in_words(done["records"], done["unit"])]
+    if done["unit"] != "record":
+        lines.append(f"{done['documents']:,} documents written, {done['documents_dropped']:,} dropped as a whole")
+    if "largest" in done:
+        lines += ["", "Largest clusters:", *(cluster_line(Cluster.of(cluster)) for cluster in done["largest"])]
+        return "\n".join([*lines, "", "nothing was written (--dry-run)"])
+    lines += [
         "",
         *(f"wrote {path}" for path in done["files"]),
-        f"wrote {out / 'drops.jsonl'}",
+        f"wrote {Path(out or '.') / 'drops.jsonl'}",
     ]
     return "\n".join(lines)
 

@@ -20,7 +20,7 @@ from esdedup.errors import EsdedupError, UsageError
 def status(store: str, as_json: bool, quiet: bool) -> None:
     """Show what a store holds: counts, settings, sources, last scan, unfinished work, disk use."""
     import esdedup
-    from esdedup.cli.show import counts_text, printable
+    from esdedup.cli.show import count_lines, counts_text, printable
     from esdedup.files import compact_json
 
     state = esdedup.status(store=store)
@@ -28,7 +28,7 @@ def status(store: str, as_json: bool, quiet: bool) -> None:
         click.echo(compact_json(state.to_dict()))
         return
     click.echo(f"{state['store']}  {state['disk_bytes'] / 2**20:,.1f} MiB")
-    click.echo(counts_text(state["counts"], state["skipped"]))
+    click.echo(counts_text(state))
     click.echo("settings: " + ", ".join(f"{name} {value}" for name, value in state["settings"].items()))
     for source in state["sources"]:
         click.echo(
@@ -39,7 +39,7 @@ def status(store: str, as_json: bool, quiet: bool) -> None:
         click.echo(f"not scanned; next: esdedup scan --store {store}")
     else:
         click.echo("last scan: " + ", ".join(f"{name} {value}" for name, value in scanned["scanning"].items()))
-        click.echo(counts_text(scanned["counts"], {}))
+        click.echo("\n".join(count_lines(scanned["counts"])))
     if state["unfinished"]:
         click.echo(f"unfinished: {printable(state['unfinished'])}")
 
@@ -61,14 +61,15 @@ def remove(documents: tuple[str, ...], as_json: bool, **options: Any) -> None:
       esdedup remove 1204 news/8817 --store news.duckdb
     """
     import esdedup
-    from esdedup.cli.show import counts_text
+    from esdedup.cli.show import count_lines
     from esdedup.cli.work import show
 
     if documents == ("-",):
         lines = sys.stdin.buffer.read().decode("utf-8", "replace").splitlines()
         documents = tuple(line.strip() for line in lines if line.strip())
     done = esdedup.remove(*documents, **options)
-    show(done, as_json, lambda: f"removed {done['removed']:,} documents\n" + counts_text(done["counts"], {}))
+    counts = count_lines(done["counts"])
+    show(done, as_json, lambda: "\n".join([f"removed {done['removed']:,} documents", *counts]), quiet=options["quiet"])
     if done["unknown"]:
         named = ", ".join(done["unknown"][:5]) + (" …" if len(done["unknown"]) > 5 else "")
         raise EsdedupError(f"{len(done['unknown'])} unknown document ids: {named}; the rest is done")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import rich_click as click
 
@@ -34,8 +35,10 @@ from esdedup.cli.shared_options import (
     table_option,
     talk_options,
 )
-from esdedup.errors import SourceError
+from esdedup.errors import NothingComparedError, SourceError
 from esdedup.formats.protocol import FORMATS
+
+R = TypeVar("R", bound=Result)
 
 _OUT = out_option("Folder for the files.", required=True)
 
@@ -71,9 +74,10 @@ def run(sources: tuple[str, ...], out: Path, as_json: bool, **options: Any) -> N
     """
     from esdedup.cli.show import summary_text
 
-    summary = esdedup.run(*sources, out=out, **options)
-    show(summary, as_json, lambda: summary_text(summary, out, options["store"] or out / "store.duckdb"))
-    raise_damage(summary["damaged"])
+    summary, nothing = done_by(lambda: esdedup.run(*sources, out=out, **options))
+    store = options["store"] or out / "store.duckdb"
+    show(summary, as_json, lambda: summary_text(summary, out, store), quiet=options["quiet"])
+    finish(summary["damaged"], nothing)
 
 
 run.help = str(run.help).format(formats=", ".join(FORMATS.names))
@@ -103,7 +107,7 @@ def index(sources: tuple[str, ...], as_json: bool, **options: Any) -> None:
     from esdedup.cli.show import counts_text
 
     done = esdedup.index(*sources, **options)
-    show(done, as_json, lambda: counts_text(done["counts"], done["skipped"]))
+    show(done, as_json, lambda: counts_text(done), quiet=options["quiet"])
     raise_damage(done["damaged"])
 
 
@@ -127,8 +131,9 @@ def scan(as_json: bool, **options: Any) -> None:
     """
     from esdedup.cli.show import summary_text
 
-    summary = esdedup.scan(**options)
-    show(summary, as_json, lambda: summary_text(summary, options["out"], options["store"]))
+    summary, nothing = done_by(lambda: esdedup.scan(**options))
+    show(summary, as_json, lambda: summary_text(summary, options["out"], options["store"]), quiet=options["quiet"])
+    finish([], nothing)
 
 
 @click.command(cls=Command)
@@ -160,7 +165,7 @@ def add(sources: tuple[str, ...], as_json: bool, **options: Any) -> None:
     from esdedup.cli.show import added_text
 
     summary = esdedup.add(*sources, **options)
-    show(summary, as_json, lambda: added_text(summary))
+    show(summary, as_json, lambda: added_text(summary), quiet=options["quiet"])
     raise_damage(summary["damaged"])
 
 
@@ -173,8 +178,26 @@ def raise_damage(damaged: list[str]) -> None:
         raise SourceError(f"{len(damaged)} damaged or missing source{'s' * (len(damaged) > 1)}; the rest is done")
 
 
-def show(answer: Result, as_json: bool, text: Any) -> None:
-    """Print an answer as JSON or as text."""
+def done_by(verb: Callable[[], R]) -> tuple[R, NothingComparedError | None]:
+    """Return what a verb has done, and the error to raise after it is printed."""
+    try:
+        return verb(), None
+    except NothingComparedError as error:
+        return error.result, error
+
+
+def show(answer: Result, as_json: bool, text: Any, *, quiet: bool = False) -> None:
+    """Print an answer as JSON, or as text unless `quiet`."""
     from esdedup.files import compact_json
 
-    click.echo(compact_json(answer.to_dict()) if as_json else text())
+    if as_json:
+        click.echo(compact_json(answer.to_dict()))
+    elif not quiet:
+        click.echo(text())
+
+
+def finish(damaged: list[str], nothing: NothingComparedError | None = None) -> None:
+    """Exit with code 1 if a source was damaged or everything was left out."""
+    raise_damage(damaged)
+    if nothing is not None:
+        raise nothing

@@ -17,12 +17,9 @@ def create_pairs(db: Database) -> None:
     db.create("pairs", PAIRS.append(pa.field("closeness", pa.float64())).empty_table())
 
 
-def create_signatures(db: Database, tokens: int) -> None:
+def create_signatures(db: Database) -> None:
     """Create the table `signatures`, if there is none."""
-    db.execute(
-        "CREATE TABLE IF NOT EXISTS signatures "
-        f"(hash UBIGINT, group_id BIGINT, length INTEGER, tokens BIGINT[{tokens}])"
-    )
+    db.execute("CREATE TABLE IF NOT EXISTS signatures (hash UBIGINT, group_id BIGINT, length INTEGER, tokens BIGINT[])")
 
 
 def collapse(db: Database, stale: pa.Table | None = None) -> int:

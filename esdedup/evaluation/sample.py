@@ -82,9 +82,9 @@ class Sample:
         middles = (edges[:-1] + edges[1:]) / 2
         signer = TextSigner(freeze(self.signing, scheme.options()))
         used, places = np.unique(np.concatenate([self.pairs.a, self.pairs.b]), return_inverse=True)
-        tokens = signer.tokens(signer.shingled(self.texts.take(pa.array(used))))
+        views = signer.views(self.texts.take(pa.array(used)))
         half = len(self.pairs.a)
-        found = shared_tokens(tokens, places[:half], places[half:]) > 0
+        found = shared_tokens(signer.tokens(views), views.kind, scheme.tokens, places[:half], places[half:]) > 0
         which = np.clip(np.searchsorted(edges, self.pairs.jaccard, side="right") - 1, 0, len(middles) - 1)
         pairs = np.bincount(which, minlength=len(middles))
         hits = np.bincount(which, weights=found, minlength=len(middles))

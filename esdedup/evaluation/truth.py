@@ -15,7 +15,8 @@ from esdedup.columns.arrays import Numbers, text_buffers
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import content_hashes
 from esdedup.engines import ENGINES
-from esdedup.matching.engine import MatchContext, Sentences, signatures_schema
+from esdedup.matching.engine import SIGNATURES, MatchContext, Sentences
+from esdedup.matching.groups import token_lists
 from esdedup.matching.protocol import Scanning
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.resources import Resources
@@ -34,14 +35,13 @@ def true_pairs(texts: pa.LargeStringArray, signer: TextSigner, jaccard: float, r
     hashes = content_hashes(*text_buffers(texts))
     order = np.argsort(hashes, kind="stable")
     tokens = signer.signing.tokens
-    schema = signatures_schema(tokens)
     lengths = np.diff(text_buffers(texts)[1])
     columns = [
         pa.array(hashes),
         pa.array(np.full(len(texts), -1)),
         pa.array(lengths, pa.int32()),
         # all texts are compared, so tokens are not used
-        pa.FixedSizeListArray.from_arrays(pa.array(np.zeros(len(texts) * tokens, np.int64)), tokens),
+        token_lists(np.zeros((len(texts), tokens), np.int64)),
     ]
 
     def fetch(requested: pa.Table) -> Iterator[pa.RecordBatch]:
@@ -53,7 +53,7 @@ def true_pairs(texts: pa.LargeStringArray, signer: TextSigner, jaccard: float, r
         Database(memory=resources.memory * 2 // 5, threads=resources.processes, spill=Path(spill)) as db,
     ):
         scanning = Scanning.of(jaccard=jaccard, candidates="exact")
-        sentences = Sentences(tokens, lambda _: [(0, pa.table(columns, schema))], fetch)
+        sentences = Sentences(tokens, lambda _: [(0, pa.table(columns, SIGNATURES))], fetch)
         engine = ENGINES[resources.engine](db, sentences, resources.memory // 5, resources.processes)
         scanning.matcher.find(engine, MatchContext(signer.signing, scanning.rule, resources.processes))
         found = db.arrays(

@@ -51,7 +51,7 @@ class Decisions:
         """Return the verdicts of this record as a JSON value. The record counts as written."""
         verdicts = self._at(record)
         self.documents += 1
-        if self._splitting.unit == "sentence":
+        if not self._splitting.whole:
             return [verdict._asdict() for verdict in verdicts]
         return (
             {"cluster": verdicts[0].cluster, "keep": verdicts[0].keep} if verdicts else {"cluster": None, "keep": True}
@@ -70,7 +70,7 @@ class Decisions:
             self.documents_dropped += 1
             return None
         try:
-            left = without(text or "", self._splitting.lang, drops)
+            left = without(text or "", self._splitting, drops)
         except IndexError as error:
             raise self._changed() from error
         if left is None:
@@ -88,7 +88,7 @@ class Decisions:
     @property
     def needs_text(self) -> bool:
         """Whether `left` needs the text. Otherwise whole records are left out."""
-        return self._splitting.unit == "sentence"
+        return not self._splitting.whole
 
     def _at(self, record: int) -> Sequence[Verdict]:
         self._asked = record

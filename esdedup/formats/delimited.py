@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from esdedup.files import compact_json
 from esdedup.formats.csv_lines import HeldLines, NumberedLines, csv_records
-from esdedup.formats.fields import Columns, TableFormat, one_text
+from esdedup.formats.fields import Columns, TableFormat, several_texts
 from esdedup.formats.line_format import (
     LineBlocks,
     LineFormat,
@@ -71,8 +71,6 @@ class _Cells(Records):
         self._annotate = annotate
         self._separator = table.between
         self._columns = table.without_header(label)
-        if self._columns is not None:
-            one_text(self._columns, label)
 
     @property
     def columns(self) -> Columns:
@@ -88,6 +86,8 @@ class _Cells(Records):
         """Return cells as they are written in a line."""
 
     def text(self, data: bytes) -> str | None:
+        if self.columns.more:
+            raise several_texts(self._label)
         cells, at = self.cells(data), self.columns.text
         return cells[at] if at < len(cells) else None
 
@@ -106,7 +106,7 @@ class _Cells(Records):
 
     def take_header(self, names: Sequence[str], header: bytes) -> bytes:
         """Read the columns from the header, and return the header to write."""
-        self._columns = one_text(self._table.with_header(names, self._label), self._label)
+        self._columns = self._table.with_header(names, self._label)
         return self.with_cell(header, NOTE) if self._annotate else header
 
 

@@ -67,7 +67,7 @@ class TableFormat(Format):
 
     id_column: str | None = _column("Column of ids: a name, dotted path or number from 1; or line, for line numbers.")
     title_column: str | None = _column("Column of titles.")
-    text_column: str | None = _column("Column of texts; several of a TSV or CSV separated by commas.")
+    text_column: str | None = _column("Column of texts. The texts of several columns, separated by commas, are joined.")
 
     def unnamed(self, label: str) -> Columns:
         """Return the columns of a table without a header: numbers from 1, by default id 1 and text 2."""
@@ -111,11 +111,12 @@ class TableFormat(Format):
         return Columns(identifier, None if title == text else title, text, tuple(more))
 
 
-def one_text(chosen: Columns, label: str) -> Columns:
-    """Return the columns unchanged. Raises `UsageError` if there are several text columns, but only one is allowed."""
-    if chosen.more:
-        raise UsageError(f"{label}: only one text column is possible here; name one of them with --text-column")
-    return chosen
+def several_texts(label: str) -> UsageError:
+    """Return the error for a change of a text that stands in several columns."""
+    return UsageError(
+        f"{label}: nothing can be taken out of a text of several columns; use --unit record, or name one column "
+        "with --text-column"
+    )
 
 
 def _usual(expected: Sequence[str], names: Sequence[str]) -> int | None:
@@ -126,6 +127,9 @@ def _usual(expected: Sequence[str], names: Sequence[str]) -> int | None:
 def _find(column: str, names: Sequence[str], label: str, role: str) -> int:
     if column in names:
         return names.index(column)
+    stripped = [name.strip() for name in names]
+    if column.strip() in stripped:
+        return stripped.index(column.strip())
     if _is_number(column) and 1 <= int(column) <= len(names):
         return int(column) - 1
     raise UsageError(f"{label}: no column {column!r} (--{role}-column); columns: {_listed(names)}")

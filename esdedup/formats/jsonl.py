@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from esdedup.files import compact_json
-from esdedup.formats.fields import LINE, TableFormat
+from esdedup.formats.fields import LINE, TableFormat, several_texts
 from esdedup.formats.line_format import LineBlocks, LineFormat, Records, body_and_end, decode_lines, decoded
 from esdedup.formats.protocol import NOTE, Walk
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from esdedup.columns.records import Skips
     from esdedup.formats.batches import Row
+
+_KEYS = 10  # that a message lists
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class JsonLines(LineFormat, TableFormat):
     def _rows(self, blocks: LineBlocks, skips: Skips) -> Iterator[Row]:
         from esdedup.formats.batches import replace_surrogates
 
-        text_path, title_path = self.text_path, self.title_column or "title"
+        text_paths, title_path = self.text_paths, self.title_column or "title"
         id_path = None if self.id_column == LINE else self.id_column or "id"
         for first, block in blocks:
             for number, line in zip(*decode_lines(first, block, skips), strict=True):
@@ -51,9 +53,9 @@ class JsonLines(LineFormat, TableFormat):
                 if record is None:
                     skips.add("bad_json", f"line {number}")
                     continue
-                text = _value(record, text_path)
-                if not isinstance(text, str) or not text or text.isspace():
-                    skips.add("no_text", f"line {number}")
+                text = _text(record, text_paths)
+                if not text or text.isspace():
+                    skips.add("no_text", f"line {number}: {{{', '.join(list(record)[:_KEYS])}}}")
                     continue
                 identifier = None if id_path is None else _name(_value(record, id_path))
                 if identifier is None and (id_path is None or self.id_column is None):
@@ -65,26 +67,31 @@ class JsonLines(LineFormat, TableFormat):
                 yield identifier, title and replace_surrogates(title), text, None, None, None, number
 
     @property
-    def text_path(self) -> str:
-        """The path of the text in an object."""
-        return self.text_column or "text"
+    def text_paths(self) -> list[str]:
+        """The paths of the texts in an object: the whole name, and if that is no key, its parts at commas."""
+        whole = self.text_column or "text"
+        return [whole, *whole.split(",")] if "," in whole else [whole]
 
     def records(self, label: str, annotate: bool) -> Records:
         """Return the lines as records."""
-        del label, annotate
-        return _Objects(self.text_path)
+        del annotate
+        return _Objects(self.text_paths, label)
 
 
 class _Objects(Records):
     """Lines with JSON objects. A changed one is written in compact form, with its keys in the same order."""
 
-    def __init__(self, path: str) -> None:
-        self._path = path
+    def __init__(self, paths: Sequence[str], label: str) -> None:
+        self._path, *self._parts = paths
+        self._label = label
 
     def text(self, data: bytes) -> str | None:
         from esdedup.formats.batches import replace_surrogates
 
-        text = _value(_object(decoded(data)) or {}, self._path)
+        record = _object(decoded(data)) or {}
+        if self._parts and _locate(record, self._path) is None:
+            raise several_texts(self._label)
+        text = _value(record, self._path)
         return replace_surrogates(text) if isinstance(text, str) else None
 
     def with_text(self, data: bytes, text: str) -> bytes:
@@ -100,6 +107,16 @@ class _Objects(Records):
             return None
         record.pop(NOTE, None)
         return _json_bytes({**record, NOTE: note}) + body_and_end(data)[1]
+
+
+def _text(record: dict[str, Any], paths: Sequence[str]) -> str | None:
+    """Return the text at the first path or, if there is none, those at the other paths, joined by spaces."""
+    whole, *parts = paths
+    text = _value(record, whole)
+    if parts and text is None:
+        values = (_value(record, part) for part in parts)
+        return " ".join(str(value) for value in values if isinstance(value, str | int | float))
+    return text if isinstance(text, str) else None
 
 
 def _value(record: dict[str, Any], path: str) -> object:

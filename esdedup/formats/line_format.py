@@ -8,7 +8,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from esdedup.errors import SourceError
-from esdedup.formats.protocol import Format, Walk
+from esdedup.formats.encoding import EncodedText
+from esdedup.formats.protocol import Walk
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,7 +47,7 @@ class Records:
         """Return the record with an annotation; None if it cannot have one."""
 
 
-class LineFormat(Format):
+class LineFormat(EncodedText):
     """A format in which each record starts on a new line."""
 
     @abstractmethod
@@ -59,13 +60,14 @@ class LineFormat(Format):
 
     def read(self, member: Member, walk: Walk) -> Iterator[pa.RecordBatch]:
         """See `Format`; raw records are lines."""
-        blocks = LineBlocks(member.pieces, walk.skips)
+        blocks = LineBlocks(self.as_utf8(member.pieces), walk.skips)
         yield from walk.up_to_limit(self.documents(blocks, walk))
         walk.records += blocks.lines
 
     def rewrite(self, member: Member, walk: Walk, decisions: Decisions, annotate: bool) -> Iterator[bytes]:
         """See `Format`: kept records unchanged, changed records in new form, and everything that is not a record."""
-        return rewrite_records(self.records(walk.label, annotate), member.pieces, decisions, annotate)
+        records = self.records(walk.label, annotate)
+        return self.rewritten(member.pieces, lambda pieces: rewrite_records(records, pieces, decisions, annotate))
 
 
 def rewrite_records(records: Records, pieces: Iterator[bytes], decisions: Decisions, annotate: bool) -> Iterator[bytes]:

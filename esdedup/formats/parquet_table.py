@@ -17,7 +17,7 @@ from esdedup.errors import SourceError, UsageError
 from esdedup.files import compact_json
 from esdedup.formats.batches import MAX_BYTES, MAX_ROWS, cut
 from esdedup.formats.decisions import Decisions
-from esdedup.formats.fields import TableFormat, one_text
+from esdedup.formats.fields import TableFormat, several_texts
 from esdedup.formats.line_format import decoded
 from esdedup.formats.protocol import NOTE, Walk
 
@@ -40,17 +40,17 @@ class ParquetTable(AbstractContextManager["ParquetTable"]):
             self._file = pq.ParquetFile(file, buffer_size=_BUFFER, pre_buffer=False)
             self.rows: int = self._file.metadata.num_rows
             names = _leaves(self._file.schema_arrow)
-        chosen = one_text(form.named(names, label), label)
+        chosen = form.named(names, label)
         self._id = None if chosen.id is None else names[chosen.id]
         self._title = None if chosen.title is None else names[chosen.title]
-        self._text = names[chosen.text]
+        self._texts = [names[place] for place in (chosen.text, *chosen.more)]
 
     def __exit__(self, *_: object) -> None:
         self._file.close()
 
     def documents(self, walk: Walk) -> Iterator[pa.RecordBatch]:
         """Yield the documents of all rows. Only the needed columns are read."""
-        columns = [name for name in (self._id, self._title, self._text) if name is not None]
+        columns = [name for name in (self._id, self._title, *self._texts) if name is not None]
         first = 1
         with self._damage():
             for group in range(self._file.metadata.num_row_groups):
@@ -100,12 +100,13 @@ class ParquetTable(AbstractContextManager["ParquetTable"]):
         """Return how many rows of a group make about one batch of text, according to the sizes in the file's footer."""
         # if a damaged footer is inconsistent, asking the library about it can end the process; reading a row raises
         # instead
-        next(self._file.iter_batches(1, row_groups=[group], columns=[self._text]), None)
+        next(self._file.iter_batches(1, row_groups=[group], columns=self._texts), None)
         part = self._file.metadata.row_group(group)
         paths = [self._file.schema.column(index).path for index in range(part.num_columns)]
-        if self._text not in paths or not part.num_rows:
+        known = [paths.index(text) for text in self._texts if text in paths]
+        if not known or not part.num_rows:
             return MAX_ROWS
-        width: int = part.column(paths.index(self._text)).total_uncompressed_size // part.num_rows
+        width: int = sum(part.column(index).total_uncompressed_size for index in known) // part.num_rows
         return max(1, min(MAX_ROWS, MAX_BYTES // max(1, width)))
 
     def _documents(self, batch: pa.RecordBatch, first: int, walk: Walk) -> pa.RecordBatch:
@@ -113,7 +114,15 @@ class ParquetTable(AbstractContextManager["ParquetTable"]):
         nothing, bad = pa.nulls(rows, pa.large_string()), pa.array(np.zeros(rows, np.bool_))
         numbers = pa.array(np.arange(first, first + rows))
         id_, title = numbers.cast(pa.large_string()), nothing
-        text, bad = self._strings(batch, self._text, bad)
+        texts = []
+        for path in self._texts:
+            text, bad = self._strings(batch, path, bad)
+            texts.append(text)
+        text = (
+            texts[0]
+            if len(texts) == 1
+            else pc.binary_join_element_wise(*texts, pa.scalar(" ", pa.large_string()), null_handling="replace")
+        )
         if self._id is not None:
             id_, bad = self._strings(batch, self._id, bad)
         if self._title is not None:
@@ -188,11 +197,13 @@ class ParquetTable(AbstractContextManager["ParquetTable"]):
                 decisions.stay()
         decisions.stay(unmarked)
         if texts:
-            batch = _with_texts(batch, self._text, texts)
+            batch = _with_texts(batch, self._texts[0], texts)
         return batch if stays.all() else batch.filter(pa.array(stays))
 
     def _text_of(self, batch: pa.RecordBatch, row: int) -> str | None:
-        text: str | None = _column_at(batch.slice(row, 1), self._text).cast(pa.large_string())[0].as_py()
+        if len(self._texts) > 1:
+            raise several_texts(self._label)
+        text: str | None = _column_at(batch.slice(row, 1), self._texts[0]).cast(pa.large_string())[0].as_py()
         return text
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
+from esdedup.formats.encoding import EncodedText
 from esdedup.formats.line_format import BOM, LineBlocks, LineFormat, Records, body_and_end, decode_lines, decoded
-from esdedup.formats.protocol import Format, Walk
+from esdedup.formats.protocol import Walk
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,7 +24,7 @@ MAX_TEXT = 2**28
 
 
 @dataclass(frozen=True)
-class Text(Format):
+class Text(EncodedText):
     """A member is a document."""
 
     name = "text"
@@ -31,13 +33,15 @@ class Text(Format):
     endings = (".txt", ".text")
     stdin_name = "stdin.txt"
     annotates = False
+    unit = "sentence"
+    rewritten_unit = "record"
     folder_is_one = True
 
     def read(self, member: Member, walk: Walk) -> Iterator[pa.RecordBatch]:
         """See `Format`. Invalid UTF-8 is replaced by U+FFFD and counted."""
         from esdedup.formats.batches import collect
 
-        rows = _whole(member.name or walk.document, member.pieces, walk.skips)
+        rows = _whole(member.name or walk.document, self.as_utf8(member.pieces), walk.skips)
         yield from walk.up_to_limit(collect(rows))
         walk.records += 1
 
@@ -48,10 +52,13 @@ class Text(Format):
         if not drops:
             decisions.stay()
             return member.pieces
-        data = b"".join(member.pieces)
-        text = data.removeprefix(BOM)
+        first = next(member.pieces, b"")
+        whole = b"".join(self.as_utf8(chain([first], member.pieces)))
+        text = whole.removeprefix(BOM)
         left = decisions.left(text.decode(errors="replace"), drops)
-        return None if left is None else iter((data[: len(data) - len(text)], left.encode()))
+        if left is None:
+            return None
+        return self.rewritten(iter([first]), lambda _: iter((whole[: len(whole) - len(text)], left.encode())))
 
 
 def _whole(identifier: str, pieces: Iterator[bytes], skips: Skips) -> Iterator[Row]:
@@ -66,7 +73,7 @@ def _whole(identifier: str, pieces: Iterator[bytes], skips: Skips) -> Iterator[R
     data = b"".join(held).removeprefix(BOM)
     text = decoded(data)
     if text is None:
-        skips.add("bad_utf8", identifier)
+        skips.add("replaced_bytes", identifier)
         text = data.decode(errors="replace")
     if not text or text.isspace():
         skips.add("no_text", identifier)

@@ -60,6 +60,12 @@ class Format(Choice):
     annotates: ClassVar[bool] = True
     """Whether a record can have an annotation."""
 
+    unit: ClassVar[str] = "record"
+    """What is compared by default: see `esdedup.matching.units`."""
+
+    rewritten_unit: ClassVar[str | None] = None
+    """What is compared by default if the source is rewritten without its duplicates; None if it is `unit`."""
+
     folder_is_one: ClassVar[bool] = False
     """Whether the files of a folder are one source, whose document ids are the relative paths."""
 

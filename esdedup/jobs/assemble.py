@@ -15,8 +15,9 @@ from esdedup.columns.arrays import Flags, Numbers
 from esdedup.columns.hashing import Hashes
 from esdedup.jobs.prepare import BatchPlan, Prepared
 from esdedup.jobs.revision_deltas import RevisionDelta
+from esdedup.matching.groups import token_lists
 from esdedup.store.ledger import SourceCheckpoint
-from esdedup.store.schemas import DOCUMENT_ROWS, SEEN, sentence_rows
+from esdedup.store.schemas import DOCUMENT_ROWS, SEEN, SENTENCE_ROWS
 
 _FOLD = 0x9E3779B97F4A7C15
 _TOLD_OF_REVISIONS = ("revision", "timestamp", "contributor")
@@ -97,7 +98,7 @@ class _Page:
 
 
 Rows = tuple[pa.Table, pa.Table, pa.Table]
-"""Of `DOCUMENT_ROWS`, `sentence_rows` and `SEEN`."""
+"""Of `DOCUMENT_ROWS`, `SENTENCE_ROWS` and `SEEN`."""
 
 
 class _Boundary(NamedTuple):
@@ -115,7 +116,6 @@ class Assembler:
     def __init__(self, checkpoint: SourceCheckpoint, plan: BatchPlan, first_number: int, step: int = 1) -> None:
         self._checkpoint = checkpoint
         self._plan = plan
-        self._schema = sentence_rows(plan.signing.tokens)
         self._next = first_number
         self._step = step
         self._page: _Page | None = None
@@ -158,7 +158,7 @@ class Assembler:
         """
         rows = (
             pa.Table.from_batches(self._documents, DOCUMENT_ROWS),
-            pa.Table.from_batches(self._sentences, self._schema),
+            pa.Table.from_batches(self._sentences, SENTENCE_ROWS),
             pa.Table.from_batches(self._seen, SEEN),
         )
         if row_group is None:
@@ -226,19 +226,16 @@ class Assembler:
         `when` has their revisions, timestamps and contributors.
         """
         mask = pa.array(chosen)
-        tokens = pa.FixedSizeListArray.from_arrays(
-            pa.array(prepared.tokens[chosen].reshape(-1)), self._plan.signing.tokens
-        )
         arrays = [
             pa.array(documents, pa.int32()),
             pa.array(positions, pa.int32()),
             pa.array(prepared.hash[prepared.kept][chosen]),
             prepared.texts.filter(mask),
-            tokens,
+            token_lists(prepared.tokens[chosen]),
             *when,
             *when,
         ]
-        self._sentences.append(pa.record_batch(arrays, self._schema))
+        self._sentences.append(pa.record_batch(arrays, SENTENCE_ROWS))
 
     def _skip_unparsable(self, batch: pa.RecordBatch, row: int, reason: str) -> None:
         page = batch["title"][row].as_py() or batch["id"][row].as_py()

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import json
+import logging
+import tempfile
 import time
+import uuid
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+import pyarrow as pa
 
 from esdedup.analysis.kind_names import KINDS
 from esdedup.errors import StoreSourcesError, UsageError
 from esdedup.files import compact_json, whole_file
 from esdedup.formats.locations import Source
 from esdedup.formats.rewrite import Rewritten, check_rewritable, output_path, rewrite_source
+from esdedup.jobs.accounting import accounted
+from esdedup.jobs.against import find_in_references, forget_references, opened_references
+from esdedup.jobs.containing import Containment
 from esdedup.jobs.indexing import damages, source_checkpoints
+from esdedup.jobs.settings import Settings
 from esdedup.jobs.steps import (
     Address,
     check_choice,
@@ -29,8 +39,14 @@ from esdedup.jobs.steps import (
     scan_if_needed,
     settings_of,
 )
-from esdedup.output.drops import Verdicts, decided
+from esdedup.matching.verify.protocol import VERIFIERS
+from esdedup.output.drops import REASONS, Verdicts, decided
+from esdedup.store.cluster_queries import ClusterQuery
 from esdedup.store.store import Store
+
+log = logging.getLogger("esdedup")
+
+_LARGEST = 10
 
 _DONE = ".dedupe-done.json"
 _DROPS = "drops.jsonl"
@@ -39,11 +55,14 @@ _STORE = "store.duckdb"
 
 def dedupe(
     *sources: Address,
-    out: Address,
+    out: Address | None,
     store: Address | None,
     keep: str,
     kinds: Sequence[str] | None,
     annotate: bool,
+    against: Sequence[Address],
+    contained: float | None,
+    dry_run: bool,
     fresh: bool,
     keep_going: bool,
     quiet: bool,
@@ -51,55 +70,72 @@ def dedupe(
 ) -> dict[str, Any]:
     """Write each source without its duplicates to the folder `out`, with the same name, format and compression.
 
-    Of each cluster one sentence (or record, with `unit="record"`) is kept: the `first` in reading order, the `longest`,
-    or `none`. Duplicate sentences are removed from their texts; a document with no text left is dropped. Wiki dumps
-    become JSON Lines of cleaned documents. drops.jsonl lists each dropped sentence, its cluster, the one kept, the
-    reason and the Jaccard similarity. Linkage is `star`, around the texts to keep. `annotate` keeps everything and
-    marks each record with what would happen to it. With `kinds`, clusters of other kinds are not changed: a training
-    corpus may keep its template sentences. With `across="sources"`, duplicates within one source stay. Use this to
-    remove the sentences of a test set from the training set.
+    Of each cluster one record (or sentence, with `unit="sentence"`) is kept: the `first` in reading order, the
+    `longest`, or `none`. Duplicate sentences are removed from their texts; a document with no text left is dropped.
+    Wiki dumps become JSON Lines of cleaned documents. drops.jsonl lists each dropped sentence, its cluster, the one
+    kept, the reason and the Jaccard similarity. Linkage is `star`, around the texts to keep. `annotate` keeps
+    everything and marks each record with what would happen to it. With `kinds`, clusters of other kinds are not
+    changed: a training corpus may keep its template sentences. With `across="sources"`, duplicates within one source
+    stay. Use this to remove the sentences of a test set from the training set.
+
+    What stands in one of the collections `against` (sources or stores) is dropped too, and what stands with at least
+    the share `contained` of its shingles inside a longer text. With `dry_run`, nothing is
+    written; the answer has the ten `largest` clusters.
 
     The same command finishes a killed job, and writes no file twice. Return the counts of documents and sentences
     written and dropped, and the `files`.
     """
-    if options.get("limit") is not None:
-        raise UsageError("limit: dedupe writes whole sources; omit --limit")
-    settings = settings_of(options)
-    asked, why = settings.scanning, "so that what it drops was compared with what it keeps"
-    if "linkage" in settings.free and asked.linkage.chains:
-        raise UsageError(f"linkage is {asked.linkage.name}; dedupe needs star, {why}")
-    if asked.verifier.least(asked.jaccard) < asked.jaccard:
-        raise UsageError(f"verify is {asked.verifier.name}; dedupe needs exact, {why}")
-    for kind in kinds or ():
-        check_choice("kinds", kind, KINDS)
-    scanning = settings.scanning.replaced({"linkage": "star", "keep": keep, "kinds": kinds is not None})
-    settings = replace(settings, scanning=scanning)
-    folder = Path(out)
-    found, missing = find_sources(sources, settings.reading, keep_going)
-    for source in found:
-        if source.path is None:
-            raise UsageError(
-                "dedupe must read sources twice, which standard input does not allow; save it to a file first"
-            )
-        check_rewritable(source, folder, annotate=annotate)
-        _check_place(source, folder)
-    make_folder(folder)
-    checkpoints = source_checkpoints(found, settings.reading)
-    job = job_name(checkpoints, settings) if fresh else None
-    seconds: dict[str, float] = {}
-    with open_for(store or folder / _STORE, settings, fresh=job) as opened:
+    settings = _settings(options, keep, kinds, contained)
+    with ExitStack() as stack:
+        if dry_run:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="esdedup-dry-run-")))
+            store = None
+        elif out is None:
+            raise UsageError("out: give a folder for the files, or dry_run")
+        else:
+            folder = Path(out)
+        found, missing = find_sources(sources, settings.reading, keep_going)
+        _check_sources(found, folder, annotate=annotate)
+        settings = settings.for_sources(found, rewritten=True)
+        make_folder(folder)
+        checkpoints = source_checkpoints(found, settings.reading)
+        seconds: dict[str, float] = {}
+        references, settings = stack.enter_context(
+            opened_references(against, settings, folder, keep_going=keep_going, quiet=quiet)
+        )
+        job = job_name(checkpoints, settings) if fresh else None
+        opened = stack.enter_context(open_for(store or folder / _STORE, settings, fresh=job))
         refuse_other_sources(opened, checkpoints)
         opened.ledger.begin_job("dedupe")
         _refuse_history(opened)
+        scanning = settings.scanning_of(opened.signing.unit)
         clock = time.perf_counter()
         read_into(opened, found, checkpoints, settings, keep_going=keep_going, quiet=quiet)
         seconds["index"] = time.perf_counter() - clock
-        seconds |= scan_if_needed(opened, settings.scanning, settings.resources, quiet=quiet)
+        key = None
+        set_apart: list[pa.Table] = []
+        apart: dict[str, Any] = {}
+        if references:
+            clock = time.perf_counter()
+            set_apart.append(find_in_references(opened, references, settings, quiet=quiet))
+            apart["referenced"] = set_apart[0]["hash"].to_numpy()
+            seconds["references"] = time.perf_counter() - clock
+        if references or contained is not None:
+            # what stands apart is not saved, and worked out anew each time
+            key = uuid.uuid4().hex
+        if contained is not None:
+            known = apart.get("referenced", np.empty(0, np.uint64))
+            apart["contained"] = Containment(opened, references, contained, keep, settings.resources, known)
+        seconds |= scan_if_needed(opened, scanning, settings.resources, quiet=quiet, key=key, **apart)
+        if contained is not None:
+            set_apart.append(apart["contained"].found)
         clock = time.perf_counter()
         numbers = {(checkpoint.name, checkpoint.path): checkpoint.number for checkpoint in opened.ledger.sources()}
-        written = _Written(folder / _DONE, json.dumps([opened.ledger.state(), asdict(scanning), annotate, kinds]))
-        with decided(opened, keep, scanning.across, kinds) as verdicts:
-            for source, checkpoint in zip(found, checkpoints, strict=True):
+        states = [each.ledger.state() for each in (opened, *references)]
+        written = _Written(folder / _DONE, json.dumps([states, asdict(scanning), annotate, kinds, contained]))
+        rows_apart = pa.concat_tables(set_apart) if set_apart else None
+        with decided(opened, keep, scanning.across, kinds, rows_apart) as verdicts:
+            for source, checkpoint in () if dry_run else zip(found, checkpoints, strict=True):
                 if not written.has(checkpoint.path):
                     done = rewrite_source(
                         source,
@@ -114,12 +150,71 @@ def dedupe(
             _write_drops(verdicts, folder / _DROPS)
             reasons = verdicts.counts()
         counts = opened.corpus.counts()
+        records = accounted(opened.signing, opened.ledger.sources(), counts)
+        shown = {"largest": list(opened.results.cluster_rows(ClusterQuery(limit=_LARGEST)))} if dry_run else {}
         opened.ledger.end_job()
         publish(opened, fresh=fresh)
+        unit = opened.signing.unit
+    forget_references(folder)
     seconds["write"] = time.perf_counter() - clock
-    return {**written.finish(), "dropped": reasons, "counts": counts, "damaged": missing + damages(checkpoints)} | {
-        "seconds": {stage: round(value, 3) for stage, value in seconds.items()}
+    dropped = {reason: reasons.get(reason, 0) for reason in REASONS}
+    return {
+        "unit": unit,
+        "records": {
+            "in": records["in"],
+            "kept": records["in"] - sum(dropped.values()),
+            "dropped": dropped,
+            "not_compared": records["not_compared"],
+        },
+        **written.finish(),
+        "counts": counts,
+        "damaged": missing + damages(checkpoints),
+        "seconds": {stage: round(value, 3) for stage, value in seconds.items()},
+        **shown,
     }
+
+
+def _settings(options: dict[str, Any], keep: str, kinds: Sequence[str] | None, contained: float | None) -> Settings:
+    """Return the settings of a job. Clusters are stars around what is kept."""
+    if options.get("limit") is not None:
+        raise UsageError("limit: dedupe writes whole sources; omit --limit")
+    settings = settings_of(options)
+    asked, why = settings.scanning, "so that what it drops was compared with what it keeps"
+    if "linkage" in settings.free and asked.linkage.chains:
+        raise UsageError(f"linkage is {asked.linkage.name}; dedupe needs star, {why}")
+    if not asked.verifier.compares:
+        settings = _verified(settings)
+    if contained is not None and not (0 < contained <= 1):
+        raise UsageError(f"contained is {contained}; allowed: greater than 0, up to 1")
+    if contained is not None and asked.across != "any":
+        raise UsageError("contained and across exclude each other; omit one")
+    for kind in kinds or ():
+        check_choice("kinds", kind, KINDS)
+    forced = settings.scanning.replaced({"linkage": "star", "keep": keep, "kinds": kinds is not None})
+    return replace(settings, scanning=forced)
+
+
+def _check_sources(found: Sequence[Source], folder: Path, *, annotate: bool) -> None:
+    """Raise `UsageError` for a source that cannot be rewritten to the folder."""
+    for source in found:
+        if source.path is None:
+            raise UsageError(
+                "dedupe must read sources twice, which standard input does not allow; save it to a file first"
+            )
+        check_rewritable(source, folder, annotate=annotate)
+        _check_place(source, folder)
+
+
+def _verified(settings: Settings) -> Settings:
+    """Return settings that compare texts: exactly, at the threshold of the matcher if it has one. Say so."""
+    asked = settings.scanning
+    own = None if "jaccard" in settings.free else asked.matcher.threshold()
+    exact = {VERIFIERS.option: VERIFIERS.names[0], **({} if own is None else {"jaccard": own})}
+    log.warning(
+        "verify %s compares nothing, and dedupe drops only what was compared: --verify %s%s",
+        asked.verifier.name, VERIFIERS.names[0], "" if own is None else f" --jaccard {own:g}",
+    )  # fmt: skip
+    return replace(settings, scanning=asked.replaced(exact), free={**settings.free, **exact})
 
 
 def _check_place(source: Source, folder: Path) -> None:

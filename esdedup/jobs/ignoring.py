@@ -9,6 +9,7 @@ from esdedup.columns.arrays import text_buffers
 from esdedup.columns.hashing import content_hashes
 from esdedup.errors import UsageError
 from esdedup.text.segment import segment
+from esdedup.text.splitting import Splitting
 
 _CLUSTER_ID = re.compile(r"[0-9a-fA-F]{16}")
 
@@ -24,5 +25,5 @@ def ignored_texts(path: Path) -> tuple[int, ...]:
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"--ignore {path}: {error}; use a file with one text or cluster id on each line") from error
     ids = {int(line, 16) for line in lines if _CLUSTER_ID.fullmatch(line)}  # as printed, or in upper case
-    units = segment([line for line in lines if line and not _CLUSTER_ID.fullmatch(line)], "record", "en")
+    units = segment([line for line in lines if line and not _CLUSTER_ID.fullmatch(line)], Splitting("record", "en"))
     return tuple(sorted(ids | set(content_hashes(*text_buffers(units.texts)).tolist())))

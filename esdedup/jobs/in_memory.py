@@ -20,7 +20,7 @@ from esdedup.matching.lsh.block import Block, collide_block
 from esdedup.matching.lsh.collide import HOT_LIMIT
 from esdedup.matching.signers.minhash_kernels import Tokens
 from esdedup.matching.signers.text_signer import TextSigner
-from esdedup.matching.signing import freeze
+from esdedup.matching.signing import USUAL_UNIT, freeze
 
 
 class TextClusters(NamedTuple):
@@ -51,7 +51,8 @@ def cluster_texts(texts: Sequence[str], options: Mapping[str, Any]) -> TextClust
         raise UsageError("across needs documents or sources, and a list of texts has none; use a store")
     if not settings.scanning.matcher.by_tokens:  # it needs more than the tokens of a text
         raise UsageError(f"candidates {settings.scanning.matcher.name} needs a store: use index and scan, or run")
-    signer, threads = TextSigner(freeze(None, settings.frozen)), settings.resources.processes
+    signer, threads = TextSigner(freeze(None, {USUAL_UNIT: "record", **settings.frozen})), settings.resources.processes
+    rule = settings.scanning_of(signer.signing.unit).rule
     column = text_column(texts)
     hashes = content_hashes(*text_buffers(column))
     # distinct texts in the order of their hashes, each represented by its first occurrence
@@ -67,7 +68,7 @@ def cluster_texts(texts: Sequence[str], options: Mapping[str, Any]) -> TextClust
     nowhere, all_stale = np.full(len(active), -1), np.ones(len(active), np.bool_)
     block = Block(active, distinct.take(pa.array(active)), tokens[active], nowhere, all_stale)
     hot = hot_tokens(groups, block.tokens, HOT_LIMIT)
-    pairs, candidates = collide_block(block, groups, hot, signer, settings.scanning.rule, threads, edits=False)
+    pairs, candidates = collide_block(block, groups, hot, signer, rule, threads, edits=False)
     a, b = first[pairs["a"].to_numpy()], first[pairs["b"].to_numpy()]
     a, b = np.minimum(a, b), np.maximum(a, b)
     jaccard = pairs["jaccard"].to_numpy(zero_copy_only=False)
@@ -83,8 +84,8 @@ def _sign(signer: TextSigner, texts: pa.LargeStringArray, threads: int) -> tuple
     """Return the tokens of each text, and whether it has any shingle."""
 
     def part(begin: int, end: int) -> tuple[Tokens, npt.NDArray[np.bool_]]:
-        shingled = signer.shingled(texts.slice(begin, end - begin))
-        return signer.tokens(shingled), np.diff(shingled.offsets) > 0
+        views = signer.views(texts.slice(begin, end - begin))
+        return signer.tokens(views), views.worded
 
     cuts = np.linspace(0, len(texts), (4 * threads if threads > 1 else 1) + 1).astype(int)
     with ThreadPoolExecutor(threads) as pool:

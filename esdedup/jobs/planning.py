@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import math
 import tempfile
 from contextlib import ExitStack
@@ -27,14 +28,20 @@ from esdedup.jobs.steps import Address, check_count, make_folder, require_commit
 from esdedup.jobs.trials import Trials, trial_runs
 from esdedup.matching.signers.minhash import MinHash
 from esdedup.matching.signers.text_signer import TextSigner
-from esdedup.matching.signing import freeze
+from esdedup.matching.signing import Signing, freeze
+from esdedup.matching.units import MOST_CHARS
 from esdedup.output.curves import draw_curves
 from esdedup.store.registry import address_of, open_store
 
 MANY = 1_000_000
 """The number of sentences that a scheme is recommended for, unless `sentences` is given."""
 
-_SHINGLES = ("lang", "normalize", "shingle", "hash_bits", "seed")
+log = logging.getLogger("esdedup")
+
+_GOOD_RECALL = 0.95
+_ENOUGH_PAIRS = 100
+
+_SHINGLES = ("unit", "lang", "normalize", "shingle", "hash_bits", "seed")
 _SCHEME = {"bands", "rows", "hashes", "draw", "draws"}
 
 
@@ -98,18 +105,20 @@ def plan(
             _clustered(
                 found.texts.slice(0, 2).to_pylist(), found, wanted[0]
             )  # warm up the compiled code, which is not timed below
-        curves = [_curve(scheme, found, settings.scanning.jaccard) for scheme in wanted]
-        compared = [_try(curve, found, settings) for curve in curves]
+        threshold = settings.scanning_of(_unit(settings)).jaccard if found is None else found.threshold
+        curves = [_curve(scheme, found, threshold) for scheme in wanted]
+        compared = [_try(curve, found, threshold) for curve in curves]
         best = recommended(compared, recall, MANY if sentences is None else sentences)
         exact = None if found is None else _exact_seconds(found)
         enough = best.found() >= recall
+        _warn(best, found)
         cheaper = exact is not None and (not enough or (best.seconds is not None and exact < best.seconds))
         if out is not None:
             make_folder(Path(out))
             with whole_file(Path(out) / "s-curve.png") as part:
-                draw_curves(curves, settings.scanning.jaccard, part)
+                draw_curves(curves, threshold, part)
         return {
-            "threshold": settings.scanning.jaccard,
+            "threshold": threshold,
             "sample": None if found is None else {"texts": len(found.texts), "true_pairs": len(found.similarities)},
             "schemes": [_row(one) for one in compared],
             "exact": None if exact is None else {"seconds": round(exact, 3)},
@@ -123,6 +132,17 @@ def plan(
                 if sentences is not None
             },
         }
+
+
+def _warn(best: SchemeTrial, found: Sample | None) -> None:
+    """Warn of a recommendation that finds too little, or rests on too little."""
+    if best.expected < _GOOD_RECALL:
+        log.warning("%s finds only %.1f %% of the pairs; ask for more with --recall", best.scheme, 100 * best.expected)
+    if found is not None and len(found.similarities) < _ENOUGH_PAIRS:
+        log.warning(
+            "the sample has only %d pairs at or above Jaccard %g, so the recalls are rough; take a larger --sample",
+            len(found.similarities), found.threshold,
+        )  # fmt: skip
 
 
 def _own(settings: Settings) -> Scheme | None:
@@ -146,7 +166,7 @@ def _sample(address: Address, shingles: dict[str, Any], count: int, settings: Se
         held = pa.Table.from_batches(list(store.corpus.texts(pa.table({"hash": least})))).sort_by("hash")
         signing = freeze(store.signing, {**shingles, **Scheme(10, 4).options()})
     texts = held["text"].cast(pa.large_string()).combine_chunks()
-    return Sample.of(texts, signing, settings.scanning.jaccard, settings.resources)
+    return Sample.of(texts, signing, settings.scanning_of(signing.unit).jaccard, settings.resources)
 
 
 def _as_source(stack: ExitStack, found: Sample, options: dict[str, Any]) -> tuple[list[str], dict[str, Any]]:
@@ -156,14 +176,25 @@ def _as_source(stack: ExitStack, found: Sample, options: dict[str, Any]) -> tupl
     with path.open("w", encoding="utf-8") as lines:
         for number, text in enumerate(found.texts.to_pylist()):
             lines.write(json.dumps({"id": str(number), "text": text}) + "\n")
-    signing = {name: getattr(found.signing, name) for name in _SHINGLES}
     rest = {name: value for name, value in options.items() if name not in Reading.all_names()}
     columns = {"format": "jsonl", "id_column": "id", "text_column": "text"}
-    return [str(path)], {**rest, **columns, **signing, "unit": "record", "min_chars": 0, "max_chars": 10_000_000}
+    whole = {"unit": "record", "min_chars": 0, "max_chars": MOST_CHARS}
+    return [str(path)], {**rest, **columns, **_shingles(found.signing), **whole}
 
 
-def _try(curve: Curve[Scheme], found: Sample | None, settings: Settings) -> SchemeTrial:
-    scheme, threshold = curve.scheme, settings.scanning.jaccard
+def _shingles(signing: Signing) -> dict[str, Any]:
+    """Return the options that make shingles as `signing` does."""
+    chosen_by_text = {"shingle"} if len({each.shingle for each in signing.classes}) > 1 else set()
+    return {name: getattr(signing, name) for name in _SHINGLES if name not in chosen_by_text}
+
+
+def _unit(settings: Settings) -> str:
+    """Return the requested unit; sentences if none is."""
+    return freeze(None, settings.frozen).unit
+
+
+def _try(curve: Curve[Scheme], found: Sample | None, threshold: float) -> SchemeTrial:
+    scheme = curve.scheme
     if found is None:
         recall = expected_recall(scheme, np.empty(0), threshold)
         return SchemeTrial(scheme, recall, float(scheme.chance(np.array(UNLIKE))))
@@ -184,9 +215,8 @@ def _try(curve: Curve[Scheme], found: Sample | None, settings: Settings) -> Sche
 def _clustered(texts: list[str], found: Sample, scheme: Scheme) -> tuple[float, TextClusters]:
     """Return the clusters of texts by a scheme, and the seconds that finding them took."""
     clock = perf_counter()
-    shingles = {name: getattr(found.signing, name) for name in _SHINGLES}
     limits = {"jaccard": found.threshold, "workers": found.resources.processes}
-    answer = cluster_texts(texts, {**limits, **shingles, **scheme.options()})
+    answer = cluster_texts(texts, {**limits, **_shingles(found.signing), **scheme.options()})
     return perf_counter() - clock, answer
 
 

@@ -72,29 +72,30 @@ def _end_with_parent() -> None:
 def prepare(column: pa.LargeStringArray, page: Numbers, plan: BatchPlan) -> Prepared:
     """Convert texts to signed units. `page` is equal for texts of one page, and does not decrease."""
     documents, unparsable = _plain_texts(column, plan)
-    units = segment(documents, plan.signing.unit, plan.signing.lang)
+    units = segment(documents, plan.signing.splitting)
     hashes = content_hashes(*text_buffers(units.texts))
     firsts, again_unit, again_text = np.arange(len(hashes)), *_NONE
     if plan.merge_revisions:
         firsts, again_unit, again_text = _merge(page[units.document], hashes, units.document)
     signer = _signer(plan.signing)
     length = units.length[firsts]
-    fitting = (length >= plan.signing.min_chars) & (length <= plan.signing.max_chars)
+    low, high = signer.bounds(units.texts if len(firsts) == len(units.texts) else units.texts.take(pa.array(firsts)))
+    fitting = (length >= low) & (length <= high)
     texts = units.texts.take(pa.array(firsts[fitting]))
-    shingled = signer.shingled(texts)
-    worded = np.diff(shingled.offsets) > 0
+    views = signer.views(texts)
+    worded = views.worded
     if not worded.all():
         # these are empty after normalization: they have no shingle, and match nothing
         fitting[np.flatnonzero(fitting)[~worded]] = False
         texts = texts.filter(pa.array(worded))
-        shingled = signer.shingled(texts)
+        views = signer.views(texts)
     return Prepared(
         units.document[firsts],
         hashes[firsts],
         fitting,
-        ~fitting & (length <= plan.signing.max_chars),
+        ~fitting & (length <= high),
         texts,
-        signer.tokens(shingled),
+        signer.tokens(views),
         again_unit,
         again_text,
         unparsable,

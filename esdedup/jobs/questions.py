@@ -18,10 +18,12 @@ import pyarrow as pa
 from esdedup.analysis.kind_names import KINDS
 from esdedup.errors import StoreError, UsageError
 from esdedup.jobs.steps import Address, check_choice, check_count, require_committed
+from esdedup.matching.groups import NO_TOKEN
 from esdedup.matching.lsh.collide import HOT_LIMIT
 from esdedup.matching.protocol import Scanning
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import Signing
+from esdedup.matching.units import UNITS
 from esdedup.matching.verify.compare import compare, diff_words
 from esdedup.output.earlier_runs import changes
 from esdedup.output.overlap import Overlap, overlaps
@@ -32,6 +34,7 @@ from esdedup.store.registry import open_store
 from esdedup.store.schemas import SENTENCES
 from esdedup.store.store import Store
 from esdedup.text.segment import segment
+from esdedup.text.splitting import Splitting
 
 log = logging.getLogger("esdedup")
 
@@ -51,7 +54,19 @@ def similar(text: str, *, store: Address | Store, jaccard: float | None, limit: 
         if caution is not None:
             log.warning("%s", caution)
         rows = near_duplicates(opened, text, jaccard)
+        if not rows:
+            _say_why(opened, text)
     return rows if limit is None else rows[:limit]
+
+
+def _say_why(store: Store, text: str) -> None:
+    """Say if nothing can be similar to a text, because texts of its length are not compared."""
+    unit = one_unit(text, store.signing)
+    [low], [high] = TextSigner(store.signing).bounds(pa.array([unit], pa.large_string()))
+    if not low <= len(unit) <= high:
+        log.warning(
+            "the text has %s characters; this store has texts of %s to %s", f"{len(unit):,}", f"{low:,}", f"{high:,}"
+        )
 
 
 def near_duplicates(
@@ -60,11 +75,14 @@ def near_duplicates(
     """Return the rows of `similar`, or of the `most` sentences that share most tokens, even during a run."""
     signer = TextSigner(store.signing)
     unit = one_unit(text, store.signing)
-    shingled = signer.shingled(pa.array([unit], pa.large_string()))
-    if shingled.offsets[1] == shingled.offsets[0]:
+    views = signer.views(pa.array([unit], pa.large_string()))
+    if not views.worded[0]:
         return []
-    alike = SentenceQuery(tokens=signer.tokens(shingled)[0].tolist(), limit=most)
-    rows = compared(store, unit, store.corpus.sentences(alike), jaccard)
+    tokens = signer.tokens(views)[0]
+    alike = SentenceQuery(tokens=tokens[tokens != NO_TOKEN].tolist(), limit=most)
+    found = compared(store, unit, store.corpus.sentences(alike), jaccard)
+    # two texts may share a token only where they meet texts of another class
+    rows = [row for row in found if row["shared_tokens"]]
     rows.sort(key=lambda row: (-row["jaccard"], row["id"].encode()))
     return rows
 
@@ -126,7 +144,7 @@ def explain(a: str, b: str, *, store: Address | Store) -> dict[str, Any]:
         there = compare(signer, one["text"], pa.array([two["text"]], pa.large_string()))
         back = compare(signer, two["text"], pa.array([one["text"]], pa.large_string()))
         last = opened.ledger.last_scanning()
-        scanning = Scanning() if last is None else Scanning.from_described(last)
+        scanning = Scanning(jaccard=threshold(opened)) if last is None else Scanning.from_described(last)
         evidence = _Evidence(opened, signer, one, two)
         jaccard, distance = float(there.jaccard[0]), int(there.word_edit_distance[0])
         answer = {
@@ -134,7 +152,7 @@ def explain(a: str, b: str, *, store: Address | Store) -> dict[str, Any]:
             "b": {name: two[name] for name in _NAMES},
             "identical": one["text"] == two["text"],
             "shared_tokens": int(there.shared_tokens[0]),
-            "tokens": opened.signing.tokens,
+            "tokens": opened.signing.signer.tokens,
             "chance": round(opened.signing.signer.chance(jaccard), 6),
             "jaccard": round(jaccard, 6),
             "containment": [round(float(there.containment[0]), 6), round(float(back.containment[0]), 6)],
@@ -174,8 +192,8 @@ class _Evidence:
 
     def all_hot(self) -> bool:
         """Whether the texts share tokens, and all of those are hot."""
-        tokens = self._signer.tokens(self._signer.shingled(pa.array(self._texts, pa.large_string())))
-        shared = tokens[0][tokens[0] == tokens[1]]
+        tokens = self._signer.tokens(self._signer.views(pa.array(self._texts, pa.large_string())))
+        shared = tokens[0][(tokens[0] == tokens[1]) & (tokens[0] != NO_TOKEN)]
         held = self._store.corpus.holders(pa.table({"token": shared}))["token"].to_numpy()
         return len(shared) > 0 and all((held == token).sum() > HOT_LIMIT for token in shared)
 
@@ -280,10 +298,10 @@ def _require_scan(store: Store) -> None:
 def threshold(store: Store) -> float:
     """Return the Jaccard threshold of the last scan, or the default."""
     scanning = store.ledger.last_scanning()
-    return Scanning().jaccard if scanning is None else float(scanning["jaccard"])
+    return UNITS[store.signing.unit].jaccard if scanning is None else float(scanning["jaccard"])
 
 
 def one_unit(text: str, signing: Signing) -> str:
     """Return the text as a sentence is stored: in Unicode NFC, with white space collapsed."""
-    units = segment([storable(text)], "record", signing.lang).texts
+    units = segment([storable(text)], Splitting("record", signing.lang)).texts
     return str(units[0].as_py()) if len(units) else ""

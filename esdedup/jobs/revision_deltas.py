@@ -49,7 +49,7 @@ class DeltaReader:
             )
         cleaner = cleaner_of(plan)
         # a record is a whole revision
-        tables = cleaner.tables if cleaner is not None and plan.signing.unit == "sentence" else None
+        tables = cleaner.tables if cleaner is not None and not plan.signing.splitting.whole else None
         keys = batch["id"].to_pylist()
         begins = [row for row in range(len(keys)) if row == 0 or keys[row] != keys[row - 1]]
         found: list[Blocks] = []

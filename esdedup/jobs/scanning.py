@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from esdedup.analysis.classify import CLASSIFIER
-from esdedup.clustering.clusters import Clusters, find_clusters
+from esdedup.clustering.clusters import CLUSTER_TEXTS, CLUSTERS, Clusters, find_clusters
 from esdedup.columns.arrays import Numbers
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import Hashes
@@ -34,17 +34,49 @@ _FAR_BELOW = 0.3
 """A cluster reaches too far if a member's similarity to the representative is this much below the threshold."""
 
 
-def scan_store(store: Store, scanning: Scanning, resources: Resources, *, quiet: bool) -> dict[str, float]:
-    """Find pairs and clusters and replace the old ones. Return the seconds of each stage."""
+NAMED: pa.Schema = pa.schema(
+    [
+        ("a", pa.uint64()),
+        ("b", pa.uint64()),
+        ("jaccard", pa.float64()),
+        ("word_edit_distance", pa.int32()),
+        ("shared_tokens", pa.int32()),
+    ]
+)
+"""Pairs by the hashes of their texts."""
+
+
+def scan_store(
+    store: Store,
+    scanning: Scanning,
+    resources: Resources,
+    *,
+    quiet: bool,
+    referenced: Hashes | None = None,
+    contained: Callable[[Database, Clusters], Hashes] | None = None,
+    key: str | None = None,
+) -> dict[str, float]:
+    """Find pairs and clusters and replace the old ones. Return the seconds of each stage.
+
+    Texts that are `referenced`, because they stand in a reference collection, get no pairs. They get a cluster of their
+    own, and so do texts without a cluster that `contained` finds. `key` names both, and is saved with the results.
+    """
     seconds: dict[str, float] = {}
     clock = time.perf_counter()
     signer = TextSigner(store.signing)
     sentences = store.corpus.counts()["sentences_kept"]
+    _warn_of_one_group(store, scanning)
     with scratch_database(store, scanning, resources, sentences) as scratch:
         found = find_pairs(store, scratch, scanning, resources, "scan", quiet=quiet)
         seconds["collide"] = time.perf_counter() - clock
         clock = time.perf_counter()
+        if referenced is not None:
+            _set_apart(scratch, referenced)
         clusters = cluster_pairs(store, scratch, scanning, resources, signer)
+        alone = [] if referenced is None else [referenced]
+        alone += [] if contained is None else [contained(scratch, clusters)]
+        if alone:
+            clusters = _with_each(clusters, scratch, np.unique(np.concatenate(alone)))
         seconds["cluster"] = time.perf_counter() - clock
         clock = time.perf_counter()
         warn_of_hot_tokens(found)
@@ -58,10 +90,17 @@ def scan_store(store: Store, scanning: Scanning, resources: Resources, *, quiet:
             "hot_tokens": found.hot_tokens,
             "passed_over": found.skipped,
             "vectors_state": scanning.matcher.files_state(),
+            **({} if key is None else {"apart": key}),
         }
         store.results.replace(named_pairs(scratch), clusters, summary, CLASSIFIER if scanning.kinds else None)
         seconds["save"] = time.perf_counter() - clock
     return seconds
+
+
+def _warn_of_one_group(store: Store, scanning: Scanning) -> None:
+    """Warn if pairs are only wanted between sources, and there is only one."""
+    if scanning.across == "sources" and len({checkpoint.name for checkpoint in store.ledger.sources()}) < 2:
+        log.warning("--across sources: there is only one source, so there are no pairs; use --across any")
 
 
 def find_pairs(
@@ -100,7 +139,7 @@ def cluster_pairs(
 ) -> Clusters:
     """Return the clusters of the tables `texts` and `pairs` in `scratch`, and mark those that reach far."""
     ignored = np.array(scanning.ignore, np.uint64)
-    order = None if scanning.keep in (None, "none") else _order(store, str(scanning.keep))
+    order = None if scanning.keep in (None, "none") else preference(store, str(scanning.keep))
     clusters = find_clusters(scratch, scanning.linkage, scanning.verifier.compares, ignored, order)
     if not scanning.linkage.chains:
         return clusters
@@ -121,6 +160,28 @@ def cluster_pairs(
     return Clusters(clusters.clusters.set_column(where, "farthest", farthest), clusters.texts)
 
 
+def _set_apart(scratch: Database, referenced: Hashes) -> None:
+    """Delete the pairs of texts that stand in a reference collection."""
+    scratch.create("referenced", pa.table({"hash": referenced}))
+    scratch.execute(
+        "DELETE FROM pairs WHERE a IN (SELECT number FROM texts SEMI JOIN referenced USING (hash)) "
+        "OR b IN (SELECT number FROM texts SEMI JOIN referenced USING (hash))"
+    )
+
+
+def _with_each(clusters: Clusters, scratch: Database, hashes: Hashes) -> Clusters:
+    """Return clusters with one more for each of these texts that has none."""
+    scratch.create("alone", pa.table({"hash": hashes}))
+    scratch.create("clustered", clusters.texts)
+    alone = scratch.table(
+        "SELECT hash AS id, copies AS size, 1 AS distinct_texts, 1.0 AS min_jaccard, NULL AS weakest_a, "
+        "NULL AS weakest_b, hash AS representative, NULL AS farthest, false AS ignored "
+        "FROM texts SEMI JOIN alone USING (hash) ANTI JOIN clustered USING (hash) ORDER BY hash"
+    ).cast(CLUSTERS)
+    texts = pa.table({"hash": alone["id"], "cluster": alone["id"]}, CLUSTER_TEXTS)
+    return Clusters(pa.concat_tables([clusters.clusters, alone]), pa.concat_tables([clusters.texts, texts]))
+
+
 def named_pairs(scratch: Database) -> Iterator[pa.RecordBatch]:
     """Yield the pairs in `scratch` by the hashes of their texts."""
     return scratch.batches(
@@ -139,7 +200,7 @@ def warn_of_hot_tokens(found: Found) -> None:
         )
 
 
-def _order(store: Store, keep: str) -> Callable[[Hashes], Numbers]:
+def preference(store: Store, keep: str) -> Callable[[Hashes], Numbers]:
     """Return a function that sorts texts by preference: in reading order, or the longest first."""
 
     def order(hashes: Hashes) -> Numbers:

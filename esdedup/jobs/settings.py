@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from esdedup.engines import ENGINES
 from esdedup.errors import SettingsError
 from esdedup.formats.reading_options import Reading
 from esdedup.matching.protocol import Scanning
-from esdedup.matching.signing import Signing, freeze
+from esdedup.matching.signing import USUAL_UNIT, Signing, freeze
+from esdedup.matching.units import AUTO, UNITS
 from esdedup.options import sort_out
 from esdedup.resources import Resources, parse_memory
+
+if TYPE_CHECKING:
+    from esdedup.formats.locations import Source
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,25 @@ class Settings:
         found = cls(frozen, free, Scanning.of(**free), Reading.of(**reading), Resources(**resources))
         ENGINES.check(found.resources.engine)
         return found
+
+    def for_sources(self, sources: Sequence[Source], *, rewritten: bool = False) -> Settings:
+        """Return these settings with the default unit for sources. With `rewritten`, duplicates are to be removed from
+        them.
+
+        Raise `SettingsError` if several units are the default.
+        """
+        if self.frozen.get("unit", AUTO) != AUTO:
+            return self
+        formats = [source.format for source in sources]
+        units = {(rewritten and form.rewritten_unit) or form.unit: form for form in formats}
+        if len(units) > 1:
+            what = " and ".join(f"{form.name} as {unit}s" for unit, form in units.items())
+            raise SettingsError(f"the sources would be compared as different units: {what}; choose one with --unit")
+        return replace(self, frozen={**self.frozen, USUAL_UNIT: next(iter(units), None)})
+
+    def scanning_of(self, unit: str) -> Scanning:
+        """Return the settings of a scan of these units: without a requested threshold, with theirs."""
+        return self.scanning if "jaccard" in self.free else replace(self.scanning, jaccard=UNITS[unit].jaccard)
 
     @staticmethod
     def groups() -> tuple[frozenset[str], frozenset[str], frozenset[str], frozenset[str]]:

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from esdedup._version import __version__
-from esdedup.columns.records import Skips
 from esdedup.errors import EsdedupError, SourceError, StoreError, StoreSourcesError, UsageError
 from esdedup.files import whole_file
 from esdedup.formats.locations import Source, discover
 from esdedup.formats.reading_options import Reading
+from esdedup.jobs.accounting import RENAMED, accounted, skipped_by_reason, warn_of_sources
 from esdedup.jobs.ignoring import ignored_texts
 from esdedup.jobs.indexing import damages, index_sources
 from esdedup.jobs.memory import MemoryWatch
@@ -150,9 +150,11 @@ def read_into(
             if damages(checkpoints) and not keep_going:
                 raise SourceError(f"{damages(checkpoints)[0]}; use --keep-going to keep what precedes it")
             return {"new": 0, "replaced": 0, "unchanged": sum(old.documents for old in read), "repeated": 0}
-    return index_sources(
+    counts = index_sources(
         store, sources, checkpoints, settings.reading, settings.resources, keep_going=keep_going, quiet=quiet
     )
+    warn_of_sources(checkpoints)
+    return counts
 
 
 def bring_up_to_date(store: Store, settings: Settings, *, quiet: bool) -> dict[str, float]:
@@ -180,7 +182,7 @@ def next_scanning(store: Store, settings: Settings) -> Scanning:
     """
     last = store.ledger.last_scanning()
     if last is None:
-        return settings.scanning
+        return settings.scanning_of(store.signing.unit)
     scanning = Scanning.from_described(last).replaced(settings.free)
     scanning.matcher.check_files()
     return scanning
@@ -192,14 +194,26 @@ def check_adding(store: Store, settings: Settings) -> None:
     settings.scanning.matcher.check_adding(store.address)
 
 
-def scan_if_needed(store: Store, scanning: Scanning, resources: Resources, *, quiet: bool) -> dict[str, float]:
-    """Scan, unless the last scan was the same one and nothing has changed since. Return seconds by stage."""
+def scan_if_needed(
+    store: Store,
+    scanning: Scanning,
+    resources: Resources,
+    *,
+    quiet: bool,
+    key: str | None = None,
+    **apart: Any,
+) -> dict[str, float]:
+    """Scan, unless the last scan was the same one and nothing has changed since. Return seconds by stage.
+
+    `key` and `apart` are the last arguments of `scan_store`.
+    """
     last = store.results.last_scan()
     same = last is not None and last["current"] and last["scanning"] == scanning.described()
+    same = same and (last or {}).get("apart") == key
     if same and (last or {}).get("vectors_state") == scanning.matcher.files_state():
         forget_scan(store)
         return {}
-    return scan_store(store, scanning, resources, quiet=quiet)
+    return scan_store(store, scanning, resources, quiet=quiet, key=key, **apart)
 
 
 def publish(store: Store, *, fresh: bool, keep: int = 0) -> None:
@@ -312,6 +326,8 @@ def described(store: Store, missing: Sequence[str] = ()) -> dict[str, Any]:
     scanned = store.results.last_scan() or {}
     checkpoints = store.ledger.sources()
     skipped = skipped_by_reason(checkpoints)
+    renamed = skipped.pop(RENAMED, 0)
+    counts = store.corpus.counts() | scanned.get("counts", {})
     skipped |= scanned.get("passed_over", {})
     if scanned.get("hot_tokens"):
         skipped["hot_token"] = scanned["hot_tokens"]
@@ -330,18 +346,12 @@ def described(store: Store, missing: Sequence[str] = ()) -> dict[str, Any]:
             for checkpoint in checkpoints
         ],
         "verified": bool(scanned) and Scanning.from_described(scanned["scanning"]).verifier.compares,
-        "counts": store.corpus.counts() | scanned.get("counts", {}),
+        "counts": counts,
+        "records": accounted(store.signing, checkpoints, counts),
+        "renamed": renamed,
         "cluster_sizes": {str(size): count for size, count in store.results.sizes().items()},
         "kinds": store.results.kinds() if scanned else {},
         "skipped": dict(sorted(skipped.items())),
         "damaged": [*missing, *damages(checkpoints)],
         "far_reaching_clusters": scanned.get("far_reaching_clusters", 0),
     }
-
-
-def skipped_by_reason(checkpoints: Sequence[SourceCheckpoint]) -> dict[str, int]:
-    """Return what was skipped in all sources together, by reason."""
-    total = Skips()
-    for checkpoint in checkpoints:
-        total.include(checkpoint.skips)
-    return dict(sorted(total.counts.items()))

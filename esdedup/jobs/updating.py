@@ -22,9 +22,10 @@ from esdedup.columns.hashing import Hashes
 from esdedup.engines.cluster_tables import collapse
 from esdedup.jobs.scanning import cluster_pairs, find_pairs, named_pairs, warn_of_hot_tokens
 from esdedup.jobs.scratch import scratch_database
-from esdedup.matching.groups import token_matrix
+from esdedup.matching.groups import NO_TOKEN, token_matrix
 from esdedup.matching.lsh.collide import HOT_LIMIT
 from esdedup.matching.protocol import Scanning
+from esdedup.matching.signers.minhash_kernels import Tokens
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.resources import Resources
 from esdedup.store.schemas import PAIRS
@@ -86,17 +87,6 @@ def update_results(
     return {"update": time.perf_counter() - clock}
 
 
-_NAMED: pa.Schema = pa.schema(
-    [
-        ("a", pa.uint64()),
-        ("b", pa.uint64()),
-        ("jaccard", pa.float64()),
-        ("word_edit_distance", pa.int32()),
-        ("shared_tokens", pa.int32()),
-    ]
-)
-
-
 def _changes(store: Store, changed: pa.Table, scanning: Scanning) -> _Changes:
     hashes: Hashes = changed["hash"].to_numpy()
     existed, exists = (changed[name].to_numpy().astype(np.bool_) for name in ("existed", "exists"))
@@ -104,18 +94,17 @@ def _changes(store: Store, changed: pa.Table, scanning: Scanning) -> _Changes:
     arrived, gone = exists & ~existed, existed & ~exists
     # if group_ids do not matter, another copy of a text changes no pair
     stale = exists if scanning.across != "any" else arrived
-    known = np.unique(tokens[stale | gone])
+    known = np.unique(_held(tokens[stale | gone]))
     holders = store.corpus.holders(pa.table({"token": known}))
     token, holder = holders["token"].to_numpy(), holders["hash"].to_numpy()
     now = _counts(known, token)
-    then = now - _counts(known, tokens[arrived].reshape(-1)) + _counts(known, tokens[gone].reshape(-1))
+    then = now - _counts(known, _held(tokens[arrived])) + _counts(known, _held(tokens[gone]))
     hot = known[np.maximum(now, then) > HOT_LIMIT]
     all_stale = np.union1d(hashes[stale], holder[np.isin(token, hot)])
     if len(hot):
         signed = store.corpus.signatures_of("any", _column(all_stale))
-        holders = store.corpus.holders(
-            pa.table({"token": np.unique(token_matrix(signed["tokens"], store.signing.tokens))})
-        )
+        of_these = np.unique(_held(token_matrix(signed["tokens"], store.signing.tokens)))
+        holders = store.corpus.holders(pa.table({"token": of_these}))
         holder = holders["hash"].to_numpy()
     return _Changes(
         hashes,
@@ -127,6 +116,10 @@ def _changes(store: Store, changed: pa.Table, scanning: Scanning) -> _Changes:
         int((now > HOT_LIMIT).sum() - (then > HOT_LIMIT).sum()),
         len(all_stale) == arrived.sum() and not gone.any(),
     )
+
+
+def _held(tokens: Tokens) -> Numbers:
+    return np.extract(tokens != NO_TOKEN, tokens)
 
 
 def _counts(known: Numbers, tokens: Numbers) -> Numbers:

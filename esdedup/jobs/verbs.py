@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from esdedup.jobs.accounting import RENAMED, accounted, skipped_by_reason
 from esdedup.jobs.indexing import damages, source_checkpoints
 from esdedup.jobs.memory import MemoryWatch
 from esdedup.jobs.scanning import scan_store
@@ -32,7 +33,6 @@ from esdedup.jobs.steps import (
     require_committed,
     scan_if_needed,
     settings_of,
-    skipped_by_reason,
     still_to_come,
     summarize,
 )
@@ -71,6 +71,7 @@ def run(
     check_generations(keep_generations, store)
     make_folder(folder)
     found, missing = find_sources(sources, settings.reading, keep_going)
+    settings = settings.for_sources(found)
     checkpoints = source_checkpoints(found, settings.reading)
     job = job_name(checkpoints, settings) if fresh else None
     with MemoryWatch() as memory, open_for(store, settings, fresh=job) as opened:
@@ -80,7 +81,7 @@ def run(
         read_into(opened, found, checkpoints, settings, keep_going=keep_going, quiet=quiet)
         if not same or any(checkpoint.path == STANDARD_INPUT for checkpoint in checkpoints):
             seconds["index"] = time.perf_counter() - clock
-        seconds |= scan_if_needed(opened, settings.scanning, settings.resources, quiet=quiet)
+        seconds |= scan_if_needed(opened, settings.scanning_of(opened.signing.unit), settings.resources, quiet=quiet)
         summary = export(opened, folder, table, seconds, memory, missing, report=report)
         opened.ledger.end_job()
         publish(opened, fresh=fresh, keep=keep_generations)
@@ -105,12 +106,17 @@ def index(
     settings = settings_of(options, parts=True)
     check_generations(keep_generations, store)
     found, missing = find_sources(sources, settings.reading, keep_going)
+    settings = settings.for_sources(found)
     checkpoints = source_checkpoints(found, settings.reading)
     with open_for(store, settings, fresh=job_name(checkpoints, settings) if fresh else None) as opened:
         merged = read_into(opened, found, checkpoints, settings, keep_going=keep_going, quiet=quiet)
+        skipped = skipped_by_reason(opened.ledger.sources())
         done = {
+            "settings": opened.signing.described(),
             "counts": opened.corpus.counts() | merged,
-            "skipped": skipped_by_reason(opened.ledger.sources()),
+            "records": accounted(opened.signing, opened.ledger.sources(), opened.corpus.counts()),
+            "renamed": skipped.pop(RENAMED, 0),
+            "skipped": skipped,
             "damaged": missing + damages(checkpoints),
         }
         if opened.ledger.unfinished_reading() is None:  # other parts may still be missing
@@ -137,7 +143,7 @@ def scan(
     with MemoryWatch() as memory, open_for(store, settings, must_exist=True) as opened:
         require_committed(opened)
         opened.ledger.begin_job("scan")
-        seconds = scan_store(opened, settings.scanning, settings.resources, quiet=quiet)
+        seconds = scan_store(opened, settings.scanning_of(opened.signing.unit), settings.resources, quiet=quiet)
         summary = _finish(opened, out, table, seconds, memory, [], report)
         opened.ledger.end_job()
         return summary
@@ -166,6 +172,7 @@ def add(
     if out is not None:
         make_folder(Path(out))
     found, missing = find_sources(sources, settings.reading, keep_going)
+    settings = settings.for_sources(found)
     checkpoints = source_checkpoints(found, settings.reading)
     with MemoryWatch() as memory, open_for(store, settings) as opened:
         check_adding(opened, settings)
@@ -205,6 +212,7 @@ def remove(*documents: str, store: Address, quiet: bool, **options: Any) -> dict
 def status(*, store: Address) -> dict[str, Any]:
     """Return counts, settings, sources, last scan, unfinished work (a sentence, or None) and disk space of `store`."""
     with open_store(store, read_only=True) as opened:
+        skipped = skipped_by_reason(opened.ledger.sources())
         return {
             "store": opened.address,
             "settings": opened.signing.described(),
@@ -218,7 +226,9 @@ def status(*, store: Address) -> dict[str, Any]:
                 }
                 for checkpoint in opened.ledger.sources()
             ],
-            "skipped": skipped_by_reason(opened.ledger.sources()),
+            "records": accounted(opened.signing, opened.ledger.sources(), opened.corpus.counts()),
+            "renamed": skipped.pop(RENAMED, 0),
+            "skipped": skipped,
             "unfinished": _unfinished_job(opened),
             "last_scan": opened.results.last_scan(),
             "disk_bytes": opened.disk_bytes(),

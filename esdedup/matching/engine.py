@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from esdedup.errors import UsageError
-from esdedup.matching.signers.text_signer import TextSigner
+from esdedup.matching.signers.text_signer import LEAST, TextSigner
 from esdedup.matching.signing import Signing
 from esdedup.matching.verify.protocol import PairRule
 
@@ -50,19 +50,15 @@ TEXTS: pa.Schema = pa.schema(
 """Distinct texts."""
 
 
-def signatures_schema(tokens: int) -> pa.Schema:
-    """Return the schema of signatures: one row for each sentence.
-
-    `group_id` serves `--across`: the number of the document or source, or -1 for `any`.
-    """
-    return pa.schema(
-        [
-            ("hash", pa.uint64()),  # content hash of the text
-            ("group_id", pa.int64()),
-            ("length", pa.int32()),  # bytes of the text
-            ("tokens", pa.list_(pa.int64(), tokens)),
-        ]
-    )
+SIGNATURES: pa.Schema = pa.schema(
+    [
+        ("hash", pa.uint64()),  # content hash of the text
+        ("group_id", pa.int64()),  # for `--across`: the number of the document or source, or -1 for `any`
+        ("length", pa.int32()),  # bytes of the text
+        ("tokens", pa.list_(pa.int64())),  # see `esdedup.matching.groups.token_lists`
+    ]
+)
+"""Signatures: one row for each sentence."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +74,7 @@ class MatchContext:
     @cached_property
     def signer(self) -> TextSigner:
         """Return the signer that shingles texts."""
-        return TextSigner(self.signing)
+        return TextSigner(self.signing, min(LEAST, self.rule.least or LEAST))
 
     def with_hot(self, hot: Sequence[tuple[int, int]]) -> MatchContext:
         """Return this context with known hot tokens."""
@@ -92,7 +88,7 @@ FetchTexts: TypeAlias = "Callable[[pa.Table], Iterable[pa.RecordBatch]]"
 """From a column `hash` to rows (`hash`, `text`): each hash once, in any order."""
 
 FetchSignatures: TypeAlias = "Callable[[set[int]], Iterable[tuple[int, pa.Table | pa.RecordBatchReader]]]"
-"""Rows of `signatures_schema`, one for each sentence, in numbered slices, without those that are done already."""
+"""Rows of `SIGNATURES`, one for each sentence, in numbered slices, without those that are done already."""
 
 Rank: TypeAlias = "Callable[[Database, int], None]"
 """Fills the table `ranked` of a scratch database from its table `records`, with at most this many others for each

@@ -14,7 +14,10 @@ import pyarrow as pa
 
 from esdedup.columns.arrays import Flags, Numbers
 from esdedup.columns.kernels import compiled
-from esdedup.matching.signers.minhash_kernels import Tokens
+from esdedup.matching.signers.minhash_kernels import COLUMN_BITS, Tokens
+
+NO_TOKEN = -1
+"""In a matrix of tokens: the text has no token in this column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,8 @@ def group_tokens(tokens: Tokens) -> Groups:
     total = 0
     for column in range(tokens.shape[1]):
         values = np.ascontiguousarray(tokens[:, column])
-        bounds, held = _runs(values, np.argsort(values, kind="stable"))
+        order = np.argsort(values, kind="stable")
+        bounds, held = _runs(values, order[np.searchsorted(values, 0, sorter=order) :])
         starts.append(bounds + total)
         members.append(held)
         columns.append(np.full(len(bounds), column, np.int64))
@@ -98,15 +102,43 @@ def find_hot(groups: Groups, tokens: Tokens, hot: Tokens) -> Hot:
     return Hot(hot_groups, flags, alike)
 
 
-def token_matrix(column: pa.ChunkedArray, tokens: int) -> Numbers:
-    """Return a column of token lists as one array of shape (rows, tokens)."""
-    parts = [chunk.flatten().to_numpy() for chunk in column.chunks]
-    flat = np.concatenate(parts) if parts else np.empty(0, np.int64)
-    return flat.reshape(-1, tokens)
+def token_lists(tokens: Tokens) -> pa.ListArray:
+    """Return tokens of shape (n, columns) as a column of lists: null where a text has none, and the last ones of these
+    left out.
+    """
+    has = tokens != NO_TOKEN
+    if has.all():
+        ends = np.arange(len(tokens) + 1) * tokens.shape[1]
+        return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), pa.array(tokens.reshape(-1)))
+    lengths = tokens.shape[1] - np.argmax(has[:, ::-1], axis=1)
+    listed = np.arange(tokens.shape[1]) < lengths[:, None]
+    ends = np.concatenate(([0], np.cumsum(lengths)))
+    return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), pa.array(tokens[listed], mask=~has[listed]))
 
 
-def groups_of(tokens: Numbers, places: Numbers, column_bits: int) -> Groups:
-    """Return groups of postings that are sorted by token. The low bits of a token are its column."""
+def token_matrix(column: pa.ChunkedArray, columns: int) -> Tokens:
+    """Return a column of token lists as one array of shape (rows, columns)."""
+    lists = column.combine_chunks()
+    flat = lists.flatten()
+    if len(flat) == len(lists) * columns and not flat.null_count:
+        return np.asarray(flat.to_numpy()).reshape(-1, columns)
+    lengths = lists.value_lengths().to_numpy()
+    tokens = np.full((len(lists), columns), NO_TOKEN, np.int64)
+    tokens[np.arange(columns) < lengths[:, None]] = flat.fill_null(NO_TOKEN).to_numpy()
+    return tokens
+
+
+def in_columns(tokens: Numbers, lengths: Numbers, columns: int) -> Tokens:
+    """Put each token into its column, which its low bits say. `tokens` lists those of all rows, `lengths` says how many
+    each row has. Return an array of shape (rows, columns).
+    """
+    found = np.full((len(lengths), columns), NO_TOKEN, np.int64)
+    found[np.repeat(np.arange(len(lengths)), lengths), tokens & ((1 << COLUMN_BITS) - 1)] = tokens
+    return found
+
+
+def groups_of(tokens: Numbers, places: Numbers) -> Groups:
+    """Return groups of postings that are sorted by token."""
     ends = np.flatnonzero(np.diff(tokens, append=tokens[-1] + 1)) + 1
     starts = np.concatenate(([0], ends)).astype(np.int64)
-    return Groups(starts, places, tokens[starts[:-1]] & ((1 << column_bits) - 1))
+    return Groups(starts, places, tokens[starts[:-1]] & ((1 << COLUMN_BITS) - 1))

@@ -75,6 +75,10 @@ class Matcher(Choice):
         """
         return None
 
+    def threshold(self) -> float | None:
+        """Return the lowest Jaccard similarity that its own measure stands for; None if it has no such measure."""
+        return None
+
     def measures(self, signer: TextSigner, one: str, two: str) -> dict[str, Any]:
         """Return measures of two texts that only this matcher has, for `explain`."""
         return {}

@@ -9,15 +9,28 @@ from typing import Any
 
 from esdedup.errors import SettingsError
 from esdedup.matching.signers.protocol import SIGNERS, Signer
+from esdedup.matching.units import (
+    AUTO,
+    MOST_CHARS,
+    UNITS,
+    TextClass,
+    changed_classes,
+    read_classes,
+    saved_classes,
+    usual_class,
+)
 from esdedup.options import Options, option, shown_value, sort_out
 from esdedup.text.splitting import Splitting
 
-HASH_SCHEME = 1
+HASH_SCHEME = 2
 """Version of everything that turns a text into tokens. Increase it when any token changes."""
 
-UNITS = ("sentence", "record")
-NORMALIZATIONS = ("none", "lower", "words", "stem", "expanded")
+NORMALIZATIONS = ("none", "fold", "lower", "words", "stem", "expanded")
 
+USUAL_UNIT = "usual_unit"
+"""Among requested settings: the unit of a new store if none is requested."""
+
+_CLASSES = "classes"
 _SIGNER = SIGNERS.names[0]
 _SHINGLE = r"(char|word):([1-9][0-9]?)"
 
@@ -45,35 +58,57 @@ _SHINGLES = "allowed: char:N or word:N with N from 1 to 99"
 class Signing(Options):
     """What is compared, and how it is signed."""
 
-    unit: str = option("sentence", "What is compared.", choices=UNITS)
+    unit: str = option(
+        "sentence", "What is compared.", choices=(AUTO, *UNITS),
+        usual="auto: sentence for dumps and texts, record for tables",
+    )  # fmt: skip
     lang: str = option(
         "en", "Language of the text, for splitting and stemming.", unit="CODE",
         pattern=r"[a-z]{2,3}([-_][A-Za-z0-9]+)*", expected="give a language code such as en, de or zh",
     )  # fmt: skip
-    min_chars: int = option(
-        75, "Skip units shorter than N characters (they are not compared).", unit="N", low=0, high=1_000_000
-    )
-    max_chars: int = option(
-        600, "Skip units longer than N characters (they are not compared).", unit="N", low=1, high=10_000_000
-    )
-    normalize: str = option(
-        "none", "How a text is normalized before it is shingled.", unit="FORM", choices=NORMALIZATIONS
-    )
-    shingle: str = option(
-        "char:12", "Shingles of N characters (char:N) or N words (word:N).", unit="KIND:N", pattern=_SHINGLE,
-        expected=_SHINGLES,
+    min_chars: int | None = option(
+        None, "Skip units shorter than N characters (they are not compared).", unit="N", low=0, high=1_000_000,
+        usual="75 for sentences in scripts with spaces, else by script and unit",
+    )  # fmt: skip
+    max_chars: int | None = option(
+        None, "Skip units longer than N characters (they are not compared).", unit="N", low=1, high=MOST_CHARS,
+        usual="600 for sentences in scripts with spaces, else by script and unit",
+    )  # fmt: skip
+    normalize: str | None = option(
+        None, "How a text is normalized before it is shingled.", unit="FORM", choices=NORMALIZATIONS,
+        usual="none for sentences, else fold",
+    )  # fmt: skip
+    shingle: str | None = option(
+        None, "Shingles of N characters (char:N) or N words (word:N).", unit="KIND:N", pattern=_SHINGLE,
+        expected=_SHINGLES, usual="by unit, script and length",
     )  # fmt: skip
     hash_bits: int = option(60, "Number of bits of a MinHash value.", unit="N", low=16, high=60)
     seed: int = option(1123456, "Seed of the hash functions.", unit="N", low=0, high=2**63 - 1)
     signer: Signer = field(default_factory=lambda: SIGNERS.make(_SIGNER, {}))
+    classes: tuple[TextClass, ...] = ()
 
     def check_together(self) -> None:
-        """Check that min_chars is not greater than max_chars."""
-        if self.min_chars > self.max_chars:
-            raise SettingsError(
-                f"min-chars {self.min_chars} is greater than max-chars {self.max_chars}; "
-                "allowed: min-chars up to max-chars"
-            )
+        """Fill in what is not set: the defaults of the unit. Check that min_chars is not greater than max_chars."""
+        unit = UNITS["sentence" if self.unit == AUTO else self.unit]
+        asked = (self.shingle, self.min_chars, self.max_chars)
+        classes = self.classes or changed_classes(unit.classes, *asked)
+        usual = usual_class(classes)
+        filled = {
+            "unit": unit.name,
+            "classes": classes,
+            "normalize": self.normalize or unit.normalize,
+            "shingle": usual.shingle,
+            "min_chars": usual.min_chars,
+            "max_chars": usual.max_chars,
+        }
+        for name, value in filled.items():
+            object.__setattr__(self, name, value)
+        for each in classes:
+            if each.min_chars > each.max_chars:
+                raise SettingsError(
+                    f"min-chars {each.min_chars} is greater than max-chars {each.max_chars}; "
+                    "allowed: min-chars up to max-chars"
+                )
 
     @classmethod
     def all_names(cls) -> frozenset[str]:
@@ -87,10 +122,13 @@ class Signing(Options):
         Raises `SettingsError` for a value outside its range, or for an option of another signer.
         """
         given = {name: value for name, value in given.items() if value is not None}
+        classes = read_classes(given.pop(_CLASSES, ()))
         chosen = given.pop(SIGNERS.option, _SIGNER)
         own, of_signers = sort_out(given, cls.names(), SIGNERS.option_names())
         SIGNERS.refuse_others(chosen, of_signers)
-        return cls(**own, signer=SIGNERS.make(chosen, of_signers))
+        found = cls(**own, classes=classes)
+        signer = SIGNERS.make(chosen, UNITS[found.unit].signer_options).with_options(of_signers)
+        return replace(found, signer=signer)
 
     @property
     def splitting(self) -> Splitting:
@@ -98,9 +136,19 @@ class Signing(Options):
         return Splitting(self.unit, self.lang)
 
     @property
+    def shingling(self) -> Shingling:
+        """The shingles of the usual class."""
+        return Shingling.parse(str(self.shingle))
+
+    @property
+    def form(self) -> str:
+        """How texts are normalized."""
+        return str(self.normalize)
+
+    @property
     def tokens(self) -> int:
-        """Number of tokens of a text."""
-        return self.signer.tokens
+        """Number of columns of tokens: those of the signer, for each kind of shingle."""
+        return self.signer.tokens * len({each.shingle for each in self.classes})
 
     def saved(self) -> dict[str, Any]:
         """Return the settings as flat options, from which `Signing.of` makes them again."""
@@ -108,7 +156,8 @@ class Signing(Options):
         of_signer = {declared.name: getattr(self.signer, declared.name) for declared in self.signer.declared()}
         named = {} if self.signer.name == _SIGNER else {SIGNERS.option: self.signer.name}
         last = {name: own.pop(name) for name in ("hash_bits", "seed")}  # in reading order: after the signer
-        return {**own, **named, **of_signer, **last}
+        classes = {_CLASSES: saved_classes(self.classes)} if len(self.classes) > 1 else {}
+        return {**own, **named, **of_signer, **last, **classes}
 
     def described(self) -> dict[str, Any]:
         """Return the settings in use by their command-line names, with the version of the hash scheme."""
@@ -120,12 +169,18 @@ def freeze(stored: Signing | None, asked: Mapping[str, Any]) -> Signing:
     """Return signing settings with the values of `asked`. Others come from `stored` or, without a store, from the
     defaults.
     """
-    if stored is None:
-        return Signing.of(**asked)
     given = {name: value for name, value in asked.items() if value is not None}
+    usual = given.pop(USUAL_UNIT, None)
+    if given.get("unit") == AUTO:
+        del given["unit"]
+    if stored is None:
+        return Signing.of(**{"unit": usual, **given})
+    saved = given.pop(_CLASSES, ())
     chosen = given.pop(SIGNERS.option, stored.signer.name)
     own, of_signers = sort_out(given, Signing.names(), SIGNERS.option_names())
     SIGNERS.refuse_others(chosen, of_signers)
     same = chosen == stored.signer.name
     signer = stored.signer.with_options(of_signers) if same else SIGNERS.make(chosen, of_signers)
-    return replace(stored, **own, signer=signer)
+    asked_classes = (own.get(name) for name in ("shingle", "min_chars", "max_chars"))
+    classes = read_classes(saved) or changed_classes(stored.classes, *asked_classes)
+    return replace(stored, **own, signer=signer, classes=classes)

@@ -5,7 +5,7 @@ Clusters are stars around the kept text, so everything dropped was verified agai
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from operator import itemgetter
@@ -16,6 +16,37 @@ import pyarrow as pa
 from esdedup.columns.database import Database, private_database
 from esdedup.formats.decisions import Verdict
 from esdedup.store.store import Store
+
+REASONS = ("identical", "near", "contained", "in_reference")
+"""Why something is dropped."""
+
+APART: pa.Schema = pa.schema(
+    [
+        ("hash", pa.uint64()),  # of a text that is dropped for itself, whatever its cluster
+        ("reason", pa.string()),  # in_reference or contained
+        ("kept", pa.string()),  # id of the text that contains it
+        ("reference", pa.string()),  # id of a text in a reference collection
+        ("reference_text", pa.large_string()),
+        ("jaccard", pa.float64()),  # null if it is not measured
+        ("share", pa.float64()),  # of its shingles, in the text that contains it
+    ]
+)
+"""Texts that stand in a reference collection, or inside a longer text."""
+
+
+def apart(columns: Mapping[str, Any], reason: str) -> pa.Table:
+    """Return rows of `APART` with these columns. The others are null."""
+    rows = len(columns["hash"])
+    held = {"reason": [reason] * rows, **columns}
+    arrays = [held.get(field.name, pa.nulls(rows, field.type)) for field in APART]
+    return pa.table(
+        [
+            pa.array(column, field.type) if isinstance(column, list) else column.cast(field.type)
+            for column, field in zip(arrays, APART, strict=True)
+        ],
+        schema=APART,
+    )
+
 
 _ORDERS = {"first": "(0, document, position)", "longest": "(-length, document, position)"}
 _GROUPS = {"any": "NULL", "documents": "document", "sources": "source"}
@@ -39,14 +70,17 @@ class Verdicts:
     def drops(self) -> Iterator[dict[str, Any]]:
         """Yield the rows of drops.jsonl, in reading order."""
         batches = self._db.batches(
-            "SELECT id, cluster, kept, reason, jaccard FROM verdicts WHERE dropped ORDER BY document, position"
+            "SELECT id, cluster, kept, reason, jaccard, reference, reference_text, share FROM verdicts WHERE dropped "
+            "ORDER BY document, position"
         )
         for batch in batches:
             for row in batch.to_pylist():
                 least = row["jaccard"]
+                beside = {name: row.pop(name) for name in ("reference", "reference_text", "share")}
                 yield row | {
                     "cluster": f"{row['cluster']:016x}",
                     "jaccard": None if least is None else round(least, 6),
+                    **{name: value for name, value in beside.items() if value is not None},
                 }
 
     def by_place(self, file: int) -> Iterator[tuple[int, list[Verdict]]]:
@@ -62,22 +96,29 @@ class Verdicts:
 
 
 @contextmanager
-def decided(store: Store, keep: str, across: str, kinds: Sequence[str] | None = None) -> Iterator[Verdicts]:
+def decided(
+    store: Store, keep: str, across: str, kinds: Sequence[str] | None = None, set_apart: pa.Table | None = None
+) -> Iterator[Verdicts]:
     """Decide about all clusters that are not ignored. `keep` is `first` (as read), `longest`, or `none` of each
     cluster.
 
     With `kinds`, clusters of other kinds are kept as a whole. With `across`, sentences of the same document (or source)
-    as the kept one stay.
+    as the kept one stay. Sentences whose text is `set_apart` (`APART`) are dropped.
     """
     with private_database() as db:
         db.execute(_TABLES)
+        db.create("apart", APART.empty_table() if set_apart is None else set_apart)
         for batch in store.results.memberships():
             db.insert("members", pa.Table.from_batches([batch]))
         for batch in store.results.pair_hashes():
             db.insert("pairs", pa.Table.from_batches([batch]).select(["a", "b", "jaccard"]))
         db.execute("DELETE FROM members WHERE cluster IS NULL")  # outside all stars: these stay
         if kinds is not None:
-            db.execute("DELETE FROM members WHERE NOT list_contains(?, coalesce(kind, ''))", [list(kinds)])
+            db.execute(
+                "DELETE FROM members WHERE NOT list_contains(?, coalesce(kind, '')) "
+                "AND hash NOT IN (SELECT hash FROM apart)",
+                [list(kinds)],
+            )
         order = _ORDERS["first" if keep == "none" else keep]
         db.execute(
             "CREATE TABLE centres AS SELECT cluster, "
@@ -89,10 +130,15 @@ def decided(store: Store, keep: str, across: str, kinds: Sequence[str] | None = 
         db.execute(
             f"""
             CREATE TABLE verdicts AS
-            SELECT m.*, {"NULL" if keep == "none" else "centre.id"} AS kept, NOT ({stays}) AS dropped,
-                CASE WHEN hash = centre.hash THEN 'identical' ELSE 'near-duplicate' END AS reason,
-                CASE WHEN hash = centre.hash THEN 1.0 ELSE p.jaccard END AS jaccard
-            FROM members m JOIN centres c USING (cluster)
+            SELECT m.*,
+                CASE WHEN r.hash IS NULL THEN {"NULL" if keep == "none" else "centre.id"} ELSE r.kept END AS kept,
+                r.hash IS NOT NULL OR NOT ({stays}) AS dropped,
+                CASE WHEN r.hash IS NOT NULL THEN r.reason
+                    WHEN m.hash = centre.hash THEN 'identical' ELSE 'near' END AS reason,
+                CASE WHEN r.hash IS NOT NULL THEN r.jaccard
+                    WHEN m.hash = centre.hash THEN 1.0 ELSE p.jaccard END AS jaccard,
+                r.reference, r.reference_text, r.share
+            FROM members m JOIN centres c USING (cluster) LEFT JOIN apart r ON r.hash = m.hash
             LEFT JOIN (SELECT a, b, jaccard FROM pairs UNION ALL SELECT b, a, jaccard FROM pairs) p
                 ON p.a = m.hash AND p.b = centre.hash
             """

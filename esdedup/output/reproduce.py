@@ -12,6 +12,7 @@ from pathlib import PurePath
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
+from esdedup.formats.protocol import FORMATS, split_name
 from esdedup.formats.reading_options import Reading
 from esdedup.matching.protocol import MATCHERS, Scanning
 from esdedup.matching.signing import Signing
@@ -38,7 +39,8 @@ def commands(checkpoints: Sequence[SourceCheckpoint], settings: Mapping[str, Any
     command.
     """
     ways = [list(some) for _, some in groupby(checkpoints, _way)]
-    signing = _flags(settings, Signing().described(), _flag_names(Signing.all_names()))
+    usual = _usual_signing(settings) | {"unit": _auto_unit(checkpoints)}
+    signing = _flags(settings, usual, _flag_names(Signing.all_names()))
     scanning, store, out = _scanning_flags(settings), ["--store", _place(address)], ["--out", _OUT]
     if len(ways) == 1:
         named = store if kind_of(address).shared else []  # a file is in the new folder anyway
@@ -61,7 +63,21 @@ def _place(address: str) -> str:
 
 def defaults(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the default of each setting, by its command-line name, for the matcher that `settings` name."""
-    return Signing().described() | _usual_scanning(settings)
+    return _usual_signing(settings) | _usual_scanning(settings)
+
+
+def _auto_unit(checkpoints: Sequence[SourceCheckpoint]) -> str | None:
+    """Return the default unit of these sources; None if they have several."""
+    units = set()
+    for checkpoint in checkpoints:
+        named = _reading(checkpoint).get("format") or split_name(checkpoint.path.rpartition("/")[2])[1]
+        units.add(FORMATS[named].unit if named else None)
+    return units.pop() if len(units) == 1 else None
+
+
+def _usual_signing(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the default settings of the unit that `settings` name."""
+    return Signing.of(unit=settings["unit"]).described()
 
 
 def state(checkpoint: SourceCheckpoint) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 _WORDS = {
     "bad_csv": "records that are not valid CSV",
     "bad_json": "lines that are not valid JSON",
-    "bad_utf8": "records that are not valid UTF-8; in whole texts, invalid bytes were replaced",
+    "bad_utf8": "records that are not valid UTF-8",
     "damaged_source": "sources that end with damaged data; everything before it was read",
     "hot_token": "oversized tokens; each text was compared only with its nearest neighbours",
     "ignored_cluster": "clusters of your --ignore list; they are not listed",
@@ -15,7 +15,7 @@ _WORDS = {
     "no_words": "texts without words, which cannot be compared",
     "redirect": "pages that only redirect to another one",
     "refused": "records that the server refused",
-    "repeated_id": "documents with an id that was already read; it got a number",
+    "replaced_bytes": "texts with bytes that are not valid UTF-8, which were replaced",
     "too_long": "sentences longer than max-chars",
     "too_long_field": "records with a field or a line that is too long to be read",
     "too_long_text": "texts that are too long to be read",

@@ -54,7 +54,7 @@ class Corpus(ABC):
 
     @abstractmethod
     def append(self, checkpoint: SourceCheckpoint, documents: pa.Table, sentences: pa.Table, seen: pa.Table) -> None:
-        """Add rows (`DOCUMENT_ROWS`, `sentence_rows`, `SEEN`) and save the checkpoint's progress, all or nothing."""
+        """Add rows (`DOCUMENT_ROWS`, `SENTENCE_ROWS`, `SEEN`) and save the checkpoint's progress, all or nothing."""
 
     def give_up(self) -> None:  # noqa: B027  (a file has nothing to wait for)
         """Make what another thread is doing here fail soon instead of waiting, because the caller is stopping."""
@@ -77,7 +77,7 @@ class Corpus(ABC):
     def signatures(
         self, across: str, done: Collection[int] = (), of: pa.Table | None = None
     ) -> Iterator[tuple[int, Signatures]]:
-        """Yield one row for each sentence, of `esdedup.matching.scan.signatures_schema`, in numbered slices except
+        """Yield one row for each sentence, of `esdedup.matching.engine.SIGNATURES`, in numbered slices except
         those in `done`.
 
         The slices stay the same while the store is unchanged. With `of`, yield only the sentences of the texts in its

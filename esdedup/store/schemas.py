@@ -20,7 +20,7 @@ from esdedup.matching.signers.protocol import SIGNERS
 from esdedup.matching.signing import HASH_SCHEME, Signing
 from esdedup.store.classifying import FOUND, MEANINGS
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 
 START_CHARS = 64
 """Characters of a text's start that are stored separately, to look it up by prefix."""
@@ -53,18 +53,19 @@ SEEN: pa.Schema = pa.schema([("document", pa.int32()), ("position", pa.int32()),
 """Columns of a sentence that are known only when its page ends."""
 
 
-def sentence_rows(tokens: int) -> pa.Schema:
-    """One row for each sentence that is kept."""
-    return pa.schema(
-        [
-            ("document", pa.int32()),
-            ("position", pa.int32()),
-            ("hash", pa.uint64()),
-            ("text", pa.large_string()),
-            ("tokens", pa.list_(pa.int64(), tokens)),
-            *_DATES,
-        ]
-    )
+_TOKENS = pa.list_(pa.int64())  # see `esdedup.matching.groups.token_lists`
+
+SENTENCE_ROWS: pa.Schema = pa.schema(
+    [
+        ("document", pa.int32()),
+        ("position", pa.int32()),
+        ("hash", pa.uint64()),
+        ("text", pa.large_string()),
+        ("tokens", _TOKENS),
+        *_DATES,
+    ]
+)
+"""One row for each sentence that is kept."""
 
 
 SENTENCES: pa.Schema = pa.schema(
@@ -125,19 +126,18 @@ MEMBERSHIPS: pa.Schema = pa.schema(
 )
 
 
-def create_tables(db: Database, tokens: int) -> None:
-    """Create all tables of a store whose sentences have `tokens` tokens."""
-    held = pa.list_(pa.int64(), tokens)
+def create_tables(db: Database) -> None:
+    """Create all tables of a store."""
     tables = {
         "documents": _DOCUMENTS,
-        "sentences": sentence_rows(tokens),
+        "sentences": SENTENCE_ROWS,
         "seen": SEEN,  # until the run is committed
         # lookups, one row for each token and one for each text; sorted in runs, so that a query reads few blocks
         "postings": pa.schema([("token", pa.int64()), ("hash", pa.uint64())]),
         # the first 8 bytes of the case-folded text, big-endian; and its first `START_CHARS` unchanged
         "starts": pa.schema([("key", pa.uint64()), ("start", pa.string()), ("hash", pa.uint64())]),
         # texts whose sentences changed since the last scan, and whether that scan had any
-        "stale": pa.schema([("hash", pa.uint64()), ("existed", pa.bool_()), ("tokens", held)]),
+        "stale": pa.schema([("hash", pa.uint64()), ("existed", pa.bool_()), ("tokens", _TOKENS)]),
         "pairs": PAIRS,
         "clusters": CLASSIFIED,
         "cluster_texts": CLUSTER_TEXTS,
@@ -193,7 +193,19 @@ def check_same(address: str, stored: Signing, asked: Signing) -> None:
     for name in [*ours, *theirs]:
         if ours.get(name) != theirs.get(name):
             raise StoreSettingsError(
-                f"{address}: the store has {name} {theirs.get(name, 'unset')}, "
-                f"you requested {ours.get(name, 'unset')}; "
+                f"{address}: the store has {name} {_shown(theirs.get(name, 'unset'))}, "
+                f"you requested {_shown(ours.get(name, 'unset'))}; "
                 "omit the option, use another --store, or start again with --fresh"
             )
+
+
+def _shown(value: Any) -> str:
+    """Format a setting for a message: of classes of texts, what differs."""
+    if not isinstance(value, list):
+        return str(value)
+    names = {"script": "{} scripts", "shingle": "{}", "below": "fewer than {} shingles"}
+    shown = []
+    for each in value:
+        parts = [form.format(each[name]) for name, form in names.items() if each[name] not in (None, "any")]
+        shown.append(f"{', '.join(parts)}, {each['min_chars']} to {each['max_chars']} characters")
+    return "; ".join(shown)

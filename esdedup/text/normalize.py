@@ -1,9 +1,10 @@
 """What `--normalize` does to a text before it is shingled. The stored and shown text does not change.
 
-`none` changes nothing. `lower` folds to lower case. `words` keeps the lower-case words, separated by spaces. `stem`
-reduces each of these words to its Snowball stem in the language of `--lang`. `expanded` is for documents (Ahmed 2022,
-"Near Duplicate Detection", section 2.2): lower case, English contractions expanded, punctuation and symbols removed
-(which joins the parts around a hyphen, an apostrophe or a full stop inside a word), then stems.
+`none` changes nothing. `fold` removes case, punctuation and the width of letters (`folding.py`). `lower` folds to lower
+case. `words` keeps the lower-case words, separated by spaces. `stem` reduces each of these words to its Snowball stem
+in the language of `--lang`. `expanded` is for documents (Ahmed 2022, "Near Duplicate Detection", section 2.2): lower
+case, English contractions expanded, punctuation and symbols removed (which joins the parts around a hyphen, an
+apostrophe or a full stop inside a word), then stems.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import Stemmer
 from esdedup.columns.arrays import text_column
 from esdedup.errors import SettingsError
 from esdedup.text.contractions import expand_contractions
+from esdedup.text.folding import fold
 from esdedup.text.words import find_words, joined
 
 _PARTING = regex.compile(r"[–—―…/\\]|-{2,}|\.{2,}")  # signs between words without a space
@@ -29,6 +31,8 @@ def normalize(column: pa.LargeStringArray, how: str, lang: str) -> pa.LargeStrin
     """Return the texts as they are shingled. Raises `SettingsError` if there are no stems in the language."""
     if how == "none" or len(column) == 0:
         return column
+    if how == "fold":
+        return fold(column)
     lower = joined(column).lower()
     if how == "expanded":
         return text_column(_expanded(lower, lang).split("\n"))

@@ -1,4 +1,5 @@
-"""Split documents into units: sentences (sentencex) or whole records, in Unicode NFC, with collapsed white space.
+"""Split documents into units: sentences (sentencex), paragraphs, lines or whole records, in Unicode NFC, with collapsed
+white space.
 
 Paragraphs are separated by an empty line and never share a sentence. A single line break inside a paragraph counts as a
 space. A unit of only white space is not a unit.
@@ -8,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ import sentencex
 from esdedup.columns.arrays import text_buffers, text_column, texts_from
 from esdedup.columns.hashing import Bytes, Offsets
 from esdedup.columns.kernels import compiled
+from esdedup.text.splitting import Splitting
 
 _PARAGRAPHS = re.compile(r"\n[^\S\n]*\n\s*")
 _LINE_ENDS = re.compile(r"\r\n?|[\v\f\x85\u2028]")
@@ -45,17 +47,14 @@ class Units(NamedTuple):
     length: npt.NDArray[np.int64]
 
 
-def segment(documents: Sequence[str], unit: str, lang: str) -> Units:
+def segment(documents: Sequence[str], splitting: Splitting) -> Units:
     """Return the units of `documents` in order. `document` contains each unit's index into `documents`."""
     pieces: list[str] = []
     counts = np.empty(len(documents), np.int64)
     for index, document in enumerate(documents):
         text = compose(document)
         before = len(pieces)
-        if unit == "record":
-            pieces.append(text)
-        else:
-            pieces.extend(split(text, lang))
+        pieces.extend(split(text, splitting))
         counts[index] = len(pieces) - before
     data, offsets = text_buffers(text_column(pieces))
     flat, bounds, lengths = collapse_spaces(data, offsets)
@@ -67,11 +66,15 @@ def segment(documents: Sequence[str], unit: str, lang: str) -> Units:
     return Units(texts, owners[kept], lengths[kept])
 
 
-def split(text: str, lang: str) -> list[str]:
-    """Split `text` (in NFC) into pieces; joined, they are `unwrap(text)`.
-
-    Pieces that are not only white space are the units, in order.
+def split(text: str, splitting: Splitting) -> list[str]:
+    """Split `text` (in NFC) into pieces. Those that are not only white space are the units, in order. Between pieces of
+    the text is only white space.
     """
+    return _SPLITTERS[splitting.unit](text, splitting.lang)
+
+
+def _sentences(text: str, lang: str) -> list[str]:
+    """Split a text into sentences. Joined, they are `unwrap(text)`."""
     text = unwrap(text)
     safe = text
     if _SPACE_AND_PERIOD.search(text):
@@ -81,6 +84,14 @@ def split(text: str, lang: str) -> list[str]:
         return pieces
     ends = accumulate(map(len, pieces))
     return [text[begin:end] for begin, end in pairwise([0, *ends])]
+
+
+_SPLITTERS: dict[str, Callable[[str, str], list[str]]] = {
+    "sentence": _sentences,
+    "paragraph": lambda text, _: _PARAGRAPHS.split(_with_line_feeds(text)),
+    "line": lambda text, _: _with_line_feeds(text).split("\n"),
+    "record": lambda text, _: [text],
+}
 
 
 def compose(text: str) -> str:
@@ -117,14 +128,14 @@ def _cost(text: str) -> int:
     return len(text) * len(_QUOTES.findall(text)) if len(text) > _CUT else 0
 
 
-def spans(text: str, lang: str) -> list[tuple[int, int]]:
+def spans(text: str, splitting: Splitting) -> list[tuple[int, int]]:
     """Return where each unit of `text` (in NFC) begins and ends: unit i is the unit at position i.
 
     Only white space is between units, as in the document.
     """
     found: list[tuple[int, int]] = []
     end = 0
-    for piece in split(text, lang):
+    for piece in split(text, splitting):
         words = piece.split()
         # a piece has the words of the document, but other white space: the next word is the next match
         for number, word in enumerate(words):
@@ -137,14 +148,14 @@ def spans(text: str, lang: str) -> list[tuple[int, int]]:
     return found
 
 
-def without(document: str, lang: str, positions: Collection[int]) -> str | None:
+def without(document: str, splitting: Splitting, positions: Collection[int]) -> str | None:
     """Return the document in NFC without the units at `positions`; `None` if no unit is left.
 
     Everything else is unchanged. Where units are removed, the widest gap stays, so two paragraphs do not become one.
     Raises `IndexError` for a position that the document does not have.
     """
     text = compose(document)
-    units = spans(text, lang)
+    units = spans(text, splitting)
     if max(positions, default=-1) >= len(units):
         raise IndexError(f"the document has {len(units)} units, so there is none at {max(positions)}")
     kept = [index for index in range(len(units)) if index not in positions]
@@ -166,11 +177,16 @@ def _width(gap: str) -> tuple[int, bool]:
 
 def unwrap(text: str) -> str:
     """Return the text with one empty line between paragraphs, and the lines of a paragraph joined by spaces."""
-    if "\r" in text or "\v" in text or "\f" in text or "\x85" in text or "\u2028" in text:
-        text = _LINE_ENDS.sub("\n", text)
+    text = _with_line_feeds(text)
     if "\n" not in text:
         return text
     return "\n\n".join(paragraph.replace("\n", " ") for paragraph in _PARAGRAPHS.split(text))
+
+
+def _with_line_feeds(text: str) -> str:
+    if "\r" in text or "\v" in text or "\f" in text or "\x85" in text or "\u2028" in text:
+        return _LINE_ENDS.sub("\n", text)
+    return text
 
 
 @compiled

@@ -117,6 +117,46 @@ def unit_windows(
 
 
 @compiled
+def few_shingles(data: Bytes, offsets: Offsets, length: int, most: int) -> Offsets:
+    """Return the number of distinct shingles of `length` code points of each text, but at most `most`; shape (n,)."""
+    texts = len(offsets) - 1
+    widest = longest(offsets)
+    units = np.empty(widest, np.uint64)
+    windows = np.empty(widest, np.uint64)
+    bits = 3
+    while (1 << bits) < 2 * min(most, widest):
+        bits += 1
+    mask = np.uint64((1 << bits) - 1)
+    table = np.empty(1 << bits, np.uint64)  # open addressing; a place holds a shingle if it was filled for this text
+    filled = np.zeros(1 << bits, np.int64)
+    counts = np.zeros(texts, np.int64)
+    for index in range(texts):
+        # of a long text, the beginning usually has enough
+        end = min(offsets[index + 1], offsets[index] + 16 * most)
+        while end < offsets[index + 1] and data[end] & 0xC0 == 0x80:
+            end += 1
+        for _ in range(2):
+            filled[:] = 0
+            found = 0
+            count = window_hashes(units, code_points(data, offsets[index], end, units), length, windows)
+            for at in range(count):
+                place = windows[at] & mask
+                while filled[place] and table[place] != windows[at]:
+                    place = (place + np.uint64(1)) & mask
+                if not filled[place]:
+                    filled[place] = 1
+                    table[place] = windows[at]
+                    found += 1
+                    if found >= most:
+                        break
+            if found >= most or end == offsets[index + 1]:
+                break
+            end = offsets[index + 1]
+        counts[index] = found
+    return counts
+
+
+@compiled
 def _sort(values: Hashes, count: int, counters: Offsets, out: Hashes) -> None:
     """Sort `values[:count]` into `out`: one counting pass by the leading bits, then insertion.
 

@@ -80,7 +80,7 @@ def _bands(hashes: int, rows: int) -> Signing:
 
 def _sign(texts: list[str], signing: Signing) -> Tokens:
     signer = TextSigner(signing)
-    return signer.tokens(signer.shingled(text_column(texts)))
+    return signer.tokens(signer.views(text_column(texts)))
 
 
 class _Signatures:

@@ -12,7 +12,8 @@ from esdedup.columns.arrays import text_buffers, text_column
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import content_hashes
 from esdedup.engines.local.engine import LocalEngine
-from esdedup.matching.engine import Found, MatchContext, Sentences, signatures_schema
+from esdedup.matching.engine import SIGNATURES, Found, MatchContext, Sentences
+from esdedup.matching.groups import token_lists
 from esdedup.matching.protocol import Scanning
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import Signing
@@ -41,13 +42,12 @@ def collide(
     data, offsets = text_buffers(column)
     hashes = content_hashes(data, offsets)
     text_of = dict(zip(hashes.tolist(), texts, strict=True))
-    schema = signatures_schema(signer.signing.tokens)
-    tokens = signer.tokens(signer.shingled(column))
+    tokens = signer.tokens(signer.views(column))
     columns = [
         pa.array(hashes),
         pa.array(group_ids or [-1] * len(texts), pa.int64()),
         pa.array(np.diff(offsets), pa.int32()),
-        pa.FixedSizeListArray.from_arrays(pa.array(tokens.reshape(-1)), signer.signing.tokens),
+        token_lists(tokens),
     ]
 
     def fetch(wanted: pa.Table) -> Iterator[pa.RecordBatch]:
@@ -56,9 +56,9 @@ def collide(
 
     with scratch or Database(memory=2**27, threads=threads) as db:
         asked = scanning or Scanning()
-        batch = pa.record_batch(columns, schema)
+        batch = pa.record_batch(columns, SIGNATURES)
         sentences = Sentences(
-            signer.signing.tokens, lambda _: [(0, pa.table(batch.columns, schema))], fetch, rank=rank_by_joins
+            signer.signing.tokens, lambda _: [(0, pa.table(batch.columns, SIGNATURES))], fetch, rank=rank_by_joins
         )
         engine = LocalEngine(db, sentences, budget, threads)
         with pytest.MonkeyPatch.context() as patch:

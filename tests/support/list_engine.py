@@ -16,6 +16,7 @@ from esdedup.columns.arrays import text_column
 from esdedup.columns.database import Database
 from esdedup.engines.cluster_tables import create_pairs
 from esdedup.matching.engine import (
+    SIGNATURES,
     TEXTS,
     Collisions,
     CompareGroups,
@@ -27,7 +28,6 @@ from esdedup.matching.engine import (
     S,
     Sentences,
     Survey,
-    signatures_schema,
 )
 
 
@@ -51,7 +51,7 @@ class ListEngine(Engine):
         slices = [rows for _, rows in self.sentences.signatures(set())]
         tables = [rows.read_all() if isinstance(rows, pa.RecordBatchReader) else rows for rows in slices]
         copies: dict[int, list[dict[str, Any]]] = {}
-        for row in pa.concat_tables([signatures_schema(self.sentences.tokens).empty_table(), *tables]).to_pylist():
+        for row in pa.concat_tables([SIGNATURES.empty_table(), *tables]).to_pylist():
             copies.setdefault(row["hash"], []).append(row)
         stale = copies if self.sentences.stale is None else set(self.sentences.stale["hash"].to_pylist())
         self.texts = [
@@ -77,7 +77,7 @@ class ListEngine(Engine):
     def collide(self, hot_limit: int) -> Collisions:
         held: dict[int, list[dict[str, Any]]] = {}
         for text in self.texts:
-            for token in text["tokens"]:
+            for token in filter(None, text["tokens"]):
                 held.setdefault(token, []).append(text)
         self.held = {
             token: texts for token, texts in held.items() if len(texts) > 1 and any(text["stale"] for text in texts)
@@ -139,7 +139,7 @@ class ListEngine(Engine):
 
     def _table(self, numbers: set[int]) -> pa.Table:
         fields = [("number", pa.int32()), ("group_id", pa.int64()), ("stale", pa.bool_()), ("text", pa.string())]
-        schema = pa.schema([*fields, ("tokens", pa.list_(pa.int64(), self.sentences.tokens))])
+        schema = pa.schema([*fields, ("tokens", pa.list_(pa.int64()))])
         return pa.Table.from_pylist([self.texts[number] for number in sorted(numbers)], schema)
 
     def _batches(self) -> Iterator[tuple[int, pa.LargeStringArray]]:

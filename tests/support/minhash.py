@@ -53,7 +53,7 @@ def drawn(hashes: int, draw: int, draws: int, seed: int) -> Choices:
 
 
 def tokens(units: list[int], choices: Choices, *, length: int, seed: int, bits: int = 60) -> list[int]:
-    """53 bits each, of which the lowest 6 say which token of the text it is."""
+    """53 bits each, of which the lowest 8 say which token of the text it is."""
     functions = max(max(values) for values in choices) + 1
     words = random_words(seed, 2 * functions)
     hashes = shingles(units, length)
@@ -66,7 +66,7 @@ def tokens(units: list[int], choices: Choices, *, length: int, seed: int, bits: 
         state = 0
         for value in values:
             state = (mix(state ^ minima[value]) + GOLDEN) % WORD
-        found.append((state >> 64 - 53 + 6) << 6 | column)
+        found.append((state >> 64 - 53 + 8) << 8 | column)
     return found
 
 

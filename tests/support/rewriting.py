@@ -19,7 +19,7 @@ from esdedup.formats.decisions import Verdict
 from esdedup.formats.locations import discover
 from esdedup.formats.reading_options import Reading
 from esdedup.formats.rewrite import Rewritten, rewrite_source
-from esdedup.matching.signing import Signing
+from esdedup.text.splitting import Splitting
 from tests.support.sources import PACK, pack_7z, rows_of
 
 ENDINGS = [*PACK, ".7z"]
@@ -53,7 +53,7 @@ def rewrite(
     stream = iter(marks(drops or {}, keeps))
     return rewrite_source(
         source,
-        Signing.of(unit=unit),
+        Splitting(unit, "en"),
         stream,
         folder,
         annotate=annotate,

@@ -85,7 +85,7 @@ class LocalEngine(Engine):
         return self.stage("load", self._load)
 
     def _load(self) -> int:
-        create_signatures(self.db, self.sentences.tokens)
+        create_signatures(self.db)
         done = {number for (number,) in self.db.rows("SELECT result FROM done WHERE stage LIKE 'slice %'")}
         for number, rows in self.sentences.signatures(done):
             self.db.execute("BEGIN")
@@ -127,7 +127,7 @@ class LocalEngine(Engine):
     # -- groups by token ----------------------------------------------------------------------------------
 
     def collide(self, hot_limit: int) -> Collisions:
-        """In memory if all tokens fit, otherwise in DuckDB. Both give the same groups."""
+        """In memory, as many columns at once as fit; in DuckDB if none does. Both give the same groups."""
         texts = self.collapse()
         tokens = self.stage("hold", lambda: self._hold(texts))
         hot = self.db.rows(
@@ -140,27 +140,18 @@ class LocalEngine(Engine):
         """Fill `held` with the postings (token, number) of every token of two or more texts. Return their number."""
         self.db.execute("CREATE OR REPLACE TABLE held (token BIGINT, number INTEGER)")
         columns = self.sentences.tokens
-        if texts * columns * _GROUPING_BYTES <= self.budget:
-            signed = self.db.table(
-                "SELECT s.tokens, t.stale FROM texts t JOIN signatures s ON s.rowid = t.first ORDER BY t.number"
-            )
-            tokens = token_matrix(signed["tokens"], columns)
-            groups = group_tokens(tokens)
-            if not len(groups):
-                return 0
-            stale = signed["stale"].to_numpy(zero_copy_only=False).astype(np.bool_)
-            wanted = np.logical_or.reduceat(stale[groups.members], groups.starts[:-1])
-            chosen = np.repeat(wanted, groups.sizes())
-            members = groups.members[chosen]
-            held = tokens[members, np.repeat(groups.columns, groups.sizes())[chosen]]
-            self.db.insert("held", pa.table({"token": held, "number": members.astype(np.int32)}))
-            return int(wanted.sum())
+        at_once = self.budget // (_GROUPING_BYTES * max(1, texts))
+        if at_once:
+            found = 0
+            for first in range(0, columns, at_once):
+                found += self._hold_columns(first, min(first + at_once, columns))
+            return found
         collisions = 0
         for column in range(1, columns + 1):
             # tokens of different columns are never equal, so each column is grouped alone, in a tenth of the memory
             self.db.execute(
                 f"CREATE OR REPLACE TEMP VIEW postings_of AS SELECT s.tokens[{column}] AS token, t.number, t.stale "
-                "FROM texts t JOIN signatures s ON s.rowid = t.first"
+                f"FROM texts t JOIN signatures s ON s.rowid = t.first WHERE s.tokens[{column}] IS NOT NULL"
             )
             self.db.execute(
                 "CREATE OR REPLACE TEMP TABLE shared AS "
@@ -170,6 +161,24 @@ class LocalEngine(Engine):
             self.db.execute("INSERT INTO held SELECT token, number FROM postings_of SEMI JOIN shared USING (token)")
         self.db.execute("DROP TABLE IF EXISTS shared")
         return collisions
+
+    def _hold_columns(self, first: int, last: int) -> int:
+        """Add the postings of the tokens in columns from `first` to `last` (exclusive) to `held`, in memory."""
+        signed = self.db.table(
+            f"SELECT s.tokens[{first + 1}:{last}] AS tokens, t.stale "
+            "FROM texts t JOIN signatures s ON s.rowid = t.first ORDER BY t.number"
+        )
+        tokens = token_matrix(signed["tokens"], last - first)
+        groups = group_tokens(tokens)
+        if not len(groups):
+            return 0
+        stale = signed["stale"].to_numpy(zero_copy_only=False).astype(np.bool_)
+        wanted = np.logical_or.reduceat(stale[groups.members], groups.starts[:-1])
+        chosen = np.repeat(wanted, groups.sizes())
+        members = groups.members[chosen]
+        held = tokens[members, np.repeat(groups.columns, groups.sizes())[chosen]]
+        self.db.insert("held", pa.table({"token": held, "number": members.astype(np.int32)}))
+        return int(wanted.sum())
 
     def compare_groups(self, function: CompareGroups, context: MatchContext) -> int:
         """In ranges of connected groups whose texts fit in memory, so that most texts are read once."""
@@ -224,7 +233,7 @@ class LocalEngine(Engine):
     def _bring_held(self, context: MatchContext) -> None:
         wanted = self.db.table("SELECT hash FROM texts WHERE number IN (SELECT number FROM held) ORDER BY hash")
         self.db.execute("CREATE OR REPLACE TABLE brought (hash UBIGINT, text VARCHAR)")
-        if context.rule.verifier.compares:
+        if context.rule.verifier.compares or len(context.signer.kinds) > 1:
             for batch in self.sentences.texts(wanted):
                 self.db.insert("brought", pa.Table.from_batches([batch]))
         self.db.execute(

@@ -41,6 +41,7 @@ class Wikipedia(Format):
     family = "wiki dumps"
     endings = (".xml",)
     stdin_name = "stdin.jsonl"
+    unit = "sentence"
 
     contributors: bool = option(True, "Keep the contributor of each revision.")
     namespaces: tuple[int, ...] = option(

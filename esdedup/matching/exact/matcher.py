@@ -37,7 +37,12 @@ class AllPairs(Matcher):
         texts = engine.collapse()
 
         def rarity() -> Rarity:
-            return engine.survey(count_texts, context, lambda: Rarity.begin(texts, engine.budget), Rarity.united)
+            return engine.survey(
+                count_texts,
+                context,
+                lambda: Rarity.begin(texts, len(context.signer.kinds), engine.budget),
+                Rarity.united,
+            )
 
         engine.meet(post_prefixes, meet_postings, context, rarity)
         engine.compare_pairs(compare_listed, context)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from esdedup.columns.arrays import Numbers
 from esdedup.columns.hashing import Hashes, Offsets
 from esdedup.columns.kernels import compiled
-from esdedup.matching.lsh.collide import Similarities, Sketches, distance, needed_overlap, verify_sets
+from esdedup.matching.lsh.collide import Kinds, Similarities, Sketches, distance, needed_overlap, verify_sets
 from esdedup.text.shingles import longest
 
 Counts = npt.NDArray[np.uint8]
@@ -154,10 +154,10 @@ def join(
 
 @compiled
 def similarities(
-    a: Numbers, b: Numbers, flat: Hashes, bounds: Offsets, sketch: Sketches, threshold: float
+    a: Numbers, b: Numbers, flat: Hashes, bounds: Offsets, kind: Kinds, sketch: Sketches, threshold: float
 ) -> Similarities:
-    """Return the exact Jaccard of each pair of sets a[i], b[i], or -1 below the threshold; shape (pairs,)."""
+    """Return the exact Jaccard of each pair of texts a[i], b[i], or -1 below the threshold; shape (pairs,)."""
     out = np.empty(len(a), np.float64)
     for pair in range(len(a)):
-        out[pair] = verify_sets(a[pair], b[pair], flat, bounds, sketch, threshold)
+        out[pair] = verify_sets(a[pair], b[pair], flat, bounds, kind, sketch, threshold)
     return out

@@ -10,10 +10,11 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 
-from esdedup.columns.hashing import Hashes, Offsets
+from esdedup.columns.hashing import Hashes
 from esdedup.matching.engine import MatchContext
-from esdedup.matching.exact.prefixes import Counts, count_shingles, group_ends, join, prefixes
-from esdedup.matching.lsh.collide import SKETCH_WORDS, Sketches, sketches
+from esdedup.matching.exact.prefixes import Counts, Small, count_shingles, group_ends, join, prefixes
+from esdedup.matching.lsh.collide import SKETCH_WORDS, Kinds, Sketches, sketches
+from esdedup.matching.signers.text_signer import Sets
 
 _ROOM = 1 << 18  # pairs that a thread writes before they are passed on
 
@@ -25,32 +26,38 @@ class Rarity:
     """
 
     counts: Counts
-    sketch: Sketches  # shape (texts, words)
+    sketch: Sketches  # of each set, shape (kinds * texts, words); see `esdedup.matching.signers.text_signer.Sets`
+    kind: Kinds  # of each text
 
     @classmethod
-    def begin(cls, texts: int, budget: int) -> Rarity:
+    def begin(cls, texts: int, kinds: int, budget: int) -> Rarity:
         """Start with empty counters. Their number, and the width of the sketches, are as large as the budget allows."""
         words = SKETCH_WORDS
-        while words and words * 8 * texts > budget // 2:
+        while words and words * 8 * kinds * texts > budget // 2:
             words //= 2
         counters = 1 << max(16, min(30, (budget // 4).bit_length() - 1))
-        return cls(np.zeros(counters, np.uint8), np.zeros((texts, words), np.uint64))
+        sketch = np.zeros((kinds * texts, words), np.uint64)
+        return cls(np.zeros(counters, np.uint8), sketch, np.zeros(texts, np.int8))
 
     def united(self, other: Rarity) -> Rarity:
         """Return the sum of two counts of different texts."""
         counts = np.minimum(self.counts.astype(np.uint16) + other.counts, 255).astype(np.uint8)
-        return Rarity(counts, self.sketch | other.sketch)
+        return Rarity(counts, self.sketch | other.sketch, self.kind | other.kind)
 
 
 def count_texts(context: MatchContext, rarity: Rarity, first: int, texts: pa.LargeStringArray) -> None:
     """Count the shingles of texts, and sketch them."""
     with ThreadPoolExecutor(context.threads) as pool:
-        for flat, bounds in _sets(context, texts, pool):
-            list(pool.map(lambda part, held=flat: _count(context, rarity, held, part), range(context.threads)))
+        for sets in _sets(context, texts, pool):
+            list(pool.map(lambda part, held=sets.flat: _count(context, rarity, held, part), range(context.threads)))
+            count = len(sets.kind)
+            rarity.kind[first : first + count] = sets.kind
             if rarity.sketch.shape[1]:
-                made = sketches(flat, bounds, rarity.sketch.shape[1])
-                rarity.sketch[first : first + len(bounds) - 1] = made
-            first += len(bounds) - 1
+                made = sketches(sets.flat, sets.bounds, rarity.sketch.shape[1])
+                for each in range(len(context.signer.kinds)):
+                    begin = each * len(rarity.kind) + first
+                    rarity.sketch[begin : begin + count] = made[each * count : (each + 1) * count]
+            first += count
 
 
 def _count(context: MatchContext, rarity: Rarity, flat: Hashes, part: int) -> None:
@@ -61,11 +68,17 @@ def post_prefixes(context: MatchContext, rarity: Rarity, first: int, texts: pa.L
     """Yield the rarest shingles of each text: all that may precede the first one that it shares."""
     with ThreadPoolExecutor(context.threads) as pool:
         sets = _sets(context, texts, pool)
-        starts = first + np.cumsum([0, *(len(bounds) - 1 for _, bounds in sets)])
+        starts = first + np.cumsum([0, *(len(held.kind) for held in sets)])
 
-        def part(held: tuple[Hashes, Offsets], start: int) -> pa.Table:
-            columns = prefixes(*held, rarity.counts, context.rule.jaccard, int(start))
-            return pa.table(dict(zip(("token", "number", "size", "place"), columns, strict=True)))
+        def part(held: Sets, start: int) -> pa.Table:
+            tables, count = [], len(held.kind)
+            for each in range(len(context.signer.kinds)):
+                # shingles of different lengths are never equal, so the sets of one text may be posted side by side
+                bounds = held.bounds[each * count : (each + 1) * count + 1]
+                number = each * len(rarity.kind) + int(start)
+                columns = prefixes(held.flat, bounds, rarity.counts, context.rule.jaccard, number)
+                tables.append(pa.table(dict(zip(("token", "number", "size", "place"), columns, strict=True))))
+            return pa.concat_tables(tables)
 
         yield from pool.map(part, sets, starts)
 
@@ -84,7 +97,7 @@ def meet_postings(context: MatchContext, rarity: Rarity, postings: pa.Table) -> 
         count, begin, member = join(
             ends, begin, member, end, numbers, sizes, places, rarity.sketch, context.rule.jaccard, rows
         )
-        return pa.table({"a": rows[:count, 0], "b": rows[:count, 1]}), begin, member
+        return _texts_of(rows[:count], rarity.kind), begin, member
 
     with ThreadPoolExecutor(context.threads) as pool:
         left = [(begin, 0, end) for begin, end in pairwise(edges) if begin < end]
@@ -95,8 +108,15 @@ def meet_postings(context: MatchContext, rarity: Rarity, postings: pa.Table) -> 
             left = [at for at in ends_left if at[0] < at[2]]
 
 
-def _sets(context: MatchContext, texts: pa.LargeStringArray, pool: ThreadPoolExecutor) -> list[tuple[Hashes, Offsets]]:
+def _texts_of(found: Small, kind: Kinds) -> pa.Table:
+    """Return pairs of sets as pairs of texts: only those of the kind in which the two texts meet."""
+    view, texts = np.divmod(found, len(kind))
+    meet = kind[texts].min(axis=1) == view[:, 0]
+    return pa.table({"a": texts[meet, 0], "b": texts[meet, 1]})
+
+
+def _sets(context: MatchContext, texts: pa.LargeStringArray, pool: ThreadPoolExecutor) -> list[Sets]:
     """Return the shingle sets of texts in order, a slice for each thread."""
     cuts = np.linspace(0, len(texts), context.threads + 1).astype(int)
     slices = [texts.slice(begin, end - begin) for begin, end in pairwise(cuts)]
-    return list(pool.map(lambda part: context.signer.sets(context.signer.shingled(part)), slices))
+    return list(pool.map(lambda part: context.signer.sets(context.signer.views(part)), slices))

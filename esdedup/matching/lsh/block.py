@@ -12,7 +12,7 @@ from esdedup.columns.arrays import Flags, Numbers
 from esdedup.matching.engine import PAIRS, MatchContext
 from esdedup.matching.groups import Groups, find_hot, groups_of, token_matrix
 from esdedup.matching.lsh.collide import HOT_WINDOW, Similarities, collide, sketches
-from esdedup.matching.signers.minhash_kernels import COLUMN_BITS, Tokens
+from esdedup.matching.signers.minhash_kernels import Tokens
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.verify.edits import word_edit_distances
 from esdedup.matching.verify.protocol import PairRule
@@ -42,7 +42,7 @@ def compare_collisions(context: MatchContext, postings: pa.Table, texts: pa.Tabl
         texts["stale"].to_numpy(zero_copy_only=False).astype(np.bool_),
     )
     places = np.searchsorted(numbers, postings["number"].to_numpy())
-    groups = groups_of(postings["token"].to_numpy(), places, COLUMN_BITS)
+    groups = groups_of(postings["token"].to_numpy(), places)
     return collide_block(block, groups, context.hot, context.signer, context.rule, context.threads)
 
 
@@ -62,11 +62,11 @@ def collide_block(
     in the block. `hot_tokens` are those of the whole corpus.
     """
     compared = rule.verifier.compares
-    if compared:
-        flat, bounds = signer.sets(signer.shingled(block.texts))
+    if compared or len(signer.kinds) > 1:
+        flat, bounds, kind = signer.sets(signer.views(block.texts)).trimmed()
         sketch = sketches(flat, bounds)
     else:
-        flat, bounds = np.empty(0, np.uint64), np.zeros(1, np.int64)
+        flat, bounds, kind = np.empty(0, np.uint64), np.zeros(1, np.int64), np.zeros(len(block.numbers), np.int8)
         sketch = np.empty((0, 0), np.uint64)
     hot = find_hot(groups, block.tokens, hot_tokens)
 
@@ -85,6 +85,8 @@ def collide_block(
             block.stale,
             flat,
             bounds,
+            kind,
+            signer.signing.signer.tokens,
             sketch,
             rule.least,
             HOT_WINDOW,

@@ -27,6 +27,7 @@ HOT_WINDOW = 64
 
 SKETCH_WORDS = 8
 
+Kinds = npt.NDArray[np.int8]
 Sketches = npt.NDArray[np.uint64]
 Similarities = npt.NDArray[np.float64]
 
@@ -91,11 +92,12 @@ def overlap(flat: Hashes, a: int, end_a: int, b: int, end_b: int, need: int) -> 
 
 
 @compiled
-def jaccards(flat: Hashes, bounds: Offsets, a: Numbers, b: Numbers) -> Similarities:
-    """Return the exact Jaccard of the sets a[i] and b[i], shape (pairs,); 0 if both are empty."""
+def jaccards(flat: Hashes, bounds: Offsets, kind: Kinds, a: Numbers, b: Numbers) -> Similarities:
+    """Return the exact Jaccard of the texts a[i] and b[i], shape (pairs,); 0 if both are empty."""
     out = np.empty(len(a), np.float64)
     for index in range(len(a)):
-        one, two = a[index], b[index]
+        view = min(kind[a[index]], kind[b[index]]) * len(kind)
+        one, two = view + a[index], view + b[index]
         common = overlap(flat, bounds[one], bounds[one + 1], bounds[two], bounds[two + 1], 0)
         union = bounds[one + 1] - bounds[one] + bounds[two + 1] - bounds[two] - common
         out[index] = common / max(union, 1)
@@ -103,14 +105,22 @@ def jaccards(flat: Hashes, bounds: Offsets, a: Numbers, b: Numbers) -> Similarit
 
 
 @compiled
-def shared_tokens(tokens: Tokens, a: Numbers, b: Numbers) -> Numbers:
-    """Return the number of tokens that both texts a[i] and b[i] have, shape (pairs,). `tokens` has shape
-    (n, tokens).
+def first_column(a: int, b: int, kind: Kinds, width: int) -> int:
+    """Return the first of the `width` columns in which two texts meet."""
+    return 0 if kind[a] == kind[b] else (1 + min(kind[a], kind[b])) * width
+
+
+@compiled
+def shared_tokens(tokens: Tokens, kind: Kinds, width: int, a: Numbers, b: Numbers) -> Numbers:
+    """Return the number of tokens that both texts a[i] and b[i] have where they meet, shape (pairs,). `tokens` has
+    shape (n, columns).
     """
     out = np.zeros(len(a), np.int64)
     for index in range(len(a)):
-        for token in range(tokens.shape[1]):
-            out[index] += tokens[a[index], token] == tokens[b[index], token]
+        first = first_column(a[index], b[index], kind, width)
+        for token in range(first, first + width):
+            held = tokens[a[index], token]
+            out[index] += held >= 0 and held == tokens[b[index], token]
     return out
 
 
@@ -120,10 +130,14 @@ def verify_sets(
     b: int,
     flat: Hashes,
     bounds: Offsets,
+    kind: Kinds,
     sketch: Sketches,
     threshold: float,
 ) -> float:
-    """Return the exact Jaccard of two texts, or -1 below the threshold."""
+    """Return the exact Jaccard of two texts, or -1 below the threshold. Texts of two kinds meet in the lower one."""
+    view = min(kind[a], kind[b]) * len(kind)
+    a += view
+    b += view
     size_a = bounds[a + 1] - bounds[a]
     size_b = bounds[b + 1] - bounds[b]
     if min(size_a, size_b) < threshold * max(size_a, size_b) - 1e-9:
@@ -138,14 +152,20 @@ def verify_sets(
 
 
 @compiled
-def _found_before(a: int, b: int, column: int, tokens: Tokens, hot_tokens: Flags, in_hot: bool) -> bool:
-    """Return whether the pair belongs to another group: that of an earlier common token, or of one that is not hot."""
-    for other in range(tokens.shape[1]):
+def _found_before(
+    a: int, b: int, column: int, first: int, last: int, tokens: Tokens, hot_tokens: Flags, in_hot: bool
+) -> bool:
+    """Return whether the pair belongs to another group: that of an earlier common token, or of one that is not hot.
+
+    Only columns from `first` to `last` (exclusive) count.
+    """
+    for other in range(first, last):
         if other == column:
             if not in_hot:
                 return False
         elif (
-            tokens[a, other] == tokens[b, other]
+            tokens[a, other] >= 0
+            and tokens[a, other] == tokens[b, other]
             and (other < column or not hot_tokens[a, other])
             and (in_hot or not hot_tokens[a, other])
         ):
@@ -168,6 +188,8 @@ def collide(
     stale: Flags,
     flat: Hashes,
     bounds: Offsets,
+    kind: Kinds,
+    width: int,
     sketch: Sketches,
     threshold: float,
     window: int,
@@ -178,7 +200,8 @@ def collide(
     the second order of the members of hot groups, in the layout of `members`: positions within the group. `group_id`
     (n,) is the document or source that contains every copy of a text, or -1 if there are several or if it does not
     matter. Two texts of one group_id are not candidates. Only pairs with a text that is `stale` (n,) are verified. A
-    `threshold` of 0 keeps every candidate, with a similarity of -1.
+    `threshold` of 0 keeps every candidate, with a similarity of -1. Texts of one `kind` (n,) meet in the first `width`
+    columns; texts of two kinds meet in those of the lower kind.
     """
     found = 0
     candidates = 0
@@ -202,12 +225,15 @@ def collide(
                     b = max(members[begin + one], members[begin + two])
                     if not (stale[a] or stale[b]) or (group_id[a] >= 0 and group_id[a] == group_id[b]):
                         continue
-                    if _found_before(a, b, column, tokens, hot_tokens, in_hot):
+                    own = first_column(a, b, kind, width)
+                    if not own <= column < own + width:
+                        continue
+                    if _found_before(a, b, column, own, own + width, tokens, hot_tokens, in_hot):
                         continue
                     candidates += 1
                     similarity = -1.0
                     if threshold > 0:
-                        similarity = verify_sets(a, b, flat, bounds, sketch, threshold)
+                        similarity = verify_sets(a, b, flat, bounds, kind, sketch, threshold)
                         if similarity < 0:
                             continue
                     if found == len(rows):
@@ -215,8 +241,8 @@ def collide(
                     rows[found, 0] = a
                     rows[found, 1] = b
                     rows[found, 2] = 0
-                    for token in range(tokens.shape[1]):
-                        rows[found, 2] += tokens[a, token] == tokens[b, token]
+                    for token in range(own, own + width):
+                        rows[found, 2] += tokens[a, token] >= 0 and tokens[a, token] == tokens[b, token]
                     similarities[found] = similarity
                     found += 1
     return rows[:found], similarities[:found], candidates

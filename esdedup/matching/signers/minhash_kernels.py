@@ -21,7 +21,7 @@ Tokens = npt.NDArray[np.int64]
 Choices = npt.NDArray[np.int64]
 
 TOKEN_BITS = 53  # the widest integer that every JavaScript client reads exactly
-COLUMN_BITS = 6  # the low bits of a token are its column, so tokens of different columns are never equal
+COLUMN_BITS = 8  # the low bits of a token are its column, so tokens of different columns are never equal
 
 
 @cache

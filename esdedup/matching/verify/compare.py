@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from esdedup.columns.arrays import Numbers
+from esdedup.matching.lsh.collide import jaccards, shared_tokens
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.verify.edits import word_edit_distances
 
@@ -31,19 +32,17 @@ class Comparison(NamedTuple):
 def compare(signer: TextSigner, text: str, others: pa.LargeStringArray) -> Comparison:
     """Compare `text` with each of `others`. A text without shingles has nothing in common with any."""
     texts = pa.concat_arrays([pa.array([text], pa.large_string()), others])
-    shingled = signer.shingled(texts)
-    flat, bounds = signer.sets(shingled)
-    tokens = signer.tokens(shingled)
+    first, rows = np.zeros(len(others), np.int64), np.arange(1, len(texts))
+    # with every view, any two texts can be compared
+    flat, bounds, kind = signer.sets(TextSigner(signer.signing, 0).views(texts))
+    jaccard = jaccards(flat, bounds, kind, first, rows)
     sizes = np.diff(bounds)
-    # each set is a run of distinct values: count those that the first set contains
-    common = np.add.reduceat(np.append(np.isin(flat, flat[: bounds[1]]), 0), bounds[:-1]) * (sizes > 0)
-    union = sizes[0] + sizes - common
-    jaccard = common / np.maximum(union, 1)
-    containment = common / max(int(sizes[0]), 1)
-    shared = (tokens == tokens[0]).sum(axis=1) * (sizes > 0) * (sizes[0] > 0)
-    rows = np.arange(1, len(texts))
-    distances = word_edit_distances(texts, np.zeros(len(rows), np.int64), rows)
-    return Comparison(shared[1:], jaccard[1:], containment[1:], distances)
+    view = np.minimum(kind[0], kind[1:]) * np.int64(len(texts))
+    common = np.rint(jaccard * (sizes[view] + sizes[view + rows]) / (1 + jaccard))
+    containment = common / np.maximum(sizes[view], 1)
+    tokens = signer.tokens(signer.views(texts))
+    shared = shared_tokens(tokens, kind, signer.signing.signer.tokens, first, rows) * (jaccard > 0)
+    return Comparison(shared, jaccard, containment, word_edit_distances(texts, first, rows))
 
 
 def diff_words(one: str, two: str) -> list[tuple[str, str]]:

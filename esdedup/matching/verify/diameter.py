@@ -48,8 +48,10 @@ def far_members(
         rows = rows.take(pc.sort_indices(rows["hash"]))
         known = rows["hash"].to_numpy()
         texts = rows["text"].cast(pa.large_string()).combine_chunks()
-        flat, bounds = signer.sets(signer.shingled(texts))
-        similarity = jaccards(flat, bounds, np.searchsorted(known, part), np.searchsorted(known, representatives[of]))
+        flat, bounds, kind = signer.sets(signer.views(texts)).trimmed()
+        similarity = jaccards(
+            flat, bounds, kind, np.searchsorted(known, part), np.searchsorted(known, representatives[of])
+        )
         for at in np.flatnonzero(similarity < limit):
             which = int(ids[of[at]])
             far[which] = min(far.get(which, 1.0), float(similarity[at]))

@@ -40,7 +40,7 @@ def compare_listed(
         "b": numbers[b],
         "jaccard": found.jaccard if verifier.compares else pa.nulls(len(a), pa.float64()),
         "word_edit_distance": found.distances if verifier.compares else pa.nulls(len(a), pa.int32()),
-        "shared_tokens": shared_tokens(tokens, a, b),
+        "shared_tokens": shared_tokens(tokens, found.kind, context.signing.signer.tokens, a, b),
     }
     close = found.jaccard if close is None else close[found.kept]
     return pa.table(columns).cast(PAIRS).append_column("closeness", pa.array(close))

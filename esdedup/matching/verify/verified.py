@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from esdedup.columns.arrays import Numbers
 from esdedup.matching.exact.prefixes import similarities
-from esdedup.matching.lsh.collide import Similarities, sketches
+from esdedup.matching.lsh.collide import Kinds, Similarities, sketches
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.verify.edits import Distances, word_edit_distances
 from esdedup.matching.verify.protocol import PairRule
@@ -17,11 +17,14 @@ from esdedup.matching.verify.threads import measured
 
 
 class Verified(NamedTuple):
-    """The candidates that are similar enough, by their indices among all candidates, and their measures."""
+    """The candidates that are similar enough, by their indices among all candidates, and their measures. `kind` is of
+    all texts.
+    """
 
     kept: Numbers
     jaccard: Similarities
     distances: Distances
+    kind: Kinds
 
 
 def verify(
@@ -30,13 +33,13 @@ def verify(
     """Verify the candidates a[i], b[i] (indices into `texts`): by Jaccard with `verify exact`, and by words if they are
     limited. The caller checks all other rules.
     """
-    flat, bounds = signer.sets(signer.shingled(texts))
+    flat, bounds, kind = signer.sets(signer.views(texts)).trimmed()
     sketch = sketches(flat, bounds)
     least = rule.least
-    jaccard = measured(threads, lambda one, two: similarities(one, two, flat, bounds, sketch, least), a, b)
+    jaccard = measured(threads, lambda one, two: similarities(one, two, flat, bounds, kind, sketch, least), a, b)
     kept = np.flatnonzero(jaccard >= least)
     distances = word_edit_distances(texts, a[kept], b[kept], threads)
     if rule.word_edit_distance is not None:
         near = distances <= rule.word_edit_distance
         kept, distances = kept[near], distances[near]
-    return Verified(kept, jaccard[kept], distances)
+    return Verified(kept, jaccard[kept], distances, kind)

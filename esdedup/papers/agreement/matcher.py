@@ -37,6 +37,10 @@ class Agreement(Matcher):
         # decimal arithmetic: 29 of 100 is not more than 0.29, but the binary fraction of 0.29 is slightly smaller
         return int(Fraction(str(self.agreement)) * self.signature) + 1
 
+    def threshold(self) -> float:
+        """Return the share of values: two texts have equal values with the probability of their Jaccard similarity."""
+        return self.agreement
+
     def find(self, engine: Engine, context: MatchContext) -> Found:
         """See `esdedup.papers.agreement.agreement_scan`."""
         from esdedup.papers.agreement.agreement_scan import AgreementScan

@@ -223,16 +223,17 @@ class ProjectionScan(LocalScan):
         a, b = a[near], b[near]
         if not self._rule.verifier.compares:
             jaccard, distances = pa.nulls(len(a), pa.float64()), pa.nulls(len(a), pa.int32())
+            kind = np.zeros(len(numbers), np.int8)
         else:
             texts = held["text"].cast(pa.large_string()).combine_chunks()
-            kept, jaccard, distances = verify(self._signer, self._rule, self._threads, texts, a, b)
+            kept, jaccard, distances, kind = verify(self._signer, self._rule, self._threads, texts, a, b)
             a, b = a[kept], b[kept]
         columns = {
             "a": numbers[a],
             "b": numbers[b],
             "jaccard": jaccard,
             "word_edit_distance": distances,
-            "shared_tokens": shared_tokens(tokens, a, b),
+            "shared_tokens": shared_tokens(tokens, kind, self._signer.signing.signer.tokens, a, b),
         }
         return pa.table(columns).cast(PAIRS)
 

@@ -28,6 +28,7 @@ from esdedup.matching.verify.listed import compare_listed
 from esdedup.matching.verify.threads import measured
 from esdedup.papers.queries.query_options import QueryOptions
 from esdedup.text.normalize import normalize
+from esdedup.text.shingles import shingle_sets
 from esdedup.text.words import find_words
 
 _TERM_BITS = np.uint64(11)  # bits that are cut off: a term is an integer below 2^53
@@ -69,10 +70,10 @@ class QueriesScan(LocalScan):
         signing = self._signer.signing
         for first in range(0, texts, at_once):
             column = self._engine.brought(first, first + at_once)
-            words, offsets = find_words(normalize(column, signing.normalize, signing.lang))
+            words, offsets = find_words(normalize(column, signing.form, signing.lang))
             there = np.flatnonzero(np.diff(offsets))
             shingled = self._signer.shingled(column.take(pa.array(there)))
-            flat, bounds = self._signer.sets(shingled)
+            flat, bounds = shingle_sets(*shingled)
             self._db.insert("shingles", pa.table({"shingle": flat, "texts": np.ones(len(flat), np.int64)}))
             if self._options.query_by == "signature":
                 values = self._options.signature
@@ -108,7 +109,7 @@ class QueriesScan(LocalScan):
     # -- matches ------------------------------------------------------------------------------------------
 
     def _closeness(self, texts: pa.LargeStringArray, a: Numbers, b: Numbers) -> Similarities:
-        flat, bounds = self._signer.sets(self._signer.shingled(texts))
+        flat, bounds = shingle_sets(*self._signer.shingled(texts))
         weights = self._weights(flat)
         return measured(self._threads, lambda one, two: weighted_cosines(one, two, flat, bounds, weights), a, b)
 

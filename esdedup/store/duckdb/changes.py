@@ -171,7 +171,7 @@ def _look_up_new_texts(db: Database, first: int) -> None:
         "ANTI JOIN (SELECT hash FROM starts SEMI JOIN brought USING (hash)) USING (hash)"
     )
     db.execute(
-        "INSERT INTO postings SELECT unnest(tokens) AS token, hash "
+        "INSERT INTO postings SELECT unnest(list_filter(tokens, lambda t: t IS NOT NULL)) AS token, hash "
         "FROM sentences s SEMI JOIN novel n ON s.rowid = n.row ORDER BY token"
     )
     db.execute(

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from esdedup.columns.database import Database
 from esdedup.formats.reading_options import Part
-from esdedup.matching.engine import signatures_schema
+from esdedup.matching.engine import SIGNATURES
 from esdedup.matching.signing import Signing
 from esdedup.store.corpus import ALL, DUMPS, PAGES, Corpus, SentenceQuery, Signatures
 from esdedup.store.duckdb.changes import commit_reading, register_functions, remove_documents, sort_lookups
@@ -115,8 +115,7 @@ class FileCorpus(Corpus):
             f"FROM sentences s {only} {join if across == 'sources' else ''}",
             rows=100_000,
         )
-        schema = signatures_schema(self.signing.tokens)
-        return pa.RecordBatchReader.from_batches(schema, (batch.cast(schema) for batch in batches))
+        return pa.RecordBatchReader.from_batches(SIGNATURES, (batch.cast(SIGNATURES) for batch in batches))
 
     def texts(self, hashes: pa.Table, *, first: bool = False) -> Iterator[pa.RecordBatch]:
         self._db.create("wanted", hashes, temporary=True)

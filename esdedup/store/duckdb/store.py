@@ -57,6 +57,10 @@ class FileStore(Store):
                 _make(self._db, ledger, freeze(None, frozen or {}), fresh)
             else:
                 files.check_made_here(self._db, path)
+                if frozen and not read_only and not self._db.count("SELECT count(*) FROM documents"):
+                    # a command that failed at its first source; settings are frozen with the first document
+                    _forget(self._db, ledger)
+                    _make(self._db, ledger, freeze(None, frozen), fresh)
             files.check_version(ledger, path)
             self.signing = files.stored_signing(ledger, path)
             check_same(str(path), self.signing, freeze(self.signing, frozen or {}))
@@ -78,9 +82,7 @@ class FileStore(Store):
         return sum(path.stat().st_size for path in (self._path, files.log_beside(self._path)) if path.exists())
 
     def drop(self) -> None:
-        self._db.execute("DROP VIEW IF EXISTS named; DROP VIEW IF EXISTS keyed")
-        for table in self.ledger.get("tables"):
-            self._db.execute(f"DROP TABLE IF EXISTS {table}")
+        _forget(self._db, self.ledger)
         others = not files.is_empty(self._db)
         self._db.close()
         if not others:
@@ -99,9 +101,16 @@ class FileStore(Store):
             raise files.store_error(error, Path(self.address)) from error
 
 
+def _forget(db: Database, ledger: Ledger) -> None:
+    """Delete all tables of a store."""
+    db.execute("DROP VIEW IF EXISTS named; DROP VIEW IF EXISTS keyed")
+    for table in ledger.get("tables"):
+        db.execute(f"DROP TABLE IF EXISTS {table}")
+
+
 def _make(db: Database, ledger: FileLedger, signing: Signing, job: str | None) -> None:
     with db.transaction():
-        create_tables(db, signing.tokens)
+        create_tables(db)
         tables = [name for (name,) in db.rows("SELECT table_name FROM duckdb_tables()")]
         ledger.set(
             schema=SCHEMA_VERSION, signing=signing.saved(), tables=tables, job=job, **{"hash-scheme": HASH_SCHEME}

@@ -21,7 +21,6 @@ from esdedup.store.elasticsearch.rows import (
     POSITION_MASK,
     WHOLE_SENTENCE,
     fields_of,
-    in_columns,
     table_of_hits,
     token_column,
     whole_sentence,
@@ -178,7 +177,7 @@ class Changes:
             "hash": integers(hits, "hash"),
             "document": documents,
             "copies": np.full(len(hits), copies, np.int32),
-            "tokens": token_column(hits, self._tokens).cast(pa.list_(pa.int64())),
+            "tokens": token_column(hits, self._tokens),
         }
         self._db.insert("moves", pa.table(rows))
 
@@ -227,8 +226,7 @@ class Changes:
             texts |= {hit["fields"]["hash"][0]: hit["fields"]["tokens"] for hit in hits}
         dated = self._dated(np.array(sorted(texts), np.int64))
         for text in sorted(dated):
-            tokens = in_columns(np.array([texts[text]], np.int64))[0].tolist()
-            document = {"hash": text, "existed": True, "renamed": False, "tokens": tokens}
+            document = {"hash": text, "existed": True, "renamed": False, "tokens": texts[text]}
             self._journal.put("stale", [(str(text), document)])
         return len(dated)
 

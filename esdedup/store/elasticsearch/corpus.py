@@ -14,7 +14,7 @@ from esdedup.columns.arrays import Numbers, table_of_rows
 from esdedup.columns.database import Database
 from esdedup.errors import StoreError, StoreLockedError
 from esdedup.formats.reading_options import Part
-from esdedup.matching.engine import signatures_schema
+from esdedup.matching.engine import SIGNATURES
 from esdedup.store.corpus import ALL, DUMPS, PAGES, Corpus, SentenceQuery, Signatures
 from esdedup.store.elasticsearch.changes import Changes
 from esdedup.store.elasticsearch.generations import OpenGeneration
@@ -30,7 +30,7 @@ from esdedup.store.elasticsearch.rows import (
     signature_table,
     table_of_hits,
     token_column,
-    token_matrix_of,
+    tokens_of,
     unique_hashes,
 )
 from esdedup.store.elasticsearch.searches import SentenceLookup
@@ -137,17 +137,17 @@ class ServerCorpus(Corpus):
         self, across: str, done: Collection[int] = (), of: pa.Table | None = None
     ) -> Iterator[tuple[int, Signatures]]:
         reader, index, seen = self._open.reader, self._open.names["sentences"], 0
-        group_ids, schema = source_groups(self._ledger.sources()), signatures_schema(self.signing.tokens)
+        group_ids, columns = source_groups(self._ledger.sources()), self.signing.tokens
         if of is not None:
             pages = reader.look_up(index, "hash", signed(of["hash"].to_numpy()), SIGNATURE)
-            tables = [signature_table(hits, schema, group_ids, across) for hits in pages if hits]
-            yield 0, pa.concat_tables([schema.empty_table(), *tables])
+            tables = [signature_table(hits, columns, group_ids, across) for hits in pages if hits]
+            yield 0, pa.concat_tables([SIGNATURES.empty_table(), *tables])
             return
         slices = reader.slices(index)
         left = [one for one in slices if one.number not in done]
         for one, hits in reader.read_slices(index, SIGNATURE, left):
             seen += len(hits)
-            yield one.number, signature_table(hits, schema, group_ids, across)
+            yield one.number, signature_table(hits, columns, group_ids, across)
         expected = reader.count(index)
         if len(left) == len(slices) and seen != expected:
             raise StoreLockedError(
@@ -193,9 +193,8 @@ class ServerCorpus(Corpus):
         fields = Fields(columns=("hash", "tokens"))
         found = [pa.table({"token": pa.array([], pa.int64()), "hash": pa.array([], pa.uint64())})]
         for hits in self._open.reader.look_up(self._open.names["sentences"], "tokens", asked, fields):
-            held = token_matrix_of(hits, self.signing.tokens)
-            texts = np.repeat(hashes(integers(hits, "hash")), held.shape[1])
-            rows = pa.table({"token": held.reshape(-1), "hash": texts})
+            held, lengths = tokens_of(hits)
+            rows = pa.table({"token": held, "hash": np.repeat(hashes(integers(hits, "hash")), lengths)})
             found.append(
                 rows.filter(pc.is_in(rows["token"], pa.array(asked))).group_by(rows.column_names).aggregate([])
             )

@@ -74,7 +74,7 @@ class OpenGeneration:
             tempfile.TemporaryDirectory(prefix="esdedup-") as spill,
             Database(memory=self._memory, threads=self._threads, spill=Path(spill)) as db,
         ):
-            create_tables(db, self.signing.tokens)
+            create_tables(db)
             rows = [
                 (checkpoint.number, checkpoint.name, checkpoint.qualified, checkpoint.history)
                 for checkpoint in checkpoints

@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from esdedup.columns.arrays import Numbers
 from esdedup.columns.hashing import Hashes
-from esdedup.matching.groups import token_matrix
-from esdedup.matching.signers.minhash_kernels import COLUMN_BITS
+from esdedup.matching.engine import SIGNATURES
+from esdedup.matching.groups import in_columns, token_lists
 from esdedup.store.elasticsearch.bulk import Action, put
 from esdedup.store.elasticsearch.reading import Fields, Hits, hashes, integers, signed
 from esdedup.store.ledger import SourceCheckpoint
@@ -59,7 +59,7 @@ def document(checkpoint: SourceCheckpoint, row: dict[str, Any]) -> dict[str, Any
 def sentence_actions(
     checkpoint: SourceCheckpoint, unit: str, documents: pa.Table, sentences: pa.Table
 ) -> Iterator[Action]:
-    """Convert sentences (`sentence_rows`) of these documents to bulk actions."""
+    """Convert sentences (`SENTENCE_ROWS`) of these documents to bulk actions."""
     if not sentences.num_rows:
         return
     numbers = documents["number"].to_numpy()
@@ -70,7 +70,7 @@ def sentence_actions(
     names = [shown_id(checkpoint, key) for key in keys]
     positions = sentences["position"].to_pylist()
     ids = (owner.astype(np.int64) << POSITION_BITS | sentences["position"].to_numpy()).tolist()
-    tokens = token_matrix(sentences["tokens"], sentences.schema.field("tokens").type.list_size).tolist()
+    tokens = sentences["tokens"].to_pylist()
     columns = zip(
         ids,
         at,
@@ -121,26 +121,21 @@ def whole_sentence(hit: dict[str, Any]) -> dict[str, Any]:
     return {
         **hit["_source"],
         **beginnings(hit["_source"]["text"]),
-        "tokens": in_columns(np.array([columns["tokens"]], np.int64))[0].tolist(),
+        "tokens": columns["tokens"],
         "number": columns["number"][0],
         "document_number": columns["document_number"][0],
     }
 
 
-def token_matrix_of(hits: Hits, columns: int) -> Numbers:
-    """Return the tokens of hits, each in its column; shape (hits, columns)."""
-    return in_columns(np.array([hit["fields"]["tokens"] for hit in hits], np.int64).reshape(-1, columns))
+def tokens_of(hits: Hits) -> tuple[Numbers, Numbers]:
+    """Return the tokens of all hits, and how many each of them has."""
+    held = [hit["fields"]["tokens"] for hit in hits]
+    return np.array([token for each in held for token in each], np.int64), np.array([len(each) for each in held])
 
 
-def token_column(hits: Hits, columns: int) -> pa.Array:
-    """Return the tokens of hits as a column of lists."""
-    return pa.FixedSizeListArray.from_arrays(pa.array(token_matrix_of(hits, columns).reshape(-1)), columns)
-
-
-def in_columns(tokens: Numbers) -> Numbers:
-    """Sort the tokens of each row by column: the index returns them in ascending order."""
-    mask = (1 << COLUMN_BITS) - 1
-    return np.take_along_axis(tokens, np.argsort(tokens & mask, axis=1), axis=1)
+def token_column(hits: Hits, columns: int) -> pa.ListArray:
+    """Return the tokens of hits as a column of lists. The index returns those of each hit in ascending order."""
+    return token_lists(in_columns(*tokens_of(hits), columns))
 
 
 def sentence_table(hits: Hits) -> pa.Table:
@@ -149,11 +144,11 @@ def sentence_table(hits: Hits) -> pa.Table:
 
 
 SIGNATURE = Fields(columns=("hash", "bytes", "tokens", "document_number", "source_number"))
-"""The fields that a row of `esdedup.matching.scan.signatures_schema` needs."""
+"""The fields that a row of `SIGNATURES` needs."""
 
 
-def signature_table(hits: Hits, schema: pa.Schema, group_ids: Numbers | None, across: str) -> pa.Table:
-    """Convert hits of `SIGNATURE` to rows of `schema`. `group_ids` are those of the sources, by number."""
+def signature_table(hits: Hits, columns: int, group_ids: Numbers | None, across: str) -> pa.Table:
+    """Convert hits of `SIGNATURE` to rows of `SIGNATURES`. `group_ids` are those of the sources, by number."""
     group_id = np.full(len(hits), -1, np.int64)
     if across == "documents":
         group_id = integers(hits, "document_number")
@@ -164,9 +159,9 @@ def signature_table(hits: Hits, schema: pa.Schema, group_ids: Numbers | None, ac
             pa.array(hashes(integers(hits, "hash"))),
             pa.array(group_id),
             pa.array(integers(hits, "bytes").astype(np.int32)),
-            token_column(hits, schema.field("tokens").type.list_size),
+            token_column(hits, columns),
         ],
-        schema=schema,
+        schema=SIGNATURES,
     )
 
 

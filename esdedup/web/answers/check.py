@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from esdedup.jobs.questions import beginnings, compared, near_duplicates, one_unit, storable, threshold
+from esdedup.matching.groups import NO_TOKEN
 from esdedup.matching.signers.minhash_kernels import Tokens
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.verify.compare import diff_words
@@ -51,7 +52,7 @@ def check(store: Store, text: str) -> Check:
         "text": unit,
         "unfinished": bool(unit) and not unit.rstrip(_CLOSING).endswith(_ENDS),
         "threshold": limit,
-        "tokens": store.signing.tokens,
+        "tokens": store.signing.signer.tokens,
         "matching": 0,
         "containing": 0,
         "similar": [],
@@ -84,7 +85,7 @@ def check(store: Store, text: str) -> Check:
 def check_text(store: Store, text: str) -> CheckedText:
     """Check each sentence of `text`. Return the nearest sentence of `store` that reaches the threshold."""
     signing = store.signing
-    units = segment([storable(text)], signing.unit, signing.lang).texts.to_pylist()
+    units = segment([storable(text)], signing.splitting).texts.to_pylist()
     checked: list[Checked] = []
     until = time.monotonic() + SECONDS
     for first in range(0, min(len(units), MOST_SENTENCES), _AT_ONCE):
@@ -154,21 +155,22 @@ def _nearest(store: Store, units: Sequence[str]) -> list[Checked]:
     """Return the best match of each of a few sentences. Their tokens are looked up together."""
     signer = TextSigner(store.signing)
     column = pa.array(units, pa.large_string())
-    shingled = signer.shingled(column)
-    tokens = signer.tokens(shingled)
+    views = signer.views(column)
+    tokens = signer.tokens(views)
     lengths = np.array([len(unit) for unit in units])
-    fits = (lengths >= store.signing.min_chars) & (lengths <= store.signing.max_chars) & (np.diff(shingled.offsets) > 0)
+    low, high = signer.bounds(column)
+    fits = (lengths >= low) & (lengths <= high) & views.worded
     checked: list[Checked] = [
         {"text": unit, "looked_up": bool(fit), "best": None} for unit, fit in zip(units, fits, strict=True)
     ]
     if not fits.any():
         return checked
-    pool = _sharing(store, signer, np.unique(tokens[fits]), _POOL)
+    pool = _sharing(store, signer, np.unique(tokens[fits][tokens[fits] != NO_TOKEN]), _POOL)
     for at in np.flatnonzero(fits).tolist():
         # if some sentences have very many candidates, candidates of the others may be missing
         whole = len(pool[1]) < _POOL
-        found, held = pool if whole else _sharing(store, signer, tokens[at], _NEAREST)
-        shared = (held == tokens[at]).sum(axis=1)
+        found, held = pool if whole else _sharing(store, signer, tokens[at][tokens[at] != NO_TOKEN], _NEAREST)
+        shared = ((held == tokens[at]) & (held != NO_TOKEN)).sum(axis=1)
         near = np.argsort(-shared, kind="stable")[: min(_NEAREST, int((shared > 0).sum()))]
         if len(near):
             rows = [row for row in compared(store, units[at], found.take(pa.array(near))) if row["match"]]
@@ -184,7 +186,7 @@ def _sharing(store: Store, signer: TextSigner, tokens: Tokens, most: int) -> tup
     found = store.corpus.sentences(SentenceQuery(tokens=tokens.tolist(), limit=most))
     if not found.num_rows:
         return found, np.empty((0, store.signing.tokens), np.int64)
-    return found, signer.tokens(signer.shingled(found["text"].combine_chunks()))
+    return found, signer.tokens(signer.views(found["text"].combine_chunks()))
 
 
 def _note(store: Store) -> str | None:

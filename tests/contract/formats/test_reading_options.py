@@ -25,7 +25,9 @@ def test_what_stores_remember_keeps_its_text() -> None:
 
 def test_each_format_takes_its_own_options() -> None:
     reading = Reading.of(separator=";", text_column="b", wikitext=None)
-    assert reading.format_named("csv").described() == {"separator": ";", "text-column": "b"}
+    assert reading.format_named("csv").described() == {
+        "encoding": "utf-8", "separator": ";", "text-column": "b",
+    }  # fmt: skip
     assert reading.format_named("parquet").described() == {"text-column": "b"}
     assert reading.format_named("lines").described() == {}
     assert Reading.of(**reading.flat()).flat() == reading.flat()

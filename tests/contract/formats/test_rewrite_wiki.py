@@ -10,6 +10,7 @@ import pytest
 
 from esdedup.errors import SourceError, UsageError
 from esdedup.text.segment import segment
+from esdedup.text.splitting import Splitting
 from esdedup.text.wikitext.fast import FastCleaner
 from esdedup.text.wikitext.rules import Names
 from tests.support.rewriting import CLUSTER, ENDINGS, members, packed, rewrite, unpacked
@@ -115,7 +116,7 @@ def test_real_articles(tmp_path: Path, data_folder: Path) -> None:
     path = data_folder / "wiki" / "enwiki-2025-head.xml.bz2"
     rows = read(path)
     drops, left = {}, []
-    units = {row["id"]: segment([_clean(row["text"])], "sentence", "en").texts.to_pylist() for row in rows}
+    units = {row["id"]: segment([_clean(row["text"])], Splitting("sentence", "en")).texts.to_pylist() for row in rows}
     for row in rows:
         drops[row["place"]] = range(1, len(units[row["id"]]), 3)
         left.append("".join("".join(text.split()) for at, text in enumerate(units[row["id"]]) if at % 3 != 1))
@@ -128,7 +129,7 @@ def test_real_articles(tmp_path: Path, data_folder: Path) -> None:
     assert not any("\n\n\n" in one["text"] for one in written)
     for one in written:
         # what stands in paragraphs of its own still does
-        again = segment([one["text"]], "sentence", "en").texts.to_pylist()
+        again = segment([one["text"]], Splitting("sentence", "en")).texts.to_pylist()
         kept = [text for at, text in enumerate(units[one["id"]]) if at % 3 != 1]
         assert len(set(again) & set(kept)) > 0.98 * len(set(kept))
 

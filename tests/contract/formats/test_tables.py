@@ -75,8 +75,24 @@ def test_text_of_several_columns(tmp_path: Path) -> None:
     tsv = write(tmp_path, "t.tsv", "1\tApple Pan\t10801\tLA\tmore\n")
     assert pairs(read(tsv, text_column="2,4")) == [("1", "Apple Pan LA")]
     pq.write_table(pa.table({"id": ["1"], "name": ["a"], "city": ["b"]}), tmp_path / "t.parquet")
-    with pytest.raises(UsageError, match="one of them"):
-        read(tmp_path / "t.parquet", text_column="name,city")
+    assert pairs(read(tmp_path / "t.parquet", text_column="name,city")) == [("1", "a b")]
+    jsonl = write(tmp_path, "t.jsonl", '{"id": 1, "name": "a", "n": 2}\n{"id": 2, "name,n": "whole"}\n{"id": 3}\n')
+    skips = Skips()
+    assert pairs(read(jsonl, skips, text_column="name,n")) == [("1", "a 2"), ("2", "whole")]
+    assert skips.counts == {"no_text": 1}
+
+
+def test_encodings(tmp_path: Path) -> None:
+    rows = "id,text\n1,Straße\n2,東京\n"
+    for encoding in ("utf-16", "utf-16-be", "gb18030"):
+        path = write(tmp_path, "t.csv", rows.encode(encoding))
+        assert pairs(read(path, encoding=encoding)) == [("1", "Straße"), ("2", "東京")]
+    skips = Skips()
+    path = write(tmp_path, "t.csv", b"id,text\n1,caf\xe9\n2,\x81\n")
+    assert pairs(read(path, skips, encoding="cp1252")) == [("1", "café")]
+    assert skips.counts == {"bad_utf8": 1}
+    with pytest.raises(UsageError, match="klingon"):
+        read(path, encoding="klingon")
 
 
 def test_unknown_columns(tmp_path: Path) -> None:
@@ -152,7 +168,7 @@ def test_jsonl(tmp_path: Path) -> None:
     assert pairs(rows) == [("7", "a"), ("x", "b \ufffd c"), ("3", "no id")]
     assert skips.places == {
         "no_id": ["line 4"],
-        "no_text": ["line 5", "line 6"],
+        "no_text": ["line 5: {id}", "line 6: {id, text}"],
         "bad_json": ["line 7", "line 9", "line 10"],
         "bad_utf8": ["line 11"],
     }
@@ -213,7 +229,7 @@ def test_text(tmp_path: Path) -> None:
     skips = Skips()
     (row,) = read(write(tmp_path, "a.txt", b"\xef\xbb\xbfone\ntwo \xff"), skips)
     assert (row["id"], row["title"], row["text"]) == ("a.txt", None, "one\ntwo \ufffd")
-    assert skips.places == {"bad_utf8": ["a.txt"]}
+    assert skips.places == {"replaced_bytes": ["a.txt"]}
     assert read(write(tmp_path, "b.txt", b"")) == []
 
 

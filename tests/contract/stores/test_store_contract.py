@@ -18,14 +18,15 @@ from esdedup.clustering.clusters import CLUSTER_TEXTS, CLUSTERS, Clusters
 from esdedup.columns.arrays import table_of_rows, text_buffers, text_column
 from esdedup.columns.hashing import content_hashes
 from esdedup.errors import StoreError, StoreSettingsError
-from esdedup.matching.engine import signatures_schema
+from esdedup.matching.engine import SIGNATURES
+from esdedup.matching.groups import token_lists
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import Signing
 from esdedup.store.cluster_queries import ClusterQuery
 from esdedup.store.corpus import SentenceQuery
 from esdedup.store.ledger import SourceCheckpoint
 from esdedup.store.registry import KINDS, StoreAddress, address_of, drop_store
-from esdedup.store.schemas import DOCUMENT_ROWS, PAIRS, SEEN, SENTENCES, sentence_rows
+from esdedup.store.schemas import DOCUMENT_ROWS, PAIRS, SEEN, SENTENCE_ROWS, SENTENCES
 from esdedup.store.store import Store
 from tests.support.corpus import corpus
 from tests.support.killed import KilledError
@@ -84,12 +85,12 @@ def rows(
     for place, (key, title, texts) in enumerate(documents):
         [content] = hashes([" ".join(texts)])
         of_documents.append((first + place, source.number, key, title, content, len(texts), place + 1))
-        tokens = signer.tokens(signer.shingled(text_column(list(texts)))).tolist()
+        tokens = token_lists(signer.tokens(signer.views(text_column(list(texts))))).to_pylist()
         of_sentences += [
             (first + place, position, *told, *[None] * 6)
             for position, told in enumerate(zip(hashes(texts), texts, tokens, strict=True))
         ]
-    return table_of_rows(of_documents, DOCUMENT_ROWS), table_of_rows(of_sentences, sentence_rows(signing.tokens))
+    return table_of_rows(of_documents, DOCUMENT_ROWS), table_of_rows(of_sentences, SENTENCE_ROWS)
 
 
 def read(store: Store, documents: Sequence[Document], source: SourceCheckpoint | None = None) -> dict[str, int]:
@@ -158,12 +159,11 @@ def test_what_is_loaded_is_there(store: Store) -> None:
 
 def test_signatures_and_texts(store: Store) -> None:
     read(store, DOCUMENTS)
-    schema = signatures_schema(store.signing.tokens)
 
     def sentences(across: str, **which: Any) -> list[tuple[int, int]]:
         slices = [rows for _, rows in store.corpus.signatures(across, **which)]
         tables = [one if isinstance(one, pa.Table) else one.read_all() for one in slices]
-        whole = pa.concat_tables([schema.empty_table(), *tables])
+        whole = pa.concat_tables([SIGNATURES.empty_table(), *tables])
         return sorted(zip(whole["hash"].to_pylist(), whole["group_id"].to_pylist(), strict=True))
 
     every = [(text, number) for number, (_, _, texts) in enumerate(DOCUMENTS) for text in hashes(texts)]
@@ -195,7 +195,7 @@ def test_sentences_are_found(store: Store) -> None:
         "revision": None, "timestamp": None, "hash": hashes(TEXTS[:1])[0],
     }  # fmt: skip
     signer = TextSigner(store.signing)
-    [tokens] = signer.tokens(signer.shingled(text_column([TEXTS[0]]))).tolist()
+    [tokens] = token_lists(signer.tokens(signer.views(text_column([TEXTS[0]])))).to_pylist()
     alike = store.corpus.sentences(SentenceQuery(tokens=tokens))
     assert {"1:0", "2:0"} <= set(ids(alike))
     assert ids(store.corpus.sentences(SentenceQuery(tokens=tokens, limit=2))) == ["1:0", "2:0"]

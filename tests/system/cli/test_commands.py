@@ -78,7 +78,7 @@ def test_status_in_words_and_json(finished: Path) -> None:
     assert "source: a  400 documents" in words.stdout
     state = json.loads(esdedup("status", "--json", "--store", "out/store.duckdb", cwd=finished).stdout)
     assert state["counts"]["documents"] == 400
-    assert state["last_scan"]["scanning"]["jaccard"] == 0.8
+    assert state["last_scan"]["scanning"]["jaccard"] == 0.7
     assert not state["unfinished"]
 
 

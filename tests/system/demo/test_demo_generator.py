@@ -19,6 +19,7 @@ from esdedup.demo.vocabulary import ADJECTIVES, NOUNS, VERBS, name_of
 from esdedup.demo.wiki import generate, page_id
 from esdedup.errors import UsageError
 from esdedup.text.segment import segment
+from esdedup.text.splitting import Splitting
 from esdedup.text.wikitext.fast import FastCleaner
 from esdedup.text.wikitext.rules import Names
 
@@ -43,7 +44,7 @@ def wikitexts(dump: bytes) -> dict[str, str]:
 def sentences_of(dump: bytes) -> dict[str, list[str]]:
     cleaner = FastCleaner(Names())
     texts = wikitexts(dump)
-    units = segment([cleaner.clean(text) for text in texts.values()], "sentence", "en")
+    units = segment([cleaner.clean(text) for text in texts.values()], Splitting("sentence", "en"))
     found: dict[str, list[str]] = {document: [] for document in texts}
     documents = list(texts)
     for text, owner in zip(units.texts.to_pylist(), units.document.tolist(), strict=True):
@@ -191,5 +192,5 @@ def test_words_are_shorter_than_a_shingle() -> None:
 def test_generated_sentences_split_where_they_were_joined() -> None:
     made_sentences = list(generate_sentences(2000, 5))
     assert made_sentences == list(generate_sentences(2000, 5))
-    units = segment([" ".join(made_sentences)], "sentence", "en")
+    units = segment([" ".join(made_sentences)], Splitting("sentence", "en"))
     assert units.texts.to_pylist() == made_sentences

@@ -15,13 +15,12 @@ from esdedup.errors import SettingsError, StoreSourcesError, UsageError
 from tests.support.corpus import corpus, jaccard
 from tests.support.dumps import dump
 from tests.support.killed import KilledError
-from tests.support.records import records, table
+from tests.support.records import RECORDS, records, table
 from tests.support.stores import RunJob, Stores
 from tests.support.written import lines
 
 ROWS = records(71, 300)
 TEXTS = dict(ROWS)
-RECORDS: dict[str, Any] = {"unit": "record", "min_chars": 0}
 
 
 def rows_of(path: Path) -> list[tuple[str, str]]:
@@ -56,13 +55,14 @@ def test_what_goes_was_verified_against_what_stays(
         one, other = TEXTS[drop["id"]], TEXTS[drop["kept"]]
         assert drop["kept"] in stays
         assert drop["jaccard"] == round(jaccard(one, other), 6) >= 0.8
-        assert drop["reason"] == ("identical" if one == other else "near-duplicate")
+        assert drop["reason"] == ("identical" if one == other else "near")
         if keep == "first":
             assert order.index(drop["kept"]) < order.index(drop["id"])
         else:
             assert len(other) >= len(one)
-    assert done["dropped"] == {
-        reason: sum(drop["reason"] == reason for drop in drops) for reason in ("identical", "near-duplicate")
+    assert done["records"]["dropped"] == {
+        reason: sum(drop["reason"] == reason for drop in drops)
+        for reason in ("identical", "near", "contained", "in_reference")
     }
     # what stays is no pair any more
     again = run(tmp_path / "clean" / "news.tsv", out=tmp_path / "again", **RECORDS)
@@ -92,7 +92,7 @@ def test_sentences_go_out_of_the_texts_that_they_stand_in(tmp_path: Path, dedupe
             ).encode()
         )
     )
-    done = dedupe(source, out=tmp_path / "clean", jaccard=0.99)
+    done = dedupe(source, out=tmp_path / "clean", jaccard=0.99, unit="sentence")
     left = [json.loads(line) for line in gzip.decompress((tmp_path / "clean" / source.name).read_bytes()).splitlines()]
     assert {row["id"]: row["text"] for row in left} == {
         "1": " ".join(pool[:4]), "2": f"{pool[4]} {pool[5]}", "4": " ".join(pool[6:9]),

@@ -13,19 +13,18 @@ from esdedup.errors import SettingsError, UsageError
 from tests.support.commands import esdedup as command
 from tests.support.corpus import true_pairs
 from tests.support.killed import KilledError
-from tests.support.records import records, table
+from tests.support.records import RECORDS, SIGNED, records, table
 from tests.support.stores import RunJob
 from tests.support.written import lines, results
 
-RECORDS: dict[str, Any] = {"unit": "record", "min_chars": 0}
-FEW: dict[str, Any] = {**RECORDS, "bands": 1, "rows": 30}  # tokens that find next to nothing
+FEW: dict[str, Any] = {**SIGNED, "bands": 1, "rows": 30}  # tokens that find next to nothing
 
 
 def test_it_finds_what_tokens_miss(tmp_path: Path, address: str) -> None:
     rows = records(71, 400)
     esdedup.index(table(tmp_path / "a.tsv", rows), store=address, **FEW)
-    by_tokens = esdedup.scan(store=address)
-    summary = esdedup.scan(store=address, exact=True, out=tmp_path / "exact")
+    by_tokens = esdedup.scan(store=address, jaccard=0.8)
+    summary = esdedup.scan(store=address, exact=True, jaccard=0.8, out=tmp_path / "exact")
     texts = dict(rows)
     truth = true_pairs(list(texts.values()), 0.8)
     found = {
@@ -57,7 +56,7 @@ def test_explain_says_what_counted(tmp_path: Path, address: str, run: RunJob) ->
 def test_what_is_added_is_compared_with_all(tmp_path: Path, address: str, run: RunJob) -> None:
     rows = records(73, 300)
     esdedup.index(table(tmp_path / "a.tsv", rows[:290]), store=address, **FEW)
-    esdedup.scan(store=address, exact=True)
+    esdedup.scan(store=address, exact=True, jaccard=0.8)
     esdedup.add(table(tmp_path / "b.tsv", rows[290:]), store=address, out=tmp_path / "grown")
     assert esdedup.status(store=address)["last_scan"]["scanning"]["candidates"] == "exact"
     texts = dict(rows)

@@ -23,7 +23,7 @@ from esdedup.output.overlap import COMMON
 from esdedup.store.corpus import SentenceQuery
 from esdedup.store.store import Store
 from tests.support.corpus import corpus, edited, jaccard, sentence, shingle_set
-from tests.support.records import records, table
+from tests.support.records import SIGNED, records, table
 from tests.support.stores import KINDS
 from tests.support.written import lines
 
@@ -45,7 +45,7 @@ def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     path = str(folder / "s.duckdb")
     if request.param == "server":
         path = f"{request.getfixturevalue('elastic_url')}/questions-{uuid.uuid4().hex[:8]}"
-    esdedup.index(table(folder / "news.tsv", ROWS + ODD), store=path, unit="record", min_chars=0)
+    esdedup.index(table(folder / "news.tsv", ROWS + ODD), store=path, **SIGNED)
     esdedup.scan(store=path)
     with esdedup.open_store(path, read_only=True) as opened:
         yield opened
@@ -53,8 +53,8 @@ def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 def tokens(texts: list[str]) -> list[set[int]]:
-    signer = TextSigner(Signing())
-    return [set(row) for row in signer.tokens(signer.shingled(text_column(texts))).tolist()]
+    signer = TextSigner(Signing.of(**SIGNED))
+    return [set(row) for row in signer.tokens(signer.views(text_column(texts))).tolist()]
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -119,7 +119,7 @@ def test_explain_says_why(tmp_path: Path, address: str) -> None:
     near, far = edited(source, base, 1), edited(source, base, 6)
     rows = [("a", base), ("b", near), ("c", far), ("d", sentence(source, 30)), ("e", base)]
     path = address
-    esdedup.index(table(tmp_path / "t.tsv", rows), store=path, unit="record")
+    esdedup.index(table(tmp_path / "t.tsv", rows), store=path, **SIGNED)
     esdedup.scan(store=path)
     verdicts = {key: esdedup.explain("a", key, store=path)["verdict"] for key in "bcde"}
     assert verdicts["b"].startswith("a pair")
@@ -228,7 +228,7 @@ EXPECTED = {
 def test_clusters_by_odd_words(tmp_path: Path, address: str) -> None:
     """A word is one where Unicode says so, and signs count where they are asked for."""
     rows = [(f"r{number}", TEXTS[number // 2]) for number in range(2 * len(TEXTS))]
-    esdedup.index(table(tmp_path / "a.tsv", rows), store=address, unit="record", min_chars=0)
+    esdedup.index(table(tmp_path / "a.tsv", rows), store=address, **SIGNED)
     esdedup.scan(store=address)
     found = [
         "".join(

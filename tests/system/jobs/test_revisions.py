@@ -21,6 +21,7 @@ from esdedup.jobs.revision_deltas import DeltaReader
 from esdedup.matching.signing import Signing
 from esdedup.store.ledger import SourceCheckpoint
 from esdedup.text.segment import segment
+from esdedup.text.splitting import Splitting
 from esdedup.text.wikitext.fast import FastCleaner
 from esdedup.text.wikitext.rules import Names
 from tests.support.corpus import corpus
@@ -44,7 +45,7 @@ def expected(dumped: Path, min_chars: int, max_chars: int) -> tuple[list[Sentenc
         for batch in stream:
             cleaner = FastCleaner(Names(stream.namespaces))
             for text, revision in zip(batch["text"].to_pylist(), batch["revision"].to_pylist(), strict=True):
-                for unit in segment([cleaner.clean(text)], "sentence", "en").texts.to_pylist():
+                for unit in segment([cleaner.clean(text)], Splitting("sentence", "en")).texts.to_pylist():
                     first.setdefault(unit, revision)
                     last[unit] = revision
     rows = [(position, unit, first[unit], last[unit]) for position, unit in enumerate(first)]

@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import esdedup
-from esdedup.errors import SettingsError, StoreSettingsError, StoreSourcesError, UsageError
+from esdedup.errors import NothingComparedError, SettingsError, StoreSettingsError, StoreSourcesError, UsageError
 from tests.support.corpus import sentence, true_pairs
-from tests.support.records import records, table
+from tests.support.records import RECORDS, SIGNED, records, table
 from tests.support.stores import RunJob, Stores
 from tests.support.written import lines, results
 
@@ -24,7 +24,7 @@ FILES = [
 def test_files_hold_what_the_contract_says(tmp_path: Path, run: RunJob, stores: Stores) -> None:
     rows = records()
     out = tmp_path / "out"
-    summary = run(table(tmp_path / "news.tsv", rows), out=out, unit="record", min_chars=0)
+    summary = run(table(tmp_path / "news.tsv", rows), out=out, **RECORDS)
     expected = [name for name in FILES if not (stores.on_server and name == "store.duckdb")]
     assert sorted(path.name for path in out.iterdir()) == expected
     first: dict[str, str] = {}
@@ -98,11 +98,11 @@ def test_several_sources_are_named_and_repeated_ids_numbered(tmp_path: Path, run
     text = sentence(random.Random(6), 30)
     one = table(tmp_path / "one.tsv", [("x", text), ("x", text), ("y y", text)])
     two = table(tmp_path / "two.tsv", [("x", text)])
-    summary = run(one, two, out=tmp_path / "out", unit="record")
+    summary = run(one, two, out=tmp_path / "out", **RECORDS)
     [cluster] = lines(tmp_path / "out" / "clusters.jsonl")
     assert [member["id"] for member in cluster["members"]] == ["one/x", "one/x#2", "one/y y", "two/x"]
     assert (tmp_path / "out" / "clusters.txt").read_text() == "one/x one/x#2 one/y%20y two/x\n"
-    assert summary["skipped"] == {"repeated_id": 1}
+    assert (summary["renamed"], summary["skipped"]) == (1, {})
 
 
 @pytest.mark.parametrize(("across", "found"), [("any", 4), ("documents", 2), ("sources", 1)])
@@ -114,17 +114,17 @@ def test_across(tmp_path: Path, across: str, found: int, run: RunJob) -> None:
     two = table(tmp_path / "two.tsv", [("c", shared)])
     with one.open("a") as more:
         more.write(f"d\t{between}\n")
-    summary = run(one, two, out=tmp_path / "out", across=across)
+    summary = run(one, two, out=tmp_path / "out", across=across, unit="sentence")
     assert summary["counts"]["clusters"] == found
 
 
 def test_the_same_job_again_only_writes_its_files(tmp_path: Path, run: RunJob) -> None:
     source = table(tmp_path / "a.tsv", records())
     out = tmp_path / "out"
-    first = run(source, out=out, unit="record")
+    first = run(source, out=out, **RECORDS)
     before = results(out)
     (out / "clusters.jsonl").unlink()
-    again = run(source, out=out, unit="record")
+    again = run(source, out=out, **RECORDS)
     assert results(out) == before
     assert list(again["seconds"]) == ["export", "report"]
     assert again["counts"] == first["counts"]
@@ -137,7 +137,7 @@ def test_the_same_job_again_only_writes_its_files(tmp_path: Path, run: RunJob) -
 def test_other_sources_or_settings_in_the_same_store_are_errors(tmp_path: Path, run: RunJob) -> None:
     source = table(tmp_path / "a.tsv", records())
     out = tmp_path / "out"
-    run(source, out=out, unit="record")
+    run(source, out=out, **RECORDS)
     with pytest.raises(StoreSourcesError, match="--fresh"):
         run(table(tmp_path / "b.tsv", records(3)), out=out)
     with pytest.raises(StoreSettingsError, match=r"shingle char:12, you requested word:3"):
@@ -160,7 +160,7 @@ def test_parquet_holds_the_same(tmp_path: Path) -> None:
 
 
 def test_unverified_clusters_say_so(tmp_path: Path, run: RunJob) -> None:
-    summary = run(table(tmp_path / "a.tsv", records()), out=tmp_path / "out", verify="none", unit="record")
+    summary = run(table(tmp_path / "a.tsv", records()), out=tmp_path / "out", verify="none", **RECORDS)
     assert summary["verified"] is False
     assert {pair["jaccard"] for pair in lines(tmp_path / "out" / "pairs.jsonl")} == {None}
     chained = [one for one in lines(tmp_path / "out" / "clusters.jsonl") if one["distinct"] > 1]
@@ -172,8 +172,8 @@ def test_every_pair_is_written_also_of_texts_in_no_star(tmp_path: Path, run: Run
     words = [sentence(random.Random(n), 1)[:-1] for n in range(60)]
     chain = [(f"r{n}", " ".join(words[n : n + 40])) for n in range(8)]
     source = table(tmp_path / "a.tsv", chain)
-    stars = run(source, out=tmp_path / "stars", linkage="star", unit="record", min_chars=0, jaccard=0.9)
-    single = run(source, out=tmp_path / "single", unit="record", min_chars=0, jaccard=0.9)
+    stars = run(source, out=tmp_path / "stars", linkage="star", **SIGNED, jaccard=0.9)
+    single = run(source, out=tmp_path / "single", **SIGNED, jaccard=0.9)
     pairs = lines(tmp_path / "stars" / "pairs.jsonl")
     assert len(pairs) == stars["counts"]["pairs"] == single["counts"]["pairs"] > 0
     assert pairs == lines(tmp_path / "single" / "pairs.jsonl")
@@ -182,8 +182,9 @@ def test_every_pair_is_written_also_of_texts_in_no_star(tmp_path: Path, run: Run
 def test_nothing_found_writes_empty_files(tmp_path: Path, run: RunJob) -> None:
     for name in ("jsonl", "parquet"):
         (tmp_path / "a.txt").write_text("Nothing here is said twice, and nothing is long enough.")
-        summary = run(tmp_path / "a.txt", out=tmp_path / name, table=name)
-        assert summary["counts"]["clusters"] == 0
+        with pytest.raises(NothingComparedError, match="1 shorter than --min-chars 75") as error:
+            run(tmp_path / "a.txt", out=tmp_path / name, table=name)
+        assert error.value.result["counts"]["clusters"] == 0
     assert (tmp_path / "jsonl" / "clusters.jsonl").read_bytes() == b""
     assert pq.read_table(tmp_path / "parquet" / "pairs.parquet").num_rows == 0
 
@@ -203,8 +204,8 @@ def test_wrong_options_are_refused_before_work(tmp_path: Path) -> None:
 
 def test_texts_in_memory_cluster_like_a_store(tmp_path: Path, run: RunJob) -> None:
     rows = records(15)
-    run(table(tmp_path / "a.tsv", rows), out=tmp_path / "out", unit="record", min_chars=0)
-    found = esdedup.cluster_texts([text for _, text in rows])
+    run(table(tmp_path / "a.tsv", rows), out=tmp_path / "out", **RECORDS)
+    found = esdedup.cluster_texts([text for _, text in rows], **RECORDS)
     groups: dict[int, list[str]] = {}
     for (key, _), label in zip(rows, found.label.tolist(), strict=True):
         groups.setdefault(label, []).append(key)

@@ -12,9 +12,9 @@ from esdedup.errors import EvaluationError, StoreError, UsageError
 from tests.support.commands import esdedup as command
 from tests.support.corpus import true_pairs
 from tests.support.killed import KilledError
-from tests.support.records import records, table
+from tests.support.records import RECORDS, records, table
 
-FEW: dict[str, Any] = {"unit": "record", "min_chars": 0, "bands": 2, "rows": 8}
+FEW: dict[str, Any] = {**RECORDS, "bands": 2, "rows": 8}
 
 
 def indexed(folder: Path, address: str, seed: int) -> list[tuple[str, str]]:
@@ -43,7 +43,7 @@ def test_against_every_pair(tmp_path: Path, address: str) -> None:
 
 def test_against_a_file(tmp_path: Path, address: str) -> None:
     rows = indexed(tmp_path, address, 122)
-    esdedup.scan(store=address)
+    esdedup.scan(store=address, jaccard=0.8)
     texts = dict(rows)
     first = {text: key for key, text in reversed(rows)}
     truth = [(first[a], first[b], jaccard) for (a, b), jaccard in true_pairs(list(texts.values()), 0.8).items()]

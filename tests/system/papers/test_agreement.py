@@ -19,7 +19,7 @@ from esdedup.columns.database import Database
 from esdedup.columns.hashing import content_hashes
 from esdedup.engines.local.engine import LocalEngine
 from esdedup.errors import SettingsError
-from esdedup.matching.engine import Found, MatchContext, Sentences, signatures_schema
+from esdedup.matching.engine import SIGNATURES, Found, MatchContext, Sentences
 from esdedup.matching.protocol import Scanning
 from esdedup.matching.signers.minhash_kernels import family, minhash_values
 from esdedup.matching.signers.text_signer import TextSigner
@@ -57,9 +57,9 @@ def scan(
         pa.array(hashes),
         pa.array(group_ids or [-1] * len(texts), pa.int64()),
         pa.array(np.diff(offsets), pa.int32()),
-        pa.array([[0] * signing.tokens] * len(texts), pa.list_(pa.int64(), signing.tokens)),
+        pa.array([[0] * signing.tokens] * len(texts), pa.list_(pa.int64())),
     ]
-    rows = pa.table(columns, schema=signatures_schema(signing.tokens))
+    rows = pa.table(columns, schema=SIGNATURES)
 
     def fetch(wanted: pa.Table) -> Iterator[pa.RecordBatch]:
         found = wanted["hash"].combine_chunks()

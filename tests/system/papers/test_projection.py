@@ -160,7 +160,7 @@ def test_exact_pairs_are_the_candidates_that_are_similar() -> None:
     assert collided.candidates == len(everything) > len(rows) > 10
     assert all(shared == everything[a, b] for a, b, _, _, shared in rows)
     signer = TextSigner(Signing())
-    tokens = {text: signer.tokens(signer.shingled(text_column([text])))[0] for text in set(texts)}
+    tokens = {text: signer.tokens(signer.views(text_column([text])))[0] for text in set(texts)}
     assert everything == {(a, b): int((tokens[a] == tokens[b]).sum()) for a, b in everything}
     assert 0 in everything.values()
     near, _ = project(texts, by_projection(hamming=15, verify="exact", word_edit_distance=1))

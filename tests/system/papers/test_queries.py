@@ -17,6 +17,7 @@ from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import Signing
 from esdedup.matching.verify.edits import word_edit_distances
 from esdedup.papers.queries.queries_scan import value_terms, weighted_cosines
+from esdedup.text.shingles import shingle_sets
 from tests.support.collisions import TIGHT, Row, collide
 from tests.support.corpus import corpus, template
 
@@ -36,7 +37,7 @@ def terms_of(texts: list[str], query_by: str) -> list[set[int]]:
     if query_by == "signature":
         values = minhash_values(*shingled, *family(SIGNING.seed, 20), SIGNING.hash_bits)
         return [set((value_terms(row.reshape(1, -1)) >> np.uint64(11)).tolist()) for row in values]
-    flat, bounds = signer.sets(shingled)
+    flat, bounds = shingle_sets(*shingled)
     return [set((flat[begin:end] >> np.uint64(11)).tolist()) for begin, end in pairwise(bounds)]
 
 
@@ -92,7 +93,7 @@ def test_verified_by_the_cosine_of_rare_shingles() -> None:
     texts = sorted(set(corpus(104, 200)))
     rows, _ = by_queries(texts, verify="cosine", cosine=0.5, word_edit_distance=None, top=1000)
     signer = TextSigner(SIGNING)
-    flat, bounds = signer.sets(signer.shingled(text_column(texts)))
+    flat, bounds, _ = signer.sets(signer.views(text_column(texts))).trimmed()
     sets = [set(flat[begin:end].tolist()) for begin, end in pairwise(bounds)]
     held = {shingle: sum(shingle in one for one in sets) for shingle in set(flat.tolist())}
 

@@ -198,7 +198,7 @@ def test_few_and_many_tokens_are_looked_up_alike(
         with esdedup.open_store(collections(kind).store, read_only=True) as store:
             texts = [row["text"] for cluster in esdedup.clusters(store=store) for row in cluster["members"]][:20]
             signer = TextSigner(store.signing)
-            tokens = np.unique(signer.tokens(signer.shingled(pa.array(texts, pa.large_string())))).tolist()
+            tokens = np.unique(signer.tokens(signer.views(pa.array(texts, pa.large_string())))).tolist()
             for at_once in (0, 10_000):
                 monkeypatch.setattr(sentence_lookup, "_ONE_BY_ONE", at_once)
                 rows = store.corpus.sentences(SentenceQuery(tokens=tokens, limit=most))

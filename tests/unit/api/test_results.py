@@ -23,8 +23,11 @@ def test_fields_are_attributes_and_items() -> None:
 
 
 def test_a_result_shows_what_matters() -> None:
-    counts = Indexed({"documents": 1200, "new": 1000}, {"too_short": 3}, [])
-    assert repr(counts) == "Indexed(documents: 1,200, new: 1,000, too short: 3, damaged: [])"
+    counts = Indexed({}, {"documents": 1200, "new": 1000}, {}, 2, {"redirect": 3}, [])
+    assert (
+        repr(counts)
+        == "Indexed(settings: {}, documents: 1,200, new: 1,000, records: {}, renamed: 2, redirect: 3, damaged: [])"
+    )
     assert "&lt;b&gt;" in HIT._repr_html_()
     assert "<b>" not in HIT._repr_html_()
 

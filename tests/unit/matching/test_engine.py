@@ -18,7 +18,8 @@ from esdedup.columns.hashing import content_hashes
 from esdedup.engines import ENGINES
 from esdedup.engines.local.engine import LocalEngine
 from esdedup.errors import SettingsError, UsageError
-from esdedup.matching.engine import MatchContext, Sentences, signatures_schema
+from esdedup.matching.engine import SIGNATURES, MatchContext, Sentences
+from esdedup.matching.groups import token_lists
 from esdedup.matching.protocol import MATCHERS, Scanning
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import Signing
@@ -35,9 +36,9 @@ def both(
     signer = TextSigner(SIGNING)
     column = text_column(texts)
     hashes = content_hashes(*text_buffers(column))
-    tokens = signer.tokens(signer.shingled(column))
+    tokens = token_lists(signer.tokens(signer.views(column))).to_pylist()
     rows = [
-        {"hash": int(hash_), "group_id": group_id, "length": len(text.encode()), "tokens": row.tolist()}
+        {"hash": int(hash_), "group_id": group_id, "length": len(text.encode()), "tokens": row}
         for hash_, group_id, text, row in zip(hashes, group_ids or [-1] * len(texts), texts, tokens, strict=True)
     ]
     known = dict(zip((int(hash_) for hash_ in hashes), texts, strict=True))
@@ -48,7 +49,7 @@ def both(
         named = wanted["hash"].combine_chunks()
         yield pa.record_batch({"hash": named, "text": [known[hash_] for hash_ in named.to_pylist()]})
 
-    table = pa.Table.from_pylist(rows, signatures_schema(SIGNING.tokens))
+    table = pa.Table.from_pylist(rows, SIGNATURES)
     stale = None if changed is None else pa.table({"hash": np.array(sorted(changed), np.uint64)})
     sentences = Sentences(SIGNING.tokens, lambda _: [(0, table)], fetch, stale)
     pairs, found = [], []

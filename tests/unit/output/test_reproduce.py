@@ -53,7 +53,8 @@ def test_sources_that_were_read_in_different_ways_have_their_own_commands() -> N
     ]
     told = commands(marks, USUAL | {"min-chars": 9, "jaccard": 0.9, "kinds": False}, "s.duckdb")
     assert [words(command)[1:] for command in told] == [
-        ["index", "/d/a.tsv", "/d/b.tsv", "--limit", "5", "--min-chars", "9", "--store", "found/store.duckdb"],
+        ["index", "/d/a.tsv", "/d/b.tsv", "--limit", "5", "--unit", "sentence", "--min-chars", "9",
+         "--store", "found/store.duckdb"],
         ["index", "/d/c.tsv", "--no-header", "--id-column", "line", "--namespaces", "0,14", "--source-name", "other",
          "--store", "found/store.duckdb"],
         ["index", "/d/texts", "--store", "found/store.duckdb"],

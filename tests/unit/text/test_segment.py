@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from esdedup.text.segment import segment, spans, split, unwrap, without
+from esdedup.text.splitting import Splitting
 
 PIECES = [
     "One is here.", "Two", ".", "Mr. B", "B", "S.", "U.S.", "(a", ")", '"', "中文。", "e\u0301", " ", "  ", "\n",
@@ -33,11 +34,11 @@ LANGUAGES = st.sampled_from(["en", "de", "zh", "kk", "it"])
     ],
 )
 def test_sentences(document: str, units: list[str]) -> None:
-    assert segment([document], "sentence", "en").texts.to_pylist() == units
+    assert segment([document], Splitting("sentence", "en")).texts.to_pylist() == units
 
 
 def test_records_keep_their_sentences_together() -> None:
-    units = segment(["One. Two.\n\nThree.", " ", "Four."], "record", "en")
+    units = segment(["One. Two.\n\nThree.", " ", "Four."], Splitting("record", "en"))
     assert units.texts.to_pylist() == ["One. Two. Three.", "Four."]
     assert units.document.tolist() == [0, 2]
     assert units.length.tolist() == [16, 5]
@@ -45,7 +46,7 @@ def test_records_keep_their_sentences_together() -> None:
 
 @given(st.lists(st.text(), max_size=4))
 def test_units_are_trimmed_and_owned(documents: list[str]) -> None:
-    units = segment(documents, "sentence", "en")
+    units = segment(documents, Splitting("sentence", "en"))
     for text, length in zip(units.texts.to_pylist(), units.length.tolist(), strict=True):
         assert text == " ".join(text.split(" "))
         assert text.strip() == text != ""
@@ -56,9 +57,9 @@ def test_units_are_trimmed_and_owned(documents: list[str]) -> None:
 @given(st.one_of(MIXED, st.text()), LANGUAGES)
 def test_spans_are_the_units(document: str, lang: str) -> None:
     text = unicodedata.normalize("NFC", document)
-    assert "".join(split(text, lang)) == unwrap(text)
-    found = spans(text, lang)
-    units = segment([document], "sentence", lang).texts.to_pylist()
+    assert "".join(split(text, Splitting("sentence", lang))) == unwrap(text)
+    found = spans(text, Splitting("sentence", lang))
+    units = segment([document], Splitting("sentence", lang)).texts.to_pylist()
     assert [" ".join(text[begin:end].split()) for begin, end in found] == units
     gaps = [*found, (len(text), len(text))]
     end = 0
@@ -70,9 +71,9 @@ def test_spans_are_the_units(document: str, lang: str) -> None:
 @given(MIXED, LANGUAGES, st.data())
 def test_without_leaves_the_others(document: str, lang: str, data: st.DataObject) -> None:
     text = unicodedata.normalize("NFC", document)
-    units = segment([document], "sentence", lang).texts.to_pylist()
+    units = segment([document], Splitting("sentence", lang)).texts.to_pylist()
     gone = data.draw(st.sets(st.integers(0, len(units) - 1))) if units else set()
-    left = without(document, lang, gone)
+    left = without(document, Splitting("sentence", lang), gone)
     kept = [unit for at, unit in enumerate(units) if at not in gone]
     if not kept:
         assert left is None
@@ -84,7 +85,7 @@ def test_without_leaves_the_others(document: str, lang: str, data: st.DataObject
     if not gone:
         assert left == text
     with pytest.raises(IndexError):
-        without(document, lang, {len(units)})
+        without(document, Splitting("sentence", lang), {len(units)})
 
 
 @pytest.mark.parametrize(
@@ -103,11 +104,11 @@ def test_without_leaves_the_others(document: str, lang: str, data: st.DataObject
     ],
 )
 def test_without_keeps_the_layout(document: str, gone: list[int], left: str | None) -> None:
-    assert without(document, "en", gone) == left
+    assert without(document, Splitting("sentence", "en"), gone) == left
 
 
 @pytest.mark.parametrize("lang", ["en", "fr", "kk"])
 @pytest.mark.parametrize("text", ["Written by J. B\xa0. Next.", "Plan B\u3000. Then", "U.S.\u202f. More", "B \u2009."])
 def test_an_initial_and_a_wide_space(text: str, lang: str) -> None:
     # sentencex itself panics on these
-    assert "".join(split(text, lang)) == text
+    assert "".join(split(text, Splitting("sentence", lang))) == text

@@ -16,7 +16,7 @@ from esdedup.matching.signing import Signing
 
 def sets(texts: list[str], **options: object) -> list[np.ndarray]:
     signer = TextSigner(Signing.of(**options))  # type: ignore[arg-type]
-    flat, bounds = signer.sets(signer.shingled(text_column(texts)))
+    flat, bounds, _ = signer.sets(signer.views(text_column(texts))).trimmed()
     return [flat[begin:end] for begin, end in pairwise(bounds)]
 
 

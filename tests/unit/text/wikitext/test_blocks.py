@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from esdedup.text.segment import segment
+from esdedup.text.splitting import Splitting
 from esdedup.text.wikitext.blocks import Blocks, PageBlocks, WholeTexts
 from esdedup.text.wikitext.fast import FastCleaner
 from esdedup.text.wikitext.rules import Names
@@ -94,7 +95,8 @@ def test_blocks_together_are_the_page(revisions: list[str]) -> None:
         whole = CLEANER.clean(revision)
         assert "".join(blocks) == whole
         assert (
-            segment(blocks, "sentence", "en").texts.to_pylist() == segment([whole], "sentence", "en").texts.to_pylist()
+            segment(blocks, Splitting("sentence", "en")).texts.to_pylist()
+            == segment([whole], Splitting("sentence", "en")).texts.to_pylist()
         )
 
 

@@ -1,0 +1,180 @@
+"""The result of `dedupe` for a table in memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from esdedup.errors import UsageError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from esdedup.columns.tables import Table
+    from esdedup.jobs.table_dedupe import Compared, Drops
+
+T = TypeVar("T")
+
+_SHOWN = 10
+_CELL = 80
+
+
+@dataclass(frozen=True)
+class Source:
+    """What was compared, kept so that other thresholds need no second comparison."""
+
+    table: Table
+    texts: pa.ChunkedArray
+    ids: list[Any]
+    old_ids: list[Any]  # of the texts of a reference, by number of the text
+    old_texts: list[Any]
+    compared: Compared
+    not_compared: dict[str, int]
+    keep: str
+
+
+class Deduplicated(Generic[T]):
+    """A table without its duplicates.
+
+    `kept` is of the kind that came in. `records` counts rows: `in`, `kept`, `dropped` by reason, and `not_compared` by
+    reason; rows that were not compared are kept. `threshold` is the lowest Jaccard similarity of a pair.
+    """
+
+    def __init__(self, source: Source, threshold: float, least: float) -> None:
+        self._source = source
+        self._least = least
+        self.threshold = threshold
+
+    @cached_property
+    def _drops(self) -> Drops:
+        from esdedup.jobs.table_dedupe import decide
+
+        return decide(self._source.compared, self._source.keep, self.threshold)
+
+    @cached_property
+    def kept(self) -> T:
+        """The rows that stay, in their order."""
+        import numpy as np
+
+        stays = np.ones(len(self._source.texts), np.bool_)
+        stays[self._drops.row] = False
+        found: T = self._source.table.take(np.flatnonzero(stays).tolist())
+        return found
+
+    @cached_property
+    def dropped(self) -> list[dict[str, Any]]:
+        """The dropped rows: `id`, `cluster`, the id that is `kept`, `reason` and `jaccard`; for texts in a reference
+        also `reference` and `reference_text`.
+        """
+        import numpy as np
+
+        source, drops = self._source, self._drops
+        columns = [drops.row, drops.kept, np.array(drops.reason), drops.jaccard, drops.cluster]
+        found = [
+            {
+                "id": source.ids[row],
+                "cluster": f"{cluster:016x}",
+                "kept": None if kept < 0 else source.ids[kept],
+                "reason": reason,
+                "jaccard": round(jaccard, 6),
+            }
+            for row, kept, reason, jaccard, cluster in zip(*(column.tolist() for column in columns), strict=True)
+        ]
+        for place, text in self._references():
+            found[place] |= {"reference": source.old_ids[text], "reference_text": source.old_texts[text]}
+        return found
+
+    def _references(self) -> list[tuple[int, int]]:
+        """The drops that stand in a reference, by their place, and the texts there."""
+        compared, drops = self._source.compared, self._drops
+        text_of = dict(zip(compared.row.tolist(), compared.text.tolist(), strict=True))
+        rows = drops.row.tolist()
+        return [
+            (place, int(compared.reference[text_of[rows[place]]]))
+            for place, reason in enumerate(drops.reason)
+            if reason == "in_reference"
+        ]
+
+    @cached_property
+    def records(self) -> dict[str, Any]:
+        """The counts of rows."""
+        total = len(self._source.texts)
+        reasons = ("identical", "near", "contained", "in_reference")
+        dropped = {reason: self._drops.reason.count(reason) for reason in reasons}
+        kept = total - len(self._drops.row)
+        return {"in": total, "kept": kept, "dropped": dropped, "not_compared": self._source.not_compared}
+
+    @cached_property
+    def clusters(self) -> list[dict[str, Any]]:
+        """Clusters of two or more rows, the largest first: `id`, `size`, `distinct` texts, and the ids of `members`."""
+        source, of = self._source, self._drops.cluster_of
+        members: dict[int, list[int]] = {}
+        for place, cluster in enumerate(of.tolist()):
+            if cluster >= 0:
+                members.setdefault(cluster, []).append(place)
+        compared = source.compared
+        found = [
+            {
+                "id": f"{int(compared.hash[cluster]):016x}",
+                "size": len(places),
+                "distinct": len({int(compared.text[place]) for place in places}),
+                "members": [source.ids[int(compared.row[place])] for place in places],
+            }
+            for cluster, places in members.items()
+        ]
+        return sorted(found, key=lambda cluster: (-cluster["size"], cluster["id"]))
+
+    @cached_property
+    def pairs(self) -> pa.Table:
+        """The pairs of distinct texts, as an Arrow table: `a`, `b` (ids of their first rows) and `jaccard`."""
+        import numpy as np
+        import pyarrow as pa
+
+        compared, ids = self._source.compared, self._source.ids
+        strong = compared.jaccard >= self.threshold
+        first = np.full(len(compared.hash), len(compared.row))
+        np.minimum.at(first, compared.text, np.arange(len(compared.row)))
+        ends = np.sort(np.stack([first[compared.a[strong]], first[compared.b[strong]]]), axis=0)
+        order = np.lexsort(ends[::-1])
+        rows = compared.row[ends[:, order]]
+        named = [[ids[row] for row in end.tolist()] for end in rows]
+        return pa.table({"a": named[0], "b": named[1], "jaccard": compared.jaccard[strong][order]})
+
+    def rethreshold(self, jaccard: float) -> Deduplicated[T]:
+        """Return the result for a higher threshold, without comparing again.
+
+        Raises `UsageError` for a lower one than that of the comparison.
+        """
+        if not self._least <= jaccard <= 1:
+            raise UsageError(
+                f"the rows were compared with jaccard {self._least:g}; rethreshold takes {self._least:g} to 1, "
+                f"not {jaccard:g}: for a lower one, call dedupe again"
+            )
+        return Deduplicated(self._source, jaccard, self._least)
+
+    def __repr__(self) -> str:
+        from esdedup.jobs.accounting import in_words
+
+        return f"Deduplicated(jaccard {self.threshold:g}: {in_words(self.records, 'record')})"
+
+    def _repr_html_(self) -> str:
+        from esdedup.jobs.accounting import in_words
+
+        texts = dict(zip(map(str, self._source.ids), self._source.texts.to_pylist(), strict=True))
+        rows = "".join(
+            f"<tr><td>{escape(row['reason'])}</td><td>{row['jaccard']:.3f}</td><td>{_cell(texts[str(row['id'])])}</td>"
+            f"<td>{_cell(row.get('reference_text') or texts.get(str(row['kept'])))}</td></tr>"
+            for row in self.dropped[:_SHOWN]
+        )
+        more = len(self.dropped) - _SHOWN
+        rest = f"<p>… {more:,} more</p>" if more > 0 else ""
+        head = "<tr><th>reason</th><th>Jaccard</th><th>dropped</th><th>kept</th></tr>"
+        table = f"<table>{head}{rows}</table>{rest}" if rows else ""
+        return f"<p>{escape(in_words(self.records, 'record'))}</p>{table}"
+
+
+def _cell(text: str | None) -> str:
+    short = text or ""
+    return escape(short if len(short) <= _CELL else short[: _CELL - 1] + "…")

@@ -1,0 +1,226 @@
+"""Tables in memory: their columns, and some of their rows in the form that came in."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from types import NoneType
+from typing import Any, ClassVar
+
+import narwhals.stable.v2 as nw
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from esdedup.errors import UsageError
+
+TEXT, ID = "text", "id"
+"""The columns of texts and ids, unless others are named."""
+
+
+class Table(ABC):
+    """A table of one kind. Subclasses are tried in the order of `_KINDS`."""
+
+    what: ClassVar[str]
+    """What such tables are called in a message."""
+
+    def __init__(self, data: Any) -> None:
+        self.data = data
+
+    @staticmethod
+    @abstractmethod
+    def fits(data: Any) -> bool:
+        """Whether `data` is of this kind."""
+
+    @property
+    @abstractmethod
+    def names(self) -> list[str]:
+        """The columns."""
+
+    @abstractmethod
+    def column(self, name: str) -> pa.ChunkedArray:
+        """Return a column, of any type."""
+
+    @abstractmethod
+    def take(self, rows: Sequence[int]) -> Any:
+        """Return the rows with these numbers, in the form that came in."""
+
+
+class _Rows(Table):
+    """A list of strings, or of dicts."""
+
+    what = "a list of strings or of dicts"
+
+    def __init__(self, data: Any) -> None:
+        super().__init__(list(data))
+        kinds = set(map(type, self.data))
+        self._strings = all(issubclass(kind, str | NoneType) for kind in kinds)
+        if not self._strings and not all(issubclass(kind, dict | NoneType) for kind in kinds):
+            named = ", ".join(sorted(kind.__name__ for kind in kinds))
+            raise UsageError(f"the list has {named}; give strings, or dicts")
+
+    @staticmethod
+    def fits(data: Any) -> bool:
+        return isinstance(data, Iterable) and not isinstance(data, str | bytes | dict) and not hasattr(data, "shape")
+
+    @property
+    def names(self) -> list[str]:
+        return [TEXT] if self._strings else list(dict.fromkeys(key for row in self.data if row for key in row))
+
+    def column(self, name: str) -> pa.ChunkedArray:
+        values = self.data if self._strings else [None if row is None else row.get(name) for row in self.data]
+        try:
+            return pa.chunked_array([pa.array(values)])
+        except (pa.ArrowInvalid, pa.ArrowTypeError):  # of several types: each in its own form
+            return pa.chunked_array([pa.array([None if value is None else str(value) for value in values])])
+
+    def take(self, rows: Sequence[int]) -> Any:
+        return [self.data[row] for row in rows]
+
+
+class _HuggingFace(Table):
+    """A `datasets.Dataset`."""
+
+    what = "a Hugging Face Dataset"
+
+    @staticmethod
+    def fits(data: Any) -> bool:
+        return all(hasattr(data, name) for name in ("with_format", "select", "column_names"))
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.data.column_names)
+
+    def column(self, name: str) -> pa.ChunkedArray:
+        return self.data.select_columns([name]).with_format("arrow")[:][name]
+
+    def take(self, rows: Sequence[int]) -> Any:
+        return self.data.select(rows)
+
+
+class _Relation(Table):
+    """A DuckDB relation. It is read once."""
+
+    what = "a DuckDB relation"
+
+    def __init__(self, data: Any) -> None:
+        super().__init__(pa.table(data))
+
+    @staticmethod
+    def fits(data: Any) -> bool:
+        return type(data).__name__ == "DuckDBPyRelation"
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.data.column_names)
+
+    def column(self, name: str) -> pa.ChunkedArray:
+        return self.data[name]
+
+    def take(self, rows: Sequence[int]) -> Any:
+        import duckdb
+
+        return duckdb.from_arrow(self.data.take(pa.array(rows, pa.int64())))
+
+
+class _Frame(Table):
+    """A table of pandas, polars, pyarrow or another library that narwhals knows."""
+
+    what = "a table of pandas, polars or pyarrow"
+
+    def __init__(self, data: Any) -> None:
+        super().__init__(nw.from_native(data, eager_only=True))
+
+    @staticmethod
+    def fits(data: Any) -> bool:
+        return isinstance(nw.from_native(data, eager_only=True, pass_through=True), nw.DataFrame)
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.data.columns)
+
+    def column(self, name: str) -> pa.ChunkedArray:
+        found = self.data[name].to_arrow()
+        return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
+
+    def take(self, rows: Sequence[int]) -> Any:
+        return self.data[list(rows)].to_native()
+
+
+class _Stream(_Relation):
+    """Anything that has an Arrow C stream. What comes back is a pyarrow table."""
+
+    what = "anything with an Arrow C stream"
+
+    @staticmethod
+    def fits(data: Any) -> bool:
+        return hasattr(data, "__arrow_c_stream__")
+
+    def take(self, rows: Sequence[int]) -> Any:
+        return self.data.take(pa.array(rows, pa.int64()))
+
+
+_KINDS: tuple[type[Table], ...] = (_HuggingFace, _Relation, _Frame, _Stream, _Rows)
+
+
+def table_of(data: Any) -> Table:
+    """Return the table that `data` is. Raises `UsageError` if it is none."""
+    for kind in _KINDS:
+        if kind.fits(data):
+            return kind(data)
+    lazy = " (call .collect() first)" if hasattr(data, "collect") else ""
+    raise UsageError(
+        f"{type(data).__name__} is not a table{lazy}; give {', '.join(kind.what for kind in _KINDS)}, or paths of files"
+    )
+
+
+def texts_of(table: Table, columns: Sequence[str] | str | None) -> pa.ChunkedArray:
+    """Return the texts of a table: those of several columns are joined by a space. Missing ones are null.
+
+    Without `columns`: the column `text`, or the only column of strings. Raises `UsageError` if there is none.
+    """
+    if columns is None:
+        columns = [_usual(table)]
+    names = [columns] if isinstance(columns, str) else list(columns)
+    for name in names:
+        if name not in table.names:
+            raise UsageError(f"no column {name!r}; columns: {', '.join(map(str, table.names))}")
+    parts = [strings(table.column(name)) for name in names]
+    if len(parts) == 1:
+        return parts[0]
+    whole = [part.combine_chunks() for part in parts]
+    return pa.chunked_array(
+        [pc.binary_join_element_wise(*whole, pa.scalar(" ", pa.large_string()), null_handling="replace")]
+    )
+
+
+def _usual(table: Table) -> str:
+    if TEXT in table.names:
+        return TEXT
+    found = [name for name in table.names if _is_text(table.column(name).type)]
+    if len(found) != 1:
+        listed = ", ".join(map(str, table.names)) or "none"
+        raise UsageError(f"no column {TEXT!r}; name the columns of the text, as in columns=['name']; columns: {listed}")
+    return found[0]
+
+
+def ids_of(table: Table, column: str | None) -> list[Any]:
+    """Return the ids of the rows: those of `column` or of the column `id`, else the row numbers from 0."""
+    if column is not None and column not in table.names:
+        raise UsageError(f"no column {column!r}; columns: {', '.join(map(str, table.names))}")
+    name = column or (ID if ID in table.names else None)
+    texts = table.column(name).to_pylist() if name is not None else None
+    return list(range(len(strings(table.column(table.names[0]))))) if texts is None else texts
+
+
+def strings(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return a column as strings."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        column = column.cast(kind.value_type)
+    return column.cast(pa.large_string())
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))

@@ -1,0 +1,119 @@
+"""How many texts came in, and what became of them: which were compared, which were not, and why."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from esdedup.columns.records import Skips
+from esdedup.errors import NothingComparedError
+from esdedup.matching.signing import Signing
+from esdedup.store.ledger import SourceCheckpoint
+
+log = logging.getLogger("esdedup")
+
+RENAMED = "repeated_id"
+"""Among what was skipped: documents whose id was already read. They got a number, and are not skipped."""
+
+_UNREAD = {
+    "bad_csv": "not valid CSV",
+    "bad_json": "not valid JSON",
+    "bad_utf8": "not valid UTF-8 (--encoding)",
+    "no_id": "without an id (--id-column)",
+    "no_text": "without text (--text-column)",
+    "refused": "refused by the server",
+    "too_long_field": "with a field or a line that is too long to be read",
+    "too_long_text": "too long to be read",
+}
+"""Records that are no documents, by their reason among what was skipped."""
+
+
+COMPARED_OR_NOT = frozenset(_UNREAD) | {"too_short", "too_long", "no_words"}
+"""The reasons for which a text is not compared. The others concern whole pages, or the scan."""
+
+
+def skipped_by_reason(checkpoints: Sequence[SourceCheckpoint]) -> dict[str, int]:
+    """Return what was skipped in all sources together, by reason."""
+    total = Skips()
+    for checkpoint in checkpoints:
+        total.include(checkpoint.skips)
+    return dict(sorted(total.counts.items()))
+
+
+def warn_of_sources(checkpoints: Sequence[SourceCheckpoint]) -> None:
+    """Warn of a source that was probably not read as it should be: in another encoding, or from another column."""
+    for checkpoint in checkpoints:
+        counts, places = checkpoint.skips.counts, checkpoint.skips.places
+        total = checkpoint.documents + sum(counts.get(reason, 0) for reason in _UNREAD)
+        bad = counts.get("bad_utf8", 0) + counts.get("replaced_bytes", 0)
+        if bad > total / 100:
+            log.warning(
+                "%s: %s of %s records are not valid UTF-8; if the file has another encoding, name it, for example "
+                "--encoding cp1252",
+                checkpoint.path, f"{bad:,}", f"{total:,}",
+            )  # fmt: skip
+        if counts.get("no_text", 0) > total / 2:
+            first = "".join(f", as in {place}" for place in places.get("no_text", [])[:1])
+            log.warning(
+                "%s: %s of %s records have no text%s; name the column of the text with --text-column",
+                checkpoint.path, f"{counts['no_text']:,}", f"{total:,}", first,
+            )  # fmt: skip
+
+
+def accounted(
+    signing: Signing, checkpoints: Sequence[SourceCheckpoint], counts: Mapping[str, int | None]
+) -> dict[str, Any]:
+    """Return how many texts came `in`, how many were `compared`, and how many were `not_compared`, by reason.
+
+    Reasons name the option that decides. `counts` are those of the store.
+    """
+    skipped = skipped_by_reason(checkpoints)
+    read, kept = counts["sentences_read"] or 0, counts["sentences_kept"] or 0
+    left_out = {words: skipped[reason] for reason, words in _UNREAD.items() if skipped.get(reason)}
+    unread = sum(left_out.values())
+    lengths = {words: skipped[reason] for reason, words in bounds_in_words(signing).items() if skipped.get(reason)}
+    if sum(lengths.values()) != read - kept:
+        # documents were removed or replaced since they were read, and what was skipped of them is still counted
+        lengths = {"shorter or longer than --min-chars and --max-chars allow": read - kept} if read > kept else {}
+    return {"in": read + unread, "compared": kept, "not_compared": dict(sorted({**left_out, **lengths}.items()))}
+
+
+def bounds_in_words(signing: Signing) -> dict[str, str]:
+    """Return the reasons for which texts of a length are not compared, in words."""
+    return {
+        "too_short": f"shorter than --min-chars {_limits(signing, 'min_chars')}",
+        "too_long": f"longer than --max-chars {_limits(signing, 'max_chars')}",
+        "no_words": f"without words (--normalize {signing.form})",
+    }
+
+
+def _limits(signing: Signing, name: str) -> str:
+    usual = getattr(signing, name)
+    others = sorted({getattr(each, name) for each in signing.classes} - {usual})
+    named = " or ".join(f"{limit:,}" for limit in others)
+    return f"{usual:,} ({named} in scripts without spaces)" if named else f"{usual:,}"
+
+
+def in_words(records: Mapping[str, Any], unit: str) -> str:
+    """Return the counts as one line, and a second one if something was not compared."""
+    left_out = records["not_compared"]
+    total = sum(left_out.values())
+    if "kept" in records:
+        dropped = {reason.replace("_", " "): count for reason, count in records["dropped"].items() if count}
+        named = ", ".join(f"{count:,} {reason}" for reason, count in dropped.items())
+        middle = f"{records['kept']:,} kept · {sum(dropped.values()):,} dropped" + (f" ({named})" if named else "")
+    else:
+        middle = f"{records['compared']:,} compared"
+    first = f"{records['in']:,} {unit}s in · {middle} · {total:,} not compared"
+    why = ", ".join(f"{count:,} {reason}" for reason, count in left_out.items())
+    return f"{first}\nnot compared: {why}" if why else first
+
+
+def refuse_nothing(records: Mapping[str, Any], unit: str, result: Any) -> None:
+    """Raise `NothingComparedError` if texts were read and every one was left out."""
+    left_out = records["not_compared"]
+    total = sum(left_out.values())
+    if total and total == records["in"]:
+        why = ", ".join(f"{count:,} {reason}" for reason, count in left_out.items())
+        raise NothingComparedError(f"none of {total:,} {unit}s was compared: {why}", result)

@@ -1,0 +1,214 @@
+"""Reference collections: what is new is compared with them. They are only read."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from esdedup.columns.database import Database, private_database
+from esdedup.engines import ENGINES
+from esdedup.formats.locations import discover
+from esdedup.jobs.indexing import source_checkpoints
+from esdedup.jobs.progress_bar import Bar
+from esdedup.jobs.scanning import NAMED, named_pairs
+from esdedup.jobs.settings import Settings
+from esdedup.jobs.steps import Address, job_name, open_for, read_into, require_committed
+from esdedup.matching.engine import SIGNATURES, MatchContext, Sentences
+from esdedup.matching.groups import NO_TOKEN, token_matrix
+from esdedup.matching.signing import freeze
+from esdedup.output.drops import APART, apart
+from esdedup.resources import Resources
+from esdedup.store.registry import kind_of, open_store
+from esdedup.store.schemas import check_same
+from esdedup.store.store import Store
+
+_MADE = ".references-"
+_BLOCK_SHARE = 5
+_NEW_AT_ONCE = 500_000
+_NEW, _OLD = 0, 1  # texts of one group are not compared with each other
+
+
+@contextmanager
+def opened_references(
+    collections: Sequence[Address], settings: Settings, folder: Path, *, keep_going: bool, quiet: bool
+) -> Iterator[tuple[list[Store], Settings]]:
+    """Open reference collections: stores as they are, sources as a store that is made in `folder` and deleted at the
+    end. Yield them with the settings of what is new: those of the stores.
+
+    Raise `StoreSettingsError` if stores differ, or an option differs from theirs.
+    """
+    resources = settings.resources
+    with ExitStack() as stack:
+        found: list[Store] = []
+        for address in filter(_is_store, collections):
+            memory, threads = resources.memory // 10, resources.processes
+            store = stack.enter_context(open_store(address, memory=memory, threads=threads, read_only=True))
+            require_committed(store)
+            check_same(store.address, store.signing, freeze(store.signing, settings.frozen))
+            if found:
+                check_same(store.address, store.signing, found[0].signing)
+            found.append(store)
+        if found:
+            settings = replace(settings, frozen=found[0].signing.saved())
+        sources = [str(address) for address in collections if not _is_store(address)]
+        if sources:
+            located = discover(sources, settings.reading)
+            checkpoints = source_checkpoints(located, settings.reading)
+            digest = hashlib.sha256(job_name(checkpoints, settings).encode()).hexdigest()[:16]
+            path = folder / f"{_MADE}{digest}.duckdb"
+            forget_references(folder, but=path)
+            made = stack.enter_context(open_for(path, settings))
+            read_into(made, located, checkpoints, settings, keep_going=keep_going, quiet=quiet)
+            found.append(made)
+        yield found, settings
+
+
+def forget_references(folder: Path, but: Path | None = None) -> None:
+    """Delete the stores that were made of reference sources."""
+    for path in folder.glob(f"{_MADE}*"):
+        if but is None or not path.name.startswith(but.name):
+            path.unlink(missing_ok=True)
+
+
+def _is_store(address: Address) -> bool:
+    return kind_of(address).shared or Path(address).suffix == ".duckdb"
+
+
+def find_in_references(store: Store, references: Sequence[Store], settings: Settings, *, quiet: bool) -> pa.Table:
+    """Return the texts of a store that stand in one of the references, as `APART`, by hash."""
+    several = len(references) > 1
+    with private_database() as db:
+        db.create("found", APART.append(pa.field("place", pa.int64())).empty_table())
+        for place, reference in enumerate(references):
+            prefix = f"{Path(reference.address).stem}/" if several else ""
+            for signed in _distinct(store):
+                rows = _matches(signed, store, reference, settings, quiet=quiet)
+                rows = _named(rows, reference, prefix)
+                db.insert("found", rows.append_column("place", pa.array(np.full(rows.num_rows, place))))
+        return db.table(
+            f"SELECT {', '.join(APART.names)} FROM (SELECT *, row_number() OVER "
+            "(PARTITION BY hash ORDER BY jaccard DESC NULLS LAST, place) AS turn FROM found) WHERE turn = 1 "
+            "ORDER BY hash"
+        ).cast(APART)
+
+
+def _distinct(store: Store) -> Iterator[pa.Table]:
+    """Yield the signatures of a store's texts in parts, most texts only once."""
+    held: list[pa.Table] = []
+    rows = 0
+    for _, part in store.corpus.signatures("any"):
+        for batch in part.to_batches() if isinstance(part, pa.Table) else part:
+            held.append(pa.Table.from_batches([batch], SIGNATURES))
+            rows += batch.num_rows
+            if rows >= _NEW_AT_ONCE:
+                yield _first_of_each(pa.concat_tables(held))
+                held, rows = [], 0
+    if rows:
+        yield _first_of_each(pa.concat_tables(held))
+
+
+def _first_of_each(signed: pa.Table) -> pa.Table:
+    _, first = np.unique(signed["hash"].to_numpy(), return_index=True)
+    return signed.take(pa.array(first)).combine_chunks()
+
+
+def _matches(signed: pa.Table, store: Store, reference: Store, settings: Settings, *, quiet: bool) -> pa.Table:
+    """Return rows (hash, other, jaccard): new texts, and the closest text of the reference."""
+    scanning, resources = settings.scanning_of(store.signing.unit), settings.resources
+    new = signed["hash"].to_numpy()
+    there = [batch["hash"].to_numpy() for batch in reference.corpus.texts(pa.table({"hash": new}))]
+    same = np.unique(np.concatenate([np.empty(0, np.uint64), *there]))
+
+    def signatures(done: set[int]) -> Iterable[tuple[int, pa.Table | pa.RecordBatchReader]]:
+        if 0 not in done:
+            yield 0, _in_group(signed, _NEW)
+        if not scanning.matcher.by_tokens:
+            for number, rows in reference.corpus.signatures("any", {number - 1 for number in done}):
+                whole = rows.read_all() if isinstance(rows, pa.RecordBatchReader) else rows
+                yield number + 1, _in_group(whole, _OLD)
+        elif 1 not in done:
+            yield 1, _in_group(_sharing(signed, store, reference), _OLD)
+
+    def texts(wanted: pa.Table) -> Iterator[pa.RecordBatch]:
+        hashes = wanted["hash"].to_numpy()
+        ours = np.isin(hashes, new)
+        yield from store.corpus.texts(pa.table({"hash": hashes[ours]}))
+        yield from reference.corpus.texts(pa.table({"hash": hashes[~ours]}))
+
+    with private_scan(resources) as scratch, Bar("references", 0, "range", not quiet) as bar:
+        sentences = Sentences(
+            store.signing.tokens, signatures, texts, None, lambda done, all_: bar.reach(done, total=all_)
+        )
+        engine = ENGINES[resources.engine](scratch, sentences, resources.memory // _BLOCK_SHARE, resources.processes)
+        scanning.matcher.find(engine, MatchContext(store.signing, scanning.rule, resources.processes))
+        pairs = pa.Table.from_batches(list(named_pairs(scratch)), NAMED)
+        scratch.create("same", pa.table({"hash": same}))
+        scratch.create("new", pa.table({"hash": new}))
+        scratch.create("named", pairs)
+        return scratch.table(
+            """
+            SELECT hash, arg_max(other, (closeness, -other::HUGEINT)) AS other, max(jaccard) AS jaccard FROM (
+                SELECT hash, hash AS other, 2.0 AS closeness, 1.0 AS jaccard FROM same
+                UNION ALL SELECT a, b, coalesce(jaccard, 0), jaccard FROM named SEMI JOIN new ON new.hash = a
+                UNION ALL SELECT b, a, coalesce(jaccard, 0), jaccard FROM named SEMI JOIN new ON new.hash = b
+            ) GROUP BY hash ORDER BY hash
+            """
+        )
+
+
+@contextmanager
+def private_scan(resources: Resources) -> Iterator[Database]:
+    """Yield a database in memory for one scan. It spills to the system's temporary folder."""
+    with (
+        tempfile.TemporaryDirectory(prefix="esdedup-") as spill,
+        Database(memory=resources.memory * 3 // 10, threads=resources.processes, spill=Path(spill)) as scratch,
+    ):
+        yield scratch
+
+
+def _in_group(signed: pa.Table, group: int) -> pa.Table:
+    where = signed.schema.get_field_index("group_id")
+    return signed.set_column(where, SIGNATURES.field("group_id"), pa.array(np.full(signed.num_rows, group)))
+
+
+def _sharing(signed: pa.Table, store: Store, reference: Store) -> pa.Table:
+    """Return the signatures of the reference's texts that share a token with new ones."""
+    tokens = token_matrix(signed["tokens"], store.signing.tokens)
+    held = reference.corpus.holders(pa.table({"token": np.unique(tokens[tokens != NO_TOKEN])}))
+    return reference.corpus.signatures_of("any", pa.table({"hash": np.unique(held["hash"].to_numpy())}))
+
+
+def _named(matches: pa.Table, reference: Store, prefix: str) -> pa.Table:
+    """Return matches as `APART`, with the id and text of the first sentence of each."""
+    names, texts = first_sentences(reference, matches["other"], prefix)
+    found = {"hash": matches["hash"], "reference": names, "reference_text": texts, "jaccard": matches["jaccard"]}
+    return apart(found, "in_reference")
+
+
+def first_sentences(store: Store, hashes: pa.ChunkedArray, prefix: str = "") -> tuple[list[str], list[str]]:
+    """Return the id and the text of the first sentence of each of these texts."""
+    wanted = pa.table({"hash": np.unique(hashes.to_numpy())})
+    firsts = {row["hash"]: row for batch in store.corpus.texts(wanted, first=True) for row in batch.to_pylist()}
+    needed = {row["document"] for row in firsts.values()}
+    ids = {
+        row["group_id"]: row["id"]
+        for batch in (store.corpus.groups("documents") if needed else [])
+        for row in batch.to_pylist()
+        if row["group_id"] in needed
+    }
+    whole = store.signing.splitting.whole
+
+    def named(other: int) -> str:
+        first = firsts[other]
+        identity = ids[first["document"]]
+        return prefix + (identity if whole else f"{identity}:{first['position']}")
+
+    others = hashes.to_pylist()
+    return [named(other) for other in others], [firsts[other]["text"] for other in others]

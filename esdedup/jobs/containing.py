@@ -1,0 +1,96 @@
+"""Texts of a job that stand inside longer ones, or inside longer ones of a reference collection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from esdedup.clustering.clusters import Clusters
+from esdedup.columns.database import Database
+from esdedup.columns.hashing import Hashes
+from esdedup.jobs.against import first_sentences
+from esdedup.jobs.scanning import preference
+from esdedup.matching.containment import find_contained
+from esdedup.output.drops import apart
+from esdedup.resources import Resources
+from esdedup.store.store import Store
+
+_TEXTS_AT_ONCE = 5_000
+_SHARE_OF_MEMORY = 4
+
+
+class Containment:
+    """Finds contained texts among those that stay: of a star, its centre. Afterwards `found` has rows of `APART`."""
+
+    def __init__(
+        self, store: Store, references: Sequence[Store], share: float, keep: str, resources: Resources, known: Hashes
+    ) -> None:
+        self._store = store
+        self._references = references
+        self._share = share
+        self._keep = keep
+        self._resources = resources
+        self._known = known  # texts that are dropped already
+        self.found = apart({"hash": []}, "contained")
+
+    def __call__(self, scratch: Database, clusters: Clusters) -> Hashes:
+        """Return the hashes of the contained texts."""
+        every = scratch.arrays("SELECT hash FROM texts ORDER BY hash")["hash"].astype(np.uint64)
+        gone = np.union1d(self._known, self._others(clusters))
+        stay = np.setdiff1d(every, gone)
+        theirs = [self._texts_of(reference) for reference in self._references]
+        sources = [(self._store, stay), *zip(self._references, theirs, strict=True)]
+
+        def batches() -> Iterator[pa.LargeStringArray]:
+            for store, hashes in sources:
+                for begin in range(0, len(hashes), _TEXTS_AT_ONCE):
+                    part = pa.table({"hash": hashes[begin : begin + _TEXTS_AT_ONCE]})
+                    rows = pa.Table.from_batches(list(store.corpus.texts(part))).sort_by("hash")
+                    yield rows["text"].cast(pa.large_string()).combine_chunks()
+
+        total = sum(len(hashes) for _, hashes in sources)
+        budget = self._resources.memory // _SHARE_OF_MEMORY
+        result = find_contained(batches, self._store.signing, total, len(stay), self._share, budget)
+        inner = np.flatnonzero(result.outer[: len(stay)] >= 0)
+        outer = result.outer
+        ends = outer[inner]
+        while True:  # what contains a text may stand in a longer one itself
+            further = np.where(ends < len(stay), outer[np.minimum(ends, max(len(stay) - 1, 0))], -1)
+            if (further < 0).all():
+                break
+            ends = np.where(further >= 0, further, ends)
+        parts, first = [], 0
+        for number, (store, hashes) in enumerate(sources):
+            here = np.flatnonzero((ends >= first) & (ends < first + len(hashes)))
+            names, texts = first_sentences(store, pa.chunked_array([pa.array(hashes[ends[here] - first])]))
+            beside = {"reference": names, "reference_text": texts} if number else {"kept": names}
+            share = pa.array(np.round(result.share[inner[here]], 6))
+            parts.append(apart({"hash": pa.array(stay[inner[here]]), "share": share, **beside}, "contained"))
+            first += len(hashes)
+        self.found = pa.concat_tables(parts)
+        return stay[inner]
+
+    def _others(self, clusters: Clusters) -> Hashes:
+        """Return the texts of stars that are not their centres."""
+        hashes, cluster = (clusters.texts[name].to_numpy() for name in ("hash", "cluster"))
+        if self._keep == "none":
+            return np.asarray(hashes)
+        order = np.argsort(hashes)
+        hashes, cluster = hashes[order], cluster[order]
+        rank = np.empty(len(hashes), np.int64)
+        rank[preference(self._store, self._keep)(hashes)] = np.arange(len(hashes))
+        by_rank = np.argsort(rank)
+        _, first = np.unique(cluster[by_rank], return_index=True)
+        centres = np.zeros(len(hashes), np.bool_)
+        centres[by_rank[first]] = True
+        return np.asarray(hashes[~centres])
+
+    @staticmethod
+    def _texts_of(store: Store) -> Hashes:
+        held = [np.empty(0, np.uint64)]
+        for _, rows in store.corpus.signatures("any"):
+            for batch in rows.to_batches() if isinstance(rows, pa.Table) else rows:
+                held.append(np.unique(batch["hash"].to_numpy()))
+        return np.unique(np.concatenate(held))

@@ -1,0 +1,93 @@
+"""What stands in a reference collection is dropped, and nothing of the collection is written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import esdedup
+from esdedup.errors import StoreSettingsError
+from tests.support.corpus import corpus
+from tests.support.stores import Stores
+from tests.support.written import lines
+
+OLD = corpus(31, 120)
+NEW = corpus(77, 60)
+
+
+def jsonl(path: Path, rows: dict[str, str]) -> Path:
+    path.write_text("".join(json.dumps({"id": key, "text": text}) + "\n" for key, text in rows.items()), "utf-8")
+    return path
+
+
+def one_word(text: str) -> str:
+    words = text.split()
+    words[len(words) // 2] = "zebra"
+    return " ".join(words)
+
+
+LEAKS = {
+    "identical": OLD[3],
+    "word": one_word(OLD[7]),
+    "case": OLD[11].upper().replace(".", ""),
+    "inside": " ".join(OLD[15].split()[2:-2]),
+}
+
+
+@pytest.fixture
+def new(tmp_path: Path) -> Path:
+    return jsonl(tmp_path / "new.jsonl", {**{f"n{at}": text for at, text in enumerate(NEW)}, **LEAKS})
+
+
+def test_sources_and_stores(tmp_path: Path, new: Path, stores: Stores) -> None:
+    source = jsonl(tmp_path / "old.jsonl", {f"o{at}": text for at, text in enumerate(OLD)})
+    (tmp_path / "reference").mkdir()
+    reference = stores.at(tmp_path / "reference")
+    esdedup.index(source, store=reference)
+    alone = esdedup.dedupe(new, out=tmp_path / "alone")
+    of_source = esdedup.dedupe(new, out=tmp_path / "a", store=stores.at(tmp_path / "a"), against=source)
+    of_store = esdedup.dedupe(new, out=tmp_path / "b", store=stores.at(tmp_path / "b"), against=[reference])
+    assert of_source.records == of_store.records
+    for name in ("new.jsonl", "drops.jsonl"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+    drops = {row["id"]: row for row in lines(tmp_path / "a" / "drops.jsonl") if row["reason"] == "in_reference"}
+    assert {key: drops[key]["reference"] for key in ("identical", "word", "case")} == {
+        "identical": "o3", "word": "o7", "case": "o11",
+    }  # fmt: skip
+    assert drops["word"]["reference_text"] == OLD[7]
+    assert "inside" not in drops
+    # what is new is deduplicated among itself as before
+    assert of_source.records["dropped"]["near"] <= alone.records["dropped"]["near"]
+    assert not [path for path in (tmp_path / "a").iterdir() if path.name.startswith(".references")]
+
+
+def test_inside_a_longer_text(tmp_path: Path, new: Path) -> None:
+    source = jsonl(tmp_path / "old.jsonl", {f"o{at}": text for at, text in enumerate(OLD)})
+    esdedup.dedupe(new, out=tmp_path / "a", against=source, contained=0.9)
+    [row] = [row for row in lines(tmp_path / "a" / "drops.jsonl") if row["id"] == "inside"]
+    assert (row["reason"], row["kept"]) == ("contained", None)
+    assert row["share"] >= 0.9
+    assert row["reference_text"] == OLD[int(row["reference"][1:])]
+    both = jsonl(tmp_path / "both.jsonl", {"short": LEAKS["inside"], "long": OLD[15]})
+    esdedup.dedupe(both, out=tmp_path / "b", contained=0.9, jaccard=0.99)
+    [row] = lines(tmp_path / "b" / "drops.jsonl")
+    assert (row["id"], row["reason"], row["kept"]) == ("short", "contained", "long")
+
+
+def test_other_settings_than_those_of_the_reference(tmp_path: Path, new: Path) -> None:
+    store = tmp_path / "old.duckdb"
+    esdedup.index(jsonl(tmp_path / "old.jsonl", {"o": OLD[0]}), store=store)
+    with pytest.raises(StoreSettingsError, match=r"shingle char:4, you requested char:9"):
+        esdedup.dedupe(new, out=tmp_path / "a", against=store, shingle="char:9")
+
+
+def test_a_dry_run_writes_nothing(tmp_path: Path, new: Path) -> None:
+    before = sorted(tmp_path.iterdir())
+    found = esdedup.dedupe(new, dry_run=True)
+    assert sorted(tmp_path.iterdir()) == before
+    assert found.files == []
+    assert found.largest[0]["size"] >= found.largest[-1]["size"] >= 2
+    again = esdedup.dedupe(new, out=tmp_path / "a")
+    assert found.records == again.records
