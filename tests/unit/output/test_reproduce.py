@@ -71,7 +71,7 @@ def test_sources_that_were_read_in_different_ways_have_their_own_commands() -> N
         {"candidates": "projection", "verify": "cosine", "cosine": 0.95, "vector_length": 64, "hamming": 3},
         {"candidates": "queries", "verify": "words", "word_edit_distance": 5, "reciprocal": True, "top": 3},
         {"candidates": "agreement", "agreement": 0.4, "signature": 100},
-        {"unit": "record", "shingle": "word:3", "lang": "de", "seed": 7, "verify": "none", "across": "sources"},
+        {"unit": "sentence", "shingle": "word:3", "lang": "de", "seed": 7, "verify": "none", "across": "sources"},
     ],
     ids=str,
 )
