@@ -19,8 +19,10 @@ from esdedup.api.changing import add, drop, index, remove, run, scan, status
 from esdedup.api.cluster_meaning import drift, fill, lineage, templates
 from esdedup.api.deduplicating import cluster_texts, dedupe
 from esdedup.api.quality import evaluate, plan, report
+from esdedup.errors import NothingCompared
 
 __all__ = [
+    "NothingCompared",
     "Settings",
     "add",
     "cluster_texts",

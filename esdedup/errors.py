@@ -6,7 +6,7 @@ EsdedupError                    could not be done (exit code 1)
 ├── SourceError                 a source is missing, damaged or of an unknown format
 ├── VectorsError                a file of word vectors is missing, damaged or unusable
 ├── UnparsablePageError         the reference cleaner of wikitext failed on a page
-├── NothingComparedError    every text was left out; the result is attached
+├── NothingCompared         every text was left out; the result is attached
 ├── EvaluationError             the truth file cannot be read, or names unknown sentences
 ├── NodeError                   the local Elasticsearch cannot be started or stopped
 ├── KibanaError                 Kibana cannot be reached, or refuses the dashboard
@@ -54,7 +54,7 @@ class UnparsablePageError(EsdedupError):
     """The reference cleaner of wikitext failed on one page, or exceeded its time limit."""
 
 
-class NothingComparedError(EsdedupError):
+class NothingCompared(EsdedupError):  # noqa: N818  # it is a result as well
     """Texts were read, and every one was left out. `result` is what the verb would have returned."""
 
     def __init__(self, message: str, result: Any) -> None:

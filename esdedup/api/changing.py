@@ -48,7 +48,7 @@ def run(
         UsageError: An option is unknown, out of range or does not apply.
         SourceError: A source is missing or damaged.
         StoreSourcesError: The store holds other sources.
-        NothingComparedError: Every text was left out. The files are written; the summary is its `result`.
+        NothingCompared: Every text was left out. The files are written; the summary is its `result`.
 
     Example:
         >>> esdedup.run("dump.xml.bz2", out="found", jaccard=0.9)  # doctest: +SKIP
@@ -135,7 +135,7 @@ def scan(
     Raises:
         UsageError: An option is unknown, out of range or does not apply.
         StoreError: There is no store, or a reading is not finished.
-        NothingComparedError: Every text was left out. The summary is its `result`.
+        NothingCompared: Every text was left out. The summary is its `result`.
 
     Example:
         >>> esdedup.scan(store="news.duckdb", jaccard=0.9, out="found")  # doctest: +SKIP

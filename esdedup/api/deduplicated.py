@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from html import escape
+from math import isnan
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from esdedup.errors import UsageError
@@ -12,27 +12,13 @@ from esdedup.errors import UsageError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from esdedup.columns.tables import Table
-    from esdedup.jobs.table_dedupe import Compared, Drops
+    from esdedup.jobs.compared_table import ComparedTable
+    from esdedup.jobs.table_drops import Drops
 
 T = TypeVar("T")
 
 _SHOWN = 10
 _CELL = 80
-
-
-@dataclass(frozen=True)
-class Source:
-    """What was compared, kept so that other thresholds need no second comparison."""
-
-    table: Table
-    texts: pa.ChunkedArray
-    ids: list[Any]
-    old_ids: list[Any]  # of the texts of a reference, by number of the text
-    old_texts: list[Any]
-    compared: Compared
-    not_compared: dict[str, int]
-    keep: str
 
 
 class Deduplicated(Generic[T]):
@@ -42,16 +28,16 @@ class Deduplicated(Generic[T]):
     reason; rows that were not compared are kept. `threshold` is the lowest Jaccard similarity of a pair.
     """
 
-    def __init__(self, source: Source, threshold: float, least: float) -> None:
+    def __init__(self, source: ComparedTable, threshold: float | None = None) -> None:
         self._source = source
-        self._least = least
-        self.threshold = threshold
+        self.threshold = source.threshold if threshold is None else threshold
 
     @cached_property
     def _drops(self) -> Drops:
-        from esdedup.jobs.table_dedupe import decide
+        from esdedup.jobs.table_drops import decide
 
-        return decide(self._source.compared, self._source.keep, self.threshold)
+        source = self._source
+        return decide(source.compared, source.keep, self.threshold, source.containing)
 
     @cached_property
     def kept(self) -> T:
@@ -66,36 +52,27 @@ class Deduplicated(Generic[T]):
     @cached_property
     def dropped(self) -> list[dict[str, Any]]:
         """The dropped rows: `id`, `cluster`, the id that is `kept`, `reason` and `jaccard`; for texts in a reference
-        also `reference` and `reference_text`.
+        also `reference` and `reference_text`, for contained texts the `share` of their shingles.
         """
-        import numpy as np
-
         source, drops = self._source, self._drops
-        columns = [drops.row, drops.kept, np.array(drops.reason), drops.jaccard, drops.cluster]
-        found = [
-            {
+        columns = (drops.row, drops.kept, drops.reference, drops.jaccard, drops.share, drops.cluster)
+        found = []
+        for reason, row, kept, reference, jaccard, share, cluster in zip(
+            drops.reason, *(column.tolist() for column in columns), strict=True
+        ):
+            dropped = {
                 "id": source.ids[row],
                 "cluster": f"{cluster:016x}",
                 "kept": None if kept < 0 else source.ids[kept],
                 "reason": reason,
-                "jaccard": round(jaccard, 6),
+                "jaccard": None if isnan(jaccard) else round(jaccard, 6),
             }
-            for row, kept, reason, jaccard, cluster in zip(*(column.tolist() for column in columns), strict=True)
-        ]
-        for place, text in self._references():
-            found[place] |= {"reference": source.old_ids[text], "reference_text": source.old_texts[text]}
+            if reference >= 0:
+                dropped |= {"reference": source.old_ids[reference], "reference_text": source.old_texts[reference]}
+            if not isnan(share):
+                dropped["share"] = round(share, 6)
+            found.append(dropped)
         return found
-
-    def _references(self) -> list[tuple[int, int]]:
-        """The drops that stand in a reference, by their place, and the texts there."""
-        compared, drops = self._source.compared, self._drops
-        text_of = dict(zip(compared.row.tolist(), compared.text.tolist(), strict=True))
-        rows = drops.row.tolist()
-        return [
-            (place, int(compared.reference[text_of[rows[place]]]))
-            for place, reason in enumerate(drops.reason)
-            if reason == "in_reference"
-        ]
 
     @cached_property
     def records(self) -> dict[str, Any]:
@@ -147,12 +124,13 @@ class Deduplicated(Generic[T]):
 
         Raises `UsageError` for a lower one than that of the comparison.
         """
-        if not self._least <= jaccard <= 1:
+        least = self._source.threshold
+        if not least <= jaccard <= 1:
             raise UsageError(
-                f"the rows were compared with jaccard {self._least:g}; rethreshold takes {self._least:g} to 1, "
+                f"the rows were compared with jaccard {least:g}; rethreshold takes {least:g} to 1, "
                 f"not {jaccard:g}: for a lower one, call dedupe again"
             )
-        return Deduplicated(self._source, jaccard, self._least)
+        return Deduplicated(self._source, jaccard)
 
     def __repr__(self) -> str:
         from esdedup.jobs.accounting import in_words
@@ -164,15 +142,20 @@ class Deduplicated(Generic[T]):
 
         texts = dict(zip(map(str, self._source.ids), self._source.texts.to_pylist(), strict=True))
         rows = "".join(
-            f"<tr><td>{escape(row['reason'])}</td><td>{row['jaccard']:.3f}</td><td>{_cell(texts[str(row['id'])])}</td>"
+            f"<tr><td>{escape(row['reason'])}</td><td>{_number(row)}</td><td>{_cell(texts[str(row['id'])])}</td>"
             f"<td>{_cell(row.get('reference_text') or texts.get(str(row['kept'])))}</td></tr>"
             for row in self.dropped[:_SHOWN]
         )
         more = len(self.dropped) - _SHOWN
         rest = f"<p>… {more:,} more</p>" if more > 0 else ""
-        head = "<tr><th>reason</th><th>Jaccard</th><th>dropped</th><th>kept</th></tr>"
+        head = "<tr><th>reason</th><th>Jaccard or share</th><th>dropped</th><th>kept</th></tr>"
         table = f"<table>{head}{rows}</table>{rest}" if rows else ""
         return f"<p>{escape(in_words(self.records, 'record'))}</p>{table}"
+
+
+def _number(row: dict[str, Any]) -> str:
+    measured = row.get("share", row["jaccard"])
+    return "–" if measured is None else f"{measured:.3f}"
 
 
 def _cell(text: str | None) -> str:

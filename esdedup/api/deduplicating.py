@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, overload
 
@@ -45,6 +45,7 @@ def dedupe(
     id_column: str | None = None,
     keep: Keep = "first",
     against: Any = (),
+    contained: float | None = None,
     quiet: bool = False,
     **options: Unpack[TableOptions],
 ) -> Deduplicated[T]: ...
@@ -87,8 +88,8 @@ def dedupe(
         kinds: Only drop from clusters of these kinds. Default: all.
         annotate: Keep everything, and mark each record with what would happen to it.
         against: Reference collections, which are only read; what stands in one of them is dropped. For files: sources,
-            or stores. For a table: another table with the same columns.
-        contained: Also drop what stands with at least this share of its shingles inside a longer text. For files.
+            or stores. For a table also: another table with the same columns.
+        contained: Also drop what stands with at least this share of its shingles inside a longer text.
         dry_run: Write nothing, and return the ten largest clusters.
         fresh: Replace the store by a new one when the job is finished.
         keep_going: Continue after a missing or damaged source.
@@ -103,7 +104,7 @@ def dedupe(
     Raises:
         UsageError: An option is unknown, out of range or does not apply.
         SourceError: A source is missing or damaged.
-        NothingComparedError: Every record was left out. The files are written; the counts are its `result`.
+        NothingCompared: Every record was left out. The files are written; the counts are its `result`.
 
     Example:
         >>> esdedup.dedupe(["One text here.", "One text here!", "Another."]).kept
@@ -111,12 +112,13 @@ def dedupe(
         >>> esdedup.dedupe("corpus.jsonl.zst", out="clean").records  # doctest: +SKIP
     """
     if len(sources) == 1 and (held := table_in(sources[0])) is not None:
-        for name, value in {"out": out, "store": store, "kinds": kinds, "contained": contained}.items():
+        for name, value in {"out": out, "store": store, "kinds": kinds}.items():
             if value is not None:
                 raise UsageError(f"{name} does not apply to a table in memory: the result has its rows; omit {name}")
         return _dedupe_table(
-            held, columns=columns, id_column=id_column, keep=keep, against=against, quiet=quiet, options=options
-        )
+            held, against, columns=columns, id_column=id_column, keep=keep, contained=contained, quiet=quiet,
+            options=options,
+        )  # fmt: skip
     if columns is not None:
         raise UsageError("columns applies to a table in memory; for files use text_column='name,city'")
     if id_column is not None:
@@ -136,40 +138,14 @@ def dedupe(
     return written
 
 
-def _dedupe_table(
-    data: Any,
-    *,
-    columns: str | Sequence[str] | None,
-    id_column: str | None,
-    keep: Keep,
-    against: Any,
-    quiet: bool,
-    options: Mapping[str, Any],
-) -> Deduplicated[Any]:
-    from esdedup.api.deduplicated import Deduplicated, Source
-    from esdedup.jobs import table_dedupe as job
+def _dedupe_table(data: Any, against: Any, **asked: Any) -> Deduplicated[Any]:
+    from esdedup.api.deduplicated import Deduplicated
     from esdedup.jobs.accounting import refuse_nothing
-    from esdedup.matching.signers.text_signer import TextSigner
+    from esdedup.jobs.compared_table import compare_table
 
-    settings, signing = job.settings_for(options)
-    signer = TextSigner(signing)
-    table, texts, ids = job.read_table(data, columns, id_column)
-    rows = job.rows_of(texts, signer)
-    old: job.Rows | None = None
-    old_ids: list[Any] = []
-    old_texts: list[Any] = []
-    if not isinstance(against, tuple) or against:
-        _, reference, names = job.read_table(against, columns, id_column)
-        old = job.rows_of(reference, signer)
-        held = reference.to_pylist()
-        old_ids, old_texts = ([column[row] for row in old.number.tolist()] for column in (names, held))
-    compared, first_old = job.compare_rows(rows, old, settings, signing, quiet=quiet)
-    ids_there, texts_there = (
-        [None if row < 0 else column[row] for row in first_old.tolist()] for column in (old_ids, old_texts)
-    )
-    threshold = settings.scanning_of(signing.unit).jaccard
-    source = Source(table, texts, ids, ids_there, texts_there, compared, rows.not_compared, keep)
-    found = Deduplicated[Any](source, threshold, threshold)
+    old = None if isinstance(against, tuple) and not against else table_in(against)
+    files = [] if old is not None else list(source_names([against]))
+    found = Deduplicated[Any](compare_table(data, old, files, **asked))
     refuse_nothing(found.records, "record", found)
     return found
 

@@ -35,7 +35,7 @@ from esdedup.cli.shared_options import (
     table_option,
     talk_options,
 )
-from esdedup.errors import NothingComparedError, SourceError
+from esdedup.errors import NothingCompared, SourceError
 from esdedup.formats.protocol import FORMATS
 
 R = TypeVar("R", bound=Result)
@@ -178,11 +178,11 @@ def raise_damage(damaged: list[str]) -> None:
         raise SourceError(f"{len(damaged)} damaged or missing source{'s' * (len(damaged) > 1)}; the rest is done")
 
 
-def done_by(verb: Callable[[], R]) -> tuple[R, NothingComparedError | None]:
+def done_by(verb: Callable[[], R]) -> tuple[R, NothingCompared | None]:
     """Return what a verb has done, and the error to raise after it is printed."""
     try:
         return verb(), None
-    except NothingComparedError as error:
+    except NothingCompared as error:
         return error.result, error
 
 
@@ -196,7 +196,7 @@ def show(answer: Result, as_json: bool, text: Any, *, quiet: bool = False) -> No
         click.echo(text())
 
 
-def finish(damaged: list[str], nothing: NothingComparedError | None = None) -> None:
+def finish(damaged: list[str], nothing: NothingCompared | None = None) -> None:
     """Exit with code 1 if a source was damaged or everything was left out."""
     raise_damage(damaged)
     if nothing is not None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from esdedup.columns.records import Skips
-from esdedup.errors import NothingComparedError
+from esdedup.errors import NothingCompared
 from esdedup.matching.signing import Signing
 from esdedup.store.ledger import SourceCheckpoint
 
@@ -111,9 +111,9 @@ def in_words(records: Mapping[str, Any], unit: str) -> str:
 
 
 def refuse_nothing(records: Mapping[str, Any], unit: str, result: Any) -> None:
-    """Raise `NothingComparedError` if texts were read and every one was left out."""
+    """Raise `NothingCompared` if texts were read and every one was left out."""
     left_out = records["not_compared"]
     total = sum(left_out.values())
     if total and total == records["in"]:
         why = ", ".join(f"{count:,} {reason}" for reason, count in left_out.items())
-        raise NothingComparedError(f"none of {total:,} {unit}s was compared: {why}", result)
+        raise NothingCompared(f"none of {total:,} {unit}s was compared: {why}", result)

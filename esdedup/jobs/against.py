@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from esdedup.columns.database import Database, private_database
+from esdedup.columns.hashing import Hashes
 from esdedup.engines import ENGINES
 from esdedup.formats.locations import discover
 from esdedup.jobs.indexing import source_checkpoints
@@ -81,13 +82,35 @@ def _is_store(address: Address) -> bool:
     return kind_of(address).shared or Path(address).suffix == ".duckdb"
 
 
+def read_references(
+    collections: Sequence[Address], settings: Settings, *, quiet: bool
+) -> tuple[list[str], list[str], Settings]:
+    """Return the ids and texts of all that references hold, each text once, and the settings of what is new."""
+    names: list[str] = []
+    texts: list[str] = []
+    with (
+        tempfile.TemporaryDirectory(prefix="esdedup-against-") as folder,
+        opened_references(collections, settings, Path(folder), keep_going=False, quiet=quiet) as (stores, settings),
+    ):
+        for store in stores:
+            hashes = pa.chunked_array([pa.array(distinct_hashes(store))])
+            found = first_sentences(store, hashes, _prefix(store, stores))
+            names += found[0]
+            texts += found[1]
+    return names, texts, settings
+
+
+def _prefix(reference: Store, references: Sequence[Store]) -> str:
+    """Return what an id of one of several references begins with."""
+    return f"{Path(reference.address).stem}/" if len(references) > 1 else ""
+
+
 def find_in_references(store: Store, references: Sequence[Store], settings: Settings, *, quiet: bool) -> pa.Table:
     """Return the texts of a store that stand in one of the references, as `APART`, by hash."""
-    several = len(references) > 1
     with private_database() as db:
         db.create("found", APART.append(pa.field("place", pa.int64())).empty_table())
         for place, reference in enumerate(references):
-            prefix = f"{Path(reference.address).stem}/" if several else ""
+            prefix = _prefix(reference, references)
             for signed in _distinct(store):
                 rows = _matches(signed, store, reference, settings, quiet=quiet)
                 rows = _named(rows, reference, prefix)
@@ -212,3 +235,12 @@ def first_sentences(store: Store, hashes: pa.ChunkedArray, prefix: str = "") -> 
 
     others = hashes.to_pylist()
     return [named(other) for other in others], [firsts[other]["text"] for other in others]
+
+
+def distinct_hashes(store: Store) -> Hashes:
+    """Return the hashes of all texts of a store, in order."""
+    held = [np.empty(0, np.uint64)]
+    for _, rows in store.corpus.signatures("any"):
+        for batch in rows.to_batches() if isinstance(rows, pa.Table) else rows:
+            held.append(np.unique(batch["hash"].to_numpy()))
+    return np.unique(np.concatenate(held))

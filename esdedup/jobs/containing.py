@@ -10,7 +10,8 @@ import pyarrow as pa
 from esdedup.clustering.clusters import Clusters
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import Hashes
-from esdedup.jobs.against import first_sentences
+from esdedup.errors import UsageError
+from esdedup.jobs.against import distinct_hashes, first_sentences
 from esdedup.jobs.scanning import preference
 from esdedup.matching.containment import find_contained
 from esdedup.output.drops import apart
@@ -19,6 +20,12 @@ from esdedup.store.store import Store
 
 _TEXTS_AT_ONCE = 5_000
 _SHARE_OF_MEMORY = 4
+
+
+def check_share(contained: float | None) -> None:
+    """Raise `UsageError` for a share that is not above 0 and up to 1."""
+    if contained is not None and not (0 < contained <= 1):
+        raise UsageError(f"contained is {contained}; allowed: greater than 0, up to 1")
 
 
 class Containment:
@@ -40,7 +47,7 @@ class Containment:
         every = scratch.arrays("SELECT hash FROM texts ORDER BY hash")["hash"].astype(np.uint64)
         gone = np.union1d(self._known, self._others(clusters))
         stay = np.setdiff1d(every, gone)
-        theirs = [self._texts_of(reference) for reference in self._references]
+        theirs = [distinct_hashes(reference) for reference in self._references]
         sources = [(self._store, stay), *zip(self._references, theirs, strict=True)]
 
         def batches() -> Iterator[pa.LargeStringArray]:
@@ -53,14 +60,9 @@ class Containment:
         total = sum(len(hashes) for _, hashes in sources)
         budget = self._resources.memory // _SHARE_OF_MEMORY
         result = find_contained(batches, self._store.signing, total, len(stay), self._share, budget)
-        inner = np.flatnonzero(result.outer[: len(stay)] >= 0)
-        outer = result.outer
-        ends = outer[inner]
-        while True:  # what contains a text may stand in a longer one itself
-            further = np.where(ends < len(stay), outer[np.minimum(ends, max(len(stay) - 1, 0))], -1)
-            if (further < 0).all():
-                break
-            ends = np.where(further >= 0, further, ends)
+        outermost = result.outermost(len(stay))
+        inner = np.flatnonzero(outermost >= 0)
+        ends = outermost[inner]
         parts, first = [], 0
         for number, (store, hashes) in enumerate(sources):
             here = np.flatnonzero((ends >= first) & (ends < first + len(hashes)))
@@ -86,11 +88,3 @@ class Containment:
         centres = np.zeros(len(hashes), np.bool_)
         centres[by_rank[first]] = True
         return np.asarray(hashes[~centres])
-
-    @staticmethod
-    def _texts_of(store: Store) -> Hashes:
-        held = [np.empty(0, np.uint64)]
-        for _, rows in store.corpus.signatures("any"):
-            for batch in rows.to_batches() if isinstance(rows, pa.Table) else rows:
-                held.append(np.unique(batch["hash"].to_numpy()))
-        return np.unique(np.concatenate(held))

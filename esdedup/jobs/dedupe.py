@@ -23,9 +23,9 @@ from esdedup.formats.locations import Source
 from esdedup.formats.rewrite import Rewritten, check_rewritable, output_path, rewrite_source
 from esdedup.jobs.accounting import accounted
 from esdedup.jobs.against import find_in_references, forget_references, opened_references
-from esdedup.jobs.containing import Containment
+from esdedup.jobs.containing import Containment, check_share
 from esdedup.jobs.indexing import damages, source_checkpoints
-from esdedup.jobs.settings import Settings
+from esdedup.jobs.settings import Settings, stars_around_what_is_kept
 from esdedup.jobs.steps import (
     Address,
     check_choice,
@@ -39,7 +39,6 @@ from esdedup.jobs.steps import (
     scan_if_needed,
     settings_of,
 )
-from esdedup.matching.verify.protocol import VERIFIERS
 from esdedup.output.drops import REASONS, Verdicts, decided
 from esdedup.store.cluster_queries import ClusterQuery
 from esdedup.store.store import Store
@@ -179,19 +178,13 @@ def _settings(options: dict[str, Any], keep: str, kinds: Sequence[str] | None, c
     if options.get("limit") is not None:
         raise UsageError("limit: dedupe writes whole sources; omit --limit")
     settings = settings_of(options)
-    asked, why = settings.scanning, "so that what it drops was compared with what it keeps"
-    if "linkage" in settings.free and asked.linkage.chains:
-        raise UsageError(f"linkage is {asked.linkage.name}; dedupe needs star, {why}")
-    if not asked.verifier.compares:
-        settings = _verified(settings)
-    if contained is not None and not (0 < contained <= 1):
-        raise UsageError(f"contained is {contained}; allowed: greater than 0, up to 1")
-    if contained is not None and asked.across != "any":
+    check_share(contained)
+    if contained is not None and settings.scanning.across != "any":
         raise UsageError("contained and across exclude each other; omit one")
     for kind in kinds or ():
         check_choice("kinds", kind, KINDS)
-    forced = settings.scanning.replaced({"linkage": "star", "keep": keep, "kinds": kinds is not None})
-    return replace(settings, scanning=forced)
+    settings = stars_around_what_is_kept(settings)
+    return replace(settings, scanning=settings.scanning.replaced({"keep": keep, "kinds": kinds is not None}))
 
 
 def _check_sources(found: Sequence[Source], folder: Path, *, annotate: bool) -> None:
@@ -203,18 +196,6 @@ def _check_sources(found: Sequence[Source], folder: Path, *, annotate: bool) -> 
             )
         check_rewritable(source, folder, annotate=annotate)
         _check_place(source, folder)
-
-
-def _verified(settings: Settings) -> Settings:
-    """Return settings that compare texts: exactly, at the threshold of the matcher if it has one. Say so."""
-    asked = settings.scanning
-    own = None if "jaccard" in settings.free else asked.matcher.threshold()
-    exact = {VERIFIERS.option: VERIFIERS.names[0], **({} if own is None else {"jaccard": own})}
-    log.warning(
-        "verify %s compares nothing, and dedupe drops only what was compared: --verify %s%s",
-        asked.verifier.name, VERIFIERS.names[0], "" if own is None else f" --jaccard {own:g}",
-    )  # fmt: skip
-    return replace(settings, scanning=asked.replaced(exact), free={**settings.free, **exact})
 
 
 def _check_place(source: Source, folder: Path) -> None:

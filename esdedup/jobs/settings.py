@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from esdedup.engines import ENGINES
-from esdedup.errors import SettingsError
+from esdedup.errors import SettingsError, UsageError
 from esdedup.formats.reading_options import Reading
 from esdedup.matching.protocol import Scanning
 from esdedup.matching.signing import USUAL_UNIT, Signing, freeze
 from esdedup.matching.units import AUTO, UNITS
+from esdedup.matching.verify.protocol import VERIFIERS
 from esdedup.options import sort_out
 from esdedup.resources import Resources, parse_memory
 
 if TYPE_CHECKING:
     from esdedup.formats.locations import Source
+
+log = logging.getLogger("esdedup")
 
 
 @dataclass(frozen=True)
@@ -75,3 +79,26 @@ class Settings:
     def groups() -> tuple[frozenset[str], frozenset[str], frozenset[str], frozenset[str]]:
         """Return the names of all options, by group: of signing, scanning, reading and resources."""
         return Signing.all_names(), Scanning.all_names(), Reading.all_names(), Resources.names()
+
+
+def stars_around_what_is_kept(settings: Settings) -> Settings:
+    """Return the settings of a deduplication: what is dropped was compared with what is kept.
+
+    Settings that verify nothing are replaced by exact comparison, at the threshold of the matcher if it has one; a
+    warning says so. Raise `UsageError` if another linkage is requested.
+    """
+    asked = settings.scanning
+    if "linkage" in settings.free and asked.linkage.chains:
+        raise UsageError(
+            f"linkage is {asked.linkage.name}; dedupe needs star, so that what it drops was compared with what it keeps"
+        )
+    changed: dict[str, Any] = {}
+    if not asked.verifier.compares:
+        own = None if "jaccard" in settings.free else asked.matcher.threshold()
+        changed = {VERIFIERS.option: VERIFIERS.names[0], **({} if own is None else {"jaccard": own})}
+        log.warning(
+            "verify %s compares nothing, and dedupe drops only what was compared: --verify %s%s",
+            asked.verifier.name, VERIFIERS.names[0], "" if own is None else f" --jaccard {own:g}",
+        )  # fmt: skip
+    scanning = asked.replaced({**changed, "linkage": "star"})
+    return replace(settings, scanning=scanning, free={**settings.free, **changed})

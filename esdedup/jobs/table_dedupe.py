@@ -1,8 +1,8 @@
-"""Deduplicate a table in memory: compare its rows once, then decide what is dropped at a threshold."""
+"""Compare the rows of a table in memory, once for all thresholds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -10,19 +10,16 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from esdedup.clustering.clusters import find_roots
 from esdedup.clustering.linkages import Linkage
 from esdedup.columns.arrays import Flags, Numbers, text_buffers
-from esdedup.columns.components import roots, unite
 from esdedup.columns.hashing import Hashes, content_hashes
-from esdedup.columns.tables import Table, ids_of, table_of, texts_of
 from esdedup.engines import ENGINES
 from esdedup.errors import UsageError
 from esdedup.jobs.accounting import bounds_in_words
 from esdedup.jobs.against import private_scan
 from esdedup.jobs.progress_bar import Bar
 from esdedup.jobs.scanning import NAMED, named_pairs
-from esdedup.jobs.settings import Settings
+from esdedup.jobs.settings import Settings, stars_around_what_is_kept
 from esdedup.matching.engine import SIGNATURES, MatchContext, Sentences
 from esdedup.matching.groups import token_lists
 from esdedup.matching.lsh.collide import Similarities
@@ -56,35 +53,30 @@ class Compared:
     a: Numbers  # a < b, texts
     b: Numbers
     jaccard: Similarities
-    reference: npt.NDArray[np.int64]  # of each text: a text of the reference table, or -1
+    there: Flags  # of each text: a reference has it
+    reference: npt.NDArray[np.int64]  # of each text: a text of a reference, or -1
     reference_jaccard: Similarities
     linkage: Linkage
+    texts: pa.LargeStringArray  # in the order of their hashes
 
 
-class Drops(NamedTuple):
-    """The dropped rows in their order, and the clusters: the cluster of each compared row, -1 without one."""
+def settings_for(options: Mapping[str, Any], *, files: bool) -> Settings:
+    """Return the settings for a table in memory. With `files`, options of sources apply to references.
 
-    row: Numbers
-    kept: Numbers  # the row kept for each; -1 for none
-    reason: list[str]
-    jaccard: Similarities
-    cluster: Hashes
-    cluster_of: Numbers
-
-
-def settings_for(options: Mapping[str, Any]) -> tuple[Settings, Signing]:
-    """Return the settings for a table in memory. Raises `UsageError` for options that need a source or a store."""
+    Raises `UsageError` for options that need a source or a store.
+    """
     settings = Settings.of(**options)
-    if settings.reading.given or settings.scanning.across != "any":
+    if (settings.reading.given and not files) or settings.scanning.across != "any":
         raise UsageError("options of sources, and across, do not apply to a table in memory; write it to a file first")
-    signing = freeze(None, {USUAL_UNIT: "record", **settings.frozen})
+    return stars_around_what_is_kept(replace(settings, frozen={USUAL_UNIT: "record", **settings.frozen}))
+
+
+def signing_of(settings: Settings) -> Signing:
+    """Return how rows are signed. Raises `UsageError` for another unit than rows."""
+    signing = freeze(None, settings.frozen)
     if not signing.splitting.whole:
         raise UsageError(f"unit is {signing.unit}; a table in memory is compared by its rows: omit unit")
-    scanning = settings.scanning
-    if scanning.linkage.chains and "linkage" in settings.free:
-        raise UsageError(f"linkage is {scanning.linkage.name}; dedupe needs star")
-    forced = scanning.replaced({"linkage": "star"})
-    return replace(settings, scanning=forced), signing
+    return signing
 
 
 def rows_of(texts: pa.ChunkedArray, signer: TextSigner) -> Rows:
@@ -164,8 +156,8 @@ def compare_rows(
     there = which[len(rows.hash) :]
     first_old[there[::-1]] = np.arange(len(there))[::-1]  # the last assignment stays
     compared = Compared(
-        rows.number, which[: len(rows.hash)], rows.length, distinct, a[among], b[among], jaccard[among], reference,
-        closest, scanning.linkage,
+        rows.number, which[: len(rows.hash)], rows.length, distinct, a[among], b[among], jaccard[among], stands_there,
+        reference, closest, scanning.linkage, texts.take(pa.array(first)),
     )  # fmt: skip
     return compared, first_old
 
@@ -183,63 +175,3 @@ def _closest(
     same = np.flatnonzero(new & old)
     reference[same], closest[same] = same, 1.0
     return reference, closest
-
-
-def decide(compared: Compared, keep: str, threshold: float) -> Drops:
-    """Decide which rows are dropped: of each cluster, one row stays, as `keep` says (`first`, `longest` or `none`)."""
-    texts, rows = len(compared.hash), len(compared.row)
-    referenced = (compared.reference >= 0) & (compared.reference_jaccard >= threshold)
-    strong = (compared.jaccard >= threshold) & ~referenced[compared.a] & ~referenced[compared.b]
-    a, b = compared.a[strong], compared.b[strong]
-    rank = np.arange(rows) if keep != "longest" else np.lexsort((np.arange(rows), -compared.length)).argsort()
-    best = np.full(texts, rows)
-    np.minimum.at(best, compared.text, rank)
-    if keep == "none":
-        label = find_roots(texts, a, b, compared.jaccard[strong], compared.linkage)
-    else:
-        parent = np.arange(texts, dtype=np.int32)
-        unite(parent, a, b)
-        label = compared.linkage.roots(roots(parent, np.arange(texts)), lambda: (a, b), lambda: np.argsort(best))
-    label[referenced] = np.flatnonzero(referenced)
-    centre_rank = np.full(texts, rows)
-    np.minimum.at(centre_rank, label, best)
-    row_of_rank = np.argsort(rank)
-    size = np.bincount(label[compared.text], minlength=texts)
-    own = label[compared.text]
-    clustered = (size[own] > 1) | referenced[compared.text]
-    kept = row_of_rank[np.minimum(centre_rank[own], max(rows - 1, 0))]  # an index of compared rows
-    stays = (kept == np.arange(rows)) & (keep != "none")
-    dropped = np.flatnonzero((clustered & ~stays) | referenced[compared.text])
-    in_reference = referenced[compared.text[dropped]]
-    centre = compared.text[kept[dropped]]
-    identical = compared.text[dropped] == centre
-    similarity = np.where(identical, 1.0, _similarity(compared, compared.text[dropped], centre))
-    similarity = np.where(in_reference, compared.reference_jaccard[compared.text[dropped]], similarity)
-    reasons = np.where(in_reference, "in_reference", np.where(identical, "identical", "near")).tolist()
-    nothing = in_reference | (keep == "none")
-    return Drops(
-        compared.row[dropped],
-        np.where(nothing, -1, compared.row[kept[dropped]]),
-        reasons,
-        similarity,
-        compared.hash[own[dropped]],
-        np.where(clustered & ~referenced[compared.text], own, -1),
-    )
-
-
-def _similarity(compared: Compared, one: Numbers, two: Numbers) -> Similarities:
-    """Return the Jaccard of pairs of texts."""
-    texts = len(compared.hash)
-    known = compared.a * texts + compared.b
-    order = np.argsort(known)
-    at = np.searchsorted(known, np.minimum(one, two) * texts + np.maximum(one, two), sorter=order)
-    at = np.minimum(at, max(len(known) - 1, 0))
-    return compared.jaccard[order[at]] if len(known) else np.zeros(len(one))
-
-
-def read_table(
-    data: Any, columns: Sequence[str] | str | None, id_column: str | None
-) -> tuple[Table, pa.ChunkedArray, list[Any]]:
-    """Return a table, its texts and its ids."""
-    table = table_of(data)
-    return table, texts_of(table, columns), ids_of(table, id_column)

@@ -33,6 +33,15 @@ class Contained(NamedTuple):
     outer: Numbers
     share: Similarities
 
+    def outermost(self, inner: int) -> Numbers:
+        """Return for each of the first `inner` texts the text that contains it and is not contained itself, or -1."""
+        ends = self.outer[:inner]
+        while True:
+            further = np.where((ends >= 0) & (ends < inner), self.outer[np.clip(ends, 0, max(inner - 1, 0))], -1)
+            if (further < 0).all():
+                return ends
+            ends = np.where(further >= 0, further, ends)
+
 
 def find_contained(batches: Batches, signing: Signing, texts: int, inner: int, share: float, budget: int) -> Contained:
     """Find the texts of which at least `share` of the shingles stand in a text with more shingles.

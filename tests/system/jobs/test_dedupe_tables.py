@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 import esdedup
-from esdedup.errors import NothingComparedError, UsageError
+from esdedup.errors import NothingCompared, UsageError
 from tests.support.corpus import corpus
 
 ROWS = {
@@ -92,6 +93,48 @@ def test_against_another_table() -> None:
     assert (second["reason"], second["kept"]) == ("near", 0)
 
 
+def test_against_files_and_stores(tmp_path: Path) -> None:
+    old, new = corpus(12, 120), corpus(13, 80) + corpus(12, 120)[:30] + [corpus(12, 120)[40].upper()]
+    source, store = tmp_path / "old.jsonl", tmp_path / "kept.duckdb"
+    pl.DataFrame({"id": [f"o{number}" for number in range(120)], "text": old}).write_ndjson(source)
+    esdedup.index(source, store=store)
+    here = pl.DataFrame({"text": new})
+    found = [esdedup.dedupe(here, against=against) for against in (source, str(store), [source], [store])]
+    among_tables = esdedup.dedupe(here, against=pl.DataFrame({"text": old}))
+    assert all(each.dropped == found[0].dropped for each in found)
+    assert found[0].kept.equals(among_tables.kept)
+    assert found[0].records == among_tables.records
+    assert found[0].records["dropped"]["in_reference"] >= 31
+    assert [row["reference"] for row in found[0].dropped if row["reason"] == "in_reference"] == [
+        f"o{row['reference']}" for row in among_tables.dropped if row["reason"] == "in_reference"
+    ]
+    sentences = tmp_path / "sentences.duckdb"
+    esdedup.index(source, store=sentences, unit="sentence")
+    with pytest.raises(UsageError, match="unit is sentence"):
+        esdedup.dedupe(here, against=sentences)
+
+
+@pytest.mark.parametrize("keep", ["first", "longest", "none"])
+def test_contained_rows_are_those_of_files(keep: Any, tmp_path: Path) -> None:
+    texts = corpus(14, 200)
+    texts += [f"{texts[number]} And more about it. {texts[number + 1]}" for number in range(0, 40, 2)]
+    reference = [f"Before it. {text} After it, some more." for text in texts[60:80]]
+    frame = pl.DataFrame({"id": [f"r{number}" for number in range(len(texts))], "text": texts})
+    source, old = tmp_path / "new.parquet", tmp_path / "old.parquet"
+    frame.write_parquet(source)
+    pl.DataFrame({"id": [f"o{number}" for number in range(20)], "text": reference}).write_parquet(old)
+    written = esdedup.dedupe(source, out=tmp_path / "out", keep=keep, contained=0.9, against=old)
+    for against in (old, pl.read_parquet(old)):
+        found = esdedup.dedupe(frame, keep=keep, contained=0.9, against=against)
+        assert found.kept.equals(pl.read_parquet(tmp_path / "out" / "new.parquet"))
+        assert found.records == written.records
+        lines = (tmp_path / "out" / "drops.jsonl").read_text().splitlines()
+        assert found.dropped == [json.loads(line) for line in lines]
+    assert found.records["dropped"]["contained"] >= (25 if keep != "none" else 5)
+    assert any("reference" in row for row in found.dropped)
+    assert "contained" in found._repr_html_()
+
+
 @pytest.mark.parametrize(
     ("data", "options", "message"),
     [
@@ -102,6 +145,8 @@ def test_against_another_table() -> None:
         ([1, 2], {}, "the list has int"),
         ([__file__], {}, "wrap them in pathlib.Path"),
         (["a text"], {"unit": "sentence"}, "unit is sentence"),
+        (["a text"], {"contained": 2}, "contained is 2"),
+        (["a text"], {"text_column": "x"}, "options of sources"),
         (["a text"], {"out": "x"}, "out does not apply"),
         (["a text"], {"jacard": 0.9}, "jacard"),
     ],
@@ -112,6 +157,6 @@ def test_what_is_wrong_is_said(data: Any, options: dict[str, Any], message: str)
 
 
 def test_nothing_compared_is_an_error_with_the_result() -> None:
-    with pytest.raises(NothingComparedError, match="2 shorter than --min-chars 75") as error:
+    with pytest.raises(NothingCompared, match="2 shorter than --min-chars 75") as error:
         esdedup.dedupe(["short", "short"], min_chars=75)
     assert error.value.result.kept == ["short", "short"]

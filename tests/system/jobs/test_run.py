@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import esdedup
-from esdedup.errors import NothingComparedError, SettingsError, StoreSettingsError, StoreSourcesError, UsageError
+from esdedup.errors import NothingCompared, SettingsError, StoreSettingsError, StoreSourcesError, UsageError
 from tests.support.corpus import sentence, true_pairs
 from tests.support.records import RECORDS, SIGNED, records, table
 from tests.support.stores import RunJob, Stores
@@ -182,7 +182,7 @@ def test_every_pair_is_written_also_of_texts_in_no_star(tmp_path: Path, run: Run
 def test_nothing_found_writes_empty_files(tmp_path: Path, run: RunJob) -> None:
     for name in ("jsonl", "parquet"):
         (tmp_path / "a.txt").write_text("Nothing here is said twice, and nothing is long enough.")
-        with pytest.raises(NothingComparedError, match="1 shorter than --min-chars 75") as error:
+        with pytest.raises(NothingCompared, match="1 shorter than --min-chars 75") as error:
             run(tmp_path / "a.txt", out=tmp_path / name, table=name)
         assert error.value.result["counts"]["clusters"] == 0
     assert (tmp_path / "jsonl" / "clusters.jsonl").read_bytes() == b""

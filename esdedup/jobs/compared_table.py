@@ -1,0 +1,81 @@
+"""A table in memory, compared with itself and with reference collections."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from esdedup.columns.tables import Table, ids_of, table_of, texts_of
+from esdedup.jobs.against import read_references
+from esdedup.jobs.containing import check_share
+from esdedup.jobs.table_dedupe import Compared, compare_rows, rows_of, settings_for, signing_of
+from esdedup.jobs.table_drops import Containing
+from esdedup.matching.signers.text_signer import TextSigner
+
+_SHARE_OF_MEMORY = 4
+
+
+@dataclass(frozen=True)
+class ComparedTable:
+    """A table and what was found, kept so that other thresholds need no second comparison."""
+
+    table: Table
+    texts: pa.ChunkedArray
+    ids: list[Any]
+    old_ids: list[Any]  # of the texts of references, by number of the text
+    old_texts: list[Any]
+    compared: Compared
+    containing: Containing | None
+    not_compared: dict[str, int]
+    keep: str
+    threshold: float
+
+
+def compare_table(
+    data: Any,
+    old: Any,
+    old_files: Sequence[str],
+    *,
+    columns: str | Sequence[str] | None,
+    id_column: str | None,
+    keep: str,
+    contained: float | None,
+    quiet: bool,
+    options: Mapping[str, Any],
+) -> ComparedTable:
+    """Compare the rows of a table with each other, with those of the table `old`, and with sources or stores.
+
+    Raises `UsageError` for options that do not apply to tables.
+    """
+    check_share(contained)
+    settings = settings_for(options, files=bool(old_files))
+    old_ids: list[Any] = []
+    old_texts: list[Any] = []
+    if old_files:
+        old_ids, old_texts, settings = read_references(old_files, settings, quiet=quiet)
+    elif old is not None:
+        reference = table_of(old)
+        old_ids, old_texts = ids_of(reference, id_column), texts_of(reference, columns).to_pylist()
+    signing = signing_of(settings)
+    signer = TextSigner(signing)
+    table = table_of(data)
+    texts = texts_of(table, columns)
+    rows = rows_of(texts, signer)
+    old_rows = rows_of(pa.chunked_array([old_texts], pa.large_string()), signer) if old_texts else None
+    compared, first_old = compare_rows(rows, old_rows, settings, signing, quiet=quiet)
+    if old_rows is not None:
+        first_old = np.where(first_old < 0, -1, old_rows.number[first_old])
+    ids_there, texts_there = (
+        [None if row < 0 else column[row] for row in first_old.tolist()] for column in (old_ids, old_texts)
+    )
+    budget = settings.resources.memory // _SHARE_OF_MEMORY
+    containing = None if contained is None else Containing(compared.texts, signing, contained, budget)
+    threshold = settings.scanning_of(signing.unit).jaccard
+    return ComparedTable(
+        table, texts, ids_of(table, id_column), ids_there, texts_there, compared, containing, rows.not_compared, keep,
+        threshold,
+    )  # fmt: skip
