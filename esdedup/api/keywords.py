@@ -89,10 +89,10 @@ class SigningOptions(TypedDict, total=False):
     """minhash (minimum hash values, in bands or draws)."""
 
     bands: int | None
-    """Number of tokens of a text. Default: 10."""
+    """Number of tokens of a text. Default: 10 for sentences, else 28."""
 
     rows: int | None
-    """Number of MinHash values in a token. Default: 4."""
+    """Number of MinHash values in a token. Default: 4 for sentences, else 5."""
 
     hashes: int | None
     """Draw tokens from a pool of N MinHash values, instead of bands."""
@@ -108,7 +108,7 @@ class ScanOptions(TypedDict, total=False):
     """Where candidates come from, what makes a pair of them, and what makes a cluster. None means the default."""
 
     jaccard: float | None
-    """Minimum Jaccard similarity of a pair. Default: 0.8."""
+    """Minimum Jaccard similarity of a pair. Default: 0.8 for sentences, else 0.7."""
 
     word_edit_distance: int | None
     """Maximum word edit distance of a pair. Default: no limit."""

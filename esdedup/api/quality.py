@@ -55,7 +55,7 @@ def evaluate(
 def plan(
     *sources: SourceArgument,
     store: Address | None = None,
-    tokens: int = 10,
+    tokens: int | None = None,
     schemes: str | None = None,
     recall: float = 0.99,
     sample: int = 50_000,
@@ -70,7 +70,7 @@ def plan(
     Args:
         sources: Files, folders or patterns to take a sample from.
         store: Address of a store to take a sample from.
-        tokens: Most tokens of a sentence.
+        tokens: Most tokens of a text. Default: those of its unit, 10 for sentences and 28 for records.
         schemes: Only these: `10x4` (bands × rows) or `10x10/20` (draws × draw / hashes), separated by commas.
         recall: Share of the pairs that is to be found.
         sample: Most sentences of the sample.

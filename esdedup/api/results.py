@@ -375,6 +375,7 @@ class Plan(Result):
 
     _shown: ClassVar[tuple[str, ...]] = ("threshold", "recommended", "reached", "forecast")
 
+    unit: str
     threshold: float
     sample: dict[str, int] | None
     schemes: list[dict[str, Any]]

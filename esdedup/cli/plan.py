@@ -25,7 +25,13 @@ from esdedup.cli.work import show
     panel=STORE,
 )
 @jaccard_option
-@verb_option(esdedup.plan, "tokens", "Maximum number of tokens of a sentence.", metavar="N", panel="Plan")
+@click.option(
+    "--tokens",
+    type=int,
+    metavar="N",
+    help="Maximum number of tokens of a text.  [default: those of its unit]",
+    panel="Plan",
+)
 @click.option(
     "--schemes",
     metavar="LIST",

@@ -23,7 +23,8 @@ def _schemes(answer: Plan) -> str:
     head = (
         "In theory, for pairs spread evenly above the threshold; a source or --store would tell more"
         if sample is None
-        else f"{sample['texts']:,} distinct sentences, {sample['true_pairs']:,} pairs with Jaccard ≥ {threshold}"
+        else f"{sample['texts']:,} distinct {answer['unit']}s, "
+        f"{sample['true_pairs']:,} pairs with Jaccard ≥ {threshold}"
     )
     lines = [head, "", "    scheme  hashes  expected   found   candidates        false  seconds"]
     for row in answer["schemes"]:

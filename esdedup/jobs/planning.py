@@ -29,7 +29,7 @@ from esdedup.jobs.trials import Trials, trial_runs
 from esdedup.matching.signers.minhash import MinHash
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import Signing, freeze
-from esdedup.matching.units import MOST_CHARS
+from esdedup.matching.units import MOST_CHARS, UNITS
 from esdedup.output.curves import draw_curves
 from esdedup.store.registry import address_of, open_store
 
@@ -48,7 +48,7 @@ _SCHEME = {"bands", "rows", "hashes", "draw", "draws"}
 def plan(
     *sources: Address,
     store: Address | None,
-    tokens: int,
+    tokens: int | None,
     schemes: str | None,
     recall: float,
     sample: int,
@@ -60,22 +60,23 @@ def plan(
 ) -> dict[str, Any]:
     """Compare signing schemes, on a sample of `sources` or of what is in `store`, or in theory only.
 
-    `schemes`: names separated by commas (`10x4`: bands × rows, `10x10/20`: draws × values of a draw / pool). By default
-    all useful ones with up to `tokens` tokens for each sentence. A scheme among `options` is compared too. The answer
-    has the `threshold`, the `sample` (distinct `texts`, `true_pairs` at or above it; None without one), `schemes` (rows
-    `scheme`, `tokens`, `hashes`, `expected_recall`, `recall`, `candidates`, `false_candidates`, `seconds`), `exact`
-    (the seconds of comparing all with all), what is `recommended` (the cheapest scheme with the requested `recall`, or
-    `exact` if no scheme has it or `exact` is cheaper), whether it `reached` that recall, the `cheapest` scheme that
-    does, or otherwise the one that finds most, with its `curve`, and a `forecast` for `sentences`, by store: `seconds`,
-    `memory_bytes`, `disk_bytes`, and the `runs` that it is based on. The folder `out` gets a plot of all curves,
-    s-curve.png. `options` are those of `run`.
+    `schemes`: names separated by commas (`10x4`: bands × rows, `10x10/20`: draws × values of a draw / pool). By
+    default all useful ones with up to `tokens` tokens for each text (by default, those of its unit). A scheme among
+    `options` is compared too. The answer has the `unit`, the `threshold`, the `sample` (distinct `texts`,
+    `true_pairs` at or above it; None without one), `schemes` (rows `scheme`, `tokens`, `hashes`, `expected_recall`,
+    `recall`, `candidates`, `false_candidates`, `seconds`), `exact` (the seconds of comparing all with all), what is
+    `recommended` (the cheapest scheme with the requested `recall`, or `exact` if no scheme has it or `exact` is
+    cheaper), whether it `reached` that recall, the `cheapest` scheme that does, or otherwise the one that finds
+    most, with its `curve`, and a `forecast` for `sentences`, by store: `seconds`, `memory_bytes`, `disk_bytes`, and
+    the `runs` that it is based on. The folder `out` gets a plot of all curves, s-curve.png. `options` are those of
+    `run`.
     """
     check_count("sentences", sentences)
     if not isinstance(sample, int) or sample < 1:
         raise UsageError(f"sample is {sample!r}; allowed: 1 or more")
     if not 0 < recall <= 1:
         raise UsageError(f"recall is {recall!r}; allowed: greater than 0, up to 1")
-    if not 1 <= tokens <= 64:
+    if tokens is not None and not 1 <= tokens <= 64:
         raise UsageError(f"tokens is {tokens!r}; allowed: 1 to 64")
     if "-" in map(str, sources):
         raise UsageError(
@@ -83,9 +84,7 @@ def plan(
         )
     settings = Settings.of(**options)
     signing = {name: value for name, value in settings.frozen.items() if name not in _SCHEME}
-    wanted = schemes_of(tokens) if schemes is None else [Scheme.parse(part) for part in schemes.split(",")]
-    if own := _own(settings):
-        wanted = [own, *(scheme for scheme in wanted if scheme != own)]
+    named = None if schemes is None else [Scheme.parse(part) for part in schemes.split(",")]
     with ExitStack() as stack:
         trials: dict[str, Trials] = {}
         if sources:
@@ -95,6 +94,10 @@ def plan(
         if sampled is None and sentences is not None:
             raise UsageError("a forecast needs a sample; give a source or a --store")
         found = None if sampled is None else _sample(sampled, signing, sample, settings)
+        unit = _unit(settings) if found is None else found.signing.unit
+        wanted = named or schemes_of(tokens or UNITS[unit].signer_options["bands"])
+        if own := _own(settings):
+            wanted = [own, *(scheme for scheme in wanted if scheme != own)]
         if found is not None and sentences is not None:
             if not sources:
                 names, options = _as_source(stack, found, options)
@@ -105,7 +108,7 @@ def plan(
             _clustered(
                 found.texts.slice(0, 2).to_pylist(), found, wanted[0]
             )  # warm up the compiled code, which is not timed below
-        threshold = settings.scanning_of(_unit(settings)).jaccard if found is None else found.threshold
+        threshold = settings.scanning_of(unit).jaccard if found is None else found.threshold
         curves = [_curve(scheme, found, threshold) for scheme in wanted]
         compared = [_try(curve, found, threshold) for curve in curves]
         best = recommended(compared, recall, MANY if sentences is None else sentences)
@@ -118,6 +121,7 @@ def plan(
             with whole_file(Path(out) / "s-curve.png") as part:
                 draw_curves(curves, threshold, part)
         return {
+            "unit": unit,
             "threshold": threshold,
             "sample": None if found is None else {"texts": len(found.texts), "true_pairs": len(found.similarities)},
             "schemes": [_row(one) for one in compared],

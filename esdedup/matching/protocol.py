@@ -103,7 +103,10 @@ _CHOICES: tuple[Registry[Any], ...] = (LINKAGES, VERIFIERS, MATCHERS)
 class Scanning(Options):
     """The settings of a scan. `Scanning.of` makes them from flat options."""
 
-    jaccard: float = option(0.8, "Minimum Jaccard similarity of a pair.", unit="S", low=0, high=1, above=True)
+    jaccard: float = option(
+        0.8, "Minimum Jaccard similarity of a pair.", unit="S", low=0, high=1, above=True,
+        usual="0.8 for sentences, else 0.7",
+    )  # fmt: skip
     word_edit_distance: int | None = option(
         None, "Maximum word edit distance of a pair.", unit="N", low=0, high=10_000, usual="no limit"
     )

@@ -35,8 +35,12 @@ class MinHash(Signer):
     summary = "minimum hash values, in bands or draws"
     alternatives = (_BANDED, _POOLED)
 
-    bands: int | None = option(None, "Number of tokens of a text.", unit="N", low=1, high=64, usual=str(_BANDS))
-    rows: int | None = option(None, "Number of MinHash values in a token.", unit="N", low=1, high=64, usual=str(_ROWS))
+    bands: int | None = option(
+        None, "Number of tokens of a text.", unit="N", low=1, high=64, usual="10 for sentences, else 28"
+    )
+    rows: int | None = option(
+        None, "Number of MinHash values in a token.", unit="N", low=1, high=64, usual="4 for sentences, else 5"
+    )
     hashes: int | None = option(
         None, "Draw tokens from a pool of N MinHash values, instead of bands.", unit="N", low=1, high=1024
     )
