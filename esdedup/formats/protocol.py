@@ -132,6 +132,12 @@ FORMATS: Registry[Format] = Registry(
 )
 
 
+def format_at(path: str, named: str | None) -> type[Format] | None:
+    """Return the format of a path: the `named` one, or that of its extension; None if neither is known."""
+    chosen = named or split_name(path.rpartition("/")[2])[1]
+    return FORMATS[chosen] if chosen else None
+
+
 def split_name(name: str) -> tuple[str, str | None, str]:
     """Split a file name into its stem, its format (if the extension is known), and the extension of its compression."""
     root, dot, ending = name.rpartition(".")

@@ -8,6 +8,7 @@ from typing import Any
 
 from esdedup.columns.records import Skips
 from esdedup.errors import NothingCompared
+from esdedup.formats.protocol import format_at
 from esdedup.matching.signing import Signing
 from esdedup.store.ledger import SourceCheckpoint
 
@@ -21,7 +22,7 @@ _UNREAD = {
     "bad_json": "not valid JSON",
     "bad_utf8": "not valid UTF-8 (--encoding)",
     "no_id": "without an id (--id-column)",
-    "no_text": "without text (--text-column)",
+    "no_text": "without text",
     "refused": "refused by the server",
     "too_long_field": "with a field or a line that is too long to be read",
     "too_long_text": "too long to be read",
@@ -53,12 +54,18 @@ def warn_of_sources(checkpoints: Sequence[SourceCheckpoint]) -> None:
                 "--encoding cp1252",
                 checkpoint.path, f"{bad:,}", f"{total:,}",
             )  # fmt: skip
-        if counts.get("no_text", 0) > total / 2:
+        if counts.get("no_text", 0) > total / 2 and _has_columns(checkpoint):
             first = "".join(f", as in {place}" for place in places.get("no_text", [])[:1])
             log.warning(
                 "%s: %s of %s records have no text%s; name the column of the text with --text-column",
                 checkpoint.path, f"{counts['no_text']:,}", f"{total:,}", first,
             )  # fmt: skip
+
+
+def _has_columns(checkpoint: SourceCheckpoint) -> bool:
+    """Return whether a column of the source holds the text."""
+    form = format_at(checkpoint.path, checkpoint.reading().get("format"))
+    return form is None or "text_column" in form.names()
 
 
 def accounted(
@@ -71,6 +78,8 @@ def accounted(
     skipped = skipped_by_reason(checkpoints)
     read, kept = counts["sentences_read"] or 0, counts["sentences_kept"] or 0
     left_out = {words: skipped[reason] for reason, words in _UNREAD.items() if skipped.get(reason)}
+    if _UNREAD["no_text"] in left_out and any(map(_has_columns, checkpoints)):
+        left_out[f"{_UNREAD['no_text']} (--text-column)"] = left_out.pop(_UNREAD["no_text"])
     unread = sum(left_out.values())
     lengths = {words: skipped[reason] for reason, words in bounds_in_words(signing).items() if skipped.get(reason)}
     if sum(lengths.values()) != read - kept:

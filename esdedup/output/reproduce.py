@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,7 +11,7 @@ from pathlib import PurePath
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from esdedup.formats.protocol import FORMATS, split_name
+from esdedup.formats.protocol import format_at
 from esdedup.formats.reading_options import Reading
 from esdedup.matching.protocol import MATCHERS, Scanning
 from esdedup.matching.signing import Signing
@@ -70,8 +69,8 @@ def _auto_unit(checkpoints: Sequence[SourceCheckpoint]) -> str | None:
     """Return the default unit of these sources; None if they have several."""
     units = set()
     for checkpoint in checkpoints:
-        named = _reading(checkpoint).get("format") or split_name(checkpoint.path.rpartition("/")[2])[1]
-        units.add(FORMATS[named].unit if named else None)
+        form = format_at(checkpoint.path, checkpoint.reading().get("format"))
+        units.add(None if form is None else form.unit)
     return units.pop() if len(units) == 1 else None
 
 
@@ -90,32 +89,23 @@ def state(checkpoint: SourceCheckpoint) -> str:
     return f"{int(known[1]):,} bytes, changed at {moment:%Y-%m-%dT%H:%M:%SZ}"
 
 
-def _reading(checkpoint: SourceCheckpoint) -> dict[str, Any]:
-    """Return how a source was read, according to its fingerprint."""
-    reading = checkpoint.fingerprint.partition(", read with ")[2]
-    try:
-        return dict(ast.literal_eval(reading))
-    except (ValueError, SyntaxError, TypeError):
-        return {}
-
-
 def _way(checkpoint: SourceCheckpoint) -> tuple[dict[str, Any], bool, str | None]:
     """Return what sources must have in common to be read by one command: all ids are qualified by file names, or all by
     one name, or they belong to one source.
     """
     if not checkpoint.qualified:
-        return _reading(checkpoint), False, _argument(checkpoint)
+        return checkpoint.reading(), False, _argument(checkpoint)
     of_its_path = (
         PurePath(checkpoint.path).name.startswith(checkpoint.name) or checkpoint.name in PurePath(checkpoint.path).parts
     )
-    return _reading(checkpoint), True, None if of_its_path else checkpoint.name
+    return checkpoint.reading(), True, None if of_its_path else checkpoint.name
 
 
 def _named(way: Sequence[SourceCheckpoint]) -> list[str]:
     """Return the sources of one command, and the flags for reading them."""
     paths = list(dict.fromkeys(_argument(checkpoint) for checkpoint in way))
     named = paths if len(paths) <= _NAMED else [*paths[:_NAMED], "…"]
-    flags = _flags(_by_flag(_reading(way[0])), _by_flag(Reading().flat()), _flag_names(Reading.all_names()))
+    flags = _flags(_by_flag(way[0].reading()), _by_flag(Reading().flat()), _flag_names(Reading.all_names()))
     given = way[0].qualified and len({checkpoint.name for checkpoint in way}) == 1
     return [*named, *flags, *(["--source-name", way[0].name] if given else [])]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import uuid
 from abc import ABC, abstractmethod
@@ -36,6 +37,13 @@ class SourceCheckpoint:
     documents: int = 0
     finished: bool = False
     skips: Skips = field(default_factory=Skips)
+
+    def reading(self) -> dict[str, Any]:
+        """Return the options with which the source was read, according to its fingerprint."""
+        try:
+            return dict(ast.literal_eval(self.fingerprint.partition(", read with ")[2]))
+        except (ValueError, SyntaxError, TypeError):
+            return {}
 
     def same_as(self, other: SourceCheckpoint) -> bool:
         """Whether both mean the same file in the same state, read the same way."""

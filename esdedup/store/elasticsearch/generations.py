@@ -100,6 +100,8 @@ def open_generation(
         live = _first(indices, frozen)
     if not read_only:
         _end_job(indices, live)  # otherwise running the same job now starts a new one
+        if frozen and _saved(indices, live) != freeze(None, frozen).saved() and _is_empty(indices, live):
+            live = _instead(indices, live, frozen)
     return live, _signing(indices, address, live, frozen)
 
 
@@ -218,6 +220,27 @@ def _first(indices: Indices, frozen: Mapping[str, Any]) -> str:
     whole = indices.generations("state")
     beginnings = {one for kind in CORPUS for one in indices.generations(kind)}
     indices.delete(CORPUS, beginnings - {made} - {one for one in whole if _job(indices, one) is not None})
+    return made
+
+
+def _saved(indices: Indices, generation: str) -> Any:
+    """Return the signing settings of a generation, as they are saved."""
+    return indices.meta(indices.name("sentences", generation)).get("signing")
+
+
+def _is_empty(indices: Indices, generation: str) -> bool:
+    """Return whether a generation has no documents, as after a command that failed at its first source."""
+    names = [indices.name(kind, generation) for kind in ("documents", "sentences")]
+    indices.refresh(*names)
+    return not any(indices.count(name) for name in names)
+
+
+def _instead(indices: Indices, live: str, frozen: Mapping[str, Any]) -> str:
+    """Replace an empty live generation by one with these settings, which are frozen with the first document."""
+    made = _make(indices, frozen, None)
+    indices.swap(dict.fromkeys(CORPUS, made) | dict.fromkeys(RESULTS, None))
+    discard_results(indices, live)
+    indices.delete(CORPUS, [live])
     return made
 
 

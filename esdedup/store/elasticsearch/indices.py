@@ -169,6 +169,10 @@ class Indices:
         """Make what was written visible to searches."""
         self._connection.ask("POST", f"/{','.join(names)}/_refresh")
 
+    def count(self, name: str) -> int:
+        """Return the number of documents of an index."""
+        return int(self._connection.ask("GET", f"/{name}/_count")["count"])
+
     def swap(self, generations: Mapping[str, str | None], *, only_first: bool = False) -> None:
         """Make these generations, by kind, live in a single request. None means that no index is live any more.
 

@@ -29,7 +29,7 @@ def test_each_format_takes_its_own_options() -> None:
         "encoding": "utf-8", "separator": ";", "text-column": "b",
     }  # fmt: skip
     assert reading.format_named("parquet").described() == {"text-column": "b"}
-    assert reading.format_named("lines").described() == {}
+    assert reading.format_named("lines").described() == {"encoding": "utf-8"}
     assert Reading.of(**reading.flat()).flat() == reading.flat()
 
 

@@ -413,9 +413,21 @@ def test_jobs_are_noted(store: Store, place: str) -> None:
 
 def test_settings_are_frozen(store: Store, place: str) -> None:
     assert (store.address, store.signing.unit) == (place, "sentence")
+    read(store, DOCUMENTS)
     store.close()
     with pytest.raises(StoreSettingsError, match="the store has unit sentence, you requested record"):
         esdedup.open_store(place, {"unit": "record"})
+
+
+def test_a_store_without_documents_takes_new_settings(store: Store, place: str) -> None:
+    store.close()
+    with esdedup.open_store(place, {"unit": "line", "seed": 5}) as opened:
+        assert (opened.signing.unit, opened.signing.seed) == ("line", 5)
+        read(opened, DOCUMENTS)
+    with pytest.raises(StoreSettingsError, match="the store has seed 5, you requested 6"):
+        esdedup.open_store(place, {"seed": 6})
+    with esdedup.open_store(place) as opened:
+        assert opened.corpus.counts()["documents"] == len(DOCUMENTS)
 
 
 def test_a_new_generation_takes_over_when_it_is_published(store: Store, place: str) -> None:

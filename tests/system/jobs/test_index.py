@@ -24,7 +24,7 @@ from esdedup.store.elasticsearch.reading import Fields
 from tests.support.corpus import corpus, sentence
 from tests.support.dumps import dump
 from tests.support.killed import KilledError
-from tests.support.records import records, table
+from tests.support.records import SIGNED, records, table
 from tests.support.stores import RunJob, Stores
 from tests.support.written import lines, results
 
@@ -103,7 +103,7 @@ def test_indexing_again_skips_replaces_and_adds(tmp_path: Path, address: str, ru
 
 def test_scan_results_are_those_of_the_last_scan(tmp_path: Path, address: str) -> None:
     store = address
-    esdedup.index(table(tmp_path / "a.tsv", records(5)), store=store)
+    esdedup.index(table(tmp_path / "a.tsv", records(5)), store=store, **SIGNED)
     first = esdedup.scan(store=store)
     assert first["counts"]["clusters"] > 0
     assert esdedup.scan(store=store, jaccard=1)["counts"]["pairs"] == 0
@@ -139,7 +139,7 @@ def test_a_damaged_source_keeps_what_stood_before(tmp_path: Path, run: RunJob, s
             run(broken, good, out=out, unit="record")
     assert esdedup.status(store=stores.at(out))["counts"]["documents"] == 1
     for _ in range(2):
-        done = run(broken, tmp_path / "missing.tsv", good, out=out, keep_going=True)
+        done = run(broken, tmp_path / "missing.tsv", good, out=out, unit="record", keep_going=True)
         assert [bad.split(":")[0].split("/")[-1] for bad in done["damaged"]] == ["missing.tsv", "broken.xml"]
     summary = json.loads((out / "summary.json").read_text("utf-8"))
     assert summary["counts"]["documents"] == 51

@@ -17,7 +17,7 @@ import esdedup
 from esdedup.cli import cli, main
 from esdedup.errors import SettingsError, StoreError, UsageError, VectorsError
 from tests.support.corpus import corpus, edited, sentence
-from tests.support.records import records, table
+from tests.support.records import RECORDS, records, table
 from tests.support.stores import RunJob
 from tests.support.vectors import as_binary, as_text
 from tests.support.written import lines, results
@@ -131,8 +131,9 @@ def test_the_preset_is_the_papers(tmp_path: Path, logging_as_before: None) -> No
     text = " ".join(corpus(22, 60))
     table(tmp_path / "a.tsv", [("x", text), ("y", text.replace("Ba", "Bo"))])
     found = CliRunner().invoke(
-        cli, ["run", str(tmp_path / "a.tsv"), "--out", str(tmp_path / "out"), "--preset", "random-projection", "--json"]
-    )
+        cli, ["run", str(tmp_path / "a.tsv"), "--out", str(tmp_path / "out"), "--preset", "random-projection",
+         "--unit", "sentence", "--json"],
+    )  # fmt: skip
     assert found.exit_code == 0, found.output
     settings = json.loads((tmp_path / "out" / "summary.json").read_text())["settings"]
     expected = {
@@ -214,9 +215,9 @@ def test_options_that_would_make_no_difference_are_refused(options: dict[str, An
 def test_flags_win_over_what_a_preset_says_for_other_candidates(
     tmp_path: Path, preset: str, flags: list[str], candidates: str, verify: str, logging_as_before: None
 ) -> None:
-    source = table(tmp_path / "a.tsv", [("1", " ".join(corpus(22, 3)))])
+    source = table(tmp_path / "a.tsv", [("1", corpus(22, 1)[0])])
     command = ["run", str(source), "--out", str(tmp_path / "out"), "--preset", preset, *flags, "--json"]
-    told = json.loads(CliRunner().invoke(cli, command).output)["settings"]
+    told = json.loads(CliRunner().invoke(cli, command).stdout)["settings"]
     assert (told["candidates"], told["verify"]) == (candidates, verify)
 
 
@@ -260,15 +261,18 @@ def test_a_list_of_texts_needs_a_store() -> None:
         esdedup.cluster_texts(["a", "b"], candidates="projection")
 
 
-def test_dedupe_needs_exact(tmp_path: Path, source: Path) -> None:
-    with pytest.raises(UsageError, match="verify is cosine; dedupe needs exact"):
-        esdedup.dedupe(source, out=tmp_path / "out", candidates="projection", verify="cosine")
+def test_dedupe_by_cosine_drops_what_it_compared(tmp_path: Path, source: Path) -> None:
+    done = esdedup.dedupe(source, out=tmp_path / "out", **OPTIONS | {"verify": "cosine", "hamming": 12})
+    run = esdedup.run(source, out=tmp_path / "run", **OPTIONS | {"verify": "cosine", "hamming": 12, "linkage": "star"})
+    assert 0 < done.records["dropped"]["near"] <= run["counts"]["pairs"]
 
 
 def test_real_sentences_that_differ_little_are_found(data_folder: Path, tmp_path: Path) -> None:
     """Descriptions of Debian packages, many of which are copies but for a word, against all true pairs."""
     sentences = data_folder / "sentences"
-    options: dict[str, Any] = {"unit": "record", "id_column": "line", "text_column": "2", "kinds": False}
+    options: dict[str, Any] = {
+        **RECORDS, "min_chars": 75, "id_column": "line", "text_column": "2", "kinds": False,
+    }  # fmt: skip
     esdedup.run(
         sentences / "debian-descriptions.tsv.gz", out=tmp_path, **options | {"candidates": "projection", "hamming": 15}
     )

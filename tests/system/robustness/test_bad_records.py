@@ -44,7 +44,7 @@ PLACES = {
     "columns": {"no_text": [f"line {n}" for n in range(1, 6)]},
     "bytes": {"bad_utf8": [f"line {n}" for n in range(1, 6)]},
     "utf16": {"bad_utf8": ["line 1"], "no_text": ["line 2"]},
-    "objects": {"bad_json": [f"line {n}" for n in range(1, 6)], "no_text": ["line 6", "line 7"]},
+    "objects": {"bad_json": [f"line {n}" for n in range(1, 6)], "no_text": ["line 6: {}", "line 7: {text}"]},
     "deep": {"bad_json": ["line 1", "line 2"]},
     "giant": {"too_long_field": ["line 2"]},
     "quotes": {"bad_csv": ["line 2", "line 4"]},
@@ -62,7 +62,13 @@ def summary(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     assert (folder / "giant.csv").stat().st_size > 100_000_000
     paths = [folder / name for name in FILES]
     answer = said("run", *paths, "--out", folder / "out", "--unit", "record", "--min-chars", "0", "--json")
-    assert (answer.code, answer.err) == (0, "")
+    assert answer.code == 0
+    hints = [line.removeprefix(f"esdedup: {folder}/").partition("; ")[0] for line in answer.err.splitlines()]
+    assert hints == [
+        "columns.tsv: 7 of 8 records have no text, as in line 1",
+        "bytes.tsv: 7 of 8 records are not valid UTF-8",
+        "utf16.tsv: 1 of 2 records are not valid UTF-8",
+    ]
     (folder / "giant.csv").unlink()
     found: dict[str, Any] = json.loads((folder / "out" / "summary.json").read_text("utf-8"))
     return found
@@ -89,6 +95,7 @@ def test_all_skips_add_up(summary: dict[str, Any]) -> None:
     for source in summary["sources"]:
         for reason, count in source["skipped"]["counts"].items():
             total[reason] = total.get(reason, 0) + count
+    assert summary["renamed"] == total.pop("repeated_id") == 6
     assert summary["skipped"] == dict(sorted(total.items()))
     assert summary["damaged"] == []
 

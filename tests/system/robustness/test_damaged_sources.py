@@ -76,7 +76,7 @@ def test_an_archive_that_is_damaged_inside_keeps_what_stands_before(tmp_path: Pa
 def test_keep_going_reads_the_rest_and_fails_at_the_end(tmp_path: Path) -> None:
     path, out = cut_file(tmp_path, ".xz"), tmp_path / "out"
     good = table(tmp_path / "good.tsv", records(1, 60))
-    answer = said("run", path, good, "--out", out, "--json", "--keep-going")
+    answer = said("run", path, good, "--unit", "record", "--out", out, "--json", "--keep-going")
     assert answer.code == 1
     first, last = answer.err.splitlines()
     check_line(first, path)
@@ -90,7 +90,7 @@ def test_keep_going_reads_the_rest_and_fails_at_the_end(tmp_path: Path) -> None:
     assert whole["documents"] == 60
     assert damaged["skipped"]["places"]["damaged_source"] == summary["damaged"]
     before = outputs(out)
-    again = said("run", path, good, "--out", out, "--json", "--keep-going")
+    again = said("run", path, good, "--unit", "record", "--out", out, "--json", "--keep-going")
     assert (again.code, outputs(out)) == (1, before)
 
 

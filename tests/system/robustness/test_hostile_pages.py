@@ -159,7 +159,15 @@ def test_a_name_that_is_no_utf_8(tmp_path: Path) -> None:
         (folder / name).write_text(SOUND)
     (tmp_path / "c\udcff.tsv").write_text(f"1\t{SOUND}\n")
     (tmp_path / "d\udcff.tsv.gz").write_bytes(b"no gzip at all")
-    arguments = ("run", folder, tmp_path / "c\udcff.tsv", tmp_path / "d\udcff.tsv.gz", "--keep-going")
+    arguments = (
+        "run",
+        folder,
+        tmp_path / "c\udcff.tsv",
+        tmp_path / "d\udcff.tsv.gz",
+        "--unit",
+        "sentence",
+        "--keep-going",
+    )
     answer = said(*arguments, "--out", tmp_path / "out", "--json")
     assert answer.code == 1
     first, last = answer.err.splitlines()
