@@ -8,14 +8,14 @@ import pytest
 
 import esdedup
 from scripts.benchmarks import elasticsearch
-from tests.support.records import records, table
+from tests.support.records import SIGNED, records, table
 
 
 def test_no_sentence_is_asked_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, elastic_url: str, elastic_prefix: str
 ) -> None:
     store = f"{elastic_url}/{elastic_prefix}"
-    esdedup.index(table(tmp_path / "a.tsv", records(5, 100)), store=store, unit="record", min_chars=0)
+    esdedup.index(table(tmp_path / "a.tsv", records(5, 100)), store=store, **SIGNED)
     asked = []
     monkeypatch.setattr(elasticsearch, "PAGE", 30)
     with esdedup.open_store(store, read_only=True) as opened:

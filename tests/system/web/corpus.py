@@ -63,5 +63,5 @@ def write_sources(folder: Path) -> list[Path]:
     return [wiki, odd, history]
 
 
-OPTIONS = {"revisions": "all", "jaccard": 0.7, "workers": 1}
+OPTIONS = {"unit": "sentence", "revisions": "all", "jaccard": 0.7, "workers": 1}
 """Of the run over these sources."""

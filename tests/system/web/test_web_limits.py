@@ -168,7 +168,7 @@ def test_texts_that_share_much_with_very_many(
     if kind == "server":
         url = request.getfixturevalue("elastic_url")
         store = f"{url}/{request.getfixturevalue('elastic_prefix')}"
-    esdedup.run(table(tmp_path / "a.tsv", rows), out=tmp_path / "out", store=store, workers=1)
+    esdedup.run(table(tmp_path / "a.tsv", rows), out=tmp_path / "out", store=store, unit="sentence", workers=1)
     with esdedup.open_store(store, read_only=True) as opened:
         whole = check.check(opened, rows[7][1])
         assert (whole["matching"], whole["cut"], whole["similar"][0]["text"]) == (120, False, rows[7][1])
