@@ -14,7 +14,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, overload
 
-from esdedup.output.contents import comparisons, job_answers, meaning_answers, quality_answers
+from esdedup.output.contents import comparisons, dedupe_answers, job_answers, meaning_answers, quality_answers
 from esdedup.output.contents.field_types import MISSING
 
 if TYPE_CHECKING:
@@ -260,5 +260,5 @@ class Plan(Result, quality_answers.Plan):
 
 
 @dataclass(frozen=True, repr=False)
-class Written(Result, job_answers.Written):
+class Written(Result, dedupe_answers.Written):
     """What `dedupe` wrote and dropped."""

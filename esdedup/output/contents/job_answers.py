@@ -7,15 +7,50 @@ from typing import Annotated, Any
 
 from esdedup.matching.protocol import Scanning
 from esdedup.matching.signing import Signing
-from esdedup.matching.units import UNITS
-from esdedup.output.contents.comparisons import Cluster
 from esdedup.output.contents.field_types import MISSING, ClusterId, Count, Kind, Seconds, Share
 from esdedup.output.skips import WORDS
+from esdedup.text.splitting import SCRIPTS
 
 SkipReason = Annotated[str, ("enum", tuple(WORDS))]
 
-REASONS = ("identical", "near", "contained", "in_reference")
-"""Why something is dropped."""
+
+@dataclass(frozen=True)
+class TextClass:
+    """Texts that are compared by one kind of shingle. A text belongs to the first class that fits."""
+
+    shingle: str
+    """Kind and length of the shingles: char:N or word:N."""
+    min_chars: Count
+    """Shorter texts are not compared, in characters."""
+    max_chars: Count
+    """Longer texts are not compared, in characters."""
+    script: Annotated[str, ("enum", ("any", *SCRIPTS))]
+    """Script that most of the text is in."""
+    below: Count | None
+    """Only texts with fewer different shingles than this; null for no limit."""
+
+
+@dataclass(frozen=True)
+class FrozenSettings:
+    """What is frozen with a store, besides options."""
+
+    hash_scheme: Count
+    """Version of everything that turns a text into tokens."""
+    classes: list[Annotated[dict[str, Any], TextClass]] = MISSING
+    """Classes of texts, if there are several."""
+
+
+@dataclass(frozen=True)
+class ScanSettings:
+    """What a scan was given, besides options."""
+
+    ignore: list[ClusterId] = MISSING
+    """Content hashes of the texts whose clusters are not listed."""
+
+
+Frozen = Annotated[dict[str, Any], Signing, FrozenSettings]
+Free = Annotated[dict[str, Any], Scanning, ScanSettings]
+FrozenAndFree = Annotated[dict[str, Any], Signing, FrozenSettings, Scanning, ScanSettings]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,9 +117,6 @@ class AddedCounts(ReadCounts):
     """Number of new sentences that match another sentence."""
 
 
-NotCompared = dict[str, Count]
-
-
 @dataclass(frozen=True)
 class Compared:
     """How many texts came in, and how many of them were compared."""
@@ -93,35 +125,7 @@ class Compared:
     """Number of texts in the sources: sentences, records, paragraphs or lines."""
     compared: Count
     """Number of texts that were compared."""
-    not_compared: NotCompared
-    """Number of texts that were not compared, by reason in words; the reason names the option that decides."""
-
-
-@dataclass(frozen=True)
-class Dropped:
-    """How many texts were dropped, by reason."""
-
-    identical: Count
-    """Equal to the text that is kept."""
-    near: Count
-    """Similar to the text that is kept."""
-    contained: Count
-    """Inside a longer text (`--contained`)."""
-    in_reference: Count
-    """Equal or similar to a text of a reference collection (`--against`)."""
-
-
-@dataclass(frozen=True)
-class Deduped:
-    """How many texts came in, and how many were kept and dropped."""
-
-    in_: Count
-    """Number of texts in the sources: sentences, records, paragraphs or lines."""
-    kept: Count
-    """Number of texts that are kept, including those that were not compared."""
-    dropped: Annotated[dict[str, Any], Dropped]
-    """Number of texts that are dropped, by reason."""
-    not_compared: NotCompared
+    not_compared: dict[str, Count]
     """Number of texts that were not compared, by reason in words; the reason names the option that decides."""
 
 
@@ -155,7 +159,7 @@ class Summary:
 
     version: str
     """Version of esdedup."""
-    settings: Annotated[dict[str, Any], Signing, Scanning]
+    settings: FrozenAndFree
     """The settings by the names of their options."""
     sources: list[Annotated[dict[str, Any], ReadSource]]
     """The sources, in the order in which they were read."""
@@ -213,7 +217,7 @@ class Added(Summary):
 class Indexed:
     """What a store contains after `index`."""
 
-    settings: Annotated[dict[str, Any], Signing]
+    settings: Frozen
     """The settings that are frozen with the store, by the names of their options."""
     counts: Annotated[dict[str, int], IndexCounts]
     """What was counted."""
@@ -257,7 +261,7 @@ class StoredSource:
 class LastScan:
     """The last scan of a store."""
 
-    scanning: Annotated[dict[str, Any], Scanning]
+    scanning: Free
     """The settings of the scan by the names of their options."""
     counts: Annotated[dict[str, int | None], FoundCounts]
     """What the scan has found."""
@@ -283,7 +287,7 @@ class Status:
 
     store: str
     """Address of the store."""
-    settings: Annotated[dict[str, Any], Signing]
+    settings: Frozen
     """The settings that are frozen with the store, by the names of their options."""
     counts: Annotated[dict[str, int], StoreCounts]
     """What was counted."""
@@ -301,94 +305,6 @@ class Status:
     """The last scan; null if there is none."""
     disk_bytes: Count
     """Size of the store on disk, in bytes."""
-
-
-@dataclass(frozen=True)
-class Written:
-    """What `dedupe` has written and dropped."""
-
-    unit: Annotated[str, ("enum", tuple(UNITS))]
-    """What was compared: records, sentences, paragraphs or lines."""
-    records: Annotated[dict[str, Any], Deduped]
-    """How many texts came in, and how many were kept and dropped."""
-    documents: Count
-    """Number of documents that were written."""
-    documents_dropped: Count
-    """Number of documents that were dropped as a whole."""
-    sentences_dropped: Count
-    """Number of sentences that were removed from documents that are kept."""
-    files: list[str]
-    """Paths of the files that were written, without drops.jsonl."""
-    counts: Annotated[dict[str, int], StoreCounts]
-    """What was read."""
-    damaged: list[str]
-    """Sources that are missing or damaged, with `--keep-going`."""
-    seconds: dict[str, Seconds]
-    """Duration of each stage."""
-    largest: list[Annotated[dict[str, Any], Cluster]] = MISSING
-    """The ten largest clusters; only with `--dry-run`."""
-
-
-@dataclass(frozen=True)
-class Drop:
-    """A text that `dedupe` has dropped: a record, or with `--unit sentence` a sentence of one."""
-
-    id: str
-    """Id of the text that is dropped."""
-    cluster: ClusterId
-    """Id of its cluster."""
-    kept: str | None
-    """Id of the text that is kept instead; null with `--keep none`, or if a reference collection has the text."""
-    reason: Annotated[str, ("enum", REASONS)]
-    """Why it is dropped."""
-    jaccard: Share | None
-    """Jaccard similarity to the text that is kept, or to that of the reference; null if it was not computed."""
-    reference: str = MISSING
-    """Id of the text in a reference collection, if the reason is `in_reference`."""
-    reference_text: str = MISSING
-    """The text in the reference collection."""
-    share: Share = MISSING
-    """Share of its shingles that the longer text has, if the reason is `contained`."""
-
-
-@dataclass(frozen=True)
-class RecordNote:
-    """What `dedupe --annotate` says about a record."""
-
-    cluster: ClusterId | None
-    """Id of its cluster; null if it is in none."""
-    keep: bool
-    """Whether the record is kept."""
-
-
-@dataclass(frozen=True)
-class SentenceNote:
-    """What `dedupe --annotate` says about a sentence of a document."""
-
-    position: Count
-    """Position in the document, from 0."""
-    cluster: ClusterId
-    """Id of its cluster."""
-    keep: bool
-    """Whether the sentence is kept."""
-
-
-@dataclass(frozen=True)
-class CleanedPage:
-    """A page of a wiki dump, as `dedupe` writes it: the visible text without what is dropped."""
-
-    id: str
-    """Id of the page."""
-    title: str
-    """Title of the page."""
-    text: str
-    """The text that a reader sees."""
-    revision: int | None
-    """Id of the revision."""
-    timestamp: str | None
-    """Time of the revision."""
-    esdedup: Annotated[dict[str, Any], RecordNote] | list[Annotated[dict[str, Any], SentenceNote]] = MISSING
-    """With `--annotate`: what would happen to the page, or to each of its sentences that are in a cluster."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,106 @@
+"""docs/files.md: what each file and each answer contains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import NoneType, UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
+
+from esdedup.files import compact_json
+from esdedup.options import Options
+from scripts.schemas.contents import ANSWERS, FILES, Content
+from scripts.schemas.declared_fields import declared
+from scripts.schemas.examples import examples
+from scripts.schemas.page_texts import ANSWERS_HEAD, FILES_HEAD, HEAD, OTHER_FILES
+
+NAMES = {str: "text", int: "integer", float: "number", bool: "true or false", NoneType: "null"}
+PLURALS = {"text": "texts", "integer": "integers", "number": "numbers", "object": "objects"}
+Row = tuple[str, str, str]
+
+
+def page() -> str:
+    """The page."""
+    real = examples()
+    listed = ["| file | written by | what it is for |", "|---|---|---|"]
+    listed += [
+        f"| {each.title} | {each.written_by} | {each.purpose.split('. ')[0].removesuffix('.')}. |" for each in FILES
+    ]
+    parts = [HEAD, "\n".join([*listed, *OTHER_FILES]), FILES_HEAD]
+    parts += [_section(each, real.get(each.schema), f"Written by {each.written_by}. {each.purpose}") for each in FILES]
+    parts += [ANSWERS_HEAD]
+    parts += [_section(each, real.get(each.schema), each.purpose) for each in ANSWERS]
+    return "\n\n".join(parts) + "\n"
+
+
+def _section(content: Content, example: Any, text: str) -> str:
+    schema = f"[{content.schema}.schema.json](../esdedup/output/schemas/{content.schema}.schema.json)"
+    rows = [("field", "type", "meaning"), ("---", "---", "---"), *_rows(content.row)]
+    parts = [f"### {content.title}", f"{text} Schema: {schema}.", "\n".join(f"| {' | '.join(row)} |" for row in rows)]
+    if example is not None:
+        parts.append(f"```json\n{compact_json(example)}\n```")
+    return "\n\n".join(parts)
+
+
+def _rows(hint: Any) -> Iterator[Row]:
+    """A row for each field, and below an object one for each of its fields."""
+    seen: dict[type, str] = {}
+    for path, row in _objects(hint, ""):
+        yield from _fields(row, path, seen)
+
+
+def _fields(row: type, path: str, seen: dict[type, str]) -> Iterator[Row]:
+    seen.setdefault(row, path.removesuffix("."))
+    for field in declared(row):
+        words = _in_words(field.type) + ("" if field.always else ", optional")
+        inner = list(_objects(field.type, f"{path}{field.name}"))
+        again = [seen[other] for _, other in inner if other in seen]
+        meaning = field.meaning + (f" Fields as in `{again[0]}`." if again else "")
+        yield f"`{path}{field.name}`", words, meaning.replace("|", "\\|")
+        for below, other in inner:
+            if other not in seen:
+                yield from _fields(other, f"{below}.", seen)
+
+
+def _objects(hint: Any, path: str) -> Iterator[tuple[str, type]]:
+    """The classes of the objects in a value, and where they are. Settings are described elsewhere."""
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        if isinstance(parts[1], type) and not any(issubclass(each, Options) for each in parts[1:]):
+            yield path, parts[1]
+    elif origin in (Union, UnionType):
+        for part in parts:
+            yield from _objects(part, path)
+    elif origin is list:
+        yield from _objects(parts[0], f"{path}[]")
+    elif origin is dict:
+        yield from _objects(parts[1], f"{path}.*" if path else path)
+    elif isinstance(hint, type) and hint not in NAMES and origin is None:
+        yield path, hint
+
+
+def _in_words(hint: Any) -> str:
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        return " or ".join(dict.fromkeys(_in_words(part) for part in parts))
+    if origin is list:
+        each = _in_words(parts[0])
+        return f"list of {PLURALS[each]}" if each in PLURALS else f"list of: {each}"
+    if origin is tuple:
+        return f"list of {len(parts)}: {', '.join(_in_words(part) for part in parts)}"
+    if origin is dict:
+        return f"object: {_in_words(parts[1])} by name"
+    if origin is Annotated:
+        return _marked(*parts)
+    return NAMES[hint]
+
+
+def _marked(base: Any, *marks: Any) -> str:
+    """A type with what JSON Schema says beyond it."""
+    if isinstance(marks[0], type):
+        return "[settings](commands.md)" if any(issubclass(each, Options) for each in marks) else "object"
+    limits = dict(marks)
+    if "enum" in limits:
+        return ", ".join(f"`{value}`" for value in limits["enum"])
+    if "pattern" in limits:
+        return "16 hexadecimal digits"
+    return f"{NAMES[base]} from 0 to 1" if "maximum" in limits and "minimum" in limits else NAMES[base]
