@@ -45,8 +45,8 @@ def summary_text(summary: Summary, out: Path | None, store: Path | str) -> str:
     parts = [counts_text(summary)]
     identical = summary["kinds"].get("identical", 0)
     if identical:
-        what = "1 cluster holds" if identical == 1 else f"{identical:,} clusters hold"
-        parts.append(f"{what} only copies of one text, which are no pair: a pair is of different texts")
+        every = summary["counts"]["clusters"]
+        parts.append(f"{identical:,} of {every:,} clusters: only copies of one text, which are not counted as pairs")
     if summary["kinds"]:
         parts.append("Kinds: " + ", ".join(f"{kind} {count:,}" for kind, count in summary["kinds"].items()))
     largest = list(islice(esdedup.clusters(store=store, limit=_SHOWN), _SHOWN))

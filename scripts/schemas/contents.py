@@ -27,7 +27,8 @@ class Content(NamedTuple):
 FILES = (
     Content(
         "clusters", comparisons.Cluster, "`clusters.jsonl`, `clusters.parquet`", "`run`, `scan`, `add`",
-        "One line for each cluster, with all its sentences. The largest clusters come first, then order is by id.",
+        "One line for each cluster, with all its sentences. The largest come first; clusters of one size are in the "
+        "order of their ids.",
     ),
     Content(
         "pairs", comparisons.Pair, "`pairs.jsonl`, `pairs.parquet`", "`run`, `scan`, `add`",

@@ -2,62 +2,80 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
 from esdedup.files import compact_json
 from esdedup.options import Options
+from esdedup.output.skips import WORDS
 from scripts.schemas.contents import ANSWERS, FILES, Content
 from scripts.schemas.declared_fields import declared
 from scripts.schemas.examples import examples
-from scripts.schemas.page_texts import ANSWERS_HEAD, FILES_HEAD, HEAD, OTHER_FILES
+from scripts.schemas.page_texts import ANSWERS_HEAD, FILES_HEAD, HEAD, OTHER_FILES, REASONS_HEAD
 
 NAMES = {str: "text", int: "integer", float: "number", bool: "true or false", NoneType: "null"}
 PLURALS = {"text": "texts", "integer": "integers", "number": "numbers", "object": "objects"}
-Row = tuple[str, str, str]
 
 
 def page() -> str:
     """The page."""
     real = examples()
     listed = ["| file | written by | what it is for |", "|---|---|---|"]
-    listed += [
-        f"| {each.title} | {each.written_by} | {each.purpose.split('. ')[0].removesuffix('.')}. |" for each in FILES
-    ]
-    parts = [HEAD, "\n".join([*listed, *OTHER_FILES]), FILES_HEAD]
-    parts += [_section(each, real.get(each.schema), f"Written by {each.written_by}. {each.purpose}") for each in FILES]
+    listed += [f"| {each.title} | {each.written_by} | {_beginning(each.purpose)} |" for each in FILES]
+    parts = [HEAD, "\n".join([*listed, *OTHER_FILES]), REASONS_HEAD, _reasons(), FILES_HEAD]
+    known: dict[type, str] = {}  # what has a section, and its link
+    parts += [_section(each, real.get(each.schema), known) for each in FILES]
     parts += [ANSWERS_HEAD]
-    parts += [_section(each, real.get(each.schema), each.purpose) for each in ANSWERS]
+    parts += [_section(each, real.get(each.schema), known) for each in ANSWERS]
     return "\n\n".join(parts) + "\n"
 
 
-def _section(content: Content, example: Any, text: str) -> str:
+def _beginning(text: str) -> str:
+    """The first sentence."""
+    return text.split(". ")[0].removesuffix(".") + "."
+
+
+def _reasons() -> str:
+    return "\n".join(
+        ["| reason | meaning |", "|---|---|", *(f"| `{name}` | {words} |" for name, words in WORDS.items())]
+    )
+
+
+def _section(content: Content, example: Any, known: dict[type, str]) -> str:
+    written = f"Written by {content.written_by}. " if content.written_by else ""
     schema = f"[{content.schema}.schema.json](../esdedup/output/schemas/{content.schema}.schema.json)"
-    rows = [("field", "type", "meaning"), ("---", "---", "---"), *_rows(content.row)]
-    parts = [f"### {content.title}", f"{text} Schema: {schema}.", "\n".join(f"| {' | '.join(row)} |" for row in rows)]
+    parts = [f"### {content.title}", f"{written}{content.purpose} Schema: {schema}."]
+    if content.row in known:
+        return "\n\n".join([*parts, f"Fields and example: see {known[content.row]}."])
+    if isinstance(content.row, type):
+        known[content.row] = f"[{content.title}](#{_anchor(content.title)})"
+    seen: dict[type, str] = {row: link for row, link in known.items() if row is not content.row}
+    rows = [row for path, inner in _objects(content.row, "") for row in _fields(inner, path, seen)]
+    parts.append(
+        "\n".join(["| field | type | meaning |", "|---|---|---|", *(f"| {' | '.join(row)} |" for row in rows)])
+    )
     if example is not None:
         parts.append(f"```json\n{compact_json(example)}\n```")
     return "\n\n".join(parts)
 
 
-def _rows(hint: Any) -> Iterator[Row]:
-    """A row for each field, and below an object one for each of its fields."""
-    seen: dict[type, str] = {}
-    for path, row in _objects(hint, ""):
-        yield from _fields(row, path, seen)
+def _anchor(title: str) -> str:
+    """The anchor that a heading gets in Markdown."""
+    return re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
 
 
-def _fields(row: type, path: str, seen: dict[type, str]) -> Iterator[Row]:
-    seen.setdefault(row, path.removesuffix("."))
+def _fields(row: type, path: str, seen: dict[type, str]) -> Iterator[tuple[str, str, str]]:
+    """A row for each field, and below an object one for each of its fields unless these were `seen`."""
     for field in declared(row):
-        words = _in_words(field.type) + ("" if field.always else ", optional")
         inner = list(_objects(field.type, f"{path}{field.name}"))
-        again = [seen[other] for _, other in inner if other in seen]
-        meaning = field.meaning + (f" Fields as in `{again[0]}`." if again else "")
-        yield f"`{path}{field.name}`", words, meaning.replace("|", "\\|")
+        again = [f" Fields as in {seen[other]}." for _, other in inner if other in seen]
+        words = _in_words(field.type) + ("" if field.always else ", optional")
+        yield f"`{path}{field.name}`", words, "".join([field.meaning, *again])
         for below, other in inner:
             if other not in seen:
+                seen[other] = f"`{below}`"
                 yield from _fields(other, f"{below}.", seen)
 
 

@@ -27,38 +27,46 @@ for line in open("found/pairs.jsonl", encoding="utf-8"):
 
 ## Why are there fewer pairs than clusters?
 
-`pairs.jsonl` only has pairs of *different* texts. Copies of one text are never a pair: they are members of one cluster.
-Each text of a pair is named by the id of its first sentence.
+`pairs.jsonl` has pairs of *different* texts. Copies of one text are not pairs. They are members of one cluster. Each
+text of a pair is named by the id of its first sentence.
 
-For example, a run may report 3 pairs and 21 clusters. Then 18 clusters hold only copies of one text (`distinct` is 1,
-and the kind is `identical`). The other 3 clusters hold different texts, and those have the 3 pairs. The summary at the
-end of `run` and `scan` says so: `21 clusters, 18 of them only copies of one text`.
+For example, a run may report 3 pairs and 21 clusters, and then say `18 of 21 clusters: only copies of one text, which
+are not counted as pairs`. In these 18 clusters, `distinct` is 1 and `kind` is `identical`. The 3 pairs are between the
+different texts of the other 3 clusters.
 
-To list all near-duplicates and all copies, read `clusters.jsonl`. To list only what differs, read `pairs.jsonl`.
+For everything that was found, read `clusters.jsonl`. For the similarity of texts that differ, read `pairs.jsonl`.
 
 ## Which files are there?"""
 
 OTHER_FILES = (
-    "| `clusters.txt` | `run`, `scan`, `add` | The ids of each cluster on one line, separated by spaces. White space in "
-    "an id is percent-encoded. `evaluate --golden` reads this format. |",
+    "| `clusters.txt` | `run`, `scan`, `add` | The ids of each cluster on one line, separated by spaces. White space "
+    "in an id is percent-encoded. `evaluate --golden` reads this format. |",
     "| `cluster-sizes.png` | `run`, `scan`, `add`, `report` | A plot of the sizes of clusters. |",
     "| `report.html` | `run`, `scan`, `add`, `report` | A page about the results, which needs no other file. |",
     "| `cluster-sizes.svg`, `kinds.png`, `kinds.svg` | `report` | The plots of the page. |",
-    "| `store.duckdb` | `run`, `dedupe` | The [store](commands.md), if no other is given. |",
-    "| `SOURCE` | `dedupe` | Each source without its duplicates: same name, format and compression. A wiki dump becomes "
-    "`DUMP.jsonl`. |",
-    "| `CLUSTER.csv`, `CLUSTER.parquet` | `templates --out` | The table of a template: the columns `id`, `document` and "
-    "`title`; a column for each slot as written, and with `_value` added to its name for the number or date; `fits`, "
-    "whether the frame and the row reproduce the sentence. |",
-    "| `FILE` | `lineage --graphml` | The trees of copies as a GraphML graph: a node for each sentence, an edge from each "
-    "parent to its copy. |",
+    "| `store.duckdb` | `run`, `dedupe` | The store, if `--store` names no other. |",
+    "| `SOURCE` | `dedupe` | Each source without its duplicates: same name, format and compression. A wiki dump "
+    "becomes `DUMP.jsonl`. |",
+    "| `CLUSTER.csv`, `CLUSTER.parquet` | `templates --out` | The table of a template: `id`, `document`, `title`; a "
+    "column for each slot as written; for numbers and dates also `SLOT_value`; `fits`: whether the frame and the row "
+    "reproduce the sentence. |",
+    "| `FILE` | `lineage --graphml` | The trees of copies as a GraphML graph: a node for each sentence, an edge from "
+    "each parent to its copy. |",
     "| `s-curve.png` | `plan --out` | A plot of what each scheme finds. |",
     "| `FILE.ndjson` | `kibana import --out` | The objects for Kibana's Saved Objects page. |",
     "| `demo.xml.bz2` | `demo` | The wiki that the demo makes. |",
 )
 
-FILES_HEAD = "With `--table parquet`, `run`, `scan` and `add` write `.parquet` files with the same fields instead of \
-`.jsonl` files.\n\n## Files"
+REASONS_HEAD = """\
+With `--table parquet`, `run`, `scan` and `add` write `.parquet` files with the same fields instead of `.jsonl` files.
 
-ANSWERS_HEAD = "## Answers of `--json`\n\nCommands that list something print one object on each line. The others print \
-one object."
+## Why was something skipped?
+
+`skipped` in summaries and answers counts by these reasons:"""
+
+FILES_HEAD = "## Files"
+
+ANSWERS_HEAD = """\
+## Answers of `--json`
+
+Commands that list something print one object on each line. The other commands print one object."""
