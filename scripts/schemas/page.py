@@ -22,9 +22,10 @@ PLURALS = {"text": "texts", "integer": "integers", "number": "numbers", "object"
 def page() -> str:
     """The page."""
     real = examples()
-    listed = ["| file | written by | what it is for |", "|---|---|---|"]
-    listed += [f"| {each.title} | {each.written_by} | {_beginning(each.purpose)} |" for each in FILES]
-    parts = [HEAD, "\n".join([*listed, *OTHER_FILES]), REASONS_HEAD, _reasons(), FILES_HEAD]
+    described = ((each.title, each.written_by, _beginning(each.purpose)) for each in FILES)
+    listed = _table(("file", "written by", "what it is for"), *described, *OTHER_FILES)
+    reasons = _table(("reason", "meaning"), *((f"`{name}`", words) for name, words in WORDS.items()))
+    parts = [HEAD, listed, REASONS_HEAD, reasons, FILES_HEAD]
     known: dict[type, str] = {}  # what has a section, and its link
     parts += [_section(each, real.get(each.schema), known) for each in FILES]
     parts += [ANSWERS_HEAD]
@@ -37,10 +38,9 @@ def _beginning(text: str) -> str:
     return text.split(". ")[0].removesuffix(".") + "."
 
 
-def _reasons() -> str:
-    return "\n".join(
-        ["| reason | meaning |", "|---|---|", *(f"| `{name}` | {words} |" for name, words in WORDS.items())]
-    )
+def _table(*rows: tuple[str, ...]) -> str:
+    head, *below = (f"| {' | '.join(row)} |" for row in rows)
+    return "\n".join([head, "|---" * len(rows[0]) + "|", *below])
 
 
 def _section(content: Content, example: Any, known: dict[type, str]) -> str:
@@ -53,9 +53,7 @@ def _section(content: Content, example: Any, known: dict[type, str]) -> str:
         known[content.row] = f"[{content.title}](#{_anchor(content.title)})"
     seen: dict[type, str] = {row: link for row, link in known.items() if row is not content.row}
     rows = [row for path, inner in _objects(content.row, "") for row in _fields(inner, path, seen)]
-    parts.append(
-        "\n".join(["| field | type | meaning |", "|---|---|---|", *(f"| {' | '.join(row)} |" for row in rows)])
-    )
+    parts.append(_table(("field", "type", "meaning"), *rows))
     if example is not None:
         parts.append(f"```json\n{compact_json(example)}\n```")
     return "\n\n".join(parts)

@@ -39,23 +39,24 @@ For everything that was found, read `clusters.jsonl`. For the similarity of text
 ## Which files are there?"""
 
 OTHER_FILES = (
-    "| `clusters.txt` | `run`, `scan`, `add` | The ids of each cluster on one line, separated by spaces. White space "
-    "in an id is percent-encoded. `evaluate --golden` reads this format. |",
-    "| `cluster-sizes.png` | `run`, `scan`, `add`, `report` | A plot of the sizes of clusters. |",
-    "| `report.html` | `run`, `scan`, `add`, `report` | A page about the results, which needs no other file. |",
-    "| `cluster-sizes.svg`, `kinds.png`, `kinds.svg` | `report` | The plots of the page. |",
-    "| `store.duckdb` | `run`, `dedupe` | The store, if `--store` names no other. |",
-    "| `SOURCE` | `dedupe` | Each source without its duplicates: same name, format and compression. A wiki dump "
-    "becomes `DUMP.jsonl`. |",
-    "| `CLUSTER.csv`, `CLUSTER.parquet` | `templates --out` | The table of a template: `id`, `document`, `title`; a "
-    "column for each slot as written; for numbers and dates also `SLOT_value`; `fits`: whether the frame and the row "
-    "reproduce the sentence. |",
-    "| `FILE` | `lineage --graphml` | The trees of copies as a GraphML graph: a node for each sentence, an edge from "
-    "each parent to its copy. |",
-    "| `s-curve.png` | `plan --out` | A plot of what each scheme finds. |",
-    "| `FILE.ndjson` | `kibana import --out` | The objects for Kibana's Saved Objects page. |",
-    "| `demo.xml.bz2` | `demo` | The wiki that the demo makes. |",
-)
+    ("`clusters.txt`", "`run`, `scan`, `add`",
+     "The ids of each cluster on one line, separated by spaces. White space in an id is percent-encoded. "
+     "`evaluate --golden` reads this format."),
+    ("`cluster-sizes.png`", "`run`, `scan`, `add`, `report`", "A plot of the sizes of clusters."),
+    ("`report.html`", "`run`, `scan`, `add`, `report`", "A page about the results, which needs no other file."),
+    ("`cluster-sizes.svg`, `kinds.png`, `kinds.svg`", "`report`", "The plots of the page."),
+    ("`store.duckdb`", "`run`, `dedupe`", "The store, if `--store` names no other."),
+    ("`SOURCE`", "`dedupe`",
+     "Each source without its duplicates: same name, format and compression. A wiki dump becomes `DUMP.jsonl`."),
+    ("`CLUSTER.csv`, `CLUSTER.parquet`", "`templates --out`",
+     "The table of a template: `id`, `document`, `title`; a column for each slot as written; for numbers and dates "
+     "also `SLOT_value`; `fits`: whether the frame and the row reproduce the sentence."),
+    ("`FILE`", "`lineage --graphml`",
+     "The trees of copies as a GraphML graph: a node for each sentence, an edge from each parent to its copy."),
+    ("`s-curve.png`", "`plan --out`", "A plot of what each scheme finds."),
+    ("`FILE.ndjson`", "`kibana import --out`", "The objects for Kibana's Saved Objects page."),
+    ("`demo.xml.bz2`", "`demo`", "The wiki that the demo makes."),
+)  # fmt: skip
 
 REASONS_HEAD = """\
 With `--table parquet`, `run`, `scan` and `add` write `.parquet` files with the same fields instead of `.jsonl` files.
