@@ -156,12 +156,12 @@ def rewritten(folder: Path) -> Outputs:
     new = jsonl(
         folder / "new.jsonl",
         "An old bridge over the river is the oldest building of all in this town.",
-        "In the year of the flood the council sold two of the mills to the miller of the next town.",
-        "The council sold two of the mills to the miller of the next town.",
+        "In the year of the great flood, when all of the bridges were lost, the council sold two mills to the miller.",
+        "The council sold two mills to the miller.",
     )
-    table = folder / "facts.csv"
-    table.write_text("id,text\n" + facts.read_text("utf-8").replace("\t", ","), "utf-8")
-    columns = folder / "facts.parquet"
+    table = folder / "mills.csv"
+    table.write_text("id,text\n1,A mill.\n2,A mill.\n3,A hill.\n", "utf-8")
+    columns = folder / "mills.parquet"
     pq.write_table(pa.table({"id": ["1", "2", "3"], "text": ["A mill."] * 2 + ["A hill."]}), columns)
     found: Outputs = {"dedupe": [], "drops": []}
     for name, options in {
@@ -179,10 +179,10 @@ def rewritten(folder: Path) -> Outputs:
     found["dedupe"] += said("dedupe", facts, "--dry-run")
     assert {row["reason"] for row in found["drops"]} == {"identical", "near", "contained", "in_reference"}
     found["cleaned-pages"] = [*held(folder / "wiki" / "towns.jsonl"), *held(folder / "marked-wiki" / "towns.jsonl")]
-    with (folder / "marked-csv" / "facts.csv").open(encoding="utf-8", newline="") as lines:
+    with (folder / "marked-csv" / "mills.csv").open(encoding="utf-8", newline="") as lines:
         notes = [json.loads(row["esdedup"]) for row in csv.DictReader(lines)]
     notes += [row["esdedup"] for row in held(folder / "marked-lines" / "new.jsonl")]
-    notes += map(json.loads, pq.read_table(folder / "marked-parquet" / "facts.parquet")["esdedup"].to_pylist())
+    notes += map(json.loads, pq.read_table(folder / "marked-parquet" / "mills.parquet")["esdedup"].to_pylist())
     return {**found, "annotation": notes}
 
 

@@ -229,8 +229,8 @@ class PlantedSentence:
     """Id of the page."""
     text: str
     """The text."""
-    cells: dict[str, str] = MISSING
-    """What fills the slots, if the cluster is a template."""
+    cells: list[str] = MISSING
+    """What fills the slots, in their order, if the cluster is a template."""
 
 
 @dataclass(frozen=True)
