@@ -67,8 +67,8 @@ ANSWERS = (
     Content("add", job_answers.Added, "`add`", "", "The content of `summary.json`, and what is new."),
     Content("remove", job_answers.Removed, "`remove`", "", "What was deleted, and what is left."),
     Content("status", job_answers.Status, "`status`", "", "What the store contains."),
-    Content("similar", comparisons.Hit, "`similar`", "", "One line for each sentence that shares a token."),
     Content("suggest", comparisons.Sentence, "`suggest`", "", "One line for each sentence."),
+    Content("similar", comparisons.Hit, "`similar`", "", "One line for each sentence, nearest first."),
     Content("explain", comparisons.Explanation, "`explain`", "", "Measures of two sentences, and the verdict."),
     Content(
         "clusters-listed", comparisons.ListedCluster, "`clusters`", "",

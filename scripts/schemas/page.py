@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
@@ -11,7 +11,7 @@ from esdedup.files import compact_json
 from esdedup.options import Options
 from esdedup.output.skips import WORDS
 from scripts.schemas.contents import ANSWERS, FILES, Content
-from scripts.schemas.declared_fields import declared
+from scripts.schemas.declared_fields import Field, declared
 from scripts.schemas.examples import examples
 from scripts.schemas.page_texts import ANSWERS_HEAD, FILES_HEAD, HEAD, OTHER_FILES, REASONS_HEAD
 
@@ -49,10 +49,13 @@ def _section(content: Content, example: Any, known: dict[type, str]) -> str:
     parts = [f"### {content.title}", f"{written}{content.purpose} Schema: {schema}."]
     if content.row in known:
         return "\n\n".join([*parts, f"Fields and example: see {known[content.row]}."])
-    if isinstance(content.row, type):
-        known[content.row] = f"[{content.title}](#{_anchor(content.title)})"
-    seen: dict[type, str] = {row: link for row, link in known.items() if row is not content.row}
-    rows = [row for path, inner in _objects(content.row, "") for row in _fields(inner, path, seen)]
+    seen = dict(known)
+    rows = []
+    for path, row in _objects(content.row, ""):
+        base = next((each for each in row.__mro__[1:] if each in known), None)
+        parts += [] if base is None else [f"It has the fields of {known[base]}, and these:"]
+        rows += _fields(row, f"{path}." if path else "", seen, () if base is None else tuple(declared(base)))
+        known[row] = f"[{content.title}](#{_anchor(content.title)})"
     parts.append(_table(("field", "type", "meaning"), *rows))
     if example is not None:
         parts.append(f"```json\n{compact_json(example)}\n```")
@@ -64,9 +67,13 @@ def _anchor(title: str) -> str:
     return re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
 
 
-def _fields(row: type, path: str, seen: dict[type, str]) -> Iterator[tuple[str, str, str]]:
+def _fields(
+    row: type, path: str, seen: dict[type, str], without: Sequence[Field] = ()
+) -> Iterator[tuple[str, str, str]]:
     """A row for each field, and below an object one for each of its fields unless these were `seen`."""
     for field in declared(row):
+        if field in without:
+            continue
         inner = list(_objects(field.type, f"{path}{field.name}"))
         again = [f" Fields as in {seen[other]}." for _, other in inner if other in seen]
         words = _in_words(field.type) + ("" if field.always else ", optional")

@@ -55,11 +55,11 @@ class Pair:
     b: str
     """Id of the other sentence; `a` sorts before `b` as UTF-8 bytes."""
     jaccard: Share | None
-    """Jaccard similarity of the shingles of both texts, to 6 decimals; null if the pair was not verified by it."""
+    """Jaccard similarity of the shingles of both texts, to 6 decimals; null with `--verify none`."""
     word_edit_distance: Count32 | None
-    """Number of words to insert, delete or replace to turn one text into the other; null if it was not computed."""
-    shared_tokens: Count32 | None
-    """Number of tokens that both texts share; null if candidates did not come from tokens."""
+    """Number of words to insert, delete or replace to turn one text into the other; null with `--verify none`."""
+    shared_tokens: Count32
+    """Number of tokens that both texts share; with `--candidates agreement`, of equal values in their signatures."""
 
 
 @dataclass(frozen=True)

@@ -90,7 +90,7 @@ class FoundCounts:
     collisions: Count | None
     """Number of tokens that two or more texts share; null if candidates do not come from tokens."""
     candidates: Count | None
-    """Number of pairs of texts that were compared; null after an update that cannot know it."""
+    """Number of pairs of texts that were compared; null if all were compared with all, or after some updates."""
     pairs: Count
     """Number of pairs of different texts that are near-duplicates. Copies of one text are no pair."""
     clusters: Count
