@@ -133,12 +133,12 @@ class Deduplicated(Generic[T]):
         return Deduplicated(self._source, jaccard)
 
     def __repr__(self) -> str:
-        from esdedup.jobs.accounting import in_words
+        from esdedup.output.record_counts import in_words
 
         return f"Deduplicated(jaccard {self.threshold:g}: {in_words(self.records, 'record')})"
 
     def _repr_html_(self) -> str:
-        from esdedup.jobs.accounting import in_words
+        from esdedup.output.record_counts import in_words
 
         texts = dict(zip(map(str, self._source.ids), self._source.texts.to_pylist(), strict=True))
         rows = "".join(

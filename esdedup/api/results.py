@@ -1,5 +1,7 @@
 """The results of the verbs: dataclasses whose fields are those of the JSON, and rows that become Arrow tables.
 
+The fields are declared in `esdedup.output.contents`.
+
 A result's fields are attributes and items (`summary.counts`, `summary["counts"]`), `to_dict()` gives what `--json`
 prints, and notebooks show a small table.
 """
@@ -12,6 +14,9 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, overload
 
+from esdedup.output.contents import comparisons, dedupe_answers, job_answers, meaning_answers, quality_answers
+from esdedup.output.contents.field_types import MISSING
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -19,20 +24,9 @@ _SHOWN = 20
 _CELL = 120
 
 
-class _Missing:
-    """Stands in a field that an answer does not have."""
-
-    def __repr__(self) -> str:
-        return "missing"
-
-
-MISSING: Any = _Missing()
-"""The value of a field that only some answers have: it is left out of `to_dict()`."""
-
-
 @dataclass(frozen=True)
 class Result:
-    """An answer. Subclasses declare its fields, in the order of the JSON."""
+    """An answer. Subclasses have its fields, in the order of the JSON."""
 
     _shown: ClassVar[tuple[str, ...]] = ()
     """The fields that `repr` and notebooks show, where they do not show all."""
@@ -169,158 +163,65 @@ def _short(value: Any) -> str:
 
 
 @dataclass(frozen=True, repr=False)
-class Summary(Result):
+class Summary(Result, job_answers.Summary):
     """What `run` and `scan` found; the content of summary.json."""
 
     _shown: ClassVar[tuple[str, ...]] = ("counts", "kinds", "damaged")
 
-    version: str
-    settings: dict[str, Any]
-    sources: list[dict[str, Any]]
-    verified: bool
-    counts: dict[str, int | None]
-    records: dict[str, Any]
-    renamed: int
-    cluster_sizes: dict[str, int]
-    kinds: dict[str, int]
-    skipped: dict[str, int]
-    damaged: list[str]
-    far_reaching_clusters: int
-    seconds: dict[str, float]
-    peak_memory_mb: float
-
 
 @dataclass(frozen=True, repr=False)
-class Added(Summary):
+class Added(Summary, job_answers.Added):
     """What `add` brought: the summary, counts of documents and of sentences that match, and the first matches."""
 
-    added: dict[str, int]
-    matches: list[dict[str, Any]]
-
 
 @dataclass(frozen=True, repr=False)
-class Indexed(Result):
+class Indexed(Result, job_answers.Indexed):
     """What a store holds after `index`."""
 
-    settings: dict[str, Any]
-    counts: dict[str, int]
-    records: dict[str, Any]
-    renamed: int
-    skipped: dict[str, int]
-    damaged: list[str]
-
 
 @dataclass(frozen=True, repr=False)
-class Removed(Result):
+class Removed(Result, job_answers.Removed):
     """What `remove` deleted, and what the store holds afterwards."""
 
-    removed: int
-    unknown: list[str]
-    counts: dict[str, int]
-
 
 @dataclass(frozen=True, repr=False)
-class Status(Result):
+class Status(Result, job_answers.Status):
     """What a store holds."""
 
-    store: str
-    settings: dict[str, Any]
-    counts: dict[str, int]
-    sources: list[dict[str, Any]]
-    records: dict[str, Any]
-    renamed: int
-    skipped: dict[str, int]
-    unfinished: str | None
-    last_scan: dict[str, Any] | None
-    disk_bytes: int
-
 
 @dataclass(frozen=True, repr=False)
-class Sentence(Result):
+class Sentence(Result, comparisons.Sentence):
     """A stored sentence, and its place."""
 
     _shown: ClassVar[tuple[str, ...]] = ("id", "title", "text")
 
-    id: str
-    source: str
-    document: str
-    title: str | None
-    position: int
-    text: str
-    revision: int | None
-    timestamp: str | None
-
 
 @dataclass(frozen=True, repr=False)
-class Hit(Sentence):
+class Hit(Sentence, comparisons.Hit):
     """A stored sentence that is similar to a text."""
 
     _shown: ClassVar[tuple[str, ...]] = ("id", "jaccard", "match", "text")
 
-    shared_tokens: int
-    jaccard: float
-    containment: float
-    word_edit_distance: int
-    match: bool
-
 
 @dataclass(frozen=True, repr=False)
-class Explanation(Result):
+class Explanation(Result, comparisons.Explanation):
     """Why two sentences did or did not match."""
 
     _shown: ClassVar[tuple[str, ...]] = ("verdict", "jaccard", "word_edit_distance", "shared_tokens")
 
-    a: dict[str, Any]
-    b: dict[str, Any]
-    identical: bool
-    shared_tokens: int
-    tokens: int
-    chance: float
-    jaccard: float
-    containment: list[float]
-    word_edit_distance: int
-    thresholds: dict[str, Any]
-    values_agreeing: int = MISSING
-    verdict: str = MISSING
-    diff: list[tuple[str, str]] = MISSING
-
 
 @dataclass(frozen=True, repr=False)
-class Cluster(Result):
+class Cluster(Result, comparisons.ListedCluster):
     """Sentences that say the same, or nearly; `change` and `before` where an earlier run is compared with."""
 
     _shown: ClassVar[tuple[str, ...]] = ("id", "size", "kind", "min_jaccard", "representative")
 
-    id: str
-    size: int
-    distinct: int
-    kind: str | None
-    kind_confidence: float | None
-    kind_reason: str | None
-    min_jaccard: float | None
-    weakest: list[str] | None
-    representative: str
-    members: list[dict[str, Any]]
-    change: str = MISSING
-    before: int = MISSING
-
 
 @dataclass(frozen=True, repr=False)
-class OverlapRow(Result):
+class OverlapRow(Result, comparisons.OverlapRow):
     """Two documents, or sources, and how many sentences of each stand in the other."""
 
     _shown: ClassVar[tuple[str, ...]] = ("a", "b", "a_in_b", "b_in_a", "a_share", "b_share")
-
-    a: str
-    b: str
-    a_title: str | None
-    b_title: str | None
-    a_sentences: int
-    b_sentences: int
-    a_in_b: int
-    b_in_a: int
-    a_share: float
-    b_share: float
 
 
 @dataclass(frozen=True, repr=False)
@@ -333,71 +234,31 @@ class Overlap(Result):
 
 
 @dataclass(frozen=True, repr=False)
-class Contradiction(Result):
+class Contradiction(Result, meaning_answers.Contradiction):
     """A place where sentences of one cluster state different facts."""
 
     _shown: ClassVar[tuple[str, ...]] = ("confidence", "slot", "frame")
 
-    cluster: str
-    slot: str
-    type: str
-    majority: int | None
-    newest: int | None
-    difference: float | None
-    confidence: float
-    values: list[dict[str, Any]]
-    frame: str
-
 
 @dataclass(frozen=True, repr=False)
-class Lineage(Result):
+class Lineage(Result, meaning_answers.Lineage):
     """Who wrote a sentence first: trees of copies, and who added them."""
 
     _shown: ClassVar[tuple[str, ...]] = ("editors", "undated")
 
-    trees: list[dict[str, Any]]
-    editors: dict[str, int]
-    undated: int
-
 
 @dataclass(frozen=True, repr=False)
-class Evaluation(Result):
+class Evaluation(Result, quality_answers.Evaluation):
     """How good the results of a scan are, by what is known to be right."""
 
-    sentences: int
-    golden: dict[str, Any] = MISSING
-    truth: dict[str, Any] = MISSING
-
 
 @dataclass(frozen=True, repr=False)
-class Plan(Result):
+class Plan(Result, quality_answers.Plan):
     """Ways to sign, compared: see `esdedup.plan`."""
 
     _shown: ClassVar[tuple[str, ...]] = ("threshold", "recommended", "reached", "forecast")
 
-    unit: str
-    threshold: float
-    sample: dict[str, int] | None
-    schemes: list[dict[str, Any]]
-    exact: dict[str, float] | None
-    recommended: str
-    reached: bool
-    cheapest: str
-    curve: list[dict[str, Any]]
-    forecast: dict[str, Any]
-
 
 @dataclass(frozen=True, repr=False)
-class Written(Result):
+class Written(Result, dedupe_answers.Written):
     """What `dedupe` wrote and dropped."""
-
-    unit: str
-    records: dict[str, Any]
-    documents: int
-    documents_dropped: int
-    sentences_dropped: int
-    files: list[str]
-    counts: dict[str, int]
-    damaged: list[str]
-    seconds: dict[str, float]
-    largest: list[dict[str, Any]] = MISSING

@@ -20,9 +20,10 @@ from esdedup.api.results import (
     Summary,
     Written,
 )
-from esdedup.jobs.accounting import COMPARED_OR_NOT, in_words
+from esdedup.jobs.accounting import COMPARED_OR_NOT
 from esdedup.matching.verify.compare import diff_words
 from esdedup.output.overlap import COMMON
+from esdedup.output.record_counts import in_words
 from esdedup.output.skips import in_words as meaning
 
 _WIDTH = 100
@@ -45,8 +46,8 @@ def summary_text(summary: Summary, out: Path | None, store: Path | str) -> str:
     parts = [counts_text(summary)]
     identical = summary["kinds"].get("identical", 0)
     if identical:
-        what = "1 cluster holds" if identical == 1 else f"{identical:,} clusters hold"
-        parts.append(f"{what} only copies of one text, which are no pair: a pair is of different texts")
+        every = summary["counts"]["clusters"]
+        parts.append(f"{identical:,} of {every:,} clusters: only copies of one text, which are not counted as pairs")
     if summary["kinds"]:
         parts.append("Kinds: " + ", ".join(f"{kind} {count:,}" for kind, count in summary["kinds"].items()))
     largest = list(islice(esdedup.clusters(store=store, limit=_SHOWN), _SHOWN))

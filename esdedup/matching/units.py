@@ -105,6 +105,20 @@ def saved_classes(classes: Iterable[TextClass]) -> list[dict[str, Any]]:
     return [asdict(each) for each in classes]
 
 
+def setting_in_words(value: Any) -> str:
+    """Format the value of a setting for reading: of classes of texts, what differs."""
+    if isinstance(value, list | tuple):
+        classes = [each for each in value if isinstance(each, Mapping)]
+        return "; ".join(map(_class_in_words, classes)) if classes else f"{len(value):,} texts"
+    return "yes" if value is True else "no" if value is False else "none" if value is None else str(value)
+
+
+def _class_in_words(saved: Mapping[str, Any]) -> str:
+    names = {"script": "{} scripts", "shingle": "{}", "below": "fewer than {} shingles"}
+    parts = [form.format(saved[name]) for name, form in names.items() if saved[name] not in (None, "any")]
+    return f"{', '.join(parts)}, {saved['min_chars']:,} to {saved['max_chars']:,} characters"
+
+
 def read_classes(saved: Iterable[Mapping[str, Any]]) -> tuple[TextClass, ...]:
     """Return classes from their JSON. Raises `SettingsError` if they are not valid."""
     try:

@@ -15,10 +15,10 @@ import pyarrow as pa
 
 from esdedup.columns.database import Database, private_database
 from esdedup.formats.decisions import Verdict
+from esdedup.output.contents import dedupe_answers
 from esdedup.store.store import Store
 
-REASONS = ("identical", "near", "contained", "in_reference")
-"""Why something is dropped."""
+REASONS = dedupe_answers.REASONS
 
 APART: pa.Schema = pa.schema(
     [

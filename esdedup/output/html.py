@@ -10,6 +10,9 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from esdedup.matching.units import setting_in_words
+from esdedup.output.record_counts import in_words
+
 _PACKAGE = "esdedup.output"
 
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
@@ -21,7 +24,8 @@ def environment(*packages: str) -> Environment:
     """Return the templates of these packages (each in its folder `templates`) and of this one; the first match is used.
 
     Everything is escaped, characters that HTML does not allow are replaced by visible signs, and a missing name is an
-    error. Filters: `number` (1,234,567), `short` (1.2 M), `percent` (of a share: 12.3%), `plural`.
+    error. Filters: `number` (1,234,567), `short` (1.2 M), `percent` (of a share: 12.3%), `plural`,
+    `setting` (its value in words), `records` (their counts in lines).
     """
     found = Environment(
         loader=ChoiceLoader([PackageLoader(package) for package in (*packages, _PACKAGE)]),
@@ -32,6 +36,7 @@ def environment(*packages: str) -> Environment:
         lstrip_blocks=True,
     )
     found.filters |= {"number": number, "short": short, "percent": percent, "plural": plural}
+    found.filters |= {"setting": setting_in_words, "records": lambda counts, unit: in_words(counts, unit).splitlines()}
     return found
 
 

@@ -17,6 +17,7 @@ from markupsafe import Markup
 from esdedup.analysis.drift import contradictions
 from esdedup.analysis.kind_names import KINDS
 from esdedup.analysis.templates import Table, frame_pieces, table_of
+from esdedup.matching.units import setting_in_words
 from esdedup.output.aligned import align_cluster
 from esdedup.output.drawing import on_dark
 from esdedup.output.histogram import draw_cluster_sizes
@@ -231,12 +232,5 @@ def _settings(settings: Mapping[str, Any]) -> list[tuple[str, str, str | None]]:
     rows = []
     for name, value in settings.items():
         another = value != usual.get(name, value) or name == "ignore"
-        rows.append((name, _shown(value), _shown(usual.get(name)) if another else None))
+        rows.append((name, setting_in_words(value), setting_in_words(usual.get(name)) if another else None))
     return rows
-
-
-def _shown(value: Any) -> str:
-    """Format a setting for reading."""
-    if isinstance(value, list | tuple):
-        return f"{len(value):,} texts"
-    return "yes" if value is True else "no" if value is False else "none" if value is None else str(value)

@@ -12,45 +12,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from esdedup.files import compact_json, whole_file
+from esdedup.output.contents.arrow import arrow_schema
+from esdedup.output.contents.comparisons import Cluster, Pair
 from esdedup.store.store import Store
 
-PAIRS: pa.Schema = pa.schema(
-    [
-        ("a", pa.string()),
-        ("b", pa.string()),
-        ("jaccard", pa.float64()),
-        ("word_edit_distance", pa.int32()),
-        ("shared_tokens", pa.int32()),
-    ]
-)
-MEMBERS: pa.DataType = pa.list_(
-    pa.struct(
-        [
-            ("id", pa.string()),
-            ("source", pa.string()),
-            ("document", pa.string()),
-            ("title", pa.string()),
-            ("position", pa.int32()),
-            ("text", pa.string()),
-            ("revision", pa.int64()),
-            ("timestamp", pa.string()),
-        ]
-    )
-)
-CLUSTERS: pa.Schema = pa.schema(
-    [
-        ("id", pa.string()),
-        ("size", pa.int64()),
-        ("distinct", pa.int64()),
-        ("kind", pa.string()),
-        ("kind_confidence", pa.float64()),
-        ("kind_reason", pa.string()),
-        ("min_jaccard", pa.float64()),
-        ("weakest", pa.list_(pa.string())),
-        ("representative", pa.string()),
-        ("members", MEMBERS),
-    ]
-)
+PAIRS = arrow_schema(Pair)
+CLUSTERS = arrow_schema(Cluster)
 
 _WHITE_SPACE = re.compile(r"\s+")
 _ROWS_AT_ONCE = 2000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_WORDS = {
+WORDS = {
     "bad_csv": "records that are not valid CSV",
     "bad_json": "lines that are not valid JSON",
     "bad_utf8": "records that are not valid UTF-8",
@@ -15,6 +15,7 @@ _WORDS = {
     "no_words": "texts without words, which cannot be compared",
     "redirect": "pages that only redirect to another one",
     "refused": "records that the server refused",
+    "repeated_id": "documents whose id was already read; they are numbered",
     "replaced_bytes": "texts with bytes that are not valid UTF-8, which were replaced",
     "too_long": "sentences longer than max-chars",
     "too_long_field": "records with a field or a line that is too long to be read",
@@ -22,8 +23,9 @@ _WORDS = {
     "too_short": "sentences shorter than min-chars",
     "unparsable_page": "pages whose markup could not be read",
 }
+"""All reasons, and their meaning."""
 
 
 def in_words(reason: str) -> str:
     """Return the meaning of a reason; the reason itself if it has none."""
-    return _WORDS.get(reason, reason.replace("_", " "))
+    return WORDS.get(reason, reason.replace("_", " "))

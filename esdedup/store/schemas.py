@@ -18,6 +18,7 @@ from esdedup.columns.database import Database
 from esdedup.errors import StoreSettingsError, StoreVersionError
 from esdedup.matching.signers.protocol import SIGNERS
 from esdedup.matching.signing import HASH_SCHEME, Signing
+from esdedup.matching.units import setting_in_words
 from esdedup.store.classifying import FOUND, MEANINGS
 
 SCHEMA_VERSION = 6
@@ -193,19 +194,7 @@ def check_same(address: str, stored: Signing, asked: Signing) -> None:
     for name in [*ours, *theirs]:
         if ours.get(name) != theirs.get(name):
             raise StoreSettingsError(
-                f"{address}: the store has {name} {_shown(theirs.get(name, 'unset'))}, "
-                f"you requested {_shown(ours.get(name, 'unset'))}; "
+                f"{address}: the store has {name} {setting_in_words(theirs.get(name, 'unset'))}, "
+                f"you requested {setting_in_words(ours.get(name, 'unset'))}; "
                 "omit the option, use another --store, or start again with --fresh"
             )
-
-
-def _shown(value: Any) -> str:
-    """Format a setting for a message: of classes of texts, what differs."""
-    if not isinstance(value, list):
-        return str(value)
-    names = {"script": "{} scripts", "shingle": "{}", "below": "fewer than {} shingles"}
-    shown = []
-    for each in value:
-        parts = [form.format(each[name]) for name, form in names.items() if each[name] not in (None, "any")]
-        shown.append(f"{', '.join(parts)}, {each['min_chars']} to {each['max_chars']} characters")
-    return "; ".join(shown)

@@ -22,6 +22,7 @@ def overview(store: Store) -> Overview:
     return {
         "store": store.address,
         "version": summary["version"],
+        "records": summary["records"],
         "counts": summary["counts"],
         "cluster_sizes": sorted(store.results.sizes().items()),
         "kinds": summary["kinds"],

@@ -257,6 +257,7 @@ class Overview(TypedDict):
 
     store: str
     version: str
+    records: dict[str, Any]  # how many came in, were compared, and were not
     counts: dict[str, Any]
     cluster_sizes: list[tuple[int, int]]
     kinds: dict[str, int]

@@ -1,0 +1,166 @@
+"""Sentences, what was found to be similar, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from esdedup.output.contents.field_types import MISSING, ClusterId, Count, Count32, Kind, Share
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A stored sentence, or a whole record, and its place."""
+
+    id: str
+    """Id of the sentence: DOCUMENT:POSITION, or the id of the document if whole records are compared."""
+    source: str
+    """Name of the source."""
+    document: str
+    """Id of the document."""
+    title: str | None
+    """Title of the document, if it has one."""
+    position: Count32
+    """Position in the document, from 0."""
+    text: str
+    """The text."""
+    revision: int | None
+    """Id of the wiki revision that added the sentence, or of the latest one if only that was read."""
+    timestamp: str | None
+    """Time of this revision, as in the dump."""
+
+
+@dataclass(frozen=True)
+class Hit(Sentence):
+    """A stored sentence that is similar to the text of a query."""
+
+    shared_tokens: Count
+    """Number of tokens that it shares with the text."""
+    jaccard: Share
+    """Jaccard similarity of the shingles of both texts."""
+    containment: Share
+    """Share of the shingles of the query's text that the sentence has."""
+    word_edit_distance: Count
+    """Number of words to insert, delete or replace to turn one text into the other."""
+    match: bool
+    """Whether the Jaccard similarity reaches the threshold."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two different texts that are near-duplicates. Each is named by the id of its first sentence."""
+
+    a: str
+    """Id of one sentence."""
+    b: str
+    """Id of the other sentence; `a` sorts before `b` as UTF-8 bytes."""
+    jaccard: Share | None
+    """Jaccard similarity of the shingles of both texts, to 6 decimals; null with `--verify none`."""
+    word_edit_distance: Count32 | None
+    """Number of words to insert, delete or replace to turn one text into the other; null with `--verify none`."""
+    shared_tokens: Count32
+    """Number of tokens that both texts share; with `--candidates agreement`, of equal values in their signatures."""
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Sentences that say the same, or nearly the same."""
+
+    id: ClusterId
+    """The smallest content hash among the texts, in hexadecimal digits."""
+    size: Count
+    """Number of members."""
+    distinct: Count
+    """Number of different texts; 1 if all members are copies of one text."""
+    kind: Kind | None
+    """What the cluster means; null if clusters were not classified."""
+    kind_confidence: Share | None
+    """How sure the kind is, from 0 to 1."""
+    kind_reason: str | None
+    """Why the cluster is of this kind, in words."""
+    min_jaccard: Share | None
+    """Lowest Jaccard similarity of a verified pair in the cluster; 1 for copies, null if nothing was verified."""
+    weakest: list[str] | None
+    """Ids of the two sentences with this similarity."""
+    representative: str
+    """Id of the first sentence with the text that is most similar to the others."""
+    members: list[Annotated[dict[str, Any], Sentence]]
+    """All sentences, by source, document and position."""
+
+
+@dataclass(frozen=True)
+class ListedCluster(Cluster):
+    """A cluster, and how it has changed since an earlier run."""
+
+    change: Annotated[str, ("enum", ("new", "grown", "gone"))] = MISSING
+    """What has happened to the cluster since the run of `--since`."""
+    before: Count = MISSING
+    """Number of sentences with these texts that were in clusters of that run."""
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """What a pair had to reach in the last scan."""
+
+    jaccard: Share
+    """Lowest Jaccard similarity."""
+    word_edit_distance: Count | None
+    """Largest word edit distance; null for no limit."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why two sentences did or did not match."""
+
+    a: Annotated[dict[str, Any], Sentence]
+    """One sentence."""
+    b: Annotated[dict[str, Any], Sentence]
+    """The other sentence."""
+    identical: bool
+    """Whether both texts are equal."""
+    shared_tokens: Count
+    """Number of tokens that both texts share."""
+    tokens: Count
+    """Number of tokens of a text."""
+    chance: Share
+    """Probability that two texts with this similarity share a token."""
+    jaccard: Share
+    """Jaccard similarity of the shingles of both texts."""
+    containment: list[float]
+    """Share of the shingles of A that B has, and share of those of B that A has."""
+    word_edit_distance: Count
+    """Number of words to insert, delete or replace to turn one text into the other."""
+    thresholds: Annotated[dict[str, Any], Thresholds]
+    """What a pair had to reach in the last scan."""
+    values_agreeing: Count = MISSING
+    """Number of values in which the signatures agree, if candidates came from agreement."""
+    verdict: str = MISSING
+    """The verdict in words."""
+    diff: list[tuple[Annotated[str, ("enum", ("=", "-", "+"))], str]] = MISSING
+    """Runs of words: `=` in both texts, `-` only in A, `+` only in B."""
+
+
+@dataclass(frozen=True)
+class OverlapRow:
+    """Two documents, or sources, and how many sentences of each are in the other."""
+
+    a: str
+    """Id of one document, or name of one source."""
+    b: str
+    """Id or name of the other one."""
+    a_title: str | None
+    """Title of the first document."""
+    b_title: str | None
+    """Title of the second document."""
+    a_sentences: Count
+    """Number of sentences of A that were compared."""
+    b_sentences: Count
+    """Number of sentences of B that were compared."""
+    a_in_b: Count
+    """Number of sentences of A whose text, or a near-duplicate of it, is in B."""
+    b_in_a: Count
+    """Number of sentences of B whose text, or a near-duplicate of it, is in A."""
+    a_share: Share
+    """Share of the sentences of A that are in B."""
+    b_share: Share
+    """Share of the sentences of B that are in A."""

@@ -1,0 +1,133 @@
+"""What `dedupe` writes, and what it says it has done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from esdedup.output.contents.comparisons import Cluster
+from esdedup.output.contents.field_types import MISSING, ClusterId, Count, Seconds, Share, Unit
+from esdedup.output.contents.job_answers import StoreCounts
+
+REASONS = ("identical", "near", "contained", "in_reference")
+"""Why something is dropped."""
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """How many texts were dropped, by reason."""
+
+    identical: Count
+    """Equal to the text that is kept."""
+    near: Count
+    """Similar to the text that is kept."""
+    contained: Count
+    """Inside a longer text (`--contained`)."""
+    in_reference: Count
+    """Equal or similar to a text of a reference collection (`--against`)."""
+
+
+@dataclass(frozen=True)
+class Deduped:
+    """How many texts came in, and how many were kept and dropped."""
+
+    in_: Count
+    """Number of texts in the sources: sentences, records, paragraphs or lines."""
+    kept: Count
+    """Number of texts that are kept, including those that were not compared."""
+    dropped: Annotated[dict[str, Any], Dropped]
+    """Number of texts that are dropped, by reason."""
+    not_compared: dict[str, Count]
+    """Number of texts that were not compared, by reason in words; the reason names the option that decides."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """What `dedupe` has written and dropped."""
+
+    unit: Unit
+    """What was compared: records, sentences, paragraphs or lines."""
+    records: Annotated[dict[str, Any], Deduped]
+    """How many texts came in, and how many were kept and dropped."""
+    documents: Count
+    """Number of documents that were written."""
+    documents_dropped: Count
+    """Number of documents that were dropped as a whole."""
+    sentences_dropped: Count
+    """Number of sentences that were removed from documents that are kept."""
+    files: list[str]
+    """Paths of the files that were written, without drops.jsonl."""
+    counts: Annotated[dict[str, int], StoreCounts]
+    """What was read."""
+    damaged: list[str]
+    """Sources that are missing or damaged, with `--keep-going`."""
+    seconds: dict[str, Seconds]
+    """Duration of each stage."""
+    largest: list[Annotated[dict[str, Any], Cluster]] = MISSING
+    """The ten largest clusters; only with `--dry-run`."""
+
+
+@dataclass(frozen=True)
+class Drop:
+    """A text that `dedupe` has dropped: a record, or with `--unit sentence` a sentence of one."""
+
+    id: str
+    """Id of the text that is dropped."""
+    cluster: ClusterId
+    """Id of its cluster."""
+    kept: str | None
+    """Id of the text that is kept instead; null with `--keep none`, or if a reference collection has the text."""
+    reason: Annotated[str, ("enum", REASONS)]
+    """Why it is dropped."""
+    jaccard: Share | None
+    """Jaccard similarity to the text that is kept, or to that of the reference; null if it was not computed."""
+    reference: str = MISSING
+    """Id of the text in a reference collection, if the reason is `in_reference`."""
+    reference_text: str = MISSING
+    """The text in the reference collection."""
+    share: Share = MISSING
+    """Share of its shingles that the longer text has, if the reason is `contained`."""
+
+
+@dataclass(frozen=True)
+class RecordNote:
+    """What `dedupe --annotate` says about a record."""
+
+    cluster: ClusterId | None
+    """Id of its cluster; null if it is in none."""
+    keep: bool
+    """Whether the record is kept."""
+
+
+@dataclass(frozen=True)
+class SentenceNote:
+    """What `dedupe --annotate` says about a sentence of a document."""
+
+    position: Count
+    """Position in the document, from 0."""
+    cluster: ClusterId
+    """Id of its cluster."""
+    keep: bool
+    """Whether the sentence is kept."""
+
+
+Note = Annotated[dict[str, Any], RecordNote] | list[Annotated[dict[str, Any], SentenceNote]]
+"""What `dedupe --annotate` writes to the field `esdedup` of a record."""
+
+
+@dataclass(frozen=True)
+class CleanedPage:
+    """A page of a wiki dump, as `dedupe` writes it: the visible text without what is dropped."""
+
+    id: str
+    """Id of the page."""
+    title: str
+    """Title of the page."""
+    text: str
+    """The text that a reader sees."""
+    revision: int | None
+    """Id of the revision."""
+    timestamp: str | None
+    """Time of the revision."""
+    esdedup: Note = MISSING
+    """With `--annotate`: what would happen to the page, or to each of its sentences that are in a cluster."""

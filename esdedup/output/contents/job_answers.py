@@ -1,0 +1,327 @@
+"""What the commands that read, compare and rewrite say they have done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from esdedup.matching.protocol import Scanning
+from esdedup.matching.signing import Signing
+from esdedup.output.contents.field_types import MISSING, ClusterId, Count, Kind, Seconds, Share
+from esdedup.output.skips import WORDS
+from esdedup.text.splitting import SCRIPTS
+
+SkipReason = Annotated[str, ("enum", tuple(WORDS))]
+
+
+@dataclass(frozen=True)
+class TextClass:
+    """Texts that are compared by one kind of shingle. A text belongs to the first class that fits."""
+
+    shingle: str
+    """Kind and length of the shingles: char:N or word:N."""
+    min_chars: Count
+    """Shorter texts are not compared, in characters."""
+    max_chars: Count
+    """Longer texts are not compared, in characters."""
+    script: Annotated[str, ("enum", ("any", *SCRIPTS))]
+    """Script that most of the text is in."""
+    below: Count | None
+    """Only texts with fewer different shingles than this; null for no limit."""
+
+
+@dataclass(frozen=True)
+class FrozenSettings:
+    """What is frozen with a store, besides options."""
+
+    hash_scheme: Count
+    """Version of everything that turns a text into tokens."""
+    classes: list[Annotated[dict[str, Any], TextClass]] = MISSING
+    """Classes of texts, if there are several."""
+
+
+@dataclass(frozen=True)
+class ScanSettings:
+    """What a scan was given, besides options."""
+
+    ignore: list[ClusterId] = MISSING
+    """Content hashes of the texts whose clusters are not listed."""
+
+
+Frozen = Annotated[dict[str, Any], Signing, FrozenSettings]
+Free = Annotated[dict[str, Any], Scanning, ScanSettings]
+FrozenAndFree = Annotated[dict[str, Any], Signing, FrozenSettings, Scanning, ScanSettings]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StoreCounts:
+    """What a store contains."""
+
+    documents: Count
+    """Number of documents."""
+    sentences_read: Count
+    """Number of sentences in the documents, or of records."""
+    sentences_kept: Count
+    """Number of sentences that are compared. The others are too short, too long, or have no words."""
+    distinct_sentences: Count = MISSING
+    """Number of different texts among these; missing if a server would have to read all of them to count."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadCounts:
+    """What a command has read."""
+
+    new: Count
+    """Number of documents that were added."""
+    replaced: Count
+    """Number of documents that were replaced, because their text has changed."""
+    unchanged: Count
+    """Number of documents that were already in the store."""
+    repeated: Count
+    """Number of documents whose id occurs before in the same source."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoundCounts:
+    """What a scan has found."""
+
+    distinct_sentences: Count
+    """Number of different texts."""
+    collisions: Count | None
+    """Number of tokens that two or more texts share; null if candidates do not come from tokens."""
+    candidates: Count | None
+    """Number of pairs of texts that were compared; null if all were compared with all, or after some updates."""
+    pairs: Count
+    """Number of pairs of different texts that are near-duplicates. Copies of one text are no pair."""
+    clusters: Count
+    """Number of clusters, including those that hold only copies of one text."""
+    clustered_sentences: Count
+    """Number of sentences that are in a cluster."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class IndexCounts(ReadCounts, StoreCounts):
+    """What a store contains, and what this command has read."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScanCounts(FoundCounts, StoreCounts):
+    """What a store contains, and what the last scan has found."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddedCounts(ReadCounts):
+    """What `add` has read, and how much of it matches."""
+
+    matched: Count
+    """Number of new sentences that match another sentence."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """How many texts came in, and how many of them were compared."""
+
+    in_: Count
+    """Number of texts in the sources: sentences, records, paragraphs or lines."""
+    compared: Count
+    """Number of texts that were compared."""
+    not_compared: dict[str, Count]
+    """Number of texts that were not compared, by reason in words; the reason names the option that decides."""
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """What was skipped in a source."""
+
+    counts: dict[SkipReason, Count]
+    """How many, by reason."""
+    places: dict[SkipReason, list[str]]
+    """The first five places for each reason: a line, a row or a title."""
+
+
+@dataclass(frozen=True)
+class ReadSource:
+    """A source, and what was read of it."""
+
+    name: str
+    """Name of the source: the beginning of its ids if there are several."""
+    path: str
+    """Path of the source; `-` for standard input."""
+    documents: Count
+    """Number of documents that were read."""
+    skipped: Annotated[dict[str, Any], Skipped]
+    """What was skipped."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What the store contains, and what the scan found."""
+
+    version: str
+    """Version of esdedup."""
+    settings: FrozenAndFree
+    """The settings by the names of their options."""
+    sources: list[Annotated[dict[str, Any], ReadSource]]
+    """The sources, in the order in which they were read."""
+    verified: bool
+    """Whether the texts of each pair were compared; false with `--verify none`."""
+    counts: Annotated[dict[str, int | None], ScanCounts]
+    """What was counted."""
+    records: Annotated[dict[str, Any], Compared]
+    """How many texts came in, and how many were compared."""
+    renamed: Count
+    """Number of documents whose id was already read, and that were numbered (`ID#2`)."""
+    cluster_sizes: dict[str, Count]
+    """Number of clusters by their size."""
+    kinds: dict[Kind, Count]
+    """Number of clusters of each kind; empty if clusters were not classified."""
+    skipped: dict[SkipReason, Count]
+    """How much was skipped in all sources and in the scan, by reason."""
+    damaged: list[str]
+    """Sources that are missing or damaged, with `--keep-going`."""
+    far_reaching_clusters: Count
+    """Number of clusters with a member that is far less similar to the representative than a pair must be."""
+    seconds: dict[str, Seconds]
+    """Duration of each stage."""
+    peak_memory_mb: Annotated[float, ("minimum", 0)]
+    """Largest memory of all processes, in MiB."""
+
+
+@dataclass(frozen=True)
+class NewMatch:
+    """A new sentence, and a stored sentence that it matches."""
+
+    id: str
+    """Id of the new sentence."""
+    text: str
+    """Its text."""
+    match: str
+    """Id of the sentence that it matches: one with the same text, or else the most similar one."""
+    match_text: str
+    """The text of that sentence."""
+    jaccard: Share | None
+    """Jaccard similarity of the two texts; null if it was not computed."""
+
+
+@dataclass(frozen=True)
+class Added(Summary):
+    """The summary after `add`, and which of the new sentences match."""
+
+    added: Annotated[dict[str, int], AddedCounts]
+    """What was read and added."""
+    matches: list[Annotated[dict[str, Any], NewMatch]]
+    """The first sentences that match, as many as `--matches` asks for."""
+
+
+@dataclass(frozen=True)
+class Indexed:
+    """What a store contains after `index`."""
+
+    settings: Frozen
+    """The settings that are frozen with the store, by the names of their options."""
+    counts: Annotated[dict[str, int], IndexCounts]
+    """What was counted."""
+    records: Annotated[dict[str, Any], Compared]
+    """How many texts came in, and how many will be compared."""
+    renamed: Count
+    """Number of documents whose id was already read, and that were numbered (`ID#2`)."""
+    skipped: dict[SkipReason, Count]
+    """How much was skipped in all sources, by reason."""
+    damaged: list[str]
+    """Sources that are missing or damaged, with `--keep-going`."""
+
+
+@dataclass(frozen=True)
+class Removed:
+    """What `remove` has deleted, and what the store contains afterwards."""
+
+    removed: Count
+    """Number of documents that were deleted."""
+    unknown: list[str]
+    """Ids that the store does not have."""
+    counts: Annotated[dict[str, int], StoreCounts] | Annotated[dict[str, int], ScanCounts]
+    """What the store contains, and what the last scan has found if there is one."""
+
+
+@dataclass(frozen=True)
+class StoredSource:
+    """A source of a store."""
+
+    name: str
+    """Name of the source: the beginning of its ids if there are several."""
+    path: str
+    """Path of the source; `-` for standard input."""
+    documents: Count
+    """Number of documents that were read."""
+    finished: bool
+    """Whether the source was read to its end."""
+
+
+@dataclass(frozen=True)
+class LastScan:
+    """The last scan of a store."""
+
+    scanning: Free
+    """The settings of the scan by the names of their options."""
+    counts: Annotated[dict[str, int | None], FoundCounts]
+    """What the scan has found."""
+    hot_tokens: Count
+    """Number of tokens that so many texts share that not all of these were compared with each other."""
+    far_reaching_clusters: Count
+    """Number of clusters with a member that is far less similar to the representative than a pair must be."""
+    ignored_clusters: Count
+    """Number of clusters that are not listed because of `--ignore`."""
+    current: bool
+    """Whether the store is unchanged since."""
+    passed_over: dict[SkipReason, Count] = MISSING
+    """How many texts the scan could not compare, by reason; missing after an update."""
+    vectors_state: int | None = MISSING
+    """Fingerprint of the file of word vectors; null if the scan uses none."""
+    apart: str = MISSING
+    """Fingerprint of the texts that `dedupe` found in references or in longer texts."""
+
+
+@dataclass(frozen=True)
+class Status:
+    """What a store contains."""
+
+    store: str
+    """Address of the store."""
+    settings: Frozen
+    """The settings that are frozen with the store, by the names of their options."""
+    counts: Annotated[dict[str, int], StoreCounts]
+    """What was counted."""
+    sources: list[Annotated[dict[str, Any], StoredSource]]
+    """The sources, in the order in which they were read."""
+    records: Annotated[dict[str, Any], Compared]
+    """How many texts came in, and how many are compared."""
+    renamed: Count
+    """Number of documents whose id was already read, and that were numbered (`ID#2`)."""
+    skipped: dict[SkipReason, Count]
+    """How much was skipped in all sources, by reason."""
+    unfinished: str | None
+    """What was begun and not finished, and how to finish it."""
+    last_scan: Annotated[dict[str, Any], LastScan] | None
+    """The last scan; null if there is none."""
+    disk_bytes: Count
+    """Size of the store on disk, in bytes."""
+
+
+@dataclass(frozen=True)
+class Reported:
+    """The files that `report` has written."""
+
+    files: list[str]
+    """Paths of the page and the plots."""
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What `kibana import` has done."""
+
+    objects: Count
+    """Number of saved objects."""
+    dashboard: str = MISSING
+    """Address of the dashboard."""
+    file: str = MISSING
+    """Path of the file, with `--out`."""

@@ -1,0 +1,73 @@
+"""The prose of docs/files.md."""
+
+from __future__ import annotations
+
+HEAD = """\
+# Files and answers
+
+This page describes the files that esdedup writes, and what commands print with `--json`. It is made by
+`python -m scripts.schemas` from the declarations in [esdedup/output/contents](../esdedup/output/contents/__init__.py).
+The examples are real output for [towns.xml](examples/towns.xml); only durations and sizes are replaced.
+
+JSON is in UTF-8. In `.jsonl` files, each line is one JSON object. Every object has every field in its table, except for
+those marked *optional*, and no others. `a[].b` is the field `b` of each object in the list `a`.
+
+Each file has a [JSON Schema](https://json-schema.org) (draft 2020-12), which is part of the package:
+
+```python
+import json
+from importlib.resources import files
+
+import jsonschema
+
+schema = json.loads((files("esdedup") / "output/schemas/pairs.schema.json").read_text("utf-8"))
+for line in open("found/pairs.jsonl", encoding="utf-8"):
+    jsonschema.validate(json.loads(line), schema)
+```
+
+## Why are there fewer pairs than clusters?
+
+`pairs.jsonl` has pairs of *different* texts. Copies of one text are not pairs. They are members of one cluster. Each
+text of a pair is named by the id of its first sentence.
+
+For example, a run may report 3 pairs and 21 clusters, and then say `18 of 21 clusters: only copies of one text, which
+are not counted as pairs`. In these 18 clusters, `distinct` is 1 and `kind` is `identical`. The 3 pairs are between the
+different texts of the other 3 clusters.
+
+For everything that was found, read `clusters.jsonl`. For the similarity of texts that differ, read `pairs.jsonl`.
+
+## Which files are there?"""
+
+OTHER_FILES = (
+    ("`clusters.txt`", "`run`, `scan`, `add`",
+     "The ids of each cluster on one line, separated by spaces. White space in an id is percent-encoded. "
+     "`evaluate --golden` reads this format."),
+    ("`cluster-sizes.png`", "`run`, `scan`, `add`, `report`", "A plot of the sizes of clusters."),
+    ("`report.html`", "`run`, `scan`, `add`, `report`", "A page about the results, which needs no other file."),
+    ("`cluster-sizes.svg`, `kinds.png`, `kinds.svg`", "`report`", "The plots of the page."),
+    ("`store.duckdb`", "`run`, `dedupe`", "The store, if `--store` names no other."),
+    ("`SOURCE`", "`dedupe`",
+     "Each source without its duplicates: same name, format and compression. A wiki dump becomes `DUMP.jsonl`."),
+    ("`CLUSTER.csv`, `CLUSTER.parquet`", "`templates --out`",
+     "The table of a template: `id`, `document`, `title`; a column for each slot as written; for numbers and dates "
+     "also `SLOT_value`; `fits`: whether the frame and the row reproduce the sentence."),
+    ("`FILE`", "`lineage --graphml`",
+     "The trees of copies as a GraphML graph: a node for each sentence, an edge from each parent to its copy."),
+    ("`s-curve.png`", "`plan --out`", "A plot of what each scheme finds."),
+    ("`FILE.ndjson`", "`kibana import --out`", "The objects for Kibana's Saved Objects page."),
+    ("`demo.xml.bz2`", "`demo`", "The wiki that the demo makes."),
+)  # fmt: skip
+
+REASONS_HEAD = """\
+With `--table parquet`, `run`, `scan` and `add` write `.parquet` files with the same fields instead of `.jsonl` files.
+
+## Why was something skipped?
+
+`skipped` in summaries and answers counts by these reasons:"""
+
+FILES_HEAD = "## Files"
+
+ANSWERS_HEAD = """\
+## Answers of `--json`
+
+Commands that list something print one object on each line. The other commands print one object."""
