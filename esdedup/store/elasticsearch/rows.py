@@ -130,7 +130,8 @@ def whole_sentence(hit: dict[str, Any]) -> dict[str, Any]:
 def tokens_of(hits: Hits) -> tuple[Numbers, Numbers]:
     """Return the tokens of all hits, and how many each of them has."""
     held = [hit["fields"]["tokens"] for hit in hits]
-    return np.array([token for each in held for token in each], np.int64), np.array([len(each) for each in held])
+    lengths = np.array([len(each) for each in held], np.int64)
+    return np.array([token for each in held for token in each], np.int64), lengths
 
 
 def token_column(hits: Hits, columns: int) -> pa.ListArray:

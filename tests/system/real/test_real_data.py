@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import esdedup
+from tests.support.records import RECORDS
 
 MARKUP = re.compile(r"\{\{|\}\}|\[\[|\]\]|'''|<ref|</|\|\}|\{\||thumb\|")
 
@@ -35,7 +36,7 @@ def same_files(one: Path, other: Path) -> bool:
 
 def test_debian_descriptions_recall_and_precision(data_folder: Path, tmp_path: Path, server: str) -> None:
     sentences = data_folder / "sentences"
-    options: dict[str, Any] = {"unit": "record", "id_column": "line", "text_column": "2"}
+    options: dict[str, Any] = {**RECORDS, "min_chars": 75, "id_column": "line", "text_column": "2"}
     summary = esdedup.run(sentences / "debian-descriptions.tsv.gz", out=tmp_path / "two", workers=2, **options)
     with gzip.open(sentences / "debian-truth-jaccard-0.8.tsv.gz", "rt", encoding="utf-8") as truth_lines:
         truth = {frozenset(line.split()[:2]): line.split()[2] for line in truth_lines}
