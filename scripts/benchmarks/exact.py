@@ -12,7 +12,7 @@ from scripts.benchmarks.bench import Bench, interleaved, seconds
 from scripts.benchmarks.corpora import articles_of_sentences, dump
 from scripts.benchmarks.paper_sentences import write_sentences
 from scripts.benchmarks.rows import Row
-from scripts.benchmarks.sample import read_sample
+from scripts.benchmarks.sample import LIKE_SENTENCES, read_sample
 
 SENTENCES = (1_000_000, 5_000_000)
 SMALL_SENTENCES = (10_000, 50_000)
@@ -23,7 +23,7 @@ def measure(bench: Bench) -> list[Row]:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     write_sentences(read_sample(bench.data, bench.small), folder / "sentences.tsv")
-    rows = _both(folder, "debian-descriptions", folder / "sentences.tsv", bench.runs, unit="record")
+    rows = _both(folder, "debian-descriptions", folder / "sentences.tsv", bench.runs, **LIKE_SENTENCES)
     for sentences in SMALL_SENTENCES if bench.small else SENTENCES:
         rows += _both(folder, "generated", dump(bench, articles_of_sentences(bench, sentences)), 1)
     shutil.rmtree(folder)

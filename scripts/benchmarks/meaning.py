@@ -24,6 +24,7 @@ from scripts.benchmarks.bench import Bench
 from scripts.benchmarks.contradictions import contradiction_rows
 from scripts.benchmarks.lineage import lineage_rows
 from scripts.benchmarks.rows import Row, at_least, at_most
+from scripts.benchmarks.sample import LIKE_SENTENCES
 
 LABELS = Path(__file__).with_name("kinds.tsv")
 """Clusters by the content hashes of two members, each labelled twice, blind; `kind` settles disagreements."""
@@ -39,7 +40,7 @@ _CORPORA: dict[str, tuple[Sequence[str], dict[str, Any]]] = {
     "aa": (("wiki/aawiki-history.xml.bz2",), {**_LOOSE, "revisions": "all"}),
     "deb": (
         ("sentences/debian-descriptions.tsv.gz",),
-        {"unit": "record", "id_column": "line", "title_column": "1"},
+        {**LIKE_SENTENCES, "id_column": "line", "title_column": "1"},
     ),
 }
 _ARTICLES, _SMALL_ARTICLES = 2_000, 200

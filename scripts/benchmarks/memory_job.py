@@ -14,7 +14,7 @@ import esdedup
 from scripts.benchmarks.bench import Bench, interleaved, ratio, seconds
 from scripts.benchmarks.peer import Peer, PeerError
 from scripts.benchmarks.rows import Row, at_most, without_value
-from scripts.benchmarks.sample import Sample, read_sample
+from scripts.benchmarks.sample import LIKE_SENTENCES, Sample, read_sample
 
 PEERS: dict[str, tuple[str, dict[str, int]]] = {
     "gaoya": ("with_gaoya", {}),
@@ -35,7 +35,7 @@ def measure(bench: Bench) -> list[Row]:
     folder.mkdir(parents=True, exist_ok=True)
     table.write_text("".join(f"{number}\t{text}\n" for number, text in enumerate(sample.texts)), "utf-8")
     ours = partial(esdedup.cluster_texts, sample.texts)
-    stored = partial(esdedup.run, table, out=folder / "out", unit="record", fresh=True)
+    stored = partial(esdedup.run, table, out=folder / "out", **LIKE_SENTENCES, fresh=True)
     jobs: dict[str, Callable[[], float]] = {OURS: partial(seconds, ours), STORED: partial(seconds, stored)}
     failed: dict[str, str] = {}
     found: list[Row] = []

@@ -19,11 +19,11 @@ from scripts.benchmarks.memory import ROLLUP, peak
 from scripts.benchmarks.presets import preset
 from scripts.benchmarks.processes import ESDEDUP, run
 from scripts.benchmarks.rows import Row
-from scripts.benchmarks.sample import Sample, read_sample
+from scripts.benchmarks.sample import LIKE_SENTENCES, Sample, read_sample
 
 ARTICLES = Path("wiki/enwiki-106-articles.xml.bz2")
 SYSTEMS = {
-    "defaults (10 bands of 4)": (),
+    "defaults (10 bands of 4)": ("--bands", "10", "--rows", "4", "--jaccard", "0.8"),
     "weissman (10 draws of 10 from 20)": ("--preset", "weissman"),
     "weissman --verify exact": ("--preset", "weissman", "--verify", "exact"),
     "random-projection": ("--preset", "random-projection"),
@@ -33,6 +33,11 @@ REPORTED = {
     "random-projection": " (the report: 37.9 s for 103 articles, 12,966 sentences)",
 }
 SEEDS, SMALL_SEEDS = 20, 3
+
+_OF_THE_SYSTEM = ("bands", "rows", "jaccard")
+AS_FLAGS = [
+    f"--{name.replace('_', '-')}={value}" for name, value in LIKE_SENTENCES.items() if name not in _OF_THE_SYSTEM
+]
 
 
 def sentences(bench: Bench) -> list[Row]:
@@ -47,7 +52,7 @@ def sentences(bench: Bench) -> list[Row]:
     for system in SYSTEMS:
         rows += _measured(bench, system, bench.data / ARTICLES, "exact", REPORTED.get(system, ""))
     for system in SYSTEMS:
-        rows += _measured(bench, system, lines, truth, "", "--unit", "record")
+        rows += _measured(bench, system, lines, truth, "", *AS_FLAGS)
     shutil.rmtree(folder)
     return rows + _seeds(sample, SMALL_SEEDS if bench.small else SEEDS)
 

@@ -12,7 +12,7 @@ import numpy as np
 import esdedup
 from scripts.benchmarks.bench import Bench
 from scripts.benchmarks.rows import Row, at_least
-from scripts.benchmarks.sample import SENTENCES, SMALL, Sample, read_lines, read_sample, read_truth
+from scripts.benchmarks.sample import LIKE_SENTENCES, SENTENCES, SMALL, Sample, read_lines, read_sample, read_truth
 
 BANDS, ROWS = 10, 4
 SEEDS = 20
@@ -25,7 +25,7 @@ def measure(bench: Bench) -> list[Row]:
 def _default_seed(bench: Bench) -> list[Row]:
     out = bench.work / "recall"
     limit = SMALL if bench.small else None
-    options = {"unit": "record", "id_column": "line", "text_column": "2", "limit": limit}
+    options = {**LIKE_SENTENCES, "id_column": "line", "text_column": "2", "limit": limit}
     esdedup.run(bench.data / SENTENCES, out=out, fresh=True, **options)
     named = _pairs(out / "pairs.jsonl")
     shutil.rmtree(out)

@@ -8,12 +8,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 SENTENCES = Path("sentences/debian-descriptions.tsv.gz")
 TRUTH = Path("sentences/debian-truth-jaccard-0.8.tsv.gz")
+
+LIKE_SENTENCES: dict[str, Any] = {
+    "unit": "record", "normalize": "none", "min_chars": 75, "max_chars": 600, "shingle": "char:12", "bands": 10,
+    "rows": 4, "jaccard": 0.8,
+}  # fmt: skip
+"""Options with which a table of these sentences is compared as sentences of a text are."""
 
 SMALL = 60_000
 """Lines of the sentence file that a smoke test reads."""
