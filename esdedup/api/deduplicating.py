@@ -150,20 +150,20 @@ def _dedupe_table(data: Any, against: Any, **asked: Any) -> Deduplicated[Any]:
     return found
 
 
-def cluster_texts(texts: Sequence[str], **options: Unpack[RunOptions]) -> TextClusters:
+def cluster_texts(texts: Any, **options: Unpack[RunOptions]) -> TextClusters:
     """Cluster texts in memory as they are: nothing is split, trimmed or left out.
 
     Empty texts match nothing. Memory: about 2 kB for each text of 200 characters that collides, 200 bytes for others.
 
     Args:
-        texts: A sequence of strings.
+        texts: A list or iterator of strings, or a table: its column `text`, or its only column of strings.
         options: Options of signing, scanning and resources, see `esdedup.api.keywords.RunOptions`.
 
     Returns:
         Labels of clusters, and the verified pairs, as numpy arrays.
 
     Raises:
-        UsageError: `texts` is not a sequence of strings, or an option is unknown, out of range or does not apply.
+        UsageError: `texts` has no texts, or an option is unknown, out of range or does not apply.
 
     Example:
         >>> esdedup.cluster_texts(["One text.", "One text.", "Another."]).label  # doctest: +SKIP

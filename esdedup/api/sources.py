@@ -21,6 +21,11 @@ def source_names(arguments: Iterable[SourceArgument]) -> Iterator[str]:
         if isinstance(argument, str | Path):
             yield str(argument)
             continue
+        if hasattr(argument, "shape") or hasattr(argument, "__arrow_c_stream__"):
+            raise UsageError(
+                f"a source is {type(argument).__name__}, a table in memory: write it to a file first, or use "
+                "esdedup.dedupe or esdedup.cluster_texts"
+            )
         if not isinstance(argument, Iterable):
             raise UsageError(f"a source is {type(argument).__name__}; give a path, a pattern or a list of paths")
         for name in argument:

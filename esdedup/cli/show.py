@@ -150,7 +150,7 @@ def deduped_text(done: Written, out: Path | None) -> str:
 def similar_text(rows: Sequence[Hit]) -> str:
     """One line for each sentence: its scores, its place, its beginning."""
     if not rows:
-        return "nothing shares a token with it"
+        return "nothing similar was found"
     lines = ["   jaccard  contained  tokens  words apart"]
     for row in rows:
         scores = (

@@ -146,6 +146,30 @@ class _Frame(Table):
         return self.data[list(rows)].to_native()
 
 
+class _Series(Table):
+    """A column of pandas, polars or pyarrow."""
+
+    what = "a column of these"
+
+    def __init__(self, data: Any) -> None:
+        super().__init__(nw.from_native(data, series_only=True))
+
+    @staticmethod
+    def fits(data: Any) -> bool:
+        return isinstance(nw.from_native(data, allow_series=True, pass_through=True), nw.Series)
+
+    @property
+    def names(self) -> list[str]:
+        return [TEXT]
+
+    def column(self, name: str) -> pa.ChunkedArray:
+        found = self.data.to_arrow()
+        return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
+
+    def take(self, rows: Sequence[int]) -> Any:
+        return self.data[list(rows)].to_native()
+
+
 class _Stream(_Relation):
     """Anything that has an Arrow C stream. What comes back is a pyarrow table."""
 
@@ -159,7 +183,7 @@ class _Stream(_Relation):
         return self.data.take(pa.array(rows, pa.int64()))
 
 
-_KINDS: tuple[type[Table], ...] = (_HuggingFace, _Relation, _Frame, _Stream, _Rows)
+_KINDS: tuple[type[Table], ...] = (_HuggingFace, _Relation, _Frame, _Series, _Stream, _Rows)
 
 
 def table_of(data: Any) -> Table:

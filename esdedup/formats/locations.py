@@ -17,6 +17,8 @@ from esdedup.formats.reading_options import Reading
 
 STDIN = "-"
 
+_ABSENT = "no such file or folder; check the path"
+_ABSENT_URL = "addresses on the web are not read; download the file first"
 _GIVE_FORMAT = f"give --format ({', '.join(FORMATS.names)})"
 
 _log = logging.getLogger("esdedup")
@@ -83,7 +85,7 @@ def _expand(argument: str, reading: Reading) -> Iterator[Source]:
         ) from error
     if not exists:
         if not glob.has_magic(argument):
-            raise SourceError(f"{argument}: no such file or folder; check the path")
+            raise SourceError(f"{argument}: {_ABSENT_URL if '://' in argument else _ABSENT}")
         yield from _from_pattern(argument, reading)
     elif path.is_dir():
         yield from _from_folder(path, reading)

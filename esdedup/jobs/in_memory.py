@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -11,8 +11,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from esdedup.clustering.clusters import find_roots
-from esdedup.columns.arrays import text_buffers, text_column
+from esdedup.columns.arrays import text_buffers
 from esdedup.columns.hashing import content_hashes
+from esdedup.columns.tables import table_of, texts_of
 from esdedup.errors import UsageError
 from esdedup.jobs.settings import Settings
 from esdedup.matching.groups import Groups, group_tokens, hot_tokens
@@ -37,15 +38,16 @@ class TextClusters(NamedTuple):
     candidates: int
 
 
-def cluster_texts(texts: Sequence[str], options: Mapping[str, Any]) -> TextClusters:
-    """Cluster `texts` unchanged: nothing is split, trimmed or dropped. `options` as in `Settings.of`.
+def cluster_texts(texts: Any, options: Mapping[str, Any]) -> TextClusters:
+    """Cluster `texts` unchanged: nothing is split, trimmed or dropped. They may also be the column `text` of a table,
+    or its only column of strings. `options` as in `Settings.of`.
 
     Empty texts, and texts that are empty after normalization, match nothing. Memory: about 2 kB for each text of 200
     characters that collides, 200 bytes for the others.
     """
-    listed = not isinstance(texts, str) and isinstance(texts, Sequence)
-    if not listed or not all(issubclass(kind, str) for kind in set(map(type, texts))):
-        raise UsageError("cluster_texts needs a sequence of strings, for example ['One text.', 'Another.']")
+    if isinstance(texts, str):
+        raise UsageError("cluster_texts was given one string; give a list of texts, as in ['One text.', 'Another.']")
+    column = texts_of(table_of(texts), None).fill_null("").combine_chunks()
     settings = Settings.of(**options)
     if settings.scanning.across != "any":
         raise UsageError("across needs documents or sources, and a list of texts has none; use a store")
@@ -53,7 +55,6 @@ def cluster_texts(texts: Sequence[str], options: Mapping[str, Any]) -> TextClust
         raise UsageError(f"candidates {settings.scanning.matcher.name} needs a store: use index and scan, or run")
     signer, threads = TextSigner(freeze(None, {USUAL_UNIT: "record", **settings.frozen})), settings.resources.processes
     rule = settings.scanning_of(signer.signing.unit).rule
-    column = text_column(texts)
     hashes = content_hashes(*text_buffers(column))
     # distinct texts in the order of their hashes, each represented by its first occurrence
     _, first, which = np.unique(hashes, return_index=True, return_inverse=True)
@@ -73,9 +74,9 @@ def cluster_texts(texts: Sequence[str], options: Mapping[str, Any]) -> TextClust
     a, b = np.minimum(a, b), np.maximum(a, b)
     jaccard = pairs["jaccard"].to_numpy(zero_copy_only=False)
     root = find_roots(len(distinct), pairs["a"].to_numpy(), pairs["b"].to_numpy(), jaccard, settings.scanning.linkage)
-    least = np.full(len(distinct), len(texts))
+    least = np.full(len(distinct), len(column))
     np.minimum.at(least, root, first)
-    label = np.where(worded[which], least[root[which]], np.arange(len(texts)))
+    label = np.where(worded[which], least[root[which]], np.arange(len(column)))
     order = np.lexsort((b, a))
     return TextClusters(label, a[order], b[order], jaccard[order], candidates)
 

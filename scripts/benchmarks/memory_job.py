@@ -34,7 +34,7 @@ def measure(bench: Bench) -> list[Row]:
     table = folder / "sentences.tsv"
     folder.mkdir(parents=True, exist_ok=True)
     table.write_text("".join(f"{number}\t{text}\n" for number, text in enumerate(sample.texts)), "utf-8")
-    ours = partial(esdedup.cluster_texts, sample.texts)
+    ours = partial(esdedup.cluster_texts, sample.texts, **LIKE_SENTENCES)
     stored = partial(esdedup.run, table, out=folder / "out", **LIKE_SENTENCES, fresh=True)
     jobs: dict[str, Callable[[], float]] = {OURS: partial(seconds, ours), STORED: partial(seconds, stored)}
     failed: dict[str, str] = {}

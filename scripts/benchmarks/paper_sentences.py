@@ -96,7 +96,8 @@ def _recalls(what: str, found: dict[str, Any]) -> list[Row]:
 
 def _seeds(sample: Sample, seeds: int) -> list[Row]:
     """The mean over seeds: one seed of the draws finds from half to seven tenths of the pairs."""
-    drawn, banded = _recall_of_seeds(sample, seeds, preset("weissman")), _recall_of_seeds(sample, seeds, {})
+    drawn = _recall_of_seeds(sample, seeds, {"unit": "record"} | preset("weissman"))
+    banded = _recall_of_seeds(sample, seeds, LIKE_SENTENCES)
     rows = [Row("weissman in theory: chance of a pair of Jaccard 0.9 (the paper: 0.99)", float(_chance(0.9)))]
     for least in (0.8, 0.9):
         jaccard = sample.jaccard[sample.jaccard >= least]

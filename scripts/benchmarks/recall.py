@@ -66,7 +66,7 @@ def _seeds(sample: Sample, seeds: int) -> list[Row]:
     """
     recalls = []
     for seed in range(1, seeds + 1):
-        answer = esdedup.cluster_texts(sample.texts, seed=seed)
+        answer = esdedup.cluster_texts(sample.texts, **LIKE_SENTENCES, seed=seed)
         recalls.append(sample.found(answer.a, answer.b)[0])
     chance = 1 - (1 - sample.jaccard**ROWS) ** BANDS
     error = float(np.sqrt((chance * (1 - chance)).sum() / len(chance) ** 2 / seeds))

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 import esdedup
-from esdedup.errors import NothingCompared, UsageError
+from esdedup.errors import NothingCompared, SourceError, UsageError
 from tests.support.corpus import corpus
 
 ROWS = {
@@ -45,6 +45,20 @@ def test_the_same_kind_comes_back(data: Any, numbers: Callable[[Any], list[int]]
     }  # fmt: skip
     assert [(row["id"], row["kept"], row["reason"]) for row in found.dropped] == [(1, 0, "identical"), (2, 0, "near")]
     assert found.clusters == [{"id": found.dropped[0]["cluster"], "size": 3, "distinct": 2, "members": [0, 1, 2]}]
+
+
+@pytest.mark.parametrize(
+    ("column", "texts"),
+    [
+        (pd.Series, pd.Series.tolist),
+        (pl.Series, pl.Series.to_list),
+        (lambda *of: pa.chunked_array(of), pa.ChunkedArray.to_pylist),
+    ],
+    ids=["pandas", "polars", "pyarrow"],
+)
+def test_a_column_alone_is_a_table(column: Any, texts: Callable[[Any], list[str]]) -> None:
+    kept = esdedup.dedupe(column(["One text here.", "one TEXT here", "Another."])).kept
+    assert texts(kept) == ["One text here.", "Another."]
 
 
 def test_an_index_and_types_survive() -> None:
@@ -154,6 +168,31 @@ def test_contained_rows_are_those_of_files(keep: Any, tmp_path: Path) -> None:
 def test_what_is_wrong_is_said(data: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         esdedup.dedupe(data, **options)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [["a b c", "a b c", "d"], iter(["a b c", "a b c", "d"]), [{"text": "a b c"}, {"text": "a b c"}, {"text": "d"}],
+     pd.DataFrame({"text": ["a b c", "a b c", "d"]}), pl.Series(["a b c", "a b c", "d"])],
+    ids=lambda value: type(value).__name__,
+)  # fmt: skip
+def test_texts_are_clustered_wherever_they_stand(texts: Any) -> None:
+    assert esdedup.cluster_texts(texts).label.tolist() == [0, 0, 2]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: esdedup.cluster_texts("one string"), UsageError, "given one string; give a list of texts"),
+        (lambda: esdedup.cluster_texts([1, 2]), UsageError, "the list has int"),
+        (lambda: esdedup.run(FRAME, out="nowhere"), UsageError, "DataFrame, a table in memory.*esdedup.dedupe"),
+        (lambda: esdedup.dedupe("https://a.example/b.csv", out="nowhere"), SourceError, "download the file first"),
+    ],
+    ids=range(4),
+)
+def test_other_arguments_are_one_clear_line(call: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        call()
 
 
 def test_nothing_compared_is_an_error_with_the_result() -> None:
