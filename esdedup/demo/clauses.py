@@ -22,6 +22,8 @@ _JOINTS = ((", and ", "; "), ("; ", ", and "), (", while ", "; "), ("; ", ", whi
 """Text between clauses, in turns."""
 
 _USUAL = (1, 1, 1, 60, 60, 75, 75, 75, 75, 80, 80, 90, 95, 100, 105, 110, 115, 120, 130, 140, 150, 160, 190, 220, 250)
+_COMPARED = 70
+"""A single clause of this length is a sentence only if it is rare: shorter sentences are not compared."""
 _LENGTHS = tuple(_USUAL[place % len(_USUAL)] for place in range(CHOICES))
 """Minimum lengths of sentences."""
 
@@ -62,17 +64,17 @@ class SentenceMaker:
         """
         choices, subject, clauses = self._choices, self._subject, self._patterns
         first = _patterns(subject.kind, subject.era, "@~^") if named else clauses
-        pattern, slots = first[next(choices)]
+        pattern, slots, rare = first[next(choices)]
         text = pattern % tuple(map(getitem, slots, choices))
         full = named or (not more and next(choices) % 2)
         text = _with_names(text, subject.full if full else subject.short, subject.noun)
         length = len(text)
-        if length >= least:
+        if length >= least and (rare or length < _COMPARED):
             return text
         joints = _JOINTS[next(choices) % len(_JOINTS)]
         turn, rest = 0, ""
-        while length + len(rest) < least:
-            pattern, slots = clauses[next(choices)]
+        while not rest or length + len(rest) < least:
+            pattern, slots, _ = clauses[next(choices)]
             rest += joints[turn] + pattern % tuple(map(getitem, slots, choices))
             turn = 1 - turn
         return text + _with_names(rest, subject.short, subject.noun)

@@ -5,12 +5,13 @@ A *pool* is the words that may stand for a name. A *pattern* is a clause with na
 
 from __future__ import annotations
 
+import math
 import random
 import re
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from esdedup.demo.names import CHOICES, FAMILIES, FIRST_NAMES, PEOPLE, PLACES, RIVERS
 
@@ -19,17 +20,24 @@ ERAS = ((1820, 2020), (1870, 2015), (1810, 1870), (1850, 1910), (1890, 1950), (1
 
 _DATED = ("year", "years_to", "years_and")
 _SLOT = re.compile(r"\{([\w:]+)\}")
-_LINE = re.compile(r"\{([A-Z]+)\}")
 _CHOICE = re.compile(r"\(([^()]*\|[^()]*)\)")
 _VOWEL = re.compile(r"[aeio]|u(?!ni|se)|hour")
 _EXPANSIONS = 24
-"""Patterns made of each clause of the file, with other words from its brackets."""
+"""Patterns made of each clause of the file, with other choices."""
+_RARE = 40
+"""Bits of choice in a clause that may be a sentence of its own."""
 
 Item = TypeVar("Item")
 
 Pool = tuple[str, ...]
-Pattern = tuple[str, tuple[Pool, ...]]
-"""A text with `%s` in it, and the pool of each."""
+
+
+class Pattern(NamedTuple):
+    """A clause: a text with `%s` in it, the pool of each, and whether it is rarely the same twice."""
+
+    text: str
+    pools: tuple[Pool, ...]
+    rare: bool
 
 
 def pool(name: str, era: int = 0) -> Pool:
@@ -43,7 +51,7 @@ def _pool(name: str, era: int) -> Pool:
     if name in _DATED:
         return _sized(_years(name, ERAS[era], random_numbers))
     if name.startswith("a:"):
-        return tuple(("an " if _VOWEL.match(word) else "a ") + word for word in pool(name[2:]))
+        return tuple(map(with_article, pool(name[2:])))
     if name.istitle():
         return tuple(word.capitalize() for word in pool(name.lower()))
     if name in _MADE:
@@ -63,10 +71,10 @@ def patterns(kind: str, era: int = 0, containing: str = "") -> tuple[Pattern, ..
     return _sized([compiled(text, era) for text in chosen])
 
 
-@cache
 def compiled(text: str, era: int = 0) -> Pattern:
     """Return a text with names in braces as a pattern."""
-    return _SLOT.sub("%s", text), tuple(pool(name, era) for name in _SLOT.findall(text))
+    pools = tuple(pool(name, era) for name in _SLOT.findall(text))
+    return Pattern(_SLOT.sub("%s", text), pools, sum(map(_bits, pools)) >= _RARE)
 
 
 @cache
@@ -78,14 +86,34 @@ def _texts(kind: str) -> tuple[str, ...]:
 
 
 def _expanded(line: str, random_numbers: random.Random) -> str:
-    line, count = _LINE.subn(lambda name: random_numbers.choice(_clauses()[name[1]]), line)
-    if count:
-        return _expanded(line, random_numbers)
-    return _CHOICE.sub(lambda choice: random_numbers.choice(choice[1].split("|")), line)
+    """Return a line with its choices made, down to names that stand for plain words."""
+
+    def chosen(name: re.Match[str]) -> str:
+        article, _, plain = name[1].rpartition(":")
+        choices = _clauses()[plain] if plain.isupper() else _words().get(plain, [])
+        if not plain.isupper() and not any(map(_SLOT.search, choices)):
+            return name[0]
+        text = _expanded(random_numbers.choice(choices), random_numbers)
+        if not article:
+            return text
+        return "{a:" + text[1:] if text[0] == "{" else with_article(text)
+
+    line = _CHOICE.sub(lambda choice: random_numbers.choice(choice[1].split("|")), line)
+    return _SLOT.sub(chosen, line)
+
+
+def with_article(words: str) -> str:
+    """Return words after "a" or "an"."""
+    return ("an " if _VOWEL.match(words) else "a ") + words
 
 
 def _filled(text: str, random_numbers: random.Random) -> str:
     return _SLOT.sub(lambda name: random_numbers.choice(pool(name[1])), text)
+
+
+@cache
+def _bits(words: Pool) -> float:
+    return math.log2(len(set(words)))
 
 
 def _years(name: str, era: tuple[int, int], random_numbers: random.Random) -> list[str]:
