@@ -14,8 +14,8 @@ from operator import getitem
 
 import numpy as np
 
-from esdedup.demo.english import Pattern, patterns, pool
-from esdedup.demo.names import CHOICES
+from esdedup.demo.english.grammar import Pattern, compiled, patterns, pool
+from esdedup.demo.english.names import CHOICES
 from esdedup.demo.subjects import Names, Subject, subject_of
 
 _JOINTS = ((", and ", "; "), ("; ", ", and "), (", while ", "; "), ("; ", ", while "), ("; ", "; "), (", and ", "; "))
@@ -44,6 +44,11 @@ def _patterns(kind: str, era: int, containing: str = "") -> tuple[Pattern, ...]:
     return patterns(kind, era, containing)
 
 
+@cache
+def _compiled(text: str, era: int) -> Pattern:
+    return compiled(text, era)
+
+
 class SentenceMaker:
     """Makes random sentences about a subject."""
 
@@ -56,17 +61,17 @@ class SentenceMaker:
         self._subject = subject
         self._patterns = _patterns(subject.kind, subject.era)
 
-    def clauses(self, least: int, named: bool = False, more: bool = False) -> str:
+    def clauses(self, least: int, named: bool = False, first: bool = True) -> str:
         """Return joined clauses of at least `least` characters, without a full stop; less than one clause more.
 
-        They begin in lower case, unless with a name. The first may name the subject; with `named` it does in full, and
-        with `more` it does not, because other clauses stand before it.
+        They begin in lower case, unless with a name. With `named` the first names the subject in full. If it is not
+        the `first` of its sentence, it does not.
         """
         choices, subject, clauses = self._choices, self._subject, self._patterns
-        first = _patterns(subject.kind, subject.era, "@~^") if named else clauses
-        pattern, slots, rare = first[next(choices)]
+        naming = _patterns(subject.kind, subject.era, "@~^") if named else clauses
+        pattern, slots, rare = naming[next(choices)]
         text = pattern % tuple(map(getitem, slots, choices))
-        full = named or (not more and next(choices) % 2)
+        full = named or (first and next(choices) % 2)
         text = _with_names(text, subject.full if full else subject.short, subject.noun)
         length = len(text)
         if length >= least and (rare or length < _COMPARED):
@@ -83,6 +88,26 @@ class SentenceMaker:
         """Return a sentence of `least` characters or slightly more; by default mostly of one to three clauses."""
         text = self.clauses(least or _LENGTHS[next(self._choices)], named)
         return text[0].upper() + text[1:] + "."
+
+    def filled(self, text: str) -> str:
+        """Return `text`, a line of the grammar, with words for the names in braces and for the subject."""
+        pattern, slots, _ = _compiled(text, self._subject.era)
+        return _with_names(pattern % tuple(map(getitem, slots, self._choices)), self._subject.full, self._subject.noun)
+
+    def lead(self) -> str:
+        """Return the first sentence of an article, with the subject's name in bold."""
+        pattern, slots, _ = _patterns(f"lead {self._subject.kind}", self._subject.era)[next(self._choices)]
+        full = self._subject.full
+        bold = Names(f"'''{full.subject[0].upper()}{full.subject[1:]}'''", full.possessive, full.object)
+        return _with_names(pattern % tuple(map(getitem, slots, self._choices)), bold, self._subject.noun) + "."
+
+    def treatise(self, least: int) -> str:
+        """Return the title of a work that is cited, of at least `least` characters and without a comma."""
+        text, joint = self.word("treatise"), " with Notes on "
+        while len(text) < least:
+            text += joint + self.word("topic")
+            joint = " and "
+        return text
 
     def word(self, name: str) -> str:
         """Return a random word of a pool."""
@@ -102,9 +127,7 @@ class SentenceMaker:
 
 
 def _with_names(text: str, names: Names, noun: str) -> str:
-    return (
-        text.replace("@", names.subject).replace("~", names.possessive).replace("^", names.object).replace("§", noun)
-    )
+    return text.replace("@", names.subject).replace("~", names.possessive).replace("^", names.object).replace("§", noun)
 
 
 def generate_sentences(count: int, seed: int) -> Iterator[str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from esdedup.demo.english import ERAS, pool
-from esdedup.demo.names import CHOICES, FIRST_NAMES, is_woman, name_of
+from esdedup.demo.english.grammar import ERAS, pool
+from esdedup.demo.english.names import CHOICES, FIRST_NAMES, is_woman, name_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +50,12 @@ _NOUNS = {
     "work": ("novel", "play", "opera"),
     "school": ("university", "college", "academy", "school"),
 }
+KINDS = tuple(_NOUNS)
+
 _TITLES = {
     "town": ("{name}",),
     "river": ("{name} River", "River {name}"),
-    "company": ("{name} Brothers", "{name} Company", "{name} and Sons", "{name} Trading Company", "{name} Works"),
+    "company": ("{name} Brothers", "{name} Company", "{name} and Sons", "{name} Works"),
     "club": ("{name} Rovers", "{name} United", "{name} Athletic", "{name} Wanderers", "{name} City"),
     "work": ("The {one} {two} of {name}", "A {one} {two} in {name}", "The {two}s of {name}", "Letters from {name}"),
     "school": ("{noun} of {name}", "{name} {noun}"),
@@ -88,6 +90,12 @@ def subject_of(number: int, kind: str = "") -> Subject:
     with_article = kind in ("river", "railway") or title.startswith(noun.title())
     full = f"the {title}" if with_article else title
     return Subject(kind, title, noun, era, _named(full), _named(f"the {noun}"))
+
+
+def board_of(noun: str) -> Subject:
+    """Return a district, league or the like, to which the subjects of several articles belong."""
+    names = _named(f"the {noun}")
+    return Subject("body", noun, noun, 0, names, names)
 
 
 def _named(name: str) -> Names:
