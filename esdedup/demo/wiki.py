@@ -47,7 +47,7 @@ _HEADINGS = {
         "railway": "History, Route, Construction, Stations, Engines, Traffic, Accidents, Bridges, Tunnels, Owners, "
         "Fares, Closure, Preservation, Freight, Branches, Planning, Legacy",
         "work": "Plot, Characters, Writing, Themes, Reception, Publication, Adaptations, Style, Setting, "
-        "Sources, Performances, Translations, Manuscript, Analysis, Awards, Influence, Background",
+        "Origins, Performances, Translations, Manuscript, Analysis, Awards, Influence, Background",
         "school": "History, Founding, Campus, Departments, Students, Teachers, Library, Research, Buildings, "
         "Sport, Admissions, Finances, Traditions, Early years, Recent years, Alumni, Branches",
     }.items()

@@ -22,7 +22,7 @@ _DATED = ("year", "years_to", "years_and")
 _SLOT = re.compile(r"\{([\w:]+)\}")
 _CHOICE = re.compile(r"\(([^()]*\|[^()]*)\)")
 _VOWEL = re.compile(r"[aeio]|u(?!ni|se)|hour")
-_EXPANSIONS = 24
+_EXPANSIONS = 16
 """Patterns made of each clause of the file, with other choices."""
 _RARE = 40
 """Bits of choice in a clause that may be a sentence of its own."""
@@ -78,8 +78,9 @@ def patterns(kind: str, era: int = 0, containing: str = "") -> tuple[Pattern, ..
 
 def compiled(text: str, era: int = 0) -> Pattern:
     """Return a text with names in braces as a pattern."""
-    pools = tuple(pool(name, era) for name in _SLOT.findall(text))
-    return Pattern(_SLOT.sub("%s", text), pools, sum(map(_bits, pools)) >= _RARE)
+    names = _SLOT.findall(text)
+    pools = tuple(pool(name, era) for name in names)
+    return Pattern(_SLOT.sub("%s", text), pools, sum(map(_bits, names)) >= _RARE)
 
 
 @cache
@@ -117,8 +118,9 @@ def _filled(text: str, random_numbers: random.Random) -> str:
 
 
 @cache
-def _bits(words: Pool) -> float:
-    return math.log2(len(set(words)))
+def _bits(name: str) -> float:
+    """Return the bits of choice in a name's words."""
+    return math.log2(len(set(pool(name))))
 
 
 def _years(name: str, era: tuple[int, int], random_numbers: random.Random) -> list[str]:

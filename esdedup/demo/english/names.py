@@ -12,7 +12,7 @@ _PARTS = word_lists("names.txt")
 _CROWDED = re.compile(r"[^aeiouy]{4}|[aeiouy]{3}")
 """Four consonants or three vowels in a row: such names are left out."""
 
-CHOICES = 4096
+CHOICES = 2048
 """Entries of a pool: small enough to stay close to the processor."""
 
 

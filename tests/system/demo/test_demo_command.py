@@ -19,7 +19,7 @@ def run(*arguments: str | Path) -> int:
 
 
 def test_demo_finds_everything(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    assert run("demo", "--articles", "60", "--out", tmp_path, "--quiet", "--workers", "1") == 0
+    assert run("demo", "--articles", "60", "--out", tmp_path, "--workers", "1") == 0
     shown = capfd.readouterr().out
     assert "every planted pair found; no cluster mixes two plants" in shown
     assert "not planted: 0 clusters, and 0 sentences" in shown
