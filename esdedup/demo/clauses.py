@@ -69,7 +69,7 @@ class SentenceMaker:
         """
         choices, subject, clauses = self._choices, self._subject, self._patterns
         naming = _patterns(subject.kind, subject.era, "@~^") if named else clauses
-        pattern, slots, rare = naming[next(choices)]
+        pattern, slots, rare, line = naming[next(choices)]
         text = pattern % tuple(map(getitem, slots, choices))
         full = named or (first and next(choices) % 2)
         text = _with_names(text, subject.full if full else subject.short, subject.noun)
@@ -79,7 +79,10 @@ class SentenceMaker:
         joints = _JOINTS[next(choices) % len(_JOINTS)]
         turn, rest = 0, ""
         while not rest or length + len(rest) < least:
-            pattern, slots, _ = clauses[next(choices)]
+            pattern, slots, _, other = clauses[next(choices)]
+            if other is line:
+                continue
+            line = other
             rest += joints[turn] + pattern % tuple(map(getitem, slots, choices))
             turn = 1 - turn
         return text + _with_names(rest, subject.short, subject.noun)
@@ -91,12 +94,12 @@ class SentenceMaker:
 
     def filled(self, text: str) -> str:
         """Return `text`, a line of the grammar, with words for the names in braces and for the subject."""
-        pattern, slots, _ = _compiled(text, self._subject.era)
+        pattern, slots, *_ = _compiled(text, self._subject.era)
         return _with_names(pattern % tuple(map(getitem, slots, self._choices)), self._subject.full, self._subject.noun)
 
     def lead(self) -> str:
         """Return the first sentence of an article, with the subject's name in bold."""
-        pattern, slots, _ = _patterns(f"lead {self._subject.kind}", self._subject.era)[next(self._choices)]
+        pattern, slots, *_ = _patterns(f"lead {self._subject.kind}", self._subject.era)[next(self._choices)]
         full = self._subject.full
         bold = Names(f"'''{full.subject[0].upper()}{full.subject[1:]}'''", full.possessive, full.object)
         return _with_names(pattern % tuple(map(getitem, slots, self._choices)), bold, self._subject.noun) + "."

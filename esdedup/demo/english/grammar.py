@@ -33,11 +33,14 @@ Pool = tuple[str, ...]
 
 
 class Pattern(NamedTuple):
-    """A clause: a text with `%s` in it, the pool of each, and whether it is rarely the same twice."""
+    """A clause: a text with `%s` in it, the pool of each, whether it is rarely the same twice, and the line of the
+    grammar that it was made of.
+    """
 
     text: str
     pools: tuple[Pool, ...]
     rare: bool
+    line: str
 
 
 def pool(name: str, era: int = 0) -> Pool:
@@ -72,21 +75,26 @@ def patterns(kind: str, era: int = 0, containing: str = "") -> tuple[Pattern, ..
 
     `@` is the subject, `~` its possessive, `^` the subject as an object, and `§` its noun.
     """
-    chosen = [text for text in _texts(kind) if not containing or any(sign in text for sign in containing)]
-    return _sized([compiled(text, era) for text in chosen])
+    texts = _texts(kind)
+    return _sized([compiled(text, era, line) for text, line in texts if _contains(text, containing)])
 
 
-def compiled(text: str, era: int = 0) -> Pattern:
+def _contains(text: str, signs: str) -> bool:
+    return not signs or any(sign in text for sign in signs)
+
+
+def compiled(text: str, era: int = 0, line: str = "") -> Pattern:
     """Return a text with names in braces as a pattern."""
     names = _SLOT.findall(text)
     pools = tuple(pool(name, era) for name in names)
-    return Pattern(_SLOT.sub("%s", text), pools, sum(map(_bits, names)) >= _RARE)
+    return Pattern(_SLOT.sub("%s", text), pools, sum(map(_bits, names)) >= _RARE, line)
 
 
 @cache
-def _texts(kind: str) -> tuple[str, ...]:
+def _texts(kind: str) -> tuple[tuple[str, str], ...]:
+    """Return the clauses about a kind of subject, each with the line that it was made of."""
     random_numbers = random.Random(f"clauses {kind}")
-    expanded = [_expanded(line, random_numbers) for line in _clauses()[kind] for _ in range(_EXPANSIONS)]
+    expanded = [(_expanded(line, random_numbers), line) for line in _clauses()[kind] for _ in range(_EXPANSIONS)]
     random_numbers.shuffle(expanded)
     return tuple(expanded)
 
