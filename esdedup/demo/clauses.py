@@ -14,9 +14,9 @@ from operator import getitem
 
 import numpy as np
 
+from esdedup.demo.article_subjects import Names, Subject, subject_of
 from esdedup.demo.english.grammar import Pattern, compiled, patterns, pool
 from esdedup.demo.english.names import CHOICES
-from esdedup.demo.subjects import Names, Subject, subject_of
 
 _JOINTS = ((", and ", "; "), ("; ", ", and "), (", while ", "; "), ("; ", ", while "), ("; ", "; "), (", and ", "; "))
 """Text between clauses, in turns."""
@@ -91,6 +91,14 @@ class SentenceMaker:
         """Return a sentence of `least` characters or slightly more; by default mostly of one to three clauses."""
         text = self.clauses(least or _LENGTHS[next(self._choices)], named)
         return text[0].upper() + text[1:] + "."
+
+    def lines(self, kind: str) -> Iterator[str]:
+        """Yield clauses of another kind, one by one, forever: rows of tables or questions."""
+        choices, clauses = self._choices, _patterns(kind, 0)
+        while True:
+            pattern, slots, *_ = clauses[next(choices)]
+            text = pattern % tuple(map(getitem, slots, choices))
+            yield text[0].upper() + text[1:]
 
     def filled(self, text: str) -> str:
         """Return `text`, a line of the grammar, with words for the names in braces and for the subject."""

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
+from esdedup.demo.article_subjects import Subject, board_of
 from esdedup.demo.clauses import SentenceMaker
 from esdedup.demo.english.grammar import lines
-from esdedup.demo.subjects import Subject, board_of
 
 KINDS = ("template", "identical", "copyediting", "drift", "references", "other")
 PLANTS = {"template": 3, "identical": 12, "copyediting": 8, "drift": 8, "references": 5, "other": 3}

@@ -8,11 +8,11 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import BinaryIO, TextIO
 
+from esdedup.demo.article_subjects import Subject, subject_of
 from esdedup.demo.clauses import SentenceMaker
 from esdedup.demo.english.names import name_of
 from esdedup.demo.markup import Fragments, dressed
 from esdedup.demo.plants import Planter
-from esdedup.demo.subjects import Subject, subject_of
 from esdedup.errors import UsageError
 
 DISTRICT = 100
