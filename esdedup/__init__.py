@@ -2,7 +2,8 @@
 
 Change a store: `run`, `index`, `scan`, `add`, `remove`, `drop`. Ask it: `status`, `similar`, `suggest`, `explain`,
 `clusters`, `overlap`. What clusters mean: `drift`, `templates`, `fill`, `lineage`. Deduplicate: `dedupe`,
-`cluster_texts`. Quality: `plan`, `evaluate`, `report`. `open_store` opens a store for many questions.
+`cluster_texts`. Quality: `plan`, `evaluate`, `report`. `open_store` opens a store for many questions. `sample` makes
+small sets of data to try them on.
 
 >>> import esdedup
 >>> summary = esdedup.run("dump.xml.bz2", out="found", jaccard=0.9)  # doctest: +SKIP
@@ -41,6 +42,7 @@ __all__ = [
     "remove",
     "report",
     "run",
+    "sample",
     "scan",
     "similar",
     "status",
@@ -49,10 +51,15 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from esdedup.demo.samples import sample
     from esdedup.jobs.settings import Settings
     from esdedup.store.registry import open_store
 
-_HOMES = {"Settings": "esdedup.jobs.settings", "open_store": "esdedup.store.registry"}
+_HOMES = {
+    "Settings": "esdedup.jobs.settings",
+    "open_store": "esdedup.store.registry",
+    "sample": "esdedup.demo.samples",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -9,8 +9,8 @@ import random
 from collections.abc import Callable
 from typing import TypeVar
 
+from esdedup.demo.article_subjects import KINDS
 from esdedup.demo.clauses import SentenceMaker
-from esdedup.demo.vocabulary import NOUNS, NUMBERS, VERBS, YEARS
 
 # Averages for one sentence.
 _LINKS, _PIPED = 1.8, 0.4
@@ -19,6 +19,27 @@ _REFS, _NAMED_AGAIN = 0.49, 0.3
 _COMMENTS = 0.025
 _SHORTENED = 0.09
 _SPACES = 0.095
+
+_FIELDS = (
+    *("area", "length", "height", "members", "visitors", "budget", "region", "district", "county", "owner", "partner"),
+    *(
+        "rank",
+        "code",
+        "website_code",
+        "archive",
+        "capacity",
+        "elevation",
+        "registry",
+        "twin",
+        "predecessor",
+        "successor",
+    ),
+)
+_PLURALS = {
+    "town": "Towns and villages", "building": "Historic buildings", "bridge": "Bridges", "river": "Rivers",
+    "scholar": "Scholars", "artist": "Artists", "company": "Companies", "club": "Football clubs",
+    "railway": "Railways", "work": "Works set", "school": "Schools and universities",
+}  # fmt: skip
 
 _PLANS = 4096
 _NBSP = "&nbsp;"
@@ -38,18 +59,22 @@ class Fragments:
         self._maker = SentenceMaker(self._numbers)
         self.refs = self._pool(2048, self._reference)
         self.plans = self._pool(_PLANS, self._plan)
-        self.infoboxes = self._pool(256, self._infobox)
         self.files = self._pool(512, self._file)
         self.tables = self._pool(64, self._table)
-        self.categories = self._pool(1024, lambda: f"[[Category:{self._capital_phrase()}s of {self._maker.place()}]]")
         self.outside = self._pool(512, self._outside_link)
-        self.heads = self._pool(256, self._head)
+        self.infoboxes = {kind: [self._infobox(kind) for _ in range(64)] for kind in KINDS}
+        self.categories = {kind: [self._category(kind) for _ in range(128)] for kind in KINDS}
+        self.heads = {kind: [self._head(kind) for _ in range(64)] for kind in KINDS}
 
     def _pool(self, count: int, make: Callable[[], Item]) -> list[Item]:
         return [make() for _ in range(count)]
 
     def _capital_phrase(self) -> str:
-        return self._maker.phrase().capitalize()
+        phrase = self._maker.phrase()
+        return phrase[0].upper() + phrase[1:]
+
+    def _year(self) -> str:
+        return self._maker.word("year")
 
     def _how_often(self, mean: float) -> int:
         """Return a whole number, `mean` on average, plus or minus one or two."""
@@ -61,14 +86,13 @@ class Fragments:
         return f"{self._numbers.randrange(1, 29)} {month} {self._numbers.randrange(1990, 2024)}"
 
     def _address(self) -> str:
-        path = "/".join(self._numbers.choice(NOUNS) for _ in range(self._numbers.randrange(2, 5)))
+        path = "/".join(self._maker.word("image") for _ in range(self._numbers.randrange(2, 5)))
         query = f"?id={self._numbers.randrange(10**5)}&page={self._numbers.randrange(300)}"
         return f"https://www.{self._maker.place().lower()}.example/{path}" + query * (self._numbers.random() < 0.15)
 
     def _citation(self) -> str:
         last, first = self._maker.person().split(" ")
-        title = self._maker.clause()
-        common = f"|last={last} |first={first} |title={title[0].upper()}{title[1:]}"
+        common = f"|last={last} |first={first} |title={self._maker.treatise(40)}"
         if self._numbers.random() < 0.9:
             common += f" |quote={self._maker.sentence(90)}"
         style = self._numbers.randrange(3)
@@ -76,7 +100,7 @@ class Fragments:
             address = self._address()
             return (
                 f"{{{{cite web |url={address} {common} |archive-url=https://archive.example/web/{address}"
-                f" |website={self._maker.place()} {self._capital_phrase()}"
+                f" |website={self._maker.word('paper').removeprefix('the ')}"
                 f" |date={self._date()} |access-date={self._date()}}}}}"
             )
         if style == 1:
@@ -87,14 +111,14 @@ class Fragments:
                 f" |isbn=978-0-{self._numbers.randrange(10**4):04}-{self._numbers.randrange(10**4):04}-1}}}}"
             )
         return (
-            f"{{{{cite journal {common} |journal={self._capital_phrase()} Quarterly |volume="
+            f"{{{{cite journal {common} |journal={self._maker.place()} Quarterly |volume="
             f"{self._numbers.randrange(1, 90)} |issue={self._numbers.randrange(1, 5)} |date={self._date()}"
             f" |doi=10.{self._numbers.randrange(1000, 9999)}/{self._numbers.randrange(10**6)}}}}}"
         )
 
     def _reference(self) -> str:
         chance = self._numbers.random()
-        name = f' name="{self._maker.place()}{self._numbers.choice(YEARS)}"' if chance < 0.5 else ""
+        name = f' name="{self._maker.place()}{self._year()}"' if chance < 0.5 else ""
         if chance < 0.88:
             return f"<ref{name}>{self._citation()}</ref>"
         return f"<ref{name}>[{self._address()} {self._capital_phrase()} of {self._maker.place()}], {self._date()}</ref>"
@@ -112,55 +136,59 @@ class Fragments:
         after = ""
         for _ in range(self._how_often(_REFS)):
             if self._numbers.random() < _NAMED_AGAIN:
-                after += f'<ref name="{self._maker.place()}{self._numbers.choice(YEARS)}" />'
+                after += f'<ref name="{self._maker.place()}{self._year()}" />'
             else:
                 after += self._numbers.choice(self.refs)
         if self._numbers.random() < _SHORTENED:
             name = self._maker.place()
-            after += f"{{{{sfn|{name}|{self._numbers.choice(YEARS)}|p={self._numbers.randrange(1, 500)}}}}}"
+            after += f"{{{{sfn|{name}|{self._year()}|p={self._numbers.randrange(1, 500)}}}}}"
         if self._numbers.random() < _COMMENTS:
             after += f"<!-- see the {self._maker.phrase()} in {self._maker.place()} -->"
         return marks, after
 
-    def _infobox(self) -> str:
+    def _infobox(self, kind: str) -> str:
         """An infobox with `%s` for the title."""
+        maker = self._maker
         lines = [
-            f"{{{{Infobox {self._numbers.choice(NOUNS)}",
+            f"{{{{Infobox {kind}",
             "| name = %s",
-            f"| image = %s {self._maker.phrase()}.jpg",
-            f"| caption = The {self._maker.phrase()} in {self._numbers.choice(YEARS)}",
-            f"| country = [[{self._maker.place()}]]",
-            f"| established = {{{{start date|{self._numbers.choice(YEARS)}|5|3}}}}",
+            f"| image = %s in {self._year()}.jpg",
+            f"| caption = The {maker.phrase()} in {self._year()}",
+            f"| country = [[{maker.place()}]]",
+            f"| established = {{{{start date|{self._year()}|5|3}}}}",
         ]
-        for _ in range(self._numbers.randrange(4, 10)):
-            value = self._numbers.choice((self._numbers.choice(NUMBERS), f"[[{self._maker.place()}]]"))
-            lines.append(f"| {self._numbers.choice(NOUNS)}_{self._numbers.choice(VERBS)} = {value}")
+        for field in self._numbers.sample(_FIELDS, self._numbers.randrange(4, 10)):
+            value = self._numbers.choice((maker.word("n"), f"[[{maker.place()}]]"))
+            lines.append(f"| {field} = {value}")
         return "\n".join([*lines, "}}\n"])
+
+    def _category(self, kind: str) -> str:
+        return f"[[Category:{_PLURALS[kind]} {self._numbers.choice(('of', 'in', 'near'))} {self._maker.place()}]]"
 
     def _file(self) -> str:
         caption = self._maker.sentence(40)
         words = caption.split(" ")
         words[1] = f"[[{words[1]}]]"
-        name = f"{self._maker.place()} {self._maker.phrase()} {self._numbers.choice(YEARS)}"
+        name = f"{self._capital_phrase()} in {self._maker.place()} {self._year()}"
         return f"[[File:{name}.jpg|thumb|upright|{' '.join(words)}]]\n"
 
     def _table(self) -> str:
-        rows = ['{| class="wikitable sortable"', f"|+ {self._capital_phrase()}s", "! Name !! Year !! Number"]
+        rows = ['{| class="wikitable sortable"', f"|+ Figures for {self._maker.place()}", "! Name !! Year !! Number"]
         for _ in range(self._numbers.randrange(8, 24)):
             cell = f"[[{self._maker.place()}]]" if self._numbers.random() < 0.3 else self._maker.phrase()
-            rows += ["|-", f"| {cell} || {self._numbers.choice(YEARS)} || {self._numbers.choice(NUMBERS)}"]
+            rows += ["|-", f"| {cell} || {self._year()} || {self._maker.word('n')}"]
         return "\n".join([*rows, "|}\n\n"])
 
     def _outside_link(self) -> str:
         return f"* [{self._address()} {self._capital_phrase()} of {self._maker.place()}]\n"
 
-    def _head(self) -> str:
+    def _head(self, kind: str) -> str:
         """The markup at the top of an article."""
-        parts = [f"{{{{Short description|{self._capital_phrase()} near {self._maker.place()}}}}}\n"]
+        parts = [f"{{{{Short description|{kind.capitalize()} near {self._maker.place()}}}}}\n"]
         if self._numbers.random() < 0.5:
             parts.append(f"{{{{Use dmy dates|date=March {self._numbers.randrange(2012, 2024)}}}}}\n")
         if self._numbers.random() < 0.2:
-            parts.append(f"{{{{About|the {self._maker.phrase()}||{self._maker.place()}}}}}\n")
+            parts.append(f"{{{{About|the {kind}||{self._maker.place()}}}}}\n")
         return "".join(parts)
 
 

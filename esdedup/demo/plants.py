@@ -10,9 +10,11 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
+from esdedup.demo.article_subjects import Subject, board_of
 from esdedup.demo.clauses import SentenceMaker
-from esdedup.demo.vocabulary import NUMBERS, VERBS, YEARS
+from esdedup.demo.english.grammar import lines
 
 KINDS = ("template", "identical", "copyediting", "drift", "references", "other")
 PLANTS = {"template": 3, "identical": 12, "copyediting": 8, "drift": 8, "references": 5, "other": 3}
@@ -22,9 +24,16 @@ _REACH = 11
 """Number of shingles that begin before a position and include it: the characters of a shingle minus one."""
 _NEAR = 17
 """Shingles of a sentence for each one that changes: a Jaccard similarity of (17 - 1) / (17 + 1) or more."""
-_LOOSE = (2.8, 3.6)
+_LOOSE = (2.8, 5.0)
 _SHORTEST, _LONGEST = 80, 590
+_LONGEST_TITLE = 22
 _LOOSE_SHARE = 0.15
+_AT_END = 0.75
+"""Share of edits and contradictions at the end of a sentence, where it is similar enough with fewer clauses."""
+
+_THINGS = ("town", "building", "bridge", "river", "company", "club", "railway", "school")
+_IN_GROUPS = ("town", "town", "scholar", "artist", "building", "bridge", "company", "club", "school")
+"""Kinds of subjects that belong to districts, leagues and the like."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +47,11 @@ class Plant:
 
 
 class Planter:
-    """Plans the planted clusters of one district, whose articles have `titles`."""
+    """Plans the planted clusters of one district, whose articles have these `subjects`."""
 
-    def __init__(self, random_numbers: random.Random, titles: Sequence[str]) -> None:
+    def __init__(self, random_numbers: random.Random, subjects: Sequence[Subject]) -> None:
         self._random = random_numbers
-        self._titles = titles
+        self._subjects = subjects
         self._maker = SentenceMaker(random_numbers)
 
     def plan(self) -> list[Plant]:
@@ -61,131 +70,157 @@ class Planter:
 
     def _template(self) -> Plant:
         """The same sentence about several articles, with other facts."""
-        articles = self._articles(min(3 + int(self._random.expovariate(0.1)), 40))
-        titles = [self._titles[article] for article in articles]
-        slots = [titles, self._some(NUMBERS, len(articles))]
-        loose = self._random.random() < _LOOSE_SHARE
-        self._about_something()
-        person = self._maker.person()
-        if loose:
-            slots.append([self._maker.phrase() for _ in articles])
-            fixed = ["", " had ", " men and a ", f" of {person}; "]
+        articles = self._group(min(3 + int(self._random.expovariate(0.1)), 40))
+        subjects = [self._subjects[article] for article in articles]
+        kind, numbers = subjects[0].kind, self._some("n", len(articles))
+        slots = [[subject.full.subject for subject in subjects], numbers]
+        if self._random.random() < _LOOSE_SHARE:
+            begin, has, and_, noun_end, board = self._line(f"census {kind}")
+            slots.append(self._some("n", len(articles)))
+            fixed = [f"{_capital(begin)} ", f" {has} ", f" {and_} ", f" {noun_end}; "]
+            changed = sum(_longest(slot) + _REACH for slot in slots)
+            least, most = _loose(changed)
         else:
-            fixed = ["", " had ", f" men in the {self._maker.phrase()} of {person}; "]
-        changed = _longest(slots[0]) + sum(_longest(slot) + _REACH for slot in slots[1:])
-        texts = _filled([*fixed[:-1], self._grown(fixed[-1], changed, loose)], slots)
+            begin, end, board = self._line(f"boilerplate {kind}")
+            slots[0] = list(map(_capital, slots[0]))
+            fixed = ["", f" {begin}; "]
+            changed = _longest(slots[0]) + _longest(numbers) + 1
+            least, most = _near(changed)
+            least, most = least - len(end) - 3, most - len(end) - 3
+        self._maker.about(board_of(board))
+        used = sum(map(len, fixed)) + sum(map(_longest, slots))
+        more = self._clauses(least - used, most - used)
+        fixed[-1] += f"{more}." if len(slots) > 2 else f"{more}; {end} "
+        texts = _filled(fixed if len(slots) > 2 else [*fixed, "."], slots)
         return Plant("template", tuple(zip(articles, texts, zip(*slots, strict=True), strict=True)))
 
     def _identical(self) -> Plant:
         """The same sentence, word for word."""
-        articles = self._articles(2 + min(int(self._random.expovariate(0.7)), 4))
-        self._about_something()
-        text = self._maker.sentence(self._random.randrange(_SHORTEST, 260))
+        articles = self._about_one(2 + min(int(self._random.expovariate(0.7)), 4))
+        text = self._maker.sentence(self._random.randrange(_SHORTEST, 260), named=True)
         return self._plant("identical", articles, [text] * len(articles))
 
     def _copyediting(self) -> Plant:
-        """The same sentence in other words, or with other commas."""
-        articles = self._articles(2 + (self._random.random() < 0.4))
-        subject = self._about_something()
-        begin, end = "", ""
-        versions, fixed = self._random.choice(_EDITS)
-        slot = self._some(versions, len(articles))
-        if fixed == "begin":
-            end = f"{subject} {self._random.choice(VERBS)} the {self._maker.phrase()}; "
-            changed = _longest(slot)
-        else:
-            begin = self._maker.sentence(self._random.randrange(60, 120))[:-1]
-            end = fixed.format(did=self._random.choice(VERBS), person=self._maker.person())
-            changed = _longest(slot) + _REACH
-        return self._plant("copyediting", articles, _filled([begin, self._grown(end, changed, before=begin)], [slot]))
+        """The same sentence with another spelling, or with another word for the same."""
+        articles = self._about_one(2 + (self._random.random() < 0.4), _THINGS)
+        before, versions, after = self._line("edit end" if self._random.random() < _AT_END else "edit")
+        choices = versions.split(", ")
+        chosen = [choices[place % len(choices)] for place in range(len(articles))]
+        return self._versions("copyediting", articles, before, chosen, after + ".")
 
     def _drift(self) -> Plant:
         """The same statement about the same subject, with facts that cannot all be true."""
-        articles = self._articles(2 + (self._random.random() < 0.25))
-        subject = self._about_something()
-        count = len(articles)
+        articles = self._about_one(2 + (self._random.random() < 0.25))
+        kind = f"drift {self._subjects[articles[0]].kind}"
         if self._random.random() < _LOOSE_SHARE:
-            slots = [self._some(YEARS, count), self._some(NUMBERS, count), [self._maker.person() for _ in articles]]
-            fixed = [f"{subject} was built in ", " with ", " rooms by ", "; "]
-            changed = sum(_longest(slot) + _REACH for slot in slots)
-            return self._plant("drift", articles, _filled([*fixed[:-1], self._grown(fixed[-1], changed, True)], slots))
-        fact = self._random.randrange(4)
-        begin = f"{subject} {self._random.choice(VERBS)} the {self._maker.phrase()}"
-        if fact == 3:
-            slot = self._some(YEARS, count)
-            text = self._grown(f"{begin}; ", 6)[:-1]
-            return self._plant("drift", articles, _filled([text + "; it closed in ", "."], [slot]))
-        slot = [self._some(YEARS, count), self._some(NUMBERS, count), [self._maker.person() for _ in articles]][fact]
-        around = ((", built in ", "; "), (" with ", " men; "), (" of ", "; "))[fact]
-        begin += around[0]
-        end = self._grown(around[1], _longest(slot) + _REACH, before=begin)
-        return self._plant("drift", articles, _filled([begin, end], [slot]))
+            return self._plant("drift", articles, self._facts(kind, len(articles)))
+        fact, name = self._line(kind)
+        at_end = name == "person" or self._random.random() < _AT_END
+        after = "." if at_end else f"; {self._maker.clauses(1, first=False)}."
+        return self._versions("drift", articles, fact + " ", self._some(name, len(articles)), after)
+
+    def _facts(self, kind: str, count: int) -> list[str]:
+        """Return loose versions of a sentence with three facts."""
+        while True:
+            facts = [self._maker.filled(line).split("|") for line in lines(kind)]
+            slots = [self._some(name, count) for _, name in facts]
+            begin = _capital(self._maker.clauses(30, named=True))
+            texts = _filled([f"{begin}; {facts[0][0]} ", *(f"; {fact} " for fact, _ in facts[1:]), "."], slots)
+            least, most = _loose(sum(_longest(slot) + _REACH for slot in slots) - _REACH)
+            if all(least <= len(text) <= most for text in texts):
+                return texts
 
     def _references(self) -> Plant:
         """The same work, cited in another style."""
         articles = self._articles(2 + (self._random.random() < 0.4))
-        self._about_something()
-        one, two = self._maker.person(), self._maker.person()
-        imprint = f", {self._maker.place()} Press, {self._maker.place()}"
-        year = self._random.choice(YEARS)
-        opening = self._random.choice(("On the", "The", "Of the", "One", "Her")) + f" {self._maker.phrase()}: "
-        if self._random.random() < 0.5:
-            slot = self._some((" and ", ", ", " & ", "; "), len(articles))
-            title = self._grown(f"{two}: {opening}", _longest(slot) + _REACH, before=one + imprint)[:-1]
-            texts = _filled([one, f"{title}{imprint}, {year}."], [slot])
-        else:
-            pages = self._random.choice(NUMBERS)
-            slot = self._some((f", {year}.", f" ({year}).", f", {year}, {pages} leaves."), len(articles))
-            title = self._grown(f"{one} and {two}: {opening}", _longest(slot), before=imprint)[:-1]
-            texts = _filled([title + imprint, ""], [slot])
-        return self._plant("references", articles, texts)
+        maker = self._maker
+        year, place = maker.word("year"), maker.place()
+        styles = self._random.sample((f", {year}.", f" ({year}).", f"; {year}.", f" {year}."), len(articles))
+        begin = f"{maker.person()} and {maker.person()}: "
+        imprint = f", {place} {self._random.choice(('University Press', 'Press', 'Academy Press'))}, {place}"
+        title = maker.treatise(_near(_longest(styles))[0] - len(begin + imprint))
+        return self._plant("references", articles, [begin + title + imprint + style for style in styles])
 
     def _other(self) -> Plant:
         """Two statements that are similar by chance: one was cut where its sentence continued."""
-        articles = self._articles(2)
-        subject = self._about_something()
-        noun = self._maker.phrase().split(" ")[1]
-        endings = [f" by {noun}:", f" in {self._random.choice(YEARS)}."]
-        stem = self._grown(f"{subject} {self._random.choice(VERBS)} it; ", _longest(endings))[:-1]
-        return self._plant("other", articles, _filled([stem, ""], [endings]))
+        articles = self._about_one(2)
+        (before,) = self._line("cut")
+        return self._versions("other", articles, before, [" by:", f" in {self._maker.word('year')}."], "")
 
     # -- what they share ------------------------------------------------------------------------------------------
 
     def _plant(self, kind: str, articles: Sequence[int], texts: Sequence[str]) -> Plant:
         return Plant(kind, tuple((article, text, ()) for article, text in zip(articles, texts, strict=True)))
 
-    def _articles(self, count: int) -> list[int]:
-        return self._random.sample(range(len(self._titles)), count)
+    def _versions(self, kind: str, articles: Sequence[int], before: str, versions: Sequence[str], after: str) -> Plant:
+        """Return near versions of a sentence about the subject, with `before` and `after` in its last clause."""
+        prefix = _common(versions)
+        suffix = _common([version[prefix:][::-1] for version in versions])
+        changed = _longest(versions) - prefix - suffix + min(_REACH, suffix + len(after))
+        least, most = _near(changed)
+        used = len(before) + _longest(versions) + len(after) + 2
+        begin = _capital(self._clauses(least - used, most - used, named=True))
+        return self._plant(kind, articles, [f"{begin}; {before}{version}{after}" for version in versions])
 
-    def _some(self, choices: Sequence[str], count: int) -> list[str]:
-        return self._random.sample(choices, count)
-
-    def _about_something(self) -> str:
-        subject = self._maker.place()
-        self._maker.about(subject)
-        return subject
-
-    def _grown(self, begin: str, changed: int, loose: bool = False, before: str = "") -> str:
-        """Return `begin` and more clauses, so that a sentence with `before` is as similar as near or loose ones must
-        be.
-        """
-        least = int(changed * (_LOOSE[0] if loose else _NEAR)) + _REACH - len(before)
-        most = int(changed * _LOOSE[1]) + _REACH - len(before) if loose else _LONGEST - len(before) - 40
-        least = max(least, _SHORTEST)
+    def _clauses(self, least: int, most: int, named: bool = False) -> str:
+        """Return clauses of so many characters."""
         while True:
-            text = begin + self._maker.clauses(least - len(begin)) + "."
-            if len(text) <= max(most, least + 8):
+            text = self._maker.clauses(least, named, first=named)
+            if len(text) <= most:
                 return text
 
+    def _line(self, heading: str) -> list[str]:
+        """Return the parts of one of the lines below a heading."""
+        return self._maker.filled(self._random.choice(lines(heading))).split("|")
 
-_EDITS: tuple[tuple[tuple[str, ...], str], ...] = (
-    (("", "Today, ", "Indeed, ", "At last, "), "begin"),
-    ((", ", ", and ", " and ", "; "), "{person} {did} it; "),
-    ((", often ", ", usually ", ", mostly ", ", "), "{did} by {person}; "),
-    ((", near to ", ", near ", ", close to "), "{person}; "),
-    ((", also ", ", later ", ", then "), "{did} by {person}; "),
-)
-"""Different ways to say the same, and what follows them: frames of fixed text, as short as those of any sentence."""
+    def _articles(self, count: int, kinds: Sequence[str] = ()) -> list[int]:
+        """Return some articles; the first is about a subject of one of these kinds."""
+        numbers = range(len(self._subjects))
+        first = self._random.choice([number for number in numbers if not kinds or self._subjects[number].kind in kinds])
+        others = self._random.sample([number for number in numbers if number != first], count - 1)
+        return [first, *others]
+
+    def _about_one(self, count: int, kinds: Sequence[str] = ()) -> list[int]:
+        """Return some articles, and make the next clauses about the subject of the first."""
+        articles = self._articles(count, kinds)
+        self._maker.about(self._subjects[articles[0]])
+        return articles
+
+    def _group(self, count: int) -> list[int]:
+        """Return articles about subjects of one kind, with titles that leave room for the rest of a sentence."""
+        groups: dict[str, list[int]] = {kind: [] for kind in _IN_GROUPS}
+        for number, subject in enumerate(self._subjects):
+            if subject.kind in groups and len(subject.title) <= _LONGEST_TITLE:
+                groups[subject.kind].append(number)
+        count = min(count, max(map(len, groups.values())))
+        kind = self._random.choice([kind for kind in _IN_GROUPS if len(groups[kind]) >= count])
+        return self._random.sample(groups[kind], count)
+
+    def _some(self, name: str, count: int) -> list[str]:
+        """Return different words of a pool."""
+        found: dict[str, None] = {}
+        while len(found) < count:
+            found[self._maker.word(name)] = None
+        return list(found)
+
+
+def _near(changed: int) -> tuple[int, int]:
+    """Return the least and the greatest length of near versions of which so many characters are changed."""
+    return max(changed * _NEAR + _REACH, _SHORTEST), _LONGEST
+
+
+def _loose(changed: int) -> tuple[int, int]:
+    least, most = (int(changed * share) + _REACH for share in _LOOSE)
+    return max(least, _SHORTEST), most
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+def _common(versions: Sequence[str]) -> int:
+    """Return the number of characters with which all versions begin."""
+    return next(place for place, signs in enumerate(zip_longest(*versions)) if len(set(signs)) > 1)
 
 
 def _longest(versions: Sequence[str]) -> int:

@@ -8,10 +8,11 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import BinaryIO, TextIO
 
+from esdedup.demo.article_subjects import Subject, subject_of
 from esdedup.demo.clauses import SentenceMaker
+from esdedup.demo.english.names import name_of
 from esdedup.demo.markup import Fragments, dressed
 from esdedup.demo.plants import Planter
-from esdedup.demo.vocabulary import NOUNS, VERBS, YEARS, name_of
 from esdedup.errors import UsageError
 
 DISTRICT = 100
@@ -24,10 +25,34 @@ _BETWEEN = 4
 _SIZES = (9, 12, 15, 17, 19, 21, 23, 25, 28, 30, 32, 34, 36, 38, 41, 44, 48, 54, 62, 72)
 """Number of sentences of an article, without planted ones."""
 
-_HEADINGS = (
-    *("History", "Geography", "Economy", "Early years", "Later years", "Buildings", "Legacy", "Culture", "Climate"),
-    *("People", "Trade", "Reception", "Construction", "Origins", "Administration", "Description", "Transport"),
-)
+_HEADINGS = {
+    kind: tuple(headings.split(", "))
+    for kind, headings in {
+        "town": "History, Geography, Economy, Buildings, Churches, Transport, Culture, Education, Population, "
+        "Government, Farming, Trade, Notable people, Later years, Recent years, Origins, Sport",
+        "building": "History, Architecture, Exterior, Interior, Gardens, Owners, Restoration, Furnishings, "
+        "Collections, Building, Later use, Bells and organ, Excavations, Reception, Present use, Origins, Art",
+        "bridge": "History, Design, Construction, Opening, Traffic, Tolls, Repairs, Damage, Earlier crossings, "
+        "Ferry, Materials, Approaches, Wartime, Wildlife, In art, Later changes, Present use",
+        "river": "Course, Geography, Hydrology, Floods, Fishing, Navigation, Mills, Wildlife, Dams, Bridges, "
+        "Pollution, Trade, Settlements, Conservation, Measurements, In literature, History",
+        "scholar": "Early life, Education, Career, Research, Teaching, Travels, Publications, Honours, Legacy, "
+        "Family, Later years, Students, Discoveries, Collections, Disputes, Reception, Methods",
+        "artist": "Early life, Education, Career, Style, Works, Travels, Patrons, Exhibitions, Honours, Legacy, "
+        "Family, Later years, Teaching, Reception, Friends, Studio, Influence",
+        "company": "History, Products, Founding, Owners, Factories, Workers, Strikes, Exports, Finances, "
+        "Branches, Decline, Later years, Advertising, Research, Management, Growth, Legacy",
+        "club": "History, Founding, Ground, Players, Managers, Rivals, Supporters, Records, Cup matches, "
+        "Youth teams, Finances, Women's team, Colours, Early years, Recent seasons, Members, Honours",
+        "railway": "History, Route, Construction, Stations, Engines, Traffic, Accidents, Bridges, Tunnels, Owners, "
+        "Fares, Closure, Preservation, Freight, Branches, Planning, Legacy",
+        "work": "Plot, Characters, Writing, Themes, Reception, Publication, Adaptations, Style, Setting, "
+        "Origins, Performances, Translations, Manuscript, Analysis, Awards, Influence, Background",
+        "school": "History, Founding, Campus, Departments, Students, Teachers, Library, Research, Buildings, "
+        "Sport, Admissions, Finances, Traditions, Early years, Recent years, Alumni, Branches",
+    }.items()
+}
+_COMMENTS = ("add a source", "fix a date", "expand", "copy-edit", "new section", "fix a link", "update figures", "typo")
 
 _Draw = Callable[[], float]
 
@@ -106,9 +131,9 @@ class _District:
         self._count = count
         self._fragments = fragments
         self._random = random.Random(f"{seed} {first}")
-        self._titles = [name_of(first + place) for place in range(DISTRICT)]
+        self._subjects = [subject_of(first + place) for place in range(DISTRICT)]
         self._maker = SentenceMaker(self._random)
-        self._plants = Planter(random.Random(f"{seed} {first} plants"), self._titles).plan()
+        self._plants = Planter(random.Random(f"{seed} {first} plants"), self._subjects).plan()
         self._planted: list[list[tuple[str, str]]] = [[] for _ in range(DISTRICT)]
         for plant in self._plants:
             for article, text, _ in plant.members:
@@ -131,19 +156,20 @@ class _District:
         """Yield the articles, with other pages in between."""
         for place in range(self._count):
             number = self._first + place
-            title = self._titles[place]
-            yield self._page(page_id(number), title, self._article(number, title, self._planted[place]))
+            subject = self._subjects[place]
+            yield self._page(page_id(number), subject.title, self._article(number, subject, self._planted[place]))
             if number % _BLOCK == _BLOCK - 1:
                 yield from self._pages_between(number)
 
     def _pages_between(self, number: int) -> Iterator[bytes]:
         identifier = page_id(number)
         for offset in range(1, _BETWEEN):
-            target = name_of(number - offset)
-            alias = f"{target} ({NOUNS[(number + offset) % len(NOUNS)]})"
-            yield self._page(identifier + offset, alias, f"#REDIRECT [[{target}]]\n\n{{{{R from move}}}}", target)
-        talk = f"== {self._maker.phrase().capitalize()} ==\n{self._maker.sentence(120)} [[User:{self._maker.place()}]]"
-        yield self._page(identifier + _BETWEEN, f"Talk:{name_of(number)}", talk, namespace=1)
+            target = subject_of(number - offset)
+            alias = f"{target.title} ({target.noun})"
+            text = f"#REDIRECT [[{target.title}]]\n\n{{{{R from move}}}}"
+            yield self._page(identifier + offset, alias, text, target.title)
+        talk = f"== {_capital(self._maker.phrase())} ==\n{self._maker.sentence(120)} [[User:{self._maker.place()}]]"
+        yield self._page(identifier + _BETWEEN, f"Talk:{subject_of(number).title}", talk, namespace=1)
 
     def _page(self, identifier: int, title: str, text: str, redirect: str = "", namespace: int = 0) -> bytes:
         draw = self._random.random
@@ -161,7 +187,7 @@ class _District:
             timestamp=f"2024-0{1 + identifier % 9}-{1 + identifier % 28:02}T{minute // 60:02}:{minute % 60:02}:00Z",
             user=name_of(user),
             user_id=user,
-            comment=f"/* {_HEADINGS[user % len(_HEADINGS)]} */ {VERBS[user % len(VERBS)]}",
+            comment=f"/* History */ {_COMMENTS[user % len(_COMMENTS)]}",
             bytes=len(data),
             sha1=_base_36(int.from_bytes(hashlib.sha1(data, usedforsecurity=False).digest(), "big")),
             text=text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;"),
@@ -169,15 +195,16 @@ class _District:
 
     # -- one article ----------------------------------------------------------------------------------------------
 
-    def _article(self, number: int, title: str, planted: list[tuple[str, str]]) -> str:
+    def _article(self, number: int, subject: Subject, planted: list[tuple[str, str]]) -> str:
         draw = self._random.random
-        fragments = self._fragments
-        parts = [_one(fragments.heads, draw)]
+        fragments, title = self._fragments, subject.title
+        self._maker.about(subject)
+        parts = [_one(fragments.heads[subject.kind], draw)]
         if number % 2:
-            parts.append(_one(fragments.infoboxes, draw).replace("%s", title))
-        sections = self._sections(title, [text for kind, text in planted if kind != "references"], draw)
+            parts.append(_one(fragments.infoboxes[subject.kind], draw).replace("%s", title))
+        sections = self._sections([text for kind, text in planted if kind != "references"], draw)
         table_at = int(draw() * len(sections)) if number * 7 % 37 < 7 else -1
-        headings = self._random.sample(_HEADINGS, len(sections))
+        headings = self._random.sample(_HEADINGS[subject.kind], len(sections))
         for place, section in enumerate(sections):
             if place:
                 parts.append(f"== {headings[place]} ==\n")
@@ -192,14 +219,13 @@ class _District:
         if works or number % 5 == 0:
             works += [self._work() for _ in range(2)]
             parts += ["== Works ==\n", *(f"* {_italic_title(work)}\n" for work in works), "\n"]
-        parts.append(self._end(title, draw))
+        parts.append(self._end(subject, draw))
         return "".join(parts)
 
-    def _sections(self, title: str, planted: list[str], draw: _Draw) -> list[str]:
+    def _sections(self, planted: list[str], draw: _Draw) -> list[str]:
         """Return sections of paragraphs with marked-up sentences. The planted ones are anywhere."""
         plans, count = self._fragments.plans, len(self._fragments.plans)
         maker = self._maker
-        maker.about(title)
         texts = [maker.sentence() for _ in range(_SIZES[int(draw() * len(_SIZES))])]
         cut = []
         for text in planted:
@@ -208,33 +234,35 @@ class _District:
             else:
                 cut.append(text)
         lines = [dressed(text, plans[int(draw() * count)]) for text in texts]
-        lines[0] = f"'''{title}''' near {self._maker.place()} is one {maker.phrase()}. {lines[0]}"
+        lines[0] = f"{maker.lead()} {lines[0]}"
         paragraphs = [" ".join(lines[start : start + 4]) + "\n\n" for start in range(0, len(lines), 4)]
-        paragraphs += [f"{text}\n* {self._maker.person()}\n* {self._maker.person()}\n\n" for text in cut]
+        paragraphs += [f"{text}\n* {maker.person()}\n* {maker.person()}\n\n" for text in cut]
         return ["".join(paragraphs[start : start + 3]) for start in range(0, len(paragraphs), 3)]
 
     def _work(self) -> str:
         maker = self._maker
-        title = maker.clauses(60)
-        year = YEARS[int(self._random.random() * len(YEARS))]
-        return f"{maker.person()}: {title[0].upper()}{title[1:]}, {maker.place()} Press, {maker.place()}, {year}."
+        return f"{maker.person()}: {maker.treatise(60)}, {maker.place()} Press, {maker.place()}, {maker.word('year')}."
 
-    def _end(self, title: str, draw: _Draw) -> str:
-        fragments = self._fragments
+    def _end(self, subject: Subject, draw: _Draw) -> str:
+        fragments, maker = self._fragments, self._maker
         parts = []
         if draw() < 0.5:
-            parts += ["== See also ==\n", *(f"* [[{self._maker.place()}]]\n" for _ in range(3)), "\n"]
+            parts += ["== See also ==\n", *(f"* [[{maker.place()}]]\n" for _ in range(3)), "\n"]
         parts.append("== References ==\n{{Reflist}}\n\n")
         if draw() < 0.5:
             parts += ["== External links ==\n", *(_one(fragments.outside, draw) for _ in range(3)), "\n"]
-        navigation = self._maker.phrase().capitalize()
-        parts.append(f"{{{{{navigation}}}}}\n{{{{Authority control}}}}\n{{{{DEFAULTSORT:{title}}}}}\n")
-        parts += [_one(fragments.categories, draw) + "\n" for _ in range(2)]
+        navigation = f"{_capital(subject.noun)} articles of {maker.place()}"
+        parts.append(f"{{{{{navigation}}}}}\n{{{{Authority control}}}}\n{{{{DEFAULTSORT:{subject.title}}}}}\n")
+        parts += [_one(fragments.categories[subject.kind], draw) + "\n" for _ in range(2)]
         return "".join(parts)
 
 
 def _one(pool: Sequence[str], draw: _Draw) -> str:
     return pool[int(draw() * len(pool))]
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
 
 
 def _italic_title(work: str) -> str:

@@ -17,7 +17,8 @@ PROBE = 400
 def dump(bench: Bench, articles: int, ending: str = ".xml") -> Path:
     """A dump of `articles` generated articles; `.xml` or `.xml.bz2`."""
     state = 0
-    for path in sorted((ROOT / "esdedup" / "demo").glob("*.py")):
+    generator = ROOT / "esdedup" / "demo"
+    for path in sorted([*generator.rglob("*.py"), *generator.rglob("*.txt")]):
         state = zlib.crc32(path.read_bytes(), state)
     folder = bench.work / "corpora"
     folder.mkdir(parents=True, exist_ok=True)

@@ -14,8 +14,8 @@ from lxml import etree
 
 from esdedup.demo.clauses import generate_sentences
 from esdedup.demo.density import REAL, markup_density
+from esdedup.demo.english.names import name_of
 from esdedup.demo.plants import KINDS
-from esdedup.demo.vocabulary import ADJECTIVES, NOUNS, VERBS, name_of
 from esdedup.demo.wiki import generate, page_id
 from esdedup.errors import UsageError
 from esdedup.text.segment import segment
@@ -181,12 +181,6 @@ def test_memory_does_not_grow_with_the_wiki() -> None:
 def test_names_differ() -> None:
     numbers = [*range(5000), *range(589_800, 589_900), 10**9, 10**9 + 1]
     assert len({name_of(number) for number in numbers}) == len(numbers)
-
-
-def test_words_are_shorter_than_a_shingle() -> None:
-    for words in (NOUNS, ADJECTIVES, VERBS):
-        assert len(set(words)) == len(words)
-        assert max(map(len, words)) <= 9
 
 
 def test_generated_sentences_split_where_they_were_joined() -> None:
