@@ -7,8 +7,8 @@ import shutil
 
 import esdedup
 from scripts.benchmarks.bench import Bench
-from scripts.benchmarks.documents import write_documents
 from scripts.benchmarks.memory import ROLLUP, peak
+from scripts.benchmarks.paper_corpus import write_documents
 from scripts.benchmarks.processes import ESDEDUP, run
 from scripts.benchmarks.rows import Row, at_most
 

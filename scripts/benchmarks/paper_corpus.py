@@ -1,6 +1,6 @@
 """Documents of the length of news articles, a few of them near-duplicates of others, the same ones every time.
 
-`python -m scripts.benchmarks.documents COUNT FILE GOLDEN` writes `id<TAB>text` lines, and the clusters of two and
+`python -m scripts.benchmarks.paper_corpus COUNT FILE GOLDEN` writes `id<TAB>text` lines, and the clusters of two and
 more documents, one a line.
 """
 
