@@ -23,6 +23,7 @@ TOPICS = {
     "everyday": "adding to a store of a million sentences, and asking it (takes minutes)",
     "meaning": "kinds, contradictions, tables, lineage, against people and plants (1 GB of history)",
     "papers": "what published systems report, with their presets (takes long: 2 million sentences)",
+    "documents": "dedupe of documents, rows and leaks, against text-dedup, datasketch, datatrove (takes long)",
     "exact": "every pair, beside what tokens find (takes long: 5 million sentences, 3 GB of disk)",
     "elasticsearch": "the store on a server, with a node of this machine (takes long)",
     "plan": "forecasts of plan against the runs themselves, with a node of this machine (takes minutes)",

@@ -1,5 +1,6 @@
 """datasketch: MinHash in bulk, MinHashLSH, candidates unverified."""
 
+import numpy as np
 from datasketch import MinHash, MinHashLSH
 from serving import BANDS, ROWS, Arrays, clusters, serve, shingles
 
@@ -13,4 +14,17 @@ def job(texts: list[str]) -> Arrays:
     return clusters([index.query(signature) for signature in signatures])
 
 
-serve({"job": job})
+def documents(texts: list[str]) -> Arrays:
+    """As the page about MinHash LSH shows it: sets of words, 128 permutations, threshold 0.5."""
+    signatures = MinHash.bulk([{word.encode() for word in text.split()} for text in texts], num_perm=128)
+    index = MinHashLSH(threshold=0.5, num_perm=128)
+    kept = np.ones(len(texts), np.bool_)
+    for number, signature in enumerate(signatures):
+        if index.query(signature):
+            kept[number] = False
+        else:
+            index.insert(number, signature)
+    return {"kept": kept}
+
+
+serve({"job": job, "documents": documents})
