@@ -1,0 +1,153 @@
+"""What a new user types first: the right answer, or a line that says what was left out and by which option."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from tests.support.corpus import sentence
+from tests.system.robustness.helpers import Said, said
+
+_SOURCE = random.Random(17)
+SENTENCES = [sentence(_SOURCE, 14) for _ in range(400)]
+"""Unlike each other."""
+CHINESE = "北京是中华人民共和国的首都和直辖市位于华北平原的北部背靠燕山毗邻天津市和河北省是全国的政治中心"
+
+
+def json_lines(path: Path, rows: list[dict[str, str]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return path
+
+
+def articles(path: Path, copies: int = 2) -> Path:
+    texts = [" ".join(SENTENCES[start : start + 10]) + " She was 86." for start in range(0, 300, 10)]
+    return json_lines(path, [{"id": str(n), "text": text} for n, text in enumerate(texts * copies)])
+
+
+def first_line(answer: Said) -> str:
+    return answer.out.splitlines()[0]
+
+
+def test_articles_that_stand_there_twice_are_dropped_as_wholes(tmp_path: Path) -> None:
+    source = articles(tmp_path / "docs.jsonl")
+    answer = said("dedupe", source, "-o", tmp_path / "x")
+    assert (answer.code, answer.err) == (0, "")
+    assert first_line(answer) == "60 records in · 30 kept · 30 dropped (30 identical) · 0 not compared"
+    assert (tmp_path / "x" / "docs.jsonl").read_text() == articles(tmp_path / "once.jsonl", 1).read_text()
+
+
+def test_a_bound_that_leaves_everything_out_is_an_error_that_names_it(tmp_path: Path) -> None:
+    source = articles(tmp_path / "docs.jsonl")
+    for verb in ("dedupe", "run"):
+        answer = said(verb, source, "--max-chars", "600", "-o", tmp_path / verb)
+        assert answer.code == 1
+        assert answer.err == "esdedup: none of 60 records was compared: 60 longer than --max-chars 600\n"
+        assert "not compared: 60 longer than --max-chars 600" in answer.out
+        assert "Next:" not in answer.out
+    assert (tmp_path / "dedupe" / "docs.jsonl").read_bytes() == source.read_bytes()
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text("utf-8"))
+    assert summary["records"] == {"in": 60, "compared": 0, "not_compared": {"longer than --max-chars 600": 60}}
+
+
+def test_short_rows_are_deduplicated(tmp_path: Path) -> None:
+    rows = [f"{n}\t{text[:30]}\n" for n, text in enumerate(SENTENCES[:200] + SENTENCES[:90])]
+    source = tmp_path / "rows.tsv"
+    source.write_text("".join(rows), "utf-8")
+    answer = said("dedupe", source, "-o", tmp_path / "x", "--json")
+    records = json.loads(answer.out)["records"]
+    assert records["in"] == 290
+    assert records["dropped"]["identical"] == 90
+    assert records["not_compared"] == {}
+
+
+@pytest.mark.parametrize(
+    ("preset", "words"),
+    [
+        ("documents", "--verify exact --jaccard 0.5"),
+        ("weissman", "--verify exact"),
+        ("records", "one source: --across any"),
+    ],
+)
+def test_presets_deduplicate_and_say_how(tmp_path: Path, preset: str, words: str) -> None:
+    rows = [{"id": str(n), "text": text} for n, text in enumerate(SENTENCES[:50] + SENTENCES[:20] + SENTENCES[:20])]
+    answer = said("dedupe", json_lines(tmp_path / "a.jsonl", rows), "-o", tmp_path / "x", "--preset", preset)
+    assert answer.code == 0
+    assert words in answer.err
+    assert first_line(answer) == "90 records in · 50 kept · 40 dropped (40 identical) · 0 not compared"
+
+
+def test_several_columns_of_text_and_none(tmp_path: Path) -> None:
+    rows = [{"key": str(n), "name": SENTENCES[n // 2][:40], "city": "Rome"} for n in range(40)]
+    source = json_lines(tmp_path / "a.jsonl", rows)
+    found = said("dedupe", source, "-o", tmp_path / "x", "--text-column", "name,city")
+    assert first_line(found) == "40 records in · 20 kept · 20 dropped (20 identical) · 0 not compared"
+    for verb in ("dedupe", "run"):
+        answer = said(verb, source, "-o", tmp_path / verb)
+        assert answer.code == 1
+        assert "{key, name, city}; name the column of the text with --text-column" in answer.err
+        assert "none of 40 records was compared: 40 without text (--text-column)" in answer.err
+
+
+def test_another_encoding_is_hinted_at_and_read(tmp_path: Path) -> None:
+    source = tmp_path / "latin.csv"
+    source.write_bytes(
+        b"id,name\n" + "".join(f"{n},Café {SENTENCES[n // 2][:30]}\n" for n in range(60)).encode("cp1252")
+    )
+    answer = said("dedupe", source, "-o", tmp_path / "x", "--text-column", "name")
+    assert answer.code == 1
+    assert "60 of 60 records are not valid UTF-8" in answer.err
+    assert "--encoding cp1252" in answer.err
+    found = said("dedupe", source, "-o", tmp_path / "y", "--text-column", "name", "--encoding", "cp1252")
+    assert (found.code, found.err) == (0, "")
+    assert "30 kept · 30 dropped (30 identical)" in first_line(found)
+    assert (tmp_path / "y" / "latin.csv").read_bytes().decode("cp1252").splitlines()[1] == f"0,Café {SENTENCES[0][:30]}"
+
+
+@pytest.mark.parametrize("unit", ["record", "sentence"])
+def test_chinese_is_compared_with_the_defaults(tmp_path: Path, unit: str) -> None:
+    rows = [{"id": "1", "text": CHINESE}, {"id": "2", "text": CHINESE.replace("北部", "南部")}]
+    answer = said("run", json_lines(tmp_path / "a.jsonl", rows), "--unit", unit, "-o", tmp_path / "x", "--json")
+    assert json.loads(answer.out)["counts"]["pairs"] == 1
+
+
+def test_repeated_ids_are_renamed_and_lengths_name_their_option(tmp_path: Path) -> None:
+    rows = [{"id": "same", "text": text} for text in [*SENTENCES[:5], "short"]]
+    answer = said("run", json_lines(tmp_path / "a.jsonl", rows), "--min-chars", "75", "-o", tmp_path / "x", "--json")
+    summary = json.loads(answer.out)
+    assert summary["renamed"] == 5
+    assert "repeated_id" not in summary["skipped"]
+    assert summary["records"] == {"in": 6, "compared": 5, "not_compared": {"shorter than --min-chars 75": 1}}
+
+
+def test_next_is_only_suggested_where_it_would_print_something(tmp_path: Path) -> None:
+    different = json_lines(tmp_path / "a.jsonl", [{"id": "1", "text": "One thing."}, {"id": "2", "text": "Another."}])
+    assert "Next:" not in said("run", different, "-o", tmp_path / "x").out
+    alike = json_lines(tmp_path / "b.jsonl", [{"id": "1", "text": "One thing."}, {"id": "2", "text": "one thing"}])
+    assert "Next: esdedup clusters" in said("run", alike, "-o", tmp_path / "y").out
+
+
+def test_similar_says_why_it_finds_nothing(tmp_path: Path) -> None:
+    source = tmp_path / "a.txt"
+    source.write_text("\n\n".join(SENTENCES[:20]))
+    said("run", source, "-o", tmp_path / "x")
+    answer = said("similar", "anarchism", "--store", tmp_path / "x" / "store.duckdb")
+    assert answer.err == "esdedup: the text has 9 characters; this store has texts of 75 to 600\n"
+
+
+def test_plan_warns_of_what_finds_too_little_and_of_few_pairs(tmp_path: Path) -> None:
+    rows = [{"id": str(n), "text": text} for n, text in enumerate(SENTENCES[:60])]
+    answer = said("plan", json_lines(tmp_path / "a.jsonl", rows), "--schemes", "2x8", "--recall", "0.1")
+    assert answer.code == 0
+    assert "finds only" in answer.err
+    assert "so the recalls are rough" in answer.err
+
+
+def test_quiet_prints_nothing_but_errors(tmp_path: Path) -> None:
+    source = articles(tmp_path / "docs.jsonl")
+    for verb in (("dedupe", source, "-o", tmp_path / "x"), ("run", source, "-o", tmp_path / "y")):
+        answer = said(*verb, "--quiet")
+        assert (answer.code, answer.out, answer.err) == (0, "", "")
+    assert json.loads(said("dedupe", source, "-o", tmp_path / "z", "--quiet", "--json").out)["records"]["kept"] == 30
