@@ -33,6 +33,7 @@ from esdedup.store.store import Store
 _MADE = ".references-"
 _BLOCK_SHARE = 5
 _NEW_AT_ONCE = 500_000
+_ON_DISK_FROM = 250_000
 _NEW, _OLD = 0, 1  # texts of one group are not compared with each other
 
 
@@ -165,7 +166,7 @@ def _matches(signed: pa.Table, store: Store, reference: Store, settings: Setting
         yield from store.corpus.texts(pa.table({"hash": hashes[ours]}))
         yield from reference.corpus.texts(pa.table({"hash": hashes[~ours]}))
 
-    with private_scan(resources) as scratch, Bar("references", 0, "range", not quiet) as bar:
+    with private_scan(resources, len(new)) as scratch, Bar("references", 0, "range", not quiet) as bar:
         sentences = Sentences(
             store.signing.tokens, signatures, texts, None, lambda done, all_: bar.reach(done, total=all_)
         )
@@ -187,13 +188,13 @@ def _matches(signed: pa.Table, store: Store, reference: Store, settings: Setting
 
 
 @contextmanager
-def private_scan(resources: Resources) -> Iterator[Database]:
-    """Yield a database in memory for one scan. It spills to the system's temporary folder."""
-    with (
-        tempfile.TemporaryDirectory(prefix="esdedup-") as spill,
-        Database(memory=resources.memory * 3 // 10, threads=resources.processes, spill=Path(spill)) as scratch,
-    ):
-        yield scratch
+def private_scan(resources: Resources, texts: int) -> Iterator[Database]:
+    """Yield a database for one scan of so many texts, in the system's temporary folder if they are many."""
+    with tempfile.TemporaryDirectory(prefix="esdedup-") as folder:
+        path = Path(folder) / "scratch.duckdb" if texts >= _ON_DISK_FROM else None
+        memory = resources.memory * 2 // 5
+        with Database(path, memory=memory, threads=resources.processes, spill=Path(folder) / "spill") as scratch:
+            yield scratch
 
 
 def _in_group(signed: pa.Table, group: int) -> pa.Table:

@@ -143,7 +143,7 @@ def compare_rows(
         column = wanted["hash"].combine_chunks()
         yield pa.record_batch({"hash": column, "text": texts.take(pa.array(places))})
 
-    with private_scan(resources) as scratch, Bar("compare", 0, "range", not quiet) as bar:
+    with private_scan(resources, len(distinct)) as scratch, Bar("compare", 0, "range", not quiet) as bar:
         sentences = Sentences(signing.tokens, signatures, fetch, None, lambda done, all_: bar.reach(done, total=all_))
         engine = ENGINES[resources.engine](scratch, sentences, resources.memory // 5, resources.processes)
         scanning.matcher.find(engine, MatchContext(signing, scanning.rule, resources.processes))
