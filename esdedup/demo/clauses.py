@@ -73,19 +73,19 @@ class SentenceMaker:
         text = pattern % tuple(map(getitem, slots, choices))
         full = named or (first and next(choices) % 2)
         text = _with_names(text, subject.full if full else subject.short, subject.noun)
-        length = len(text)
-        if length >= least and (rare or length < _COMPARED):
+        if len(text) >= least and (rare or len(text) < _COMPARED):
             return text
         joints = _JOINTS[next(choices) % len(_JOINTS)]
-        turn, rest = 0, ""
-        while not rest or length + len(rest) < least:
+        turn, told, single = 0, [line], True
+        while single or len(text) < least:
             pattern, slots, _, other = clauses[next(choices)]
-            if other is line:
+            if other in told:
                 continue
-            line = other
-            rest += joints[turn] + pattern % tuple(map(getitem, slots, choices))
-            turn = 1 - turn
-        return text + _with_names(rest, subject.short, subject.noun)
+            told.append(other)
+            clause = pattern % tuple(map(getitem, slots, choices))
+            text += joints[turn] + _with_names(clause, subject.short, subject.noun)
+            turn, single = 1 - turn, False
+        return text
 
     def sentence(self, least: int = 0, named: bool = False) -> str:
         """Return a sentence of `least` characters or slightly more; by default mostly of one to three clauses."""

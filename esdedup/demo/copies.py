@@ -37,7 +37,7 @@ _WAITING = 256
 """Originals that may still be copied. Each is copied once at most."""
 _BLOCK = 1000
 """Texts of a reference that are made together."""
-_SHORTEST_CHANGED = 30
+_SHORTEST_CHANGED = 45
 """Characters of the shortest row of which there are near copies."""
 
 

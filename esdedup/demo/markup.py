@@ -43,6 +43,8 @@ _PLURALS = {
 
 _PLANS = 4096
 _NBSP = "&nbsp;"
+_SHORT = 5
+"""Letters of words that are rarely linked: the next word is."""
 
 MarkupPlan = tuple[tuple[tuple[float, str, str], ...], str]
 """The markup of a sentence: where (0 to 1), what is before and after the word there; and what is at the end."""
@@ -91,7 +93,7 @@ class Fragments:
         return f"https://www.{self._maker.place().lower()}.example/{path}" + query * (self._numbers.random() < 0.15)
 
     def _citation(self) -> str:
-        last, first = self._maker.person().split(" ")
+        first, last = self._maker.person().split(" ")
         common = f"|last={last} |first={first} |title={self._maker.treatise(40)}"
         if self._numbers.random() < 0.9:
             common += f" |quote={self._maker.sentence(90)}"
@@ -203,6 +205,8 @@ def dressed(text: str, plan: MarkupPlan) -> str:
     for place, begin, end in marks:
         at = text.find(" ", int(place * length)) + 1
         stop = text.find(" ", at)
+        if 0 < stop < at + _SHORT:
+            at, stop = stop + 1, text.find(" ", stop + 1)
         word = text[at:stop]
         if at >= done and stop > 0 and word.isalnum():
             parts.append(f"{text[done:at]}{begin}{word}{end}")

@@ -31,7 +31,8 @@ _LOOSE_SHARE = 0.15
 _AT_END = 0.75
 """Share of edits and contradictions at the end of a sentence, where it is similar enough with fewer clauses."""
 
-_THINGS = ("town", "building", "bridge", "river", "company", "club", "railway", "school")
+_THINGS = ("town", "building", "bridge", "school")
+"""Kinds of subjects that copy-edited sentences are about."""
 _IN_GROUPS = ("town", "town", "scholar", "artist", "building", "bridge", "company", "club", "school")
 """Kinds of subjects that belong to districts, leagues and the like."""
 
@@ -76,7 +77,7 @@ class Planter:
         slots = [[subject.full.subject for subject in subjects], numbers]
         if self._random.random() < _LOOSE_SHARE:
             begin, has, and_, noun_end, board = self._line(f"census {kind}")
-            slots.append(self._some("n", len(articles)))
+            slots.append(self._some("count", len(articles)))
             fixed = [f"{_capital(begin)} ", f" {has} ", f" {and_} ", f" {noun_end}; "]
             changed = sum(_longest(slot) + _REACH for slot in slots)
             least, most = _loose(changed)
@@ -137,7 +138,8 @@ class Planter:
         year, place = maker.word("year"), maker.place()
         styles = self._random.sample((f", {year}.", f" ({year}).", f"; {year}.", f" {year}."), len(articles))
         begin = f"{maker.person()} and {maker.person()}: "
-        imprint = f", {place} {self._random.choice(('University Press', 'Press', 'Academy Press'))}, {place}"
+        series = self._random.choice(("Proceedings", "Publications", "Journal"))
+        imprint = f", {series} of the University of {place}, {maker.place()} University Press"
         title = maker.treatise(_near(_longest(styles))[0] - len(begin + imprint))
         return self._plant("references", articles, [begin + title + imprint + style for style in styles])
 

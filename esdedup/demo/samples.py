@@ -15,7 +15,7 @@ from esdedup.demo.wiki import generate
 from esdedup.errors import UsageError
 from esdedup.files import compact_json
 
-_ARTICLES, _DOCUMENTS, _ROWS, _REFERENCES, _NEW = 60, 100, 500, 300, 200
+_ARTICLES, _DOCUMENTS, _ROWS, _REFERENCES, _NEW = 100, 100, 500, 300, 200
 
 
 class Planted(NamedTuple):
@@ -63,7 +63,7 @@ def sample(name: str, seed: int = 1) -> Sample:
 
     | name | rows | planted |
     |---|---|---|
-    | `wiki` | 60 articles in wikitext | sentences: all kinds of clusters |
+    | `wiki` | 100 articles in wikitext | sentences: all kinds of clusters |
     | `documents` | 100 texts of 1,000 to 6,000 characters | copies with other words or paragraphs |
     | `records` | 500 rows of 20 to 200 characters, and a city | copies with a typo, or one word more or other |
     | `leaks` | 200 texts, and 300 in `reference` | 20 texts that stand in the reference |

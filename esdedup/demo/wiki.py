@@ -133,7 +133,7 @@ class _District:
         self._random = random.Random(f"{seed} {first}")
         self._subjects = [subject_of(first + place) for place in range(DISTRICT)]
         self._maker = SentenceMaker(self._random)
-        self._plants = Planter(random.Random(f"{seed} {first} plants"), self._subjects).plan()
+        self._plants = Planter(random.Random(f"{seed} {first} planted"), self._subjects).plan()
         self._planted: list[list[tuple[str, str]]] = [[] for _ in range(DISTRICT)]
         for plant in self._plants:
             for article, text, _ in plant.members:
@@ -241,7 +241,8 @@ class _District:
 
     def _work(self) -> str:
         maker = self._maker
-        return f"{maker.person()}: {maker.treatise(60)}, {maker.place()} Press, {maker.place()}, {maker.word('year')}."
+        authors = f"{maker.person()} and {maker.person()}"
+        return f"{authors}: {maker.treatise(60)}, {maker.place()} Press, {maker.place()}, {maker.word('year')}."
 
     def _end(self, subject: Subject, draw: _Draw) -> str:
         fragments, maker = self._fragments, self._maker

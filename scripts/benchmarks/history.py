@@ -8,6 +8,7 @@ from datetime import date, timedelta
 from pathlib import Path
 from xml.sax.saxutils import escape
 
+from esdedup.demo.article_subjects import subject_of
 from esdedup.demo.clauses import SentenceMaker
 
 Saved = tuple[str, str | None, Sequence[str]]
@@ -32,6 +33,7 @@ def planted(families: int, seed: int) -> tuple[dict[str, list[Saved]], dict[str,
     pages: dict[str, list[Saved]] = {}
     parents: dict[str, str | None] = {}
     for family in range(families):
+        maker.about(subject_of(family))
         stood = [(f"F{family}p0", maker.sentence(_LEAST), 0)]
         parents[stood[0][0]] = None
         for copy in range(1, source.randint(2, 5)):

@@ -24,7 +24,7 @@ _CHOICE = re.compile(r"\(([^()]*\|[^()]*)\)")
 _VOWEL = re.compile(r"[aeio]|u(?!ni|se)|hour")
 _EXPANSIONS = 16
 """Patterns made of each clause of the file, with other choices."""
-_RARE = 40
+_RARE = 50
 """Bits of choice in a clause that may be a sentence of its own."""
 
 Item = TypeVar("Item")
@@ -163,6 +163,7 @@ _MADE: dict[str, Pool] = {
     "river_name": RIVERS,
     "river": tuple(f"the {name}" for name in RIVERS),
     "n": _sized([f"{number:,}" for number in range(41, 9980, 7)]),
+    "count": _sized([str(number) for number in range(12, 480)]),
     "day": _sized([str(day) for day in range(1, 29)]),
     "km": _sized([f"{length} km" for length in range(2, 60)]),
     "height": _sized([f"{length} metres" for length in range(70, 990, 3)]),

@@ -14,7 +14,7 @@ from esdedup.demo.plants import KINDS
 from esdedup.demo.samples import Sample
 from esdedup.errors import UsageError
 
-SIZES = {"wiki": 60, "documents": 100, "records": 500, "leaks": 200}
+SIZES = {"wiki": 100, "documents": 100, "records": 500, "leaks": 200}
 
 
 @pytest.mark.parametrize("name", SIZES)
