@@ -28,6 +28,10 @@ from esdedup.matching.engine import (
 from esdedup.matching.groups import group_tokens, token_matrix
 
 _TEXTS_AT_ONCE = 1_000_000  # hashes per request for texts
+_ROW_BYTES = 64  # of a text's row beside its characters and tokens
+_COPIES = 2
+"""If texts are in more ranges than this, they are looked up for each range, and not copied to it."""
+
 _GROUPING_BYTES = 40  # token, order, member and column of one posting while it is grouped in memory
 
 SET_BYTES = 12
@@ -197,8 +201,12 @@ class LocalEngine(Engine):
 
     def _compare_range(self, function: CompareGroups, context: MatchContext, which: int) -> tuple[pa.Table, int]:
         postings = self.db.table("SELECT token, number FROM postings WHERE range = ? ORDER BY token, number", [which])
+        # a text of very many ranges is in `active` once, otherwise once for each of its ranges
+        own = "SEMI JOIN (SELECT number FROM postings WHERE range = ?) USING (number)"
         texts = self.db.table(
-            "SELECT number, group_id, stale, text, tokens FROM active WHERE range = ? ORDER BY number", [which]
+            "SELECT number, group_id, stale, text, tokens FROM active "
+            f"{own if self.result('once') else 'WHERE range = ?'} ORDER BY number",
+            [which],
         )
         return function(context, postings, texts)
 
@@ -236,16 +244,47 @@ class LocalEngine(Engine):
         if context.rule.verifier.compares or len(context.signer.kinds) > 1:
             for batch in self.sentences.texts(wanted):
                 self.db.insert("brought", pa.Table.from_batches([batch]))
+        fresh = self.db.count("SELECT count(*) FROM postings WHERE fresh")
+        held = self.db.count("SELECT count(DISTINCT number) FROM postings")
+        once = fresh > _COPIES * held
+        self.finish("once", int(once))
+        row = _ROW_BYTES + 8 * self.sentences.tokens
+        block = max(1, self.budget // row)
+        placed = f"SELECT DISTINCT number // {block} AS range, number FROM postings"
         self.db.execute(
-            """
-            CREATE OR REPLACE TABLE active AS
-            SELECT p.range, p.number, t.group_id, t.stale, coalesce(b.text, '') AS text, s.tokens
-            FROM postings p JOIN texts t USING (number) JOIN signatures s ON s.rowid = t.first
-            LEFT JOIN brought b ON b.hash = t.hash
-            WHERE p.fresh ORDER BY p.range, p.number
+            f"""
+            CREATE OR REPLACE TABLE active (
+                range BIGINT, number INTEGER, group_id BIGINT, stale BOOLEAN, text VARCHAR, tokens BIGINT[]);
+            CREATE OR REPLACE TABLE placed AS
+            SELECT p.range, p.number, t.first, t.group_id, t.stale, t.hash, 2 * t.length + {row} AS bytes
+            FROM ({placed if once else "SELECT range, number FROM postings WHERE fresh"}) p JOIN texts t USING (number)
+            ORDER BY p.range, p.number
             """
         )
-        self.db.execute("DROP TABLE brought")
+        # a few ranges at once, so that their rows can be sorted in memory
+        for first, end in self._blocks():
+            self.db.execute(
+                f"""
+                INSERT INTO active
+                SELECT p.range, p.number, p.group_id, p.stale, coalesce(b.text, '') AS text, s.tokens
+                FROM (SELECT * FROM placed WHERE range >= {first} AND range < {end}) p
+                JOIN signatures s ON s.rowid = p.first LEFT JOIN brought b ON b.hash = p.hash
+                ORDER BY p.range, p.number
+                """
+            )
+        self.db.execute("DROP TABLE brought; DROP TABLE placed")
+
+    def _blocks(self) -> Iterator[tuple[int, int]]:
+        """Yield runs of ranges (first, end) whose rows in `placed` fit in the budget."""
+        sizes = self.db.rows("SELECT range, sum(bytes)::BIGINT FROM placed GROUP BY range ORDER BY range")
+        first = held = 0
+        for number, size in sizes:
+            if held and held + size > self.budget:
+                yield first, number
+                first, held = number, 0
+            held += size
+        if held:
+            yield first, int(sizes[-1][0]) + 1
 
     # -- all texts, and postings made of them ---------------------------------------------------------------
 
