@@ -35,6 +35,8 @@ _COPIED_DOCUMENTS = 0.14
 _IDENTICAL_ROWS, _NEAR_ROWS = 0.10, 0.05
 _WAITING = 256
 """Originals that may still be copied. Each is copied once at most."""
+_PASSAGES = 4
+"""One reference of so many is a passage."""
 _BLOCK = 1000
 """Texts of a reference that are made together."""
 _SHORTEST_CHANGED = 45
@@ -95,9 +97,10 @@ def short_rows(count: int, seed: int = 1) -> Iterator[Text]:
 
 
 def references(count: int, seed: int = 1) -> Iterator[Text]:
-    """Yield the texts of a reference collection: questions of 40 to 200 characters."""
+    """Yield the texts of a reference collection: questions of 40 to 200 characters, and passages with one inside."""
     for first in range(0, count, _BLOCK):
-        yield from _questions(first, min(_BLOCK, count - first), seed)
+        for text, _ in _block_of_references(first, min(_BLOCK, count - first), seed):
+            yield text
 
 
 def new_texts(count: int, references: int, seed: int = 1, every: int = 10) -> Iterator[Text]:
@@ -108,7 +111,7 @@ def new_texts(count: int, references: int, seed: int = 1, every: int = 10) -> It
     random_numbers = random.Random(f"new {seed}")
     maker = SentenceMaker(random_numbers)
     own = maker.lines("question")
-    leaking: list[Text] = []
+    leaking: dict[bool, list[tuple[Text, str]]] = {False: [], True: []}
     leak_at = 0
     for number in range(count):
         if number % every == 0:
@@ -117,29 +120,38 @@ def new_texts(count: int, references: int, seed: int = 1, every: int = 10) -> It
             maker.about(subject_of(random_numbers.randrange(2**16)))
             yield Text(number, next(own) if random_numbers.random() < 0.5 else _passage(maker, random_numbers))
             continue
-        if not leaking:
-            first = _BLOCK * random_numbers.randrange(-(-references // _BLOCK))
-            leaking = list(_questions(first, min(_BLOCK, references - first), seed))
-            random_numbers.shuffle(leaking)
-        origin = leaking.pop()
         kind = LEAK_KINDS[number // every % len(LEAK_KINDS)]
-        yield Text(number, _leaked(origin.text, kind, maker, random_numbers), origin.number, kind)
+        inside = kind == "inside"
+        while not leaking[inside]:
+            first = _BLOCK * random_numbers.randrange(-(-references // _BLOCK))
+            block = list(_block_of_references(first, min(_BLOCK, references - first), seed))
+            random_numbers.shuffle(block)
+            for text, question in block:
+                leaking[text.text != question].append((text, question))
+        origin, question = leaking[inside].pop()
+        yield Text(number, _LEAKS[kind](question, random_numbers), origin.number, kind)
 
 
-def _questions(first: int, count: int, seed: int) -> Iterator[Text]:
-    lines = SentenceMaker(random.Random(f"references {seed} {first}")).lines("question")
+def _block_of_references(first: int, count: int, seed: int) -> Iterator[tuple[Text, str]]:
+    """Yield references, each with its question. Every fourth is a passage with the question inside."""
+    random_numbers = random.Random(f"references {seed} {first}")
+    maker = SentenceMaker(random_numbers)
+    lines = maker.lines("question")
     for number in range(first, first + count):
-        yield Text(number, next(lines))
+        question = next(lines)
+        text = question
+        if number % _PASSAGES == _PASSAGES - 1:
+            maker.about(subject_of(random_numbers.randrange(2**16)))
+            text = f"{_passage(maker, random_numbers)} {question} {_passage(maker, random_numbers)}"
+        yield Text(number, text), question
 
 
-def _leaked(text: str, kind: str, maker: SentenceMaker, random_numbers: random.Random) -> str:
-    if kind == "identical":
-        return text
-    if kind == "inside":
-        maker.about(subject_of(random_numbers.randrange(2**16)))
-        return f"{_passage(maker, random_numbers)} {text} {_passage(maker, random_numbers)}"
-    change = edits.word_changed if kind == "word_changed" else edits.recased
-    return change(text, random_numbers)
+_LEAKS: dict[str, Callable[[str, random.Random], str]] = {
+    "identical": lambda text, _: text,
+    "word_changed": edits.word_changed,
+    "case_punctuation": edits.recased,
+    "inside": lambda text, _: text,
+}
 
 
 def _passage(maker: SentenceMaker, random_numbers: random.Random) -> str:

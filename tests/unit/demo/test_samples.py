@@ -62,9 +62,10 @@ def test_dedupe_finds_what_is_planted(name: str, seed: int) -> None:
 def test_leaks_are_found_in_the_reference() -> None:
     sample = esdedup.sample("leaks")
     assert Counter(planted.kind for planted in sample.truth) == dict.fromkeys(LEAK_KINDS, 5)
-    found = esdedup.dedupe(sample.rows, against=sample.reference, quiet=True)
-    leaked = {planted.ids[1]: planted.ids[0] for planted in sample.truth if planted.kind != "inside"}
+    found = esdedup.dedupe(sample.rows, against=sample.reference, contained=0.9, quiet=True)
+    leaked = {planted.ids[1]: planted.ids[0] for planted in sample.truth}
     assert {row["id"]: row["reference"] for row in found.dropped} == leaked
+    assert found.records["dropped"] == {"identical": 0, "near": 0, "contained": 5, "in_reference": 15}
 
 
 def test_files(tmp_path: Path) -> None:
