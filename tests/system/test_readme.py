@@ -16,14 +16,14 @@ ROOT = Path(__file__).parents[2]
 SHOWN = "http://127.0.0.1:9200/wiki"
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/tour.md", "docs/elasticsearch.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/dedupe.md", "docs/tour.md", "docs/elasticsearch.md"])
 def test_commands_print_what_the_page_shows(tmp_path: Path, page: str, elastic_url: str, elastic_prefix: str) -> None:
     blocks = [part.split("```")[0] for part in (ROOT / page).read_text("utf-8").split("```console\n")[1:]]
     bin_folder = tmp_path / "bin"
     bin_folder.mkdir()
-    command = bin_folder / "esdedup"
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m esdedup "$@"\n')
-    command.chmod(0o755)
+    for name, started in (("esdedup", "-m esdedup "), ("python", "")):
+        (bin_folder / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {started}"$@"\n')
+        (bin_folder / name).chmod(0o755)
     (tmp_path / "docs").symlink_to(ROOT / "docs")
     environment = {**os.environ, "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}"}
     environment.pop("ESDEDUP_STORE", None)
@@ -37,7 +37,7 @@ def test_commands_print_what_the_page_shows(tmp_path: Path, page: str, elastic_u
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    if page != "README.md":
+    if "demo-out" in "".join(blocks):
         run("esdedup demo --out demo-out")  # what ./scripts/demo does
     assert any("$ " in block for block in blocks)
     for block in blocks:
@@ -51,6 +51,14 @@ def test_the_python_example_runs(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("2 {'drift': 1, 'identical': 1}\n2 ['Alder Bridge")
+
+
+def test_the_table_in_memory_prints_what_the_page_shows(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "dedupe.md").read_text("utf-8")
+    script, shown = (text.split(f"```{kind}\n")[1].split("```")[0] for kind in ("python", "text"))
+    (tmp_path / "docs").symlink_to(ROOT / "docs")
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == (shown, "")
 
 
 def test_every_preset_has_a_command_that_runs(tmp_path: Path, data_folder: Path) -> None:
