@@ -22,12 +22,13 @@ PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 ARTICLES, SEED = 200, 1
 WIDTH, HEIGHT = 1100, 760
 WHOLE = ("cluster", "lineage", "overview")  # pictures of all of a page, not of what is seen first
-TYPED = "In 1798 Beitan Staepim rescued an ancient robin, and a fair flute roofed the cobbler of Mae"
+TYPED = "Velworth is known for needles and for a summer Christmas market held since September 1852, while the vill"
 PASTED = (
-    "In 1798 Beitan Staepim rescued an ancient robin, and a fair flute roofed the cobbler of Maewen Difuth. "
+    "Velworth is known for needles and for a summer Christmas market held since September 1852, while the village had "
+    "6,894 inhabitants in 1872 and eight potteries; the small pencil factory there closed in 1941. "
     "This one is new to the collection, and long enough to be compared with all that stands there. Too short. "
-    "Soklid paved the superb pilot; in 1276 the faint banner declared Leistoult, but both refinery and oak ruled "
-    "Hamir Paedas; it closed in 1216."
+    "Ildberg had 3,667 residents in 1865 and five flour mills; coaches to Clavrath leave from the medieval fish market "
+    "every sixteen minutes; the population in 2019 was 6,391."
 )
 
 
