@@ -1,8 +1,8 @@
 """Texts that stand inside longer ones: all of them, found by an inverted list of rare shingles.
 
-A set of n shingles of which at least a share S stands in another one has, among any n - ceil(S n) + 1 of its shingles,
-one that stands there (prefix filter: Chaudhuri et al. 2006). The rarest ones are listed; the shingles of the other
-texts are looked up.
+A set of n shingles of which at least a share S stands in another one has, among any n - ceil(S n) + k of its shingles,
+k that stand there (prefix filter: Chaudhuri et al. 2006; with k > 1: Wang et al. 2012). The rarest ones are listed; the
+shingles of the other texts are looked up and counted. Only texts with k of them are compared.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from esdedup.matching.signing import Signing
 
 _COUNTERS = 1 << 22
 _SLACK = 1e-9
+_COMMON = 4
+"""Listed shingles that two texts must have in common to be compared (k), unless the shorter one has fewer."""
 
 Batches = Callable[[], Iterator[pa.LargeStringArray]]
 
@@ -58,18 +60,31 @@ def find_contained(batches: Batches, signing: Signing, texts: int, inner: int, s
     most = np.zeros(texts, np.int64)  # shingles of the outer text
     first = 0
     for held in _parts(batches, signer, inner, budget // 16):
-        tokens, owners = _listed(held.flat, held.bounds, len(held.kind), counts, share)
-        order = np.argsort(tokens, kind="stable")
+        lists = _by_token(*_listed(held.flat, held.bounds, len(held.kind), counts, share), held.kind)
         at = 0
         for batch in batches():
             sets = signer.sets(signer.views(batch))
-            _look_up(
-                tokens[order], owners[order], held.flat, held.bounds, held.kind, first, sets.flat, sets.bounds,
-                sets.kind, at, share, outer, found, most,
-            )  # fmt: skip
+            for only_own_kind, (tokens, owners) in enumerate(lists):
+                _look_up(
+                    tokens, owners, only_own_kind, held.flat, held.bounds, held.kind, first, sets.flat, sets.bounds,
+                    sets.kind, at, share, outer, found, most,
+                )  # fmt: skip
             at += len(batch)
         first += len(held.kind)
     return Contained(outer, found)
+
+
+def _by_token(tokens: Hashes, owners: Small, kind: Kinds) -> list[tuple[Hashes, Small]]:
+    """Return the listed shingles in order: those of each text's own kind, and those for others of a shorter kind.
+
+    Apart, because texts that are not of the shorter kind need not look at the second ones, which are long lists.
+    """
+    own = kind[owners % len(kind)] == owners // len(kind)
+    found = []
+    for some in (np.flatnonzero(own), np.flatnonzero(~own)):
+        order = some[np.argsort(tokens[some], kind="stable")]
+        found.append((tokens[order], owners[order]))
+    return found
 
 
 def _parts(batches: Batches, signer: TextSigner, texts: int, shingles: int) -> Iterator[Sets]:
@@ -98,7 +113,8 @@ def _listed(flat: Hashes, bounds: Offsets, texts: int, counts: Counts, share: fl
         begin, size = bounds[number], bounds[number + 1] - bounds[number]
         if size == 0:
             continue
-        wanted = size - np.int64(np.ceil(share * size - _SLACK)) + 1
+        enough = np.int64(np.ceil(share * size - _SLACK))
+        wanted = size - enough + min(_COMMON, enough)
         rarity = np.empty(size, np.int64)
         for at in range(size):
             rarity[at] = counts[flat[begin + at] & mask]
@@ -128,17 +144,18 @@ def _common(one: Hashes, a: int, end_a: int, two: Hashes, b: int, end_b: int) ->
 
 @compiled
 def _look_up(
-    tokens: Hashes, owners: Small, flat: Hashes, bounds: Offsets, kind: Kinds, first: int, others: Hashes,
-    other_bounds: Offsets, other_kind: Kinds, other_first: int, share: float, outer: Numbers, found: Similarities,
-    most: Numbers,
+    tokens: Hashes, owners: Small, only_own_kind: int, flat: Hashes, bounds: Offsets, kind: Kinds, first: int,
+    others: Hashes, other_bounds: Offsets, other_kind: Kinds, other_first: int, share: float, outer: Numbers,
+    found: Similarities, most: Numbers,
 ) -> None:  # fmt: skip
     """Compare each of the other texts with the listed ones that have a listed shingle in common with it."""
     texts, count = len(kind), len(other_kind)
     seen = np.full(len(bounds) - 1, -1, np.int64)
+    shared = np.zeros(len(bounds) - 1, np.int64)
     for place in range(len(other_bounds) - 1):
         view, other = place // count, place % count
         begin, end = other_bounds[place], other_bounds[place + 1]
-        if other_kind[other] < view:
+        if other_kind[other] < view or (only_own_kind and other_kind[other] != view) or len(tokens) == 0:
             continue
         for at in range(begin, end):
             index = np.searchsorted(tokens, others[at])
@@ -146,10 +163,14 @@ def _look_up(
                 number = owners[index]
                 index += 1
                 text = number % texts
-                if number // texts != view or min(kind[text], other_kind[other]) != view or seen[number] == place:
+                if number // texts != view or min(kind[text], other_kind[other]) != view:
                     continue
-                seen[number] = place
+                if seen[number] != place:
+                    seen[number], shared[number] = place, 0
+                shared[number] += 1
                 size = bounds[number + 1] - bounds[number]
+                if shared[number] != min(_COMMON, np.int64(np.ceil(share * size - _SLACK))):
+                    continue
                 # in the longest text; of equal ones, in the first
                 if end - begin <= size or end - begin <= most[first + text]:
                     continue

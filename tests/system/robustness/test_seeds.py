@@ -44,7 +44,8 @@ def together(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, A
     copies = [
         shutil.copy(SEEDS / name, folder / f"{name}{Path(name).suffix}") for name in SOURCES if name not in WRONG_USAGE
     ]
-    answer = said("run", *copies, "--out", folder / "out", "--min-chars", "0", "--keep-going", "--json")
+    answer = said("run", *copies, "--out", folder / "out", "--min-chars", "0", "--unit", "sentence",
+                  "--keep-going", "--json")  # fmt: skip
     assert answer.code == 1
     for line in (folder / "out" / "clusters.jsonl").read_text("utf-8").splitlines():
         json.loads(line)
