@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, overload
 
@@ -111,8 +111,11 @@ def dedupe(
         ['One text here.', 'Another.']
         >>> esdedup.dedupe("corpus.jsonl.zst", out="clean").records  # doctest: +SKIP
     """
+    if len(sources) == 1 and isinstance(sources[0], Iterator):
+        sources = (list(sources[0]),)
     if len(sources) == 1 and (held := table_in(sources[0])) is not None:
-        for name, value in {"out": out, "store": store, "kinds": kinds}.items():
+        unfit = {"out": out, "store": store, "kinds": kinds, "annotate": annotate or None, "dry_run": dry_run or None}
+        for name, value in unfit.items():
             if value is not None:
                 raise UsageError(f"{name} does not apply to a table in memory: the result has its rows; omit {name}")
         return _dedupe_table(

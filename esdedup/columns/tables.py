@@ -68,6 +68,7 @@ class _Rows(Table):
 
     def column(self, name: str) -> pa.ChunkedArray:
         values = self.data if self._strings else [None if row is None else row.get(name) for row in self.data]
+        values = [None if value != value else value for value in values]  # not a number: a missing value of pandas
         try:
             return pa.chunked_array([pa.array(values)])
         except (pa.ArrowInvalid, pa.ArrowTypeError):  # of several types: each in its own form

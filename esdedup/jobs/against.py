@@ -95,13 +95,13 @@ def read_references(
     ):
         for store in stores:
             hashes = pa.chunked_array([pa.array(distinct_hashes(store))])
-            found = first_sentences(store, hashes, _prefix(store, stores))
+            found = first_sentences(store, hashes, prefix_of(store, stores))
             names += found[0]
             texts += found[1]
     return names, texts, settings
 
 
-def _prefix(reference: Store, references: Sequence[Store]) -> str:
+def prefix_of(reference: Store, references: Sequence[Store]) -> str:
     """Return what an id of one of several references begins with."""
     return f"{Path(reference.address).stem}/" if len(references) > 1 else ""
 
@@ -111,7 +111,7 @@ def find_in_references(store: Store, references: Sequence[Store], settings: Sett
     with private_database() as db:
         db.create("found", APART.append(pa.field("place", pa.int64())).empty_table())
         for place, reference in enumerate(references):
-            prefix = _prefix(reference, references)
+            prefix = prefix_of(reference, references)
             for signed in _distinct(store):
                 rows = _matches(signed, store, reference, settings, quiet=quiet)
                 rows = _named(rows, reference, prefix)

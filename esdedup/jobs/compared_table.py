@@ -12,6 +12,7 @@ import pyarrow as pa
 from esdedup.columns.tables import Table, ids_of, table_of, texts_of
 from esdedup.jobs.against import read_references
 from esdedup.jobs.containing import check_share
+from esdedup.jobs.steps import check_choice
 from esdedup.jobs.table_dedupe import Compared, compare_rows, rows_of, settings_for, signing_of
 from esdedup.jobs.table_drops import Containing
 from esdedup.matching.signers.text_signer import TextSigner
@@ -52,6 +53,7 @@ def compare_table(
     Raises `UsageError` for options that do not apply to tables.
     """
     check_share(contained)
+    check_choice("keep", keep, ("first", "longest", "none"))
     settings = settings_for(options, files=bool(old_files))
     old_ids: list[Any] = []
     old_texts: list[Any] = []

@@ -11,7 +11,7 @@ from esdedup.clustering.clusters import Clusters
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import Hashes
 from esdedup.errors import UsageError
-from esdedup.jobs.against import distinct_hashes, first_sentences
+from esdedup.jobs.against import distinct_hashes, first_sentences, prefix_of
 from esdedup.jobs.scanning import preference
 from esdedup.matching.containment import find_contained
 from esdedup.output.drops import apart
@@ -24,8 +24,8 @@ _SHARE_OF_MEMORY = 4
 
 def check_share(contained: float | None) -> None:
     """Raise `UsageError` for a share that is not above 0 and up to 1."""
-    if contained is not None and not (0 < contained <= 1):
-        raise UsageError(f"contained is {contained}; allowed: greater than 0, up to 1")
+    if contained is not None and not (isinstance(contained, int | float) and 0 < contained <= 1):
+        raise UsageError(f"contained is {contained!r}; allowed: greater than 0, up to 1")
 
 
 class Containment:
@@ -66,7 +66,8 @@ class Containment:
         parts, first = [], 0
         for number, (store, hashes) in enumerate(sources):
             here = np.flatnonzero((ends >= first) & (ends < first + len(hashes)))
-            names, texts = first_sentences(store, pa.chunked_array([pa.array(hashes[ends[here] - first])]))
+            prefix = prefix_of(store, self._references) if number else ""
+            names, texts = first_sentences(store, pa.chunked_array([pa.array(hashes[ends[here] - first])]), prefix)
             beside = {"reference": names, "reference_text": texts} if number else {"kept": names}
             share = pa.array(np.round(result.share[inner[here]], 6))
             parts.append(apart({"hash": pa.array(stay[inner[here]]), "share": share, **beside}, "contained"))

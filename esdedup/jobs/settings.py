@@ -51,7 +51,7 @@ class Settings:
         if isinstance(given.get("memory"), str):
             given["memory"] = parse_memory(given["memory"])
         frozen, free, reading, resources = sort_out(given, *cls.groups())
-        freeze(None, frozen)
+        freeze(None, {USUAL_UNIT: "record", **frozen})  # of any length: the sources may choose another unit
         found = cls(frozen, free, Scanning.of(**free), Reading.of(**reading), Resources(**resources))
         ENGINES.check(found.resources.engine)
         return found

@@ -98,7 +98,7 @@ def decide(compared: Compared, keep: str, threshold: float, containing: Containi
     dropped = np.flatnonzero((clustered & ~first) | apart[compared.text])
     text, of_star = compared.text[dropped], ~apart[compared.text[dropped]]
     identical = text == centre[dropped]
-    similarity = np.where(identical, 1.0, _similarity(compared, text, centre[dropped]))
+    similarity = np.where(identical, 1.0, _similarity(compared, text, centre[dropped], threshold))
     similarity = np.where(referenced[text], compared.reference_jaccard[text], similarity)
     similarity[outer[text] >= 0] = np.nan
     reasons = np.where(identical, "identical", "near")
@@ -123,12 +123,12 @@ def decide(compared: Compared, keep: str, threshold: float, containing: Containi
     )
 
 
-def _similarity(compared: Compared, one: Numbers, two: Numbers) -> Similarities:
-    """Return the Jaccard of pairs of texts; not a number for those that are no pair."""
+def _similarity(compared: Compared, one: Numbers, two: Numbers, threshold: float) -> Similarities:
+    """Return the Jaccard of pairs of texts; not a number for those that are no pair at the threshold."""
     if len(compared.a) == 0:
         return np.full(len(one), np.nan)
     texts = len(compared.hash)
     known, asked = compared.a * texts + compared.b, np.minimum(one, two) * texts + np.maximum(one, two)
     order = np.argsort(known)
     at = order[np.minimum(np.searchsorted(known, asked, sorter=order), len(known) - 1)]
-    return np.where(known[at] == asked, compared.jaccard[at], np.nan)
+    return np.where((known[at] == asked) & (compared.jaccard[at] >= threshold), compared.jaccard[at], np.nan)

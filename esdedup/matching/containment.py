@@ -36,13 +36,19 @@ class Contained(NamedTuple):
     share: Similarities
 
     def outermost(self, inner: int) -> Numbers:
-        """Return for each of the first `inner` texts the text that contains it and is not contained itself, or -1."""
-        ends = self.outer[:inner]
-        while True:
-            further = np.where((ends >= 0) & (ends < inner), self.outer[np.clip(ends, 0, max(inner - 1, 0))], -1)
-            if (further < 0).all():
-                return ends
-            ends = np.where(further >= 0, further, ends)
+        """Return for each of the first `inner` texts the text that contains it, if that one stays; otherwise -1.
+
+        What contains a text may stand in a longer one itself, which need not contain the text. So longer texts are
+        decided first: a text goes if what contains it stays.
+        """
+        goes = np.zeros(inner, np.bool_)
+        ends, steps = self.outer[:inner], 0
+        while (ends >= 0).any():
+            steps += 1
+            goes[ends >= 0] = steps % 2 == 1
+            within = (ends >= 0) & (ends < inner)
+            ends = np.where(within, self.outer[np.clip(ends, 0, max(inner - 1, 0))], -1)
+        return np.where(goes, self.outer[:inner], -1)
 
 
 def find_contained(batches: Batches, signing: Signing, texts: int, inner: int, share: float, budget: int) -> Contained:

@@ -160,6 +160,8 @@ def test_contained_rows_are_those_of_files(keep: Any, tmp_path: Path) -> None:
         ([__file__], {}, "wrap them in pathlib.Path"),
         (["a text"], {"unit": "sentence"}, "unit is sentence"),
         (["a text"], {"contained": 2}, "contained is 2"),
+        (["a text"], {"keep": "last"}, "keep is 'last'"),
+        (["a text"], {"dry_run": True}, "dry_run does not apply"),
         (["a text"], {"text_column": "x"}, "options of sources"),
         (["a text"], {"out": "x"}, "out does not apply"),
         (["a text"], {"jacard": 0.9}, "jacard"),
@@ -193,6 +195,24 @@ def test_texts_are_clustered_wherever_they_stand(texts: Any) -> None:
 def test_other_arguments_are_one_clear_line(call: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         call()
+
+
+def test_what_contains_a_text_and_goes_itself_takes_nothing_along() -> None:
+    middle = "The old bridge over the river was built of red brick in 1894 and carried the road to the mill."
+    first = middle[:70] + "widened twice"
+    longest = middle[12:] + " It was closed in the summer of 1951, when the new road was opened to all traffic."
+    found = esdedup.dedupe([first, middle, longest], jaccard=0.99, contained=0.8)
+    assert [(row["id"], row["kept"]) for row in found.dropped] == [(1, 2)]
+    assert esdedup.dedupe([first, middle], jaccard=0.99, contained=0.8).kept == [middle]
+
+
+def test_a_bound_beyond_those_of_sentences() -> None:
+    assert esdedup.dedupe(["long " * 300, "long " * 300], min_chars=1000).records["dropped"]["identical"] == 1
+
+
+def test_missing_values_of_dicts_are_not_compared() -> None:
+    rows = [{"text": float("nan")}, {"text": float("nan")}, {"text": "some words"}]
+    assert esdedup.dedupe(rows).records["not_compared"] == {"without text": 2}
 
 
 def test_nothing_compared_is_an_error_with_the_result() -> None:
