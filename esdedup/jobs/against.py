@@ -19,6 +19,7 @@ from esdedup.formats.locations import discover
 from esdedup.jobs.indexing import source_checkpoints
 from esdedup.jobs.progress_bar import Bar
 from esdedup.jobs.scanning import NAMED, named_pairs
+from esdedup.jobs.scratch import ON_DISK_FROM
 from esdedup.jobs.settings import Settings
 from esdedup.jobs.steps import Address, job_name, open_for, read_into, require_committed
 from esdedup.matching.engine import SIGNATURES, MatchContext, Sentences
@@ -33,7 +34,6 @@ from esdedup.store.store import Store
 _MADE = ".references-"
 _BLOCK_SHARE = 5
 _NEW_AT_ONCE = 500_000
-_ON_DISK_FROM = 250_000
 _NEW, _OLD = 0, 1  # texts of one group are not compared with each other
 
 
@@ -191,7 +191,7 @@ def _matches(signed: pa.Table, store: Store, reference: Store, settings: Setting
 def private_scan(resources: Resources, texts: int) -> Iterator[Database]:
     """Yield a database for one scan of so many texts, in the system's temporary folder if they are many."""
     with tempfile.TemporaryDirectory(prefix="esdedup-") as folder:
-        path = Path(folder) / "scratch.duckdb" if texts >= _ON_DISK_FROM else None
+        path = Path(folder) / "scratch.duckdb" if texts >= ON_DISK_FROM else None
         memory = resources.memory * 2 // 5
         with Database(path, memory=memory, threads=resources.processes, spill=Path(folder) / "spill") as scratch:
             yield scratch

@@ -22,6 +22,11 @@ KEPT_FROM = 1_000_000
 """From this many sentences on, a scan keeps its work on disk to resume after a kill: it takes at least half a minute.
 """
 
+ON_DISK_FROM = 5_000
+"""From this many records on, which may be long, the database is a file: tables in memory would not be written to disk
+when memory runs out.
+"""
+
 _LOCK = "lock"
 """The file in a scan's folder that is locked, and contains the process id, while the scan runs."""
 
@@ -65,8 +70,9 @@ def scratch_database(store: Store, scanning: Scanning, resources: Resources, sen
         except OSError as error:
             where = address_of(store.address).scan_place
             raise EsdedupError(f"{folder}: {error.strerror}; a scan needs to write {where}") from error
+        on_disk = kept or (store.signing.splitting.whole and sentences >= ON_DISK_FROM)
         with Database(
-            folder / "scratch.duckdb" if kept else None,
+            folder / "scratch.duckdb" if on_disk else None,
             memory=resources.memory * 2 // 5,
             threads=resources.processes,
             spill=folder / "spill",

@@ -11,6 +11,7 @@ import pyarrow as pa
 from esdedup.columns.arrays import Numbers
 from esdedup.columns.components import roots, unite_runs
 from esdedup.columns.database import Database
+from esdedup.columns.hashing import Hashes
 from esdedup.engines.cluster_tables import collapse, create_pairs, create_signatures
 from esdedup.engines.local.cuts import Cutter, whole_groups
 from esdedup.matching.engine import (
@@ -29,6 +30,9 @@ from esdedup.matching.groups import group_tokens, token_matrix
 
 _TEXTS_AT_ONCE = 1_000_000  # hashes per request for texts
 _ROW_BYTES = 64  # of a text's row beside its characters and tokens
+_SORTS = 4
+"""Copies of a block's rows that are held while they are joined and sorted."""
+
 _COPIES = 2
 """If texts are in more ranges than this, they are looked up for each range, and not copied to it."""
 
@@ -239,11 +243,6 @@ class LocalEngine(Engine):
         return ranges
 
     def _bring_held(self, context: MatchContext) -> None:
-        wanted = self.db.table("SELECT hash FROM texts WHERE number IN (SELECT number FROM held) ORDER BY hash")
-        self.db.execute("CREATE OR REPLACE TABLE brought (hash UBIGINT, text VARCHAR)")
-        if context.rule.verifier.compares or len(context.signer.kinds) > 1:
-            for batch in self.sentences.texts(wanted):
-                self.db.insert("brought", pa.Table.from_batches([batch]))
         fresh = self.db.count("SELECT count(*) FROM postings WHERE fresh")
         held = self.db.count("SELECT count(DISTINCT number) FROM postings")
         once = fresh > _COPIES * held
@@ -261,25 +260,32 @@ class LocalEngine(Engine):
             ORDER BY p.range, p.number
             """
         )
-        # a few ranges at once, so that their rows can be sorted in memory
+        compares = context.rule.verifier.compares or len(context.signer.kinds) > 1
         for first, end in self._blocks():
-            self.db.execute(
-                f"""
-                INSERT INTO active
-                SELECT p.range, p.number, p.group_id, p.stale, coalesce(b.text, '') AS text, s.tokens
-                FROM (SELECT * FROM placed WHERE range >= {first} AND range < {end}) p
-                JOIN signatures s ON s.rowid = p.first LEFT JOIN brought b ON b.hash = p.hash
-                ORDER BY p.range, p.number
-                """
+            rows = self.db.table(
+                "SELECT p.range, p.number, p.group_id, p.stale, p.hash, s.tokens "
+                f"FROM (SELECT * FROM placed WHERE range >= {first} AND range < {end}) p "
+                "JOIN signatures s ON s.rowid = p.first ORDER BY p.range, p.number"
             )
-        self.db.execute("DROP TABLE brought; DROP TABLE placed")
+            text = self._texts_of(rows["hash"].to_numpy()) if compares else pa.array([""] * len(rows))
+            self.db.insert("active", rows.drop_columns("hash").add_column(4, "text", text))
+            self.db.execute("CHECKPOINT")  # long texts do not stay in memory until a whole row group is there
+        self.db.execute("DROP TABLE placed")
+
+    def _texts_of(self, hashes: Hashes) -> pa.LargeStringArray:
+        """Return the texts with these hashes, read a few ranges at once: DuckDB would sort them in memory."""
+        wanted = np.unique(hashes)
+        found = pa.Table.from_batches(list(self.sentences.texts(pa.table({"hash": wanted}))))
+        place = np.argsort(found["hash"].to_numpy())
+        texts = found["text"].cast(pa.large_string()).combine_chunks()
+        return texts.take(pa.array(place[np.searchsorted(wanted, hashes)]))
 
     def _blocks(self) -> Iterator[tuple[int, int]]:
         """Yield runs of ranges (first, end) whose rows in `placed` fit in the budget."""
         sizes = self.db.rows("SELECT range, sum(bytes)::BIGINT FROM placed GROUP BY range ORDER BY range")
         first = held = 0
         for number, size in sizes:
-            if held and held + size > self.budget:
+            if held and held + size > self.budget // _SORTS:
                 yield first, number
                 first, held = number, 0
             held += size
