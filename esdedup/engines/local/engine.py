@@ -275,9 +275,9 @@ class LocalEngine(Engine):
     def _texts_of(self, hashes: Hashes) -> pa.LargeStringArray:
         """Return the texts with these hashes, read a few ranges at once: DuckDB would sort them in memory."""
         wanted = np.unique(hashes)
-        found = pa.Table.from_batches(list(self.sentences.texts(pa.table({"hash": wanted}))))
-        place = np.argsort(found["hash"].to_numpy())
-        texts = found["text"].cast(pa.large_string()).combine_chunks()
+        batches = list(self.sentences.texts(pa.table({"hash": wanted})))
+        place = np.argsort(np.concatenate([batch["hash"].to_numpy() for batch in batches]))
+        texts = pa.concat_arrays([batch["text"].cast(pa.large_string()) for batch in batches])
         return texts.take(pa.array(place[np.searchsorted(wanted, hashes)]))
 
     def _blocks(self) -> Iterator[tuple[int, int]]:
