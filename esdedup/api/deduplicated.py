@@ -77,9 +77,10 @@ class Deduplicated(Generic[T]):
     @cached_property
     def records(self) -> dict[str, Any]:
         """The counts of rows."""
+        from esdedup.output.drops import REASONS
+
         total = len(self._source.texts)
-        reasons = ("identical", "near", "contained", "in_reference")
-        dropped = {reason: self._drops.reason.count(reason) for reason in reasons}
+        dropped = {reason: self._drops.reason.count(reason) for reason in REASONS}
         kept = total - len(self._drops.row)
         return {"in": total, "kept": kept, "dropped": dropped, "not_compared": self._source.not_compared}
 

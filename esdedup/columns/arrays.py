@@ -8,11 +8,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from esdedup.columns.hashing import Bytes, Offsets
 
 Numbers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
+
+
+def joined(columns: Sequence[pa.Array]) -> pa.Array:
+    """Return the texts of several columns, joined by a space. Missing ones are empty."""
+    return pc.binary_join_element_wise(*columns, pa.scalar(" ", pa.large_string()), null_handling="replace")
 
 
 def text_column(texts: Sequence[str]) -> pa.LargeStringArray:

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 import narwhals.stable.v2 as nw
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from esdedup.columns.arrays import joined
 from esdedup.errors import UsageError
 
 TEXT, ID = "text", "id"
@@ -140,11 +140,15 @@ class _Frame(Table):
         return list(self.data.columns)
 
     def column(self, name: str) -> pa.ChunkedArray:
-        found = self.data[name].to_arrow()
-        return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
+        return _chunked(self.data[name])
 
     def take(self, rows: Sequence[int]) -> Any:
         return self.data[list(rows)].to_native()
+
+
+def _chunked(series: nw.Series[Any]) -> pa.ChunkedArray:
+    found = series.to_arrow()
+    return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
 
 
 class _Series(Table):
@@ -164,8 +168,7 @@ class _Series(Table):
         return [TEXT]
 
     def column(self, name: str) -> pa.ChunkedArray:
-        found = self.data.to_arrow()
-        return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
+        return _chunked(self.data)
 
     def take(self, rows: Sequence[int]) -> Any:
         return self.data[list(rows)].to_native()
@@ -213,9 +216,7 @@ def texts_of(table: Table, columns: Sequence[str] | str | None) -> pa.ChunkedArr
     if len(parts) == 1:
         return parts[0]
     whole = [part.combine_chunks() for part in parts]
-    return pa.chunked_array(
-        [pc.binary_join_element_wise(*whole, pa.scalar(" ", pa.large_string()), null_handling="replace")]
-    )
+    return pa.chunked_array([joined(whole)])
 
 
 def _usual(table: Table) -> str:

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from esdedup.columns.arrays import joined
 from esdedup.columns.records import DOCUMENTS
 from esdedup.errors import SourceError, UsageError
 from esdedup.files import compact_json
@@ -118,11 +119,7 @@ class ParquetTable(AbstractContextManager["ParquetTable"]):
         for path in self._texts:
             text, bad = self._strings(batch, path, bad)
             texts.append(text)
-        text = (
-            texts[0]
-            if len(texts) == 1
-            else pc.binary_join_element_wise(*texts, pa.scalar(" ", pa.large_string()), null_handling="replace")
-        )
+        text = texts[0] if len(texts) == 1 else joined(texts)
         if self._id is not None:
             id_, bad = self._strings(batch, self._id, bad)
         if self._title is not None:

@@ -17,12 +17,15 @@ log = logging.getLogger("esdedup")
 RENAMED = "repeated_id"
 """Among what was skipped: documents whose id was already read. They got a number, and are not skipped."""
 
+NO_TEXT = "without text"
+"""The reason of records without text, in words."""
+
 _UNREAD = {
     "bad_csv": "not valid CSV",
     "bad_json": "not valid JSON",
     "bad_utf8": "not valid UTF-8 (--encoding)",
     "no_id": "without an id (--id-column)",
-    "no_text": "without text",
+    "no_text": NO_TEXT,
     "refused": "refused by the server",
     "too_long_field": "with a field or a line that is too long to be read",
     "too_long_text": "too long to be read",
@@ -78,8 +81,8 @@ def accounted(
     skipped = skipped_by_reason(checkpoints)
     read, kept = counts["sentences_read"] or 0, counts["sentences_kept"] or 0
     left_out = {words: skipped[reason] for reason, words in _UNREAD.items() if skipped.get(reason)}
-    if _UNREAD["no_text"] in left_out and any(map(_has_columns, checkpoints)):
-        left_out[f"{_UNREAD['no_text']} (--text-column)"] = left_out.pop(_UNREAD["no_text"])
+    if NO_TEXT in left_out and any(map(_has_columns, checkpoints)):
+        left_out[f"{NO_TEXT} (--text-column)"] = left_out.pop(NO_TEXT)
     unread = sum(left_out.values())
     lengths = {words: skipped[reason] for reason, words in bounds_in_words(signing).items() if skipped.get(reason)}
     if sum(lengths.values()) != read - kept:

@@ -18,7 +18,7 @@ from esdedup.engines import ENGINES
 from esdedup.formats.locations import discover
 from esdedup.jobs.indexing import source_checkpoints
 from esdedup.jobs.progress_bar import Bar
-from esdedup.jobs.scanning import NAMED, named_pairs
+from esdedup.jobs.scanning import named_pairs
 from esdedup.jobs.scratch import ON_DISK_FROM
 from esdedup.jobs.settings import Settings
 from esdedup.jobs.steps import Address, job_name, open_for, read_into, require_committed
@@ -28,7 +28,7 @@ from esdedup.matching.signing import freeze
 from esdedup.output.drops import APART, apart
 from esdedup.resources import Resources
 from esdedup.store.registry import kind_of, open_store
-from esdedup.store.schemas import check_same
+from esdedup.store.schemas import PAIRS, check_same
 from esdedup.store.store import Store
 
 _MADE = ".references-"
@@ -172,7 +172,7 @@ def _matches(signed: pa.Table, store: Store, reference: Store, settings: Setting
         )
         engine = ENGINES[resources.engine](scratch, sentences, resources.memory // _BLOCK_SHARE, resources.processes)
         scanning.matcher.find(engine, MatchContext(store.signing, scanning.rule, resources.processes))
-        pairs = pa.Table.from_batches(list(named_pairs(scratch)), NAMED)
+        pairs = pa.Table.from_batches(list(named_pairs(scratch)), PAIRS)
         scratch.create("same", pa.table({"hash": same}))
         scratch.create("new", pa.table({"hash": new}))
         scratch.create("named", pairs)

@@ -15,9 +15,9 @@ from esdedup.jobs.containing import check_share
 from esdedup.jobs.steps import check_choice
 from esdedup.jobs.table_dedupe import Compared, compare_rows, rows_of, settings_for, signing_of
 from esdedup.jobs.table_drops import Containing
+from esdedup.matching.containment import MEMORY_SHARE
+from esdedup.matching.protocol import KEEPS
 from esdedup.matching.signers.text_signer import TextSigner
-
-_SHARE_OF_MEMORY = 4
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def compare_table(
     Raises `UsageError` for options that do not apply to tables.
     """
     check_share(contained)
-    check_choice("keep", keep, ("first", "longest", "none"))
+    check_choice("keep", keep, KEEPS)
     settings = settings_for(options, files=bool(old_files))
     old_ids: list[Any] = []
     old_texts: list[Any] = []
@@ -74,7 +74,7 @@ def compare_table(
     ids_there, texts_there = (
         [None if row < 0 else column[row] for row in first_old.tolist()] for column in (old_ids, old_texts)
     )
-    budget = settings.resources.memory // _SHARE_OF_MEMORY
+    budget = settings.resources.memory // MEMORY_SHARE
     containing = None if contained is None else Containing(compared.texts, signing, contained, budget)
     threshold = settings.scanning_of(signing.unit).jaccard
     return ComparedTable(

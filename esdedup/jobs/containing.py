@@ -13,13 +13,10 @@ from esdedup.columns.hashing import Hashes
 from esdedup.errors import UsageError
 from esdedup.jobs.against import distinct_hashes, first_sentences, prefix_of
 from esdedup.jobs.scanning import preference
-from esdedup.matching.containment import find_contained
+from esdedup.matching.containment import MEMORY_SHARE, TEXTS_AT_ONCE, find_contained
 from esdedup.output.drops import apart
 from esdedup.resources import Resources
 from esdedup.store.store import Store
-
-_TEXTS_AT_ONCE = 5_000
-_SHARE_OF_MEMORY = 4
 
 
 def check_share(contained: float | None) -> None:
@@ -52,13 +49,13 @@ class Containment:
 
         def batches() -> Iterator[pa.LargeStringArray]:
             for store, hashes in sources:
-                for begin in range(0, len(hashes), _TEXTS_AT_ONCE):
-                    part = pa.table({"hash": hashes[begin : begin + _TEXTS_AT_ONCE]})
+                for begin in range(0, len(hashes), TEXTS_AT_ONCE):
+                    part = pa.table({"hash": hashes[begin : begin + TEXTS_AT_ONCE]})
                     rows = pa.Table.from_batches(list(store.corpus.texts(part))).sort_by("hash")
                     yield rows["text"].cast(pa.large_string()).combine_chunks()
 
         total = sum(len(hashes) for _, hashes in sources)
-        budget = self._resources.memory // _SHARE_OF_MEMORY
+        budget = self._resources.memory // MEMORY_SHARE
         result = find_contained(batches, self._store.signing, total, len(stay), self._share, budget)
         outermost = result.outermost(len(stay))
         inner = np.flatnonzero(outermost >= 0)

@@ -34,18 +34,6 @@ _FAR_BELOW = 0.3
 """A cluster reaches too far if a member's similarity to the representative is this much below the threshold."""
 
 
-NAMED: pa.Schema = pa.schema(
-    [
-        ("a", pa.uint64()),
-        ("b", pa.uint64()),
-        ("jaccard", pa.float64()),
-        ("word_edit_distance", pa.int32()),
-        ("shared_tokens", pa.int32()),
-    ]
-)
-"""Pairs by the hashes of their texts."""
-
-
 def scan_store(
     store: Store,
     scanning: Scanning,

@@ -15,21 +15,21 @@ from esdedup.columns.arrays import Flags, Numbers, text_buffers
 from esdedup.columns.hashing import Hashes, content_hashes
 from esdedup.engines import ENGINES
 from esdedup.errors import UsageError
-from esdedup.jobs.accounting import bounds_in_words
+from esdedup.jobs.accounting import NO_TEXT, bounds_in_words
 from esdedup.jobs.against import private_scan
 from esdedup.jobs.progress_bar import Bar
-from esdedup.jobs.scanning import NAMED, named_pairs
+from esdedup.jobs.scanning import named_pairs
 from esdedup.jobs.settings import Settings, stars_around_what_is_kept
 from esdedup.matching.engine import SIGNATURES, MatchContext, Sentences
 from esdedup.matching.groups import token_lists
 from esdedup.matching.lsh.collide import Similarities
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import USUAL_UNIT, Signing, freeze
+from esdedup.store.schemas import PAIRS
 from esdedup.text.segment import segment
 
 _ROWS_AT_ONCE = 20_000
 _NEW, _OLD = -1, 0  # old texts are one group, which is not compared within itself
-_NO_TEXT = "without text"
 
 
 class Rows(NamedTuple):
@@ -82,13 +82,13 @@ def signing_of(settings: Settings) -> Signing:
 def rows_of(texts: pa.ChunkedArray, signer: TextSigner) -> Rows:
     """Return the rows of a column of texts that can be compared."""
     held: list[tuple[Numbers, Hashes, Numbers, pa.LargeStringArray]] = []
-    words, counts = bounds_in_words(signer.signing), dict.fromkeys((_NO_TEXT, "too_short", "too_long"), 0)
+    words, counts = bounds_in_words(signer.signing), dict.fromkeys((NO_TEXT, "too_short", "too_long"), 0)
     for begin in range(0, len(texts), _ROWS_AT_ONCE):
         part = texts.slice(begin, _ROWS_AT_ONCE).fill_null("").to_pylist()
         units = segment(part, signer.signing.splitting)
         low, high = signer.bounds(units.texts)
         short, long = units.length < low, units.length > high
-        counts[_NO_TEXT] += len(part) - len(units.length)
+        counts[NO_TEXT] += len(part) - len(units.length)
         counts["too_short"] += int(short.sum())
         counts["too_long"] += int(long.sum())
         fits = np.flatnonzero(~short & ~long)
@@ -147,7 +147,7 @@ def compare_rows(
         sentences = Sentences(signing.tokens, signatures, fetch, None, lambda done, all_: bar.reach(done, total=all_))
         engine = ENGINES[resources.engine](scratch, sentences, resources.memory // 5, resources.processes)
         scanning.matcher.find(engine, MatchContext(signing, scanning.rule, resources.processes))
-        pairs = pa.Table.from_batches(list(named_pairs(scratch)), NAMED)
+        pairs = pa.Table.from_batches(list(named_pairs(scratch)), PAIRS)
     a, b = (np.searchsorted(distinct, pairs[end].to_numpy()) for end in ("a", "b"))
     jaccard = np.nan_to_num(pairs["jaccard"].to_numpy(zero_copy_only=False).astype(np.float64))
     reference, closest = _closest(a, b, jaccard, new, stands_there)

@@ -14,11 +14,9 @@ from esdedup.columns.arrays import Flags, Numbers
 from esdedup.columns.components import roots, unite
 from esdedup.columns.hashing import Hashes
 from esdedup.jobs.table_dedupe import Compared
-from esdedup.matching.containment import find_contained
+from esdedup.matching.containment import TEXTS_AT_ONCE, find_contained
 from esdedup.matching.lsh.collide import Similarities
 from esdedup.matching.signing import Signing
-
-_TEXTS_AT_ONCE = 5_000
 
 
 class Drops(NamedTuple):
@@ -52,8 +50,8 @@ class Containing:
         inner = int(stay.sum())
 
         def batches() -> Iterator[pa.LargeStringArray]:
-            for begin in range(0, len(order), _TEXTS_AT_ONCE):
-                yield self.texts.take(pa.array(order[begin : begin + _TEXTS_AT_ONCE]))
+            for begin in range(0, len(order), TEXTS_AT_ONCE):
+                yield self.texts.take(pa.array(order[begin : begin + TEXTS_AT_ONCE]))
 
         found = find_contained(batches, self.signing, len(order), inner, self.share, self.budget)
         outermost = found.outermost(inner)

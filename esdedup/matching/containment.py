@@ -23,6 +23,11 @@ from esdedup.matching.signing import Signing
 
 _COUNTERS = 1 << 22
 _SLACK = 1e-9
+TEXTS_AT_ONCE = 5_000
+"""Texts of a batch."""
+
+MEMORY_SHARE = 4
+"""What part of the memory of a command is the budget."""
 _COMMON = 4
 """Listed shingles that two texts must have in common to be compared (k), unless the shorter one has fewer."""
 

@@ -273,7 +273,7 @@ class LocalEngine(Engine):
         self.db.execute("DROP TABLE placed")
 
     def _texts_of(self, hashes: Hashes) -> pa.LargeStringArray:
-        """Return the texts with these hashes, read a few ranges at once: DuckDB would sort them in memory."""
+        """Return the texts with these hashes, in their order. DuckDB would need much more memory to sort long texts."""
         wanted = np.unique(hashes)
         batches = list(self.sentences.texts(pa.table({"hash": wanted})))
         place = np.argsort(np.concatenate([batch["hash"].to_numpy() for batch in batches]))
@@ -281,7 +281,7 @@ class LocalEngine(Engine):
         return texts.take(pa.array(place[np.searchsorted(wanted, hashes)]))
 
     def _blocks(self) -> Iterator[tuple[int, int]]:
-        """Yield runs of ranges (first, end) whose rows in `placed` fit in the budget."""
+        """Yield runs of ranges (first, end) whose rows in `placed` fit in the budget while they are sorted."""
         sizes = self.db.rows("SELECT range, sum(bytes)::BIGINT FROM placed GROUP BY range ORDER BY range")
         first = held = 0
         for number, size in sizes:
