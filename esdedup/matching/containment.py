@@ -17,8 +17,8 @@ from esdedup.columns.arrays import Numbers
 from esdedup.columns.hashing import Hashes, Offsets
 from esdedup.columns.kernels import compiled
 from esdedup.matching.exact.prefixes import Counts, Small, count_shingles
-from esdedup.matching.lsh.collide import Kinds, Similarities
-from esdedup.matching.signers.text_signer import Sets, TextSigner
+from esdedup.matching.lsh.collide import Similarities
+from esdedup.matching.signers.text_signer import Kinds, Sets, TextSigner
 from esdedup.matching.signing import Signing
 
 _COUNTERS = 1 << 22

@@ -145,9 +145,29 @@ CompareGroups: TypeAlias = "Callable[[MatchContext, pa.Table, pa.Table], tuple[p
 """From whole groups (token, number; in this order) and their texts (number, group_id, stale, text, tokens; by number)
 to pairs of `PAIRS`, and the number of candidates."""
 
+SketchTexts: TypeAlias = (
+    "Callable[[MatchContext, npt.NDArray[np.int64], pa.LargeStringArray], tuple[pa.Array, pa.Table]]"
+)
+"""From the numbers of texts and these texts to the kind of each, and sketches of its shingle sets (view, number, size,
+sketch; in this order)."""
+
+SiftGroups: TypeAlias = "Callable[[MatchContext, pa.Table, pa.Table, pa.Table], tuple[pa.Table, int]]"
+"""From whole groups (token, number; in this order), their texts (number, group_id, stale, kind, tokens; by number) and
+sketches to the candidates (a, b) that may be similar, and the number of all candidates."""
+
 ComparePairs: TypeAlias = "Callable[[MatchContext, pa.Table, pa.Table], pa.Table]"
 """From candidates (a, b; in order) and their texts (number, text, tokens; by number) to pairs of `PAIRS` with a column
 `closeness`."""
+
+
+class GroupComparison(NamedTuple):
+    """How texts in one group are compared: at once; or by sketches, so that only few pairs are left to be compared."""
+
+    compare: CompareGroups
+    sketch: SketchTexts
+    sift: SiftGroups
+    verify: ComparePairs
+
 
 Survey: TypeAlias = "Callable[[MatchContext, S, int, pa.LargeStringArray], None]"
 """Adds information about texts, numbered from the given number, to a state."""
@@ -191,8 +211,11 @@ class Engine(ABC):
         """
 
     @abstractmethod
-    def compare_groups(self, function: CompareGroups, context: MatchContext) -> int:
-        """Store the pairs that the function finds in blocks of whole groups. Return the number of candidates."""
+    def compare_groups(self, functions: GroupComparison, context: MatchContext) -> int:
+        """Store the pairs that the functions find in blocks of whole groups. Return the number of candidates.
+
+        Both ways of comparing give the same pairs.
+        """
 
     @abstractmethod
     def survey(

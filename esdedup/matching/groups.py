@@ -43,7 +43,7 @@ def group_tokens(tokens: Tokens) -> Groups:
     for column in range(tokens.shape[1]):
         values = np.ascontiguousarray(tokens[:, column])
         order = np.argsort(values, kind="stable")
-        bounds, held = _runs(values, order[np.searchsorted(values, 0, sorter=order) :])
+        bounds, held = runs(values, order[np.searchsorted(values, 0, sorter=order) :])
         starts.append(bounds + total)
         members.append(held)
         columns.append(np.full(len(bounds), column, np.int64))
@@ -54,7 +54,7 @@ def group_tokens(tokens: Tokens) -> Groups:
 
 
 @compiled
-def _runs(values: Tokens, order: Numbers) -> tuple[Numbers, Numbers]:
+def runs(values: Tokens, order: Numbers) -> tuple[Numbers, Numbers]:
     """Return the ends and members of the runs of two or more equal values along `order`."""
     count = len(order)
     ends = np.empty(count // 2 + 1, np.int64)

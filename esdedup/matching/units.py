@@ -57,7 +57,8 @@ _SENTENCES = (
 )
 _WHOLE = (
     TextClass("char:3", 0, MOST_CHARS, "spaced", below=100),
-    TextClass("char:4", 0, MOST_CHARS, "spaced"),
+    TextClass("char:4", 0, MOST_CHARS, "spaced", below=1000),
+    TextClass("char:5", 0, MOST_CHARS, "spaced"),
     TextClass("char:2", 0, MOST_CHARS, "ideographs"),
     TextClass("char:3", 0, MOST_CHARS, "unspaced"),
 )

@@ -127,7 +127,7 @@ def few_shingles(data: Bytes, offsets: Offsets, length: int, most: int) -> Offse
     while (1 << bits) < 2 * min(most, widest):
         bits += 1
     mask = np.uint64((1 << bits) - 1)
-    table = np.empty(1 << bits, np.uint64)  # open addressing; a place holds a shingle if it was filled for this text
+    table = np.empty(1 << bits, np.uint64)  # open addressing; a place holds a shingle if its stamp is this text's
     filled = np.zeros(1 << bits, np.int64)
     counts = np.zeros(texts, np.int64)
     for index in range(texts):
@@ -135,16 +135,16 @@ def few_shingles(data: Bytes, offsets: Offsets, length: int, most: int) -> Offse
         end = min(offsets[index + 1], offsets[index] + 16 * most)
         while end < offsets[index + 1] and data[end] & 0xC0 == 0x80:
             end += 1
-        for _ in range(2):
-            filled[:] = 0
+        for attempt in range(2):
+            stamp = 2 * index + attempt + 1
             found = 0
             count = window_hashes(units, code_points(data, offsets[index], end, units), length, windows)
             for at in range(count):
                 place = windows[at] & mask
-                while filled[place] and table[place] != windows[at]:
+                while filled[place] == stamp and table[place] != windows[at]:
                     place = (place + np.uint64(1)) & mask
-                if not filled[place]:
-                    filled[place] = 1
+                if filled[place] != stamp:
+                    filled[place] = stamp
                     table[place] = windows[at]
                     found += 1
                     if found >= most:

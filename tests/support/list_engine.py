@@ -19,9 +19,9 @@ from esdedup.matching.engine import (
     SIGNATURES,
     TEXTS,
     Collisions,
-    CompareGroups,
     ComparePairs,
     Engine,
+    GroupComparison,
     MatchContext,
     Meet,
     Post,
@@ -88,8 +88,8 @@ class ListEngine(Engine):
         )
         return Collisions(len(self.held), hot)
 
-    def compare_groups(self, function: CompareGroups, context: MatchContext) -> int:
-        function, context = anywhere(function, context)
+    def compare_groups(self, functions: GroupComparison, context: MatchContext) -> int:
+        function, context = anywhere(functions.compare, context)
         tokens, found = sorted(self.held), 0
         # whole groups in blocks of some size, in no order that means anything
         random.Random(len(tokens)).shuffle(tokens)

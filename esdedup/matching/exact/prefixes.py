@@ -14,7 +14,9 @@ import numpy.typing as npt
 from esdedup.columns.arrays import Numbers
 from esdedup.columns.hashing import Hashes, Offsets
 from esdedup.columns.kernels import compiled
-from esdedup.matching.lsh.collide import Kinds, Similarities, Sketches, distance, needed_overlap, verify_sets
+from esdedup.matching.lsh.collide import Similarities, needed_overlap, verify_sets
+from esdedup.matching.lsh.sketches import Sketches, too_different
+from esdedup.matching.signers.text_signer import Kinds
 from esdedup.text.shingles import longest
 
 Counts = npt.NDArray[np.uint8]
@@ -125,6 +127,7 @@ def join(
     """
     found = 0
     index_share = 2.0 * threshold / (1.0 + threshold)
+    words, bits = sketch.shape[1], sketch.reshape(-1)
     while group < last:
         begin = ends[group - 1] if group > 0 else 0
         for large in range(max(begin + 1, member), ends[group]):
@@ -142,7 +145,8 @@ def join(
                 if min(size - places[large], other - places[small]) < need:
                     continue
                 one, two = numbers[large], numbers[small]
-                if sketch.shape[1] > 0 and distance(sketch, one, two) > size + other - 2 * need:
+                at, to = one * words, two * words
+                if too_different(bits, at, at + words, to, to + words, size + other - 2 * need):
                     continue
                 rows[found, 0] = min(one, two)
                 rows[found, 1] = max(one, two)
@@ -154,10 +158,17 @@ def join(
 
 @compiled
 def similarities(
-    a: Numbers, b: Numbers, flat: Hashes, bounds: Offsets, kind: Kinds, sketch: Sketches, threshold: float
+    a: Numbers,
+    b: Numbers,
+    flat: Hashes,
+    bounds: Offsets,
+    kind: Kinds,
+    sketch: Sketches,
+    starts: Offsets,
+    threshold: float,
 ) -> Similarities:
     """Return the exact Jaccard of each pair of texts a[i], b[i], or -1 below the threshold; shape (pairs,)."""
     out = np.empty(len(a), np.float64)
     for pair in range(len(a)):
-        out[pair] = verify_sets(a[pair], b[pair], flat, bounds, kind, sketch, threshold)
+        out[pair] = verify_sets(a[pair], b[pair], flat, bounds, kind, sketch, starts, threshold)
     return out

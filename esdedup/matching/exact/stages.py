@@ -13,8 +13,8 @@ import pyarrow as pa
 from esdedup.columns.hashing import Hashes
 from esdedup.matching.engine import MatchContext
 from esdedup.matching.exact.prefixes import Counts, Small, count_shingles, group_ends, join, prefixes
-from esdedup.matching.lsh.collide import SKETCH_WORDS, Kinds, Sketches, sketches
-from esdedup.matching.signers.text_signer import Sets
+from esdedup.matching.lsh.sketches import LEAST_WORDS, Sketches, sketches
+from esdedup.matching.signers.text_signer import Kinds, Sets
 
 _ROOM = 1 << 18  # pairs that a thread writes before they are passed on
 
@@ -32,7 +32,7 @@ class Rarity:
     @classmethod
     def begin(cls, texts: int, kinds: int, budget: int) -> Rarity:
         """Start with empty counters. Their number, and the width of the sketches, are as large as the budget allows."""
-        words = SKETCH_WORDS
+        words = LEAST_WORDS
         while words and words * 8 * kinds * texts > budget // 2:
             words //= 2
         counters = 1 << max(16, min(30, (budget // 4).bit_length() - 1))
@@ -52,8 +52,8 @@ def count_texts(context: MatchContext, rarity: Rarity, first: int, texts: pa.Lar
             list(pool.map(lambda part, held=sets.flat: _count(context, rarity, held, part), range(context.threads)))
             count = len(sets.kind)
             rarity.kind[first : first + count] = sets.kind
-            if rarity.sketch.shape[1]:
-                made = sketches(sets.flat, sets.bounds, rarity.sketch.shape[1])
+            if words := rarity.sketch.shape[1]:
+                made = sketches(sets.flat, sets.bounds, words * np.arange(len(sets.bounds))).reshape(-1, words)
                 for each in range(len(context.signer.kinds)):
                     begin = each * len(rarity.kind) + first
                     rarity.sketch[begin : begin + count] = made[each * count : (each + 1) * count]

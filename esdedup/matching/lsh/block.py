@@ -1,4 +1,8 @@
-"""A block: a set of texts that fits in memory. Its groups are compared and verified on all threads."""
+"""A block: a set of texts that fits in memory. Its groups are compared and verified on all threads.
+
+If long texts are in so many groups that few of them fit in memory together, only their sketches are held
+(`sketch_texts`, `sift_collisions`). The candidates that may be similar are then verified as a list.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from esdedup.columns.arrays import Flags, Numbers
+from esdedup.columns.arrays import Flags, Numbers, text_buffers
 from esdedup.matching.engine import PAIRS, MatchContext
 from esdedup.matching.groups import Groups, find_hot, groups_of, token_matrix
-from esdedup.matching.lsh.collide import HOT_WINDOW, Similarities, collide, sketches
+from esdedup.matching.lsh.collide import HOT_WINDOW, Similarities, collide
+from esdedup.matching.lsh.sketches import SketchedSets, sketch_starts, sketched_sets
 from esdedup.matching.signers.minhash_kernels import Tokens
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.verify.edits import word_edit_distances
@@ -33,17 +39,49 @@ class Block:
 
 def compare_collisions(context: MatchContext, postings: pa.Table, texts: pa.Table) -> tuple[pa.Table, int]:
     """Compare and verify whole groups; an `esdedup.matching.engine.CompareGroups`."""
+    block, groups = _read(postings, texts)
+    return collide_block(block, groups, context.hot, context.signer, context.rule, context.threads)
+
+
+def sketch_texts(context: MatchContext, numbers: Numbers, texts: pa.LargeStringArray) -> tuple[pa.Array, pa.Table]:
+    """Return the kind of each text, and the sketches of its sets; an `esdedup.matching.engine.SketchTexts`."""
+    sets = sketched_sets(context.signer, texts, context.threads)
+    sizes = np.diff(sets.bounds)
+    held = np.flatnonzero(sizes)
+    view, place = np.divmod(held, max(1, len(texts)))
+    ends = pa.py_buffer(8 * np.append(sets.starts[held], sets.starts[-1]))
+    sketch = pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(held), [None, ends, pa.py_buffer(sets.sketch)])
+    columns = {"view": view.astype(np.int8), "number": numbers[place], "size": sizes[held], "sketch": sketch}
+    return pa.array(sets.kind), pa.table(columns)
+
+
+def sift_collisions(
+    context: MatchContext, postings: pa.Table, texts: pa.Table, sketched: pa.Table
+) -> tuple[pa.Table, int]:
+    """Return candidates of whole groups that may be similar; an `esdedup.matching.engine.SiftGroups`."""
+    block, groups = _read(postings, texts, pa.nulls(len(texts), pa.large_string()))
+    kind = texts["kind"].to_numpy()
+    sizes = np.zeros((len(context.signer.kinds), len(kind)), np.int64)
+    sizes[sketched["view"].to_numpy(), np.searchsorted(block.numbers, sketched["number"].to_numpy())] = sketched["size"]
+    bounds = np.concatenate(([0], np.cumsum(sizes)))
+    data, ends = text_buffers(sketched["sketch"].cast(pa.large_binary()).combine_chunks())
+    sketch = data[ends[0] : ends[-1]].view(np.uint64)
+    sets = SketchedSets(np.empty(0, np.uint64), bounds, kind, sketch, sketch_starts(bounds))
+    rows, _, candidates = _collided(block, groups, context.hot, sets, context.signer, context.rule, context.threads)
+    return pa.table({"a": block.numbers[rows[:, 0]], "b": block.numbers[rows[:, 1]]}), candidates
+
+
+def _read(postings: pa.Table, texts: pa.Table, column: pa.LargeStringArray | None = None) -> tuple[Block, Groups]:
     numbers = texts["number"].to_numpy().astype(np.int64)
     block = Block(
         numbers,
-        texts["text"].cast(pa.large_string()).combine_chunks(),
-        token_matrix(texts["tokens"], context.signing.tokens),
+        texts["text"].cast(pa.large_string()).combine_chunks() if column is None else column,
+        token_matrix(texts["tokens"], pc.max(pc.list_value_length(texts["tokens"])).as_py()),
         texts["group_id"].to_numpy(),
         texts["stale"].to_numpy(zero_copy_only=False).astype(np.bool_),
     )
     places = np.searchsorted(numbers, postings["number"].to_numpy())
-    groups = groups_of(postings["token"].to_numpy(), places)
-    return collide_block(block, groups, context.hot, context.signer, context.rule, context.threads)
+    return block, groups_of(postings["token"].to_numpy(), places)
 
 
 def collide_block(
@@ -63,41 +101,11 @@ def collide_block(
     """
     compared = rule.verifier.compares
     if compared or len(signer.kinds) > 1:
-        flat, bounds, kind = signer.sets(signer.views(block.texts)).trimmed()
-        sketch = sketches(flat, bounds)
+        sets = sketched_sets(signer, block.texts, threads).trimmed()
     else:
-        flat, bounds, kind = np.empty(0, np.uint64), np.zeros(1, np.int64), np.zeros(len(block.numbers), np.int8)
-        sketch = np.empty((0, 0), np.uint64)
-    hot = find_hot(groups, block.tokens, hot_tokens)
-
-    def part(first: int, last: int) -> tuple[Numbers, Similarities, int]:
-        return collide(
-            groups.starts,
-            groups.members,
-            groups.columns,
-            first,
-            last,
-            hot.groups,
-            hot.alike,
-            block.tokens,
-            hot.tokens,
-            block.group_id,
-            block.stale,
-            flat,
-            bounds,
-            kind,
-            signer.signing.signer.tokens,
-            sketch,
-            rule.least,
-            HOT_WINDOW,
-        )
-
-    cuts = _even_cuts(groups, hot.groups, threads * _SLICES_A_THREAD)
-    with ThreadPoolExecutor(threads) as pool:
-        parts = list(pool.map(part, cuts[:-1], cuts[1:]))
-    rows = np.concatenate([found for found, _, _ in parts])
-    jaccard = np.concatenate([similarities for _, similarities, _ in parts])
-    candidates = sum(count for _, _, count in parts)
+        flat, bounds = np.empty(0, np.uint64), np.zeros(len(block.numbers) + 1, np.int64)
+        sets = SketchedSets(flat, bounds, np.zeros(len(block.numbers), np.int8), flat, bounds)
+    rows, jaccard, candidates = _collided(block, groups, hot_tokens, sets, signer, rule, threads)
     a, b, shared = rows.T
     distances = None
     if compared and (edits or rule.word_edit_distance is not None):
@@ -113,6 +121,45 @@ def collide_block(
         "shared_tokens": shared,
     }
     return pa.table(columns).cast(PAIRS), candidates
+
+
+def _collided(
+    block: Block,
+    groups: Groups,
+    hot_tokens: Tokens,
+    sets: SketchedSets,
+    signer: TextSigner,
+    rule: PairRule,
+    threads: int,
+) -> tuple[Numbers, Similarities, int]:
+    """Run `collide` on slices of the groups."""
+    hot = find_hot(groups, block.tokens, hot_tokens)
+    width = signer.signing.signer.tokens
+
+    def part(first: int, last: int) -> tuple[Numbers, Similarities, int]:
+        return collide(
+            groups.starts,
+            groups.members,
+            groups.columns,
+            first,
+            last,
+            hot.groups,
+            hot.alike,
+            block.tokens,
+            hot.tokens,
+            block.group_id,
+            block.stale,
+            *sets,
+            width,
+            rule.least,
+            HOT_WINDOW,
+        )
+
+    cuts = _even_cuts(groups, hot.groups, threads * _SLICES_A_THREAD)
+    with ThreadPoolExecutor(threads) as pool:
+        parts = list(pool.map(part, cuts[:-1], cuts[1:]))
+    rows, similarities = (np.concatenate([part[column] for part in parts]) for column in (0, 1))
+    return rows, similarities, sum(count for _, _, count in parts)
 
 
 def _even_cuts(groups: Groups, hot: Flags, slices: int) -> list[int]:

@@ -15,9 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from esdedup.columns.arrays import Flags, Numbers
-from esdedup.columns.hashing import Hashes, Offsets, ones
+from esdedup.columns.hashing import Hashes, Offsets
 from esdedup.columns.kernels import compiled
+from esdedup.matching.lsh.sketches import Sketches, too_different
 from esdedup.matching.signers.minhash_kernels import Tokens
+from esdedup.matching.signers.text_signer import Kinds
 
 HOT_LIMIT = 2000
 """A token with more distinct texts is hot: its texts are not all compared with each other."""
@@ -25,33 +27,7 @@ HOT_LIMIT = 2000
 HOT_WINDOW = 64
 """Number of texts that each text of a hot group is compared with, in each of the two orders."""
 
-SKETCH_WORDS = 8
-
-Kinds = npt.NDArray[np.int8]
-Sketches = npt.NDArray[np.uint64]
 Similarities = npt.NDArray[np.float64]
-
-
-@compiled
-def sketches(flat: Hashes, bounds: Offsets, words: int = SKETCH_WORDS) -> Sketches:
-    """Return a bitmap for each set, shape (n, words) of 64 bits: one bit for each shingle. `words` is a
-    power of two.
-    """
-    out = np.zeros((len(bounds) - 1, words), np.uint64)
-    for index in range(len(bounds) - 1):
-        for at in range(bounds[index], bounds[index + 1]):
-            bit = flat[at] & np.uint64(64 * words - 1)
-            out[index, bit >> np.uint64(6)] |= np.uint64(1) << (bit & np.uint64(63))
-    return out
-
-
-@compiled
-def distance(sketch: Sketches, a: int, b: int) -> int:
-    """Return the number of different bits in two sketches: at most the number of shingles in only one of the sets."""
-    apart = np.uint64(0)
-    for word in range(sketch.shape[1]):
-        apart += ones(sketch[a, word] ^ sketch[b, word])
-    return int(apart)
 
 
 @compiled
@@ -132,9 +108,13 @@ def verify_sets(
     bounds: Offsets,
     kind: Kinds,
     sketch: Sketches,
+    starts: Offsets,
     threshold: float,
 ) -> float:
-    """Return the exact Jaccard of two texts, or -1 below the threshold. Texts of two kinds meet in the lower one."""
+    """Return the exact Jaccard of two texts, or -1 below the threshold. Texts of two kinds meet in the lower one.
+
+    If the sets are not held (`flat` is empty), return 0 unless the sizes and the sketches rule the pair out.
+    """
     view = min(kind[a], kind[b]) * len(kind)
     a += view
     b += view
@@ -143,8 +123,10 @@ def verify_sets(
     if min(size_a, size_b) < threshold * max(size_a, size_b) - 1e-9:
         return -1.0
     need = needed_overlap(size_a, size_b, threshold)
-    if distance(sketch, a, b) > size_a + size_b - 2 * need:
+    if too_different(sketch, starts[a], starts[a + 1], starts[b], starts[b + 1], size_a + size_b - 2 * need):
         return -1.0
+    if len(flat) == 0:
+        return 0.0
     common = overlap(flat, bounds[a], bounds[a + 1], bounds[b], bounds[b + 1], need)
     if common < 0:
         return -1.0
@@ -189,8 +171,9 @@ def collide(
     flat: Hashes,
     bounds: Offsets,
     kind: Kinds,
-    width: int,
     sketch: Sketches,
+    sketch_starts: Offsets,
+    width: int,
     threshold: float,
     window: int,
 ) -> tuple[Numbers, Similarities, int]:
@@ -200,8 +183,9 @@ def collide(
     the second order of the members of hot groups, in the layout of `members`: positions within the group. `group_id`
     (n,) is the document or source that contains every copy of a text, or -1 if there are several or if it does not
     matter. Two texts of one group_id are not candidates. Only pairs with a text that is `stale` (n,) are verified. A
-    `threshold` of 0 keeps every candidate, with a similarity of -1. Texts of one `kind` (n,) meet in the first `width`
-    columns; texts of two kinds meet in those of the lower kind.
+    `threshold` of 0 keeps every candidate, with a similarity of -1. Without `flat`, a pair that may reach it has a
+    similarity of 0; see `verify_sets`. Texts of one `kind` (n,) meet in the first `width` columns; texts of two kinds
+    meet in those of the lower kind.
     """
     found = 0
     candidates = 0
@@ -233,7 +217,7 @@ def collide(
                     candidates += 1
                     similarity = -1.0
                     if threshold > 0:
-                        similarity = verify_sets(a, b, flat, bounds, kind, sketch, threshold)
+                        similarity = verify_sets(a, b, flat, bounds, kind, sketch, sketch_starts, threshold)
                         if similarity < 0:
                             continue
                     if found == len(rows):

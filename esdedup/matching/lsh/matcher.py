@@ -25,13 +25,15 @@ class Tokens(Matcher):
 
     def find(self, engine: Engine, context: MatchContext) -> Found:
         """Group the texts by token, and compare the texts of each group."""
-        from esdedup.matching.engine import Found
+        from esdedup.matching.engine import Found, GroupComparison
         from esdedup.matching.lsh import collide
-        from esdedup.matching.lsh.block import compare_collisions
+        from esdedup.matching.lsh.block import compare_collisions, sift_collisions, sketch_texts
+        from esdedup.matching.verify.listed import compare_listed
 
         texts = engine.collapse()
         collisions = engine.collide(collide.HOT_LIMIT)
-        candidates = engine.compare_groups(compare_collisions, context.with_hot(collisions.hot))
+        functions = GroupComparison(compare_collisions, sketch_texts, sift_collisions, compare_listed)
+        candidates = engine.compare_groups(functions, context.with_hot(collisions.hot))
         places = [f"token {token} is held by {count:,} texts" for token, count in collisions.hot]
         return Found(texts, collisions.tokens, candidates, len(places), places[:5])
 

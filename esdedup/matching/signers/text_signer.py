@@ -18,7 +18,6 @@ import pyarrow as pa
 from esdedup.columns.arrays import Flags, Numbers, text_buffers
 from esdedup.columns.hashing import Hashes, Offsets
 from esdedup.matching.groups import NO_TOKEN
-from esdedup.matching.lsh.collide import Kinds
 from esdedup.matching.signers.minhash_kernels import Tokens
 from esdedup.matching.signing import Shingling, Signing
 from esdedup.text.normalize import normalize
@@ -27,10 +26,14 @@ from esdedup.text.shingles import Shingled, few_shingles, shingle_sets
 from esdedup.text.splitting import SCRIPTS
 from esdedup.text.words import word_hashes
 
+Kinds = npt.NDArray[np.int8]
 Shares = npt.NDArray[np.float64]
 
 LEAST = 0.5
 """Texts on both sides of a border between lengths are signed by the same shingles if their Jaccard may be this."""
+
+SET_BYTES = 12
+"""Memory for each byte of a text, after its shingles are 64-bit numbers."""
 
 _NEAR_SCRIPT = 0.2
 """So are texts with this share of letters in the other script. Two texts with a Jaccard of 2/3, on both sides of the
@@ -50,12 +53,11 @@ class Sets(NamedTuple):
 
     def trimmed(self) -> Sets:
         """Return these sets without empty kinds, if only one is left."""
-        texts = len(self.kind)
-        kinds = np.unique(self.kind)
+        texts, kinds = len(self.kind), np.unique(self.kind)
         if len(kinds) != 1:
             return self
         first = int(kinds[0]) * texts
-        whole = self.bounds[first] == 0 and self.bounds[first + texts] == len(self.flat)
+        whole = self.bounds[first] == 0 and self.bounds[first + texts] == self.bounds[-1]
         return Sets(self.flat, self.bounds[first : first + texts + 1], np.zeros_like(self.kind)) if whole else self
 
 

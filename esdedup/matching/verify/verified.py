@@ -9,8 +9,9 @@ import pyarrow as pa
 
 from esdedup.columns.arrays import Numbers
 from esdedup.matching.exact.prefixes import similarities
-from esdedup.matching.lsh.collide import Kinds, Similarities, sketches
-from esdedup.matching.signers.text_signer import TextSigner
+from esdedup.matching.lsh.collide import Similarities
+from esdedup.matching.lsh.sketches import sketched_sets
+from esdedup.matching.signers.text_signer import Kinds, TextSigner
 from esdedup.matching.verify.edits import Distances, word_edit_distances
 from esdedup.matching.verify.protocol import PairRule
 from esdedup.matching.verify.threads import measured
@@ -33,13 +34,11 @@ def verify(
     """Verify the candidates a[i], b[i] (indices into `texts`): by Jaccard with `verify exact`, and by words if they are
     limited. The caller checks all other rules.
     """
-    flat, bounds, kind = signer.sets(signer.views(texts)).trimmed()
-    sketch = sketches(flat, bounds)
-    least = rule.least
-    jaccard = measured(threads, lambda one, two: similarities(one, two, flat, bounds, kind, sketch, least), a, b)
+    sets, least = sketched_sets(signer, texts, threads).trimmed(), rule.least
+    jaccard = measured(threads, lambda one, two: similarities(one, two, *sets, least), a, b)
     kept = np.flatnonzero(jaccard >= least)
     distances = word_edit_distances(texts, a[kept], b[kept], threads)
     if rule.word_edit_distance is not None:
         near = distances <= rule.word_edit_distance
         kept, distances = kept[near], distances[near]
-    return Verified(kept, jaccard[kept], distances, kind)
+    return Verified(kept, jaccard[kept], distances, sets.kind)

@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from esdedup.columns.arrays import Numbers
 from esdedup.columns.components import roots, unite
+from esdedup.columns.cuts import Cutter
 from esdedup.engines.cluster_tables import create_pairs
-from esdedup.engines.local.cuts import Cutter
 from esdedup.engines.local.scan import LocalScan
 from esdedup.matching.engine import PAIRS, Engine, Found, MatchContext
 from esdedup.matching.groups import token_matrix

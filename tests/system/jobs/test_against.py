@@ -79,7 +79,7 @@ def test_inside_a_longer_text(tmp_path: Path, new: Path) -> None:
 def test_other_settings_than_those_of_the_reference(tmp_path: Path, new: Path) -> None:
     store = tmp_path / "old.duckdb"
     esdedup.index(jsonl(tmp_path / "old.jsonl", {"o": OLD[0]}), store=store)
-    with pytest.raises(StoreSettingsError, match=r"shingle char:4, you requested char:9"):
+    with pytest.raises(StoreSettingsError, match=r"shingle char:5, you requested char:9"):
         esdedup.dedupe(new, out=tmp_path / "a", against=store, shingle="char:9")
 
 

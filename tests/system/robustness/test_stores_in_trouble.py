@@ -41,7 +41,7 @@ def check_usable(undisturbed: Path, store: Path) -> None:
     ("options", "words"),
     [
         (["--rows", "4"], "the store has rows 5, you requested 4"),
-        (["--shingle", "word:3"], "the store has shingle char:4, you requested word:3"),
+        (["--shingle", "word:3"], "the store has shingle char:5, you requested word:3"),
         (["--preset", "weissman"], "the store has min-chars 0, you requested 75"),
     ],
 )

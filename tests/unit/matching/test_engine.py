@@ -15,11 +15,13 @@ import esdedup
 from esdedup.columns.arrays import text_buffers, text_column
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import content_hashes
+from esdedup.demo.copies import documents, short_rows
 from esdedup.engines import ENGINES
 from esdedup.engines.local.engine import LocalEngine
 from esdedup.errors import SettingsError, UsageError
 from esdedup.matching.engine import SIGNATURES, MatchContext, Sentences
 from esdedup.matching.groups import token_lists
+from esdedup.matching.lsh import block
 from esdedup.matching.protocol import MATCHERS, Scanning
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import Signing
@@ -30,10 +32,15 @@ SIGNING = Signing()
 
 
 def both(
-    texts: list[str], scanning: Scanning, group_ids: list[int] | None = None, stale: list[str] | None = None
+    texts: list[str],
+    scanning: Scanning,
+    group_ids: list[int] | None = None,
+    stale: list[str] | None = None,
+    signing: Signing = SIGNING,
+    budget: int = 2**26,
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]], Any, Any]:
     """The pairs of the engine of lists and of the local one, and what the matcher has found on each."""
-    signer = TextSigner(SIGNING)
+    signer = TextSigner(signing)
     column = text_column(texts)
     hashes = content_hashes(*text_buffers(column))
     tokens = token_lists(signer.tokens(signer.views(column))).to_pylist()
@@ -43,7 +50,7 @@ def both(
     ]
     known = dict(zip((int(hash_) for hash_ in hashes), texts, strict=True))
     changed = None if stale is None else {int(hash_) for hash_ in content_hashes(*text_buffers(text_column(stale)))}
-    context = MatchContext(SIGNING, scanning.rule, 2)
+    context = MatchContext(signing, scanning.rule, 2)
 
     def fetch(wanted: pa.Table) -> Iterator[pa.RecordBatch]:
         named = wanted["hash"].combine_chunks()
@@ -51,11 +58,11 @@ def both(
 
     table = pa.Table.from_pylist(rows, SIGNATURES)
     stale = None if changed is None else pa.table({"hash": np.array(sorted(changed), np.uint64)})
-    sentences = Sentences(SIGNING.tokens, lambda _: [(0, table)], fetch, stale)
+    sentences = Sentences(signing.tokens, lambda _: [(0, table)], fetch, stale)
     pairs, found = [], []
     for engine in (ListEngine, LocalEngine):
         with Database(memory=2**28, threads=2) as scratch:
-            found.append(scanning.matcher.find(engine(scratch, sentences, 2**26, 2), context))
+            found.append(scanning.matcher.find(engine(scratch, sentences, budget, 2), context))
             pairs.append(scratch.table("SELECT * EXCLUDE closeness FROM pairs ORDER BY a, b").to_pylist())
     return *pairs, *found  # type: ignore[return-value]
 
@@ -97,6 +104,28 @@ def test_only_pairs_with_stale_texts_are_found_on_any_engine() -> None:
     assert found == expected
     assert lists == pairs
     assert 0 < len(pairs) < len(both(texts, Scanning(jaccard=0.5))[1])
+
+
+@pytest.mark.parametrize("word_edit_distance", [None, 40])
+def test_long_texts_are_sifted_by_sketches(word_edit_distance: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    records = Signing.of(unit="record")
+    scanning = Scanning(jaccard=0.7, word_edit_distance=word_edit_distance)
+    texts = [text.text for text in documents(150, 3, longest=8000)] + [row.text for row in short_rows(150, 3)]
+    sifted: list[int] = []
+    sift = block.sift_collisions
+
+    def counted(context: MatchContext, *tables: pa.Table) -> tuple[pa.Table, int]:
+        sifted.append(1)
+        return sift(context, *tables)
+
+    monkeypatch.setattr(block, "sift_collisions", counted)
+    lists, pairs, found, expected = both(texts, scanning, signing=records)
+    assert not sifted
+    _, by_sketches, _, also = both(texts, scanning, signing=records, budget=2**16)
+    assert sifted
+    assert lists == pairs == by_sketches
+    assert found == expected == also
+    assert len(pairs) > 20
 
 
 def test_hot_tokens_are_cut_alike_on_any_engine(monkeypatch: pytest.MonkeyPatch) -> None:

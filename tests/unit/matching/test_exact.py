@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from esdedup.matching.exact.prefixes import count_shingles, group_ends, join, prefixes
-from esdedup.matching.lsh.collide import needed_overlap, sketches
+from esdedup.matching.lsh.collide import needed_overlap
+from esdedup.matching.lsh.sketches import sketches
 from esdedup.matching.protocol import Scanning
 from esdedup.matching.signing import Signing
 from tests.support.collisions import TIGHT, Row, collide
@@ -119,7 +120,8 @@ def test_join_meets_every_true_pair(sets: list[frozenset[int]], threshold: float
     order = np.lexsort((number, size, token))
     token, number, size, place = token[order], number[order], size[order], place[order]
     ends = group_ends(token)
-    sketch = sketches(flat, bounds, 1 << log_words)
+    words = 1 << log_words
+    sketch = sketches(flat, bounds, words * np.arange(len(bounds))).reshape(-1, words)
     rows = np.empty((room, 2), np.int32)
     met: set[tuple[int, int]] = set()
     group = member = 0

@@ -1,0 +1,248 @@
+"""Groups of texts with a common token on the local engine: found, cut into ranges, and compared.
+
+A range is a run of whole groups whose texts fit in memory together. Groups come in the order of their connected
+components, so that most texts are in one range. Long texts of one language share many tokens by chance; then nearly all
+of them are one component, and each would be in many ranges. Instead, their sketches are compared first, and they
+themselves only if those are similar.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from esdedup.columns.components import roots, unite_runs
+from esdedup.columns.cuts import Cutter, whole_groups
+from esdedup.columns.database import Database
+from esdedup.engines.cluster_tables import create_pairs
+from esdedup.engines.local.local_texts import LocalTexts
+from esdedup.matching.engine import GroupComparison, MatchContext
+from esdedup.matching.groups import runs
+from esdedup.matching.signers.minhash_kernels import COLUMN_BITS
+from esdedup.matching.signers.text_signer import SET_BYTES
+
+_ROW_BYTES = 64  # of a text's row beside its characters and tokens
+_COPIES = 2
+"""If texts are in more ranges than this on average, they are compared by sketches first."""
+
+_SORTS = 2
+"""Copies of a block's rows that are held while they are joined and sorted."""
+
+_GROUPING_BYTES = 40  # token, number, order and member of one posting while it is grouped in memory
+
+_OF_TEXTS = "FROM texts t JOIN signatures s ON s.rowid = t.first"
+
+
+def hold_postings(db: Database, columns: int, budget: int) -> int:
+    """Fill the table `held` with the postings (token, number) of every token that two or more texts have, one of them
+    stale. Return the number of these tokens.
+
+    As many columns of tokens at once as fit in memory; a column that does not fit is grouped by DuckDB.
+    """
+    db.execute("CREATE OR REPLACE TABLE held (token BIGINT, number INTEGER)")
+    counts = [0] * columns
+    for column, count in db.rows(
+        f"SELECT token & {(1 << COLUMN_BITS) - 1} AS place, count(token) FROM "
+        f"(SELECT unnest(s.tokens) AS token {_OF_TEXTS}) WHERE token IS NOT NULL GROUP BY place"
+    ):
+        counts[column] = count
+    stale = db.arrays("SELECT stale FROM texts ORDER BY number")["stale"]
+    most, found, first = budget // _GROUPING_BYTES, 0, 0
+    while first < columns:
+        last = first + 1
+        while last < columns and sum(counts[first : last + 1]) <= most:
+            last += 1
+        total = sum(counts[first:last])
+        if total > most:
+            found += _hold_column(db, first)
+        elif total:
+            found += _hold_columns(db, first, last, total, stale)
+        first = last
+    return found
+
+
+def _hold_columns(db: Database, first: int, last: int, total: int, stale: npt.NDArray[np.bool_]) -> int:
+    """Hold the columns from `first` to `last` (exclusive), which have `total` postings. They are grouped in memory."""
+    tokens, numbers, filled = np.empty(total, np.int64), np.empty(total, np.int32), 0
+    for batch in db.batches(f"SELECT t.number, s.tokens[{first + 1}:{last}] AS tokens {_OF_TEXTS} ORDER BY t.number"):
+        lists = batch["tokens"]
+        flat, lengths = lists.flatten(), lists.value_lengths().to_numpy()
+        of = np.repeat(batch["number"].to_numpy(), lengths)
+        if flat.null_count:
+            of, flat = of[flat.is_valid().to_numpy(zero_copy_only=False)], flat.drop_null()
+        end = filled + len(flat)
+        tokens[filled:end], numbers[filled:end] = flat.to_numpy(), of
+        filled = end
+    ends, members = runs(tokens, np.argsort(tokens, kind="stable"))
+    if not len(ends):
+        return 0
+    sizes = np.diff(ends, prepend=0)
+    wanted = np.logical_or.reduceat(stale[numbers[members]], ends - sizes)
+    members = members[np.repeat(wanted, sizes)]
+    db.insert("held", pa.table({"token": tokens[members], "number": numbers[members]}))
+    return int(wanted.sum())
+
+
+def _hold_column(db: Database, column: int) -> int:
+    """Hold one column. Tokens of different columns are never equal, so DuckDB groups each alone."""
+    token = f"s.tokens[{column + 1}]"
+    db.execute(
+        f"""
+        CREATE OR REPLACE TEMP TABLE shared AS SELECT {token} AS token {_OF_TEXTS} WHERE {token} IS NOT NULL
+        GROUP BY 1 HAVING count(*) > 1 AND bool_or(t.stale)
+        """
+    )
+    db.execute(f"INSERT INTO held SELECT shared.token, t.number {_OF_TEXTS} JOIN shared ON shared.token = {token}")
+    found = db.count("SELECT count(*) FROM shared")
+    db.execute("DROP TABLE shared")
+    return found
+
+
+class GroupScan:
+    """The groups in `held` are compared in ranges, each once."""
+
+    def __init__(self, engine: LocalTexts, functions: GroupComparison, context: MatchContext) -> None:
+        self._engine = engine
+        self._db = engine.db
+        self._functions = functions
+        self._context = context
+        self._row = _ROW_BYTES + 8 * engine.sentences.tokens
+
+    def compare(self) -> int:
+        """Store the pairs. Return the number of candidates."""
+        engine, db = self._engine, self._db
+        ranges = engine.stage("order", self._order)
+        found = engine.result("candidates") or 0
+        compare = self._sifted if engine.result("by sketches") else self._compared
+        for done in range(engine.result("ranges") or 0, ranges):
+            postings = db.table("SELECT token, number FROM postings WHERE range = ? ORDER BY token, number", [done])
+            table, pairs, candidates = compare(done, postings)
+            found += candidates
+            with db.transaction():
+                db.insert(table, pairs)
+                engine.finish("ranges", done + 1)
+                engine.finish("candidates", found)
+            engine.sentences.progress(done + 1, ranges)
+        if engine.result("by sketches"):
+            engine.stage("bring", lambda: engine.bring("WHERE number IN (SELECT a FROM met UNION SELECT b FROM met)"))
+            engine.compare_pairs(self._functions.verify, self._context)
+        return found
+
+    def _compared(self, which: int, postings: pa.Table) -> tuple[str, pa.Table, int]:
+        texts = self._db.table(
+            "SELECT number, group_id, stale, text, tokens FROM active WHERE range = ? ORDER BY number", [which]
+        )
+        return "pairs", *self._functions.compare(self._context, postings, texts)
+
+    def _sifted(self, which: int, postings: pa.Table) -> tuple[str, pa.Table, int]:
+        of_range = "SEMI JOIN (SELECT number FROM postings WHERE range = ?) USING (number)"
+        texts = self._db.table(
+            "SELECT t.number, t.group_id, t.stale, k.kind, s.tokens FROM texts t JOIN kinds k USING (number) "
+            f"JOIN signatures s ON s.rowid = t.first {of_range} ORDER BY t.number",
+            [which],
+        )
+        sketches = self._db.table(
+            f"SELECT view, number, size, sketch FROM sketches {of_range} ORDER BY view, number", [which]
+        )
+        return "met", *self._functions.sift(self._context, postings, texts, sketches)
+
+    def _order(self) -> int:
+        """Give each posting a range, and bring what is compared. Return the number of ranges."""
+        db, rule = self._db, self._context.rule
+        self._connect()
+        ranges = self._cut(
+            f"SELECT number, {self._row} + {SET_BYTES} * length AS cost FROM texts SEMI JOIN held USING (number)"
+        )
+        fresh = db.count("SELECT count(*) FROM postings WHERE fresh")
+        by_sketches = rule.least > 0 and fresh > _COPIES * db.count("SELECT count(DISTINCT number) FROM held")
+        self._engine.finish("by sketches", int(by_sketches))
+        if by_sketches:
+            self._sketch()
+            ranges = self._cut(
+                f"SELECT number, ({self._row} + sum(octet_length(sketch)))::BIGINT AS cost "
+                "FROM sketches GROUP BY number"
+            )
+            db.execute("CREATE OR REPLACE TABLE met (a INTEGER, b INTEGER)")
+        else:
+            self._bring()
+        create_pairs(db)
+        db.execute("DROP TABLE components")
+        return ranges
+
+    def _connect(self) -> None:
+        """Make the table `components` (number, component) of the texts that are connected by groups."""
+        db = self._db
+        parent = np.arange(db.count("SELECT count(*) FROM texts"), dtype=np.int32)
+        last = (-1, -1)
+        for tokens, numbers in self._engine.batches("SELECT token, number FROM held ORDER BY token"):
+            unite_runs(parent, tokens, numbers, *last)
+            last = (int(tokens[-1]), int(numbers[-1]))
+        number = db.arrays("SELECT DISTINCT number FROM held ORDER BY number")["number"]
+        component = roots(parent, number.astype(np.int64)).astype(np.int32)
+        db.create("components", pa.table({"number": number, "component": component}))
+
+    def _cut(self, costs: str) -> int:
+        """Make the table `postings`: those that are held, with their ranges. Return the number of ranges."""
+        db = self._db
+        db.execute("CREATE OR REPLACE TABLE postings (range BIGINT, token BIGINT, number INTEGER, fresh BOOLEAN)")
+        cutter = Cutter(db.count("SELECT count(*) FROM texts"), self._engine.budget)
+        ordered = self._engine.batches(
+            f"SELECT h.token, h.number, p.cost FROM held h JOIN components c USING (number) JOIN ({costs}) p "
+            "USING (number) ORDER BY c.component, h.token, h.number"
+        )
+        ranges = 0
+        for tokens, numbers, cost in whole_groups(ordered):
+            cut = cutter.cut(tokens, numbers, cost)
+            ranges = int(cut.ranges[-1]) + 1
+            rows = {"range": cut.ranges, "token": tokens, "number": numbers.astype(np.int32), "fresh": cut.firsts}
+            db.insert("postings", pa.table(rows))
+        return ranges
+
+    def _sketch(self) -> None:
+        """Make the tables `kinds` (number, kind) and `sketches` (view, number, size, sketch)."""
+        db = self._db
+        db.execute("CREATE OR REPLACE TABLE kinds (number INTEGER, kind TINYINT)")
+        db.execute("CREATE OR REPLACE TABLE sketches (view TINYINT, number INTEGER, size INTEGER, sketch BLOB)")
+        for numbers, texts in self._engine.text_blocks("SEMI JOIN held USING (number)", SET_BYTES):
+            kind, sketches = self._functions.sketch(self._context, numbers, texts)
+            db.insert("kinds", pa.table({"number": numbers, "kind": kind}))
+            db.insert("sketches", sketches)
+
+    def _bring(self) -> None:
+        """Make the table `active`: the texts of each range, and what else is compared."""
+        db = self._db
+        db.execute(
+            f"""
+            CREATE OR REPLACE TABLE active (
+                range BIGINT, number INTEGER, group_id BIGINT, stale BOOLEAN, text VARCHAR, tokens BIGINT[]);
+            CREATE OR REPLACE TABLE placed AS
+            SELECT p.range, p.number, t.first, t.group_id, t.stale, t.hash, 2 * t.length + {self._row} AS bytes
+            FROM postings p JOIN texts t USING (number) WHERE p.fresh ORDER BY p.range, p.number
+            """
+        )
+        compares = self._context.rule.verifier.compares or len(self._context.signer.kinds) > 1
+        for first, end in self._blocks():
+            rows = db.table(
+                "SELECT p.range, p.number, p.group_id, p.stale, p.hash, s.tokens "
+                f"FROM (SELECT * FROM placed WHERE range >= {first} AND range < {end}) p "
+                "JOIN signatures s ON s.rowid = p.first ORDER BY p.range, p.number"
+            )
+            text = self._engine.texts_of(rows["hash"].to_numpy()) if compares else pa.array([""] * len(rows))
+            db.insert("active", rows.drop_columns("hash").add_column(4, "text", text))
+            db.execute("CHECKPOINT")  # long texts do not stay in memory until a whole row group is there
+        db.execute("DROP TABLE placed")
+
+    def _blocks(self) -> Iterator[tuple[int, int]]:
+        """Yield runs of ranges (first, end) whose rows in `placed` fit in the budget while they are sorted."""
+        sizes = self._db.rows("SELECT range, sum(bytes)::BIGINT FROM placed GROUP BY range ORDER BY range")
+        first = held = 0
+        for number, size in sizes:
+            if held and held + size > self._engine.budget // _SORTS:
+                yield first, number
+                first, held = number, 0
+            held += size
+        if held:
+            yield first, int(sizes[-1][0]) + 1
