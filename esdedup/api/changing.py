@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Unpack
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from esdedup.api.results import Added, Indexed, Removed, Status, Summary
-from esdedup.api.sources import Address, SourceArgument, source_names
+from esdedup.api.sources import Address
+from esdedup.api.tables import named_sources
 
 if TYPE_CHECKING:
     from esdedup.api.keywords import FindOptions, IndexOptions, ResourceOptions, RunOptions
@@ -14,7 +16,7 @@ Table = Literal["jsonl", "parquet"]
 
 
 def run(
-    *sources: SourceArgument,
+    *sources: Any,
     out: Address,
     store: Address | None = None,
     table: Table = "jsonl",
@@ -22,6 +24,7 @@ def run(
     fresh: bool = False,
     keep_generations: int = 0,
     keep_going: bool = False,
+    columns: str | Sequence[str] | None = None,
     quiet: bool = False,
     **options: Unpack[RunOptions],
 ) -> Summary:
@@ -30,7 +33,8 @@ def run(
     Repeat the call to finish a killed job. A completed job only writes its files again.
 
     Args:
-        sources: Files, folders or patterns; a list holds paths, never patterns.
+        sources: Files, folders or patterns; a list holds paths, never patterns. Or one table in memory: of pandas,
+            polars, pyarrow or DuckDB, a Hugging Face Dataset, or a list of dicts.
         out: Folder for the files.
         store: Address of the store. Default: store.duckdb in `out`.
         table: Format of pairs and clusters.
@@ -38,6 +42,7 @@ def run(
         fresh: Replace the store by a new one when the job is finished.
         keep_generations: With `fresh`, on a server: keep this many older generations.
         keep_going: Continue after a missing or damaged source; it is listed under `damaged`.
+        columns: Columns of a table whose texts are compared. Default: `text`, or the only column of strings.
         quiet: Show no progress.
         options: Options of reading, signing, scanning and resources, see `esdedup.api.keywords.RunOptions`.
 
@@ -56,22 +61,24 @@ def run(
     from esdedup.jobs import verbs
     from esdedup.jobs.accounting import refuse_nothing
 
-    summary = Summary.of(
-        verbs.run(
-            *source_names(sources), out=out, store=store, table=table, report=report, fresh=fresh,
-            keep_generations=keep_generations, keep_going=keep_going, quiet=quiet, **options,
-        )
-    )  # fmt: skip
+    with named_sources(sources, columns, dict(options)) as (names, reading):
+        summary = Summary.of(
+            verbs.run(
+                *names, out=out, store=store, table=table, report=report, fresh=fresh,
+                keep_generations=keep_generations, keep_going=keep_going, quiet=quiet, **reading,
+            )
+        )  # fmt: skip
     refuse_nothing(summary.records, summary.settings["unit"], summary)
     return summary
 
 
 def index(
-    *sources: SourceArgument,
+    *sources: Any,
     store: Address,
     fresh: bool = False,
     keep_generations: int = 0,
     keep_going: bool = False,
+    columns: str | Sequence[str] | None = None,
     quiet: bool = False,
     **options: Unpack[IndexOptions],
 ) -> Indexed:
@@ -81,11 +88,13 @@ def index(
     this is one of several machines that load the same sources into a store on a server.
 
     Args:
-        sources: Files, folders or patterns; a list holds paths, never patterns.
+        sources: Files, folders or patterns; a list holds paths, never patterns. Or one table in memory: of pandas,
+            polars, pyarrow or DuckDB, a Hugging Face Dataset, or a list of dicts.
         store: Address of the store.
         fresh: Replace the store by a new one when the job is finished.
         keep_generations: With `fresh`, on a server: keep this many older generations.
         keep_going: Continue after a missing or damaged source.
+        columns: Columns of a table whose texts are compared. Default: `text`, or the only column of strings.
         quiet: Show no progress.
         options: Options of reading, signing and resources, see `esdedup.api.keywords.IndexOptions`.
 
@@ -102,12 +111,13 @@ def index(
     """
     from esdedup.jobs import verbs
 
-    return Indexed.of(
-        verbs.index(
-            *source_names(sources), store=store, fresh=fresh, keep_generations=keep_generations, keep_going=keep_going,
-            quiet=quiet, **options,
-        )
-    )  # fmt: skip
+    with named_sources(sources, columns, dict(options)) as (names, reading):
+        return Indexed.of(
+            verbs.index(
+                *names, store=store, fresh=fresh, keep_generations=keep_generations, keep_going=keep_going,
+                quiet=quiet, **reading,
+            )
+        )  # fmt: skip
 
 
 def scan(
@@ -149,13 +159,14 @@ def scan(
 
 
 def add(
-    *sources: SourceArgument,
+    *sources: Any,
     store: Address,
     out: Address | None = None,
     table: Table = "jsonl",
     report: bool = True,
     keep_going: bool = False,
     matches: int = 20,
+    columns: str | Sequence[str] | None = None,
     quiet: bool = False,
     **options: Unpack[RunOptions],
 ) -> Added:
@@ -164,13 +175,15 @@ def add(
     Options of scanning are those of the last scan. Others, or changes to a large part of the store, mean a full scan.
 
     Args:
-        sources: Files, folders or patterns; a list holds paths, never patterns.
+        sources: Files, folders or patterns; a list holds paths, never patterns. Or one table in memory: of pandas,
+            polars, pyarrow or DuckDB, a Hugging Face Dataset, or a list of dicts.
         store: Address of the store.
         out: Folder for the result files. Default: write none.
         table: Format of pairs and clusters.
         report: Write report.html.
         keep_going: Continue after a missing or damaged source.
         matches: Return this many of the new sentences that match another.
+        columns: Columns of a table whose texts are compared. Default: `text`, or the only column of strings.
         quiet: Show no progress.
         options: Options of reading, signing, scanning and resources, see `esdedup.api.keywords.RunOptions`.
 
@@ -187,12 +200,13 @@ def add(
     """
     from esdedup.jobs import verbs
 
-    return Added.of(
-        verbs.add(
-            *source_names(sources), store=store, out=out, table=table, report=report, keep_going=keep_going,
-            matches=matches, quiet=quiet, **options,
-        )
-    )  # fmt: skip
+    with named_sources(sources, columns, dict(options), needs_ids=True) as (names, reading):
+        return Added.of(
+            verbs.add(
+                *names, store=store, out=out, table=table, report=report, keep_going=keep_going, matches=matches,
+                quiet=quiet, **reading,
+            )
+        )  # fmt: skip
 
 
 def remove(*documents: str, store: Address, quiet: bool = False, **options: Unpack[ResourceOptions]) -> Removed:

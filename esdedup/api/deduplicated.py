@@ -141,11 +141,17 @@ class Deduplicated(Generic[T]):
     def _repr_html_(self) -> str:
         from esdedup.output.record_counts import in_words
 
-        texts = dict(zip(map(str, self._source.ids), self._source.texts.to_pylist(), strict=True))
+        def text(row: int) -> str | None:
+            found: str | None = self._source.texts[row].as_py() if row >= 0 else None
+            return found
+
+        drops = self._drops
         rows = "".join(
-            f"<tr><td>{escape(row['reason'])}</td><td>{_number(row)}</td><td>{_cell(texts[str(row['id'])])}</td>"
-            f"<td>{_cell(row.get('reference_text') or texts.get(str(row['kept'])))}</td></tr>"
-            for row in self.dropped[:_SHOWN]
+            f"<tr><td>{escape(shown['reason'])}</td><td>{_number(shown)}</td><td>{_cell(text(row))}</td>"
+            f"<td>{_cell(shown.get('reference_text') or text(kept))}</td></tr>"
+            for shown, row, kept in zip(
+                self.dropped[:_SHOWN], drops.row[:_SHOWN].tolist(), drops.kept[:_SHOWN].tolist(), strict=True
+            )
         )
         more = len(self.dropped) - _SHOWN
         rest = f"<p>… {more:,} more</p>" if more > 0 else ""

@@ -111,7 +111,9 @@ def dedupe(
         ['One text here.', 'Another.']
         >>> esdedup.dedupe("corpus.jsonl.zst", out="clean").records  # doctest: +SKIP
     """
-    if len(sources) == 1 and isinstance(sources[0], Iterator):
+    if against is None:
+        against = ()
+    if len(sources) == 1 and isinstance(sources[0], Iterator) and not hasattr(sources[0], "__arrow_c_stream__"):
         sources = (list(sources[0]),)
     if len(sources) == 1 and (held := table_in(sources[0])) is not None:
         unfit = {"out": out, "store": store, "kinds": kinds, "annotate": annotate or None, "dry_run": dry_run or None}

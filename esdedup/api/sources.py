@@ -23,8 +23,8 @@ def source_names(arguments: Iterable[SourceArgument]) -> Iterator[str]:
             continue
         if hasattr(argument, "shape") or hasattr(argument, "__arrow_c_stream__"):
             raise UsageError(
-                f"a source is {type(argument).__name__}, a table in memory: write it to a file first, or use "
-                "esdedup.dedupe or esdedup.cluster_texts"
+                f"a source is {type(argument).__name__}, a table in memory, which run, index, add, dedupe and "
+                "cluster_texts take; write it to a file first"
             )
         if not isinstance(argument, Iterable):
             raise UsageError(f"a source is {type(argument).__name__}; give a path, a pattern or a list of paths")
@@ -39,20 +39,24 @@ def source_names(arguments: Iterable[SourceArgument]) -> Iterator[str]:
 def table_in(argument: object) -> object | None:
     """Return a table in memory, if the argument of `dedupe` is one; None if it names files.
 
-    Raises `UsageError` for a list of strings that are all names of files: a list of `Path` would be meant as files.
+    Raises `UsageError` for a list of strings that name files: a list of `Path` would be meant as files.
     """
     if isinstance(argument, str | Path):
         return None
-    if isinstance(argument, Iterator):
+    if isinstance(argument, Iterator) and not hasattr(argument, "__arrow_c_stream__"):
         argument = list(argument)
     if not isinstance(argument, list | tuple | set | frozenset):
         return argument
     items = list(argument)
     if items and all(isinstance(item, Path) for item in items):
         return None
-    if items and all(isinstance(item, str) and len(item) < _LONGEST_NAME and Path(item).exists() for item in items):
+    files = [item for item in items if isinstance(item, str) and len(item) < _LONGEST_NAME and Path(item).exists()]
+    # a word may happen to be the name of a file, but hardly with its ending
+    some = next((item for item in files if Path(item).suffix), None)
+    if files and (len(files) == len(items) or some is not None):
+        which = "every string" if len(files) == len(items) else "a string"
         raise UsageError(
-            "every string of the list names a file; wrap them in pathlib.Path if the files are meant, as in "
-            f"[Path({items[0]!r}), …]"
+            f"{which} of the list names a file; wrap them in pathlib.Path if the files are meant, as in "
+            f"[Path({some or files[0]!r}), …]"
         )
     return items

@@ -9,7 +9,7 @@ import rich_click as click
 import esdedup
 from esdedup.analysis.kind_names import KINDS
 from esdedup.cli.completion import complete_files
-from esdedup.cli.declared import resource_options, scan_options, signing_options, source_options, verb_option
+from esdedup.cli.declared import hiding, resource_options, scan_options, signing_options, source_options, verb_option
 from esdedup.cli.defaults import Command
 from esdedup.cli.shared_options import (
     ADDRESSES,
@@ -30,6 +30,7 @@ def _listed(context: click.Context, parameter: click.Parameter, value: str | Non
     return None if value is None else [kind.strip() for kind in value.split(",")]
 
 
+@hiding("linkage", "limit")
 @click.command(cls=Command)
 @sources_argument
 @out_option("Folder for the files; not needed with --dry-run.", metavar="OUTDIR")

@@ -38,6 +38,18 @@ def bundle(*options: Decorator) -> Callable[[F], F]:
     return decorate
 
 
+def hiding(*names: str) -> Callable[[click.Command], click.Command]:
+    """Leave options that do not apply to a command out of its help. Those who give them are told so."""
+
+    def decorate(command: click.Command) -> click.Command:
+        for parameter in command.params:
+            if isinstance(parameter, click.Option) and parameter.name in names:
+                parameter.hidden = True
+        return command
+
+    return decorate
+
+
 def default_of(verb: Callable[..., Any], parameter: str) -> Any:
     """Return the default of a parameter of a Python verb. Defaults are only in its signature."""
     return inspect.signature(verb).parameters[parameter].default

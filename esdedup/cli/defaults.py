@@ -119,6 +119,16 @@ class Command(click.RichCommand):
         shown = [f"{max(each.opts, key=len)} {each.make_metavar(ctx)}" for each in required]
         return [*super().collect_usage_pieces(ctx), *shown]
 
+    def _refuse_repeated(self, ctx: click.Context, given: list[str]) -> None:
+        """Raise `UsageError` for an option that is given more than once, if only its last value would count."""
+        _, _, order = self.make_parser(ctx).parse_args(list(given))
+        for parameter in order:
+            single = isinstance(parameter, click.Option) and not (
+                parameter.multiple or parameter.count or parameter.is_flag
+            )
+            if single and order.count(parameter) > 1:
+                raise UsageError(f"{parameter.opts[-1]} is given more than once; give it once")
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments, then remove the file options that do not go with them."""
         given = list(args)
@@ -130,6 +140,7 @@ class Command(click.RichCommand):
                 _, stray, _ = self.make_parser(ctx).parse_args(given)
                 refuse_stray_store(ctx, stray)
             raise
+        self._refuse_repeated(ctx, given)
         sources = {name: ctx.get_parameter_source(name) for name in ctx.params}
         typed = {name: ctx.params[name] for name, source in sources.items() if source == ParameterSource.COMMANDLINE}
         from_files = {

@@ -60,14 +60,16 @@ def summary_text(summary: Summary, out: Path | None, store: Path | str) -> str:
     return "\n\n".join(parts)
 
 
-def count_lines(counts: Mapping[str, int | None]) -> list[str]:
+def count_lines(counts: Mapping[str, int | None], unit: str = "sentence") -> list[str]:
     """One line for each count."""
-    return [f"{_number(count):>15}  {name.replace('_', ' ')}" for name, count in counts.items()]
+    names = [name.replace("_", " ").replace("sentences", f"{unit}s") for name in counts]
+    return [f"{_number(count):>15}  {name}" for name, count in zip(names, counts.values(), strict=True)]
 
 
 def counts_text(done: Summary | Indexed | Status) -> str:
     """The counts, what was not compared and why, and what else was skipped."""
-    lines = [*count_lines(done["counts"]), in_words(done["records"], done["settings"]["unit"])]
+    unit = done["settings"]["unit"]
+    lines = [*count_lines(done["counts"], unit), in_words(done["records"], unit)]
     if done["renamed"]:
         lines.append(f"renamed: {done['renamed']:,} documents, whose id was already read")
     other = {reason: count for reason, count in done["skipped"].items() if reason not in COMPARED_OR_NOT}
@@ -178,6 +180,7 @@ def explain_text(found: Explanation) -> str:
             f"B  {where(found['b'])}",
             f"tokens shared       {found['shared_tokens']} of {found['tokens']} "
             f"(texts this similar share one with probability {found['chance']:.3f})",
+            f"compared by         {found['shingle']}{_classes(found)}",
             f"Jaccard             {found['jaccard']:.6f} (at least {limits['jaccard']})",
             f"containment         {found['containment'][0]:.3f} of A in B, {found['containment'][1]:.3f} of B in A",
             f"word edit distance  {found['word_edit_distance']}{most}",
@@ -186,6 +189,12 @@ def explain_text(found: Explanation) -> str:
             _difference(found["diff"]),
         ]
     )
+
+
+def _classes(found: Explanation) -> str:
+    """The shingles of the two texts, if they are of different classes."""
+    one, two = found["shingles"]
+    return "" if one == two else f" (those of A are {one}, those of B {two})"
 
 
 def _difference(runs: Sequence[tuple[str, str]], context: int | None = None) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from types import NoneType
 from typing import Any, ClassVar
 
 import narwhals.stable.v2 as nw
+import numpy as np
 import pyarrow as pa
+from narwhals.exceptions import DuplicateError
 
 from esdedup.columns.arrays import joined
 from esdedup.errors import UsageError
@@ -33,11 +35,11 @@ class Table(ABC):
 
     @property
     @abstractmethod
-    def names(self) -> list[str]:
-        """The columns."""
+    def names(self) -> list[Any]:
+        """The columns: mostly strings, but those of pandas may have any names."""
 
     @abstractmethod
-    def column(self, name: str) -> pa.ChunkedArray:
+    def column(self, name: Any) -> pa.ChunkedArray:
         """Return a column, of any type."""
 
     @abstractmethod
@@ -63,16 +65,11 @@ class _Rows(Table):
         return isinstance(data, Iterable) and not isinstance(data, str | bytes | dict) and not hasattr(data, "shape")
 
     @property
-    def names(self) -> list[str]:
+    def names(self) -> list[Any]:
         return [TEXT] if self._strings else list(dict.fromkeys(key for row in self.data if row for key in row))
 
     def column(self, name: str) -> pa.ChunkedArray:
-        values = self.data if self._strings else [None if row is None else row.get(name) for row in self.data]
-        values = [None if value != value else value for value in values]  # not a number: a missing value of pandas
-        try:
-            return pa.chunked_array([pa.array(values)])
-        except (pa.ArrowInvalid, pa.ArrowTypeError):  # of several types: each in its own form
-            return pa.chunked_array([pa.array([None if value is None else str(value) for value in values])])
+        return _values(self.data if self._strings else [None if row is None else row.get(name) for row in self.data])
 
     def take(self, rows: Sequence[int]) -> Any:
         return [self.data[row] for row in rows]
@@ -99,12 +96,13 @@ class _HuggingFace(Table):
 
 
 class _Relation(Table):
-    """A DuckDB relation. It is read once."""
+    """A DuckDB relation. It is read once. What comes back belongs to the same connection."""
 
     what = "a DuckDB relation"
 
     def __init__(self, data: Any) -> None:
         super().__init__(pa.table(data))
+        self._relation = data
 
     @staticmethod
     def fits(data: Any) -> bool:
@@ -118,9 +116,8 @@ class _Relation(Table):
         return self.data[name]
 
     def take(self, rows: Sequence[int]) -> Any:
-        import duckdb
-
-        return duckdb.from_arrow(self.data.take(pa.array(rows, pa.int64())))
+        kept = self.data.take(pa.array(rows, pa.int64()))  # noqa: F841  # DuckDB finds the variable by its name
+        return self._relation.query("source", "SELECT * FROM kept")
 
 
 class _Frame(Table):
@@ -136,19 +133,37 @@ class _Frame(Table):
         return isinstance(nw.from_native(data, eager_only=True, pass_through=True), nw.DataFrame)
 
     @property
-    def names(self) -> list[str]:
+    def names(self) -> list[Any]:
         return list(self.data.columns)
 
-    def column(self, name: str) -> pa.ChunkedArray:
-        return _chunked(self.data[name])
+    def column(self, name: Any) -> pa.ChunkedArray:
+        return _chunked(self.data.get_column(name))
 
     def take(self, rows: Sequence[int]) -> Any:
         return self.data[list(rows)].to_native()
 
 
 def _chunked(series: nw.Series[Any]) -> pa.ChunkedArray:
-    found = series.to_arrow()
+    try:
+        found = series.to_arrow()
+    except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError):
+        return _values(series.to_list())
     return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
+
+
+def _values(values: list[Any]) -> pa.ChunkedArray:
+    """Return Python values as a column. Those of several types are in their own form of text."""
+    values = [None if value != value else value for value in values]  # not a number: a missing value of pandas
+    try:
+        return pa.chunked_array([pa.array(values)])
+    except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError):
+        texts = [None if value is None else _without_surrogates(str(value)) for value in values]
+        return pa.chunked_array([pa.array(texts, pa.large_string())])
+
+
+def _without_surrogates(text: str) -> str:
+    """Replace halves of surrogate pairs, which are no characters, as in files."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 class _Series(Table):
@@ -192,58 +207,76 @@ _KINDS: tuple[type[Table], ...] = (_HuggingFace, _Relation, _Frame, _Series, _St
 
 def table_of(data: Any) -> Table:
     """Return the table that `data` is. Raises `UsageError` if it is none."""
-    for kind in _KINDS:
-        if kind.fits(data):
-            return kind(data)
+    if isinstance(data, pa.Array):
+        data = pa.chunked_array([data])
+    elif isinstance(data, np.ndarray) and data.ndim == 1:
+        data = data.tolist()
+    try:
+        for kind in _KINDS:
+            if kind.fits(data):
+                return kind(data)
+    except DuplicateError:
+        raise UsageError("two columns of the table have the same name; rename one of them") from None
     lazy = " (call .collect() first)" if hasattr(data, "collect") else ""
     raise UsageError(
         f"{type(data).__name__} is not a table{lazy}; give {', '.join(kind.what for kind in _KINDS)}, or paths of files"
     )
 
 
-def texts_of(table: Table, columns: Sequence[str] | str | None) -> pa.ChunkedArray:
+def texts_of(
+    table: Table, columns: Sequence[Hashable] | Hashable | None, id_column: Hashable = None
+) -> pa.ChunkedArray:
     """Return the texts of a table: those of several columns are joined by a space. Missing ones are null.
 
-    Without `columns`: the column `text`, or the only column of strings. Raises `UsageError` if there is none.
+    Without `columns`: the column `text`, or the only column of strings beside the ids. Raises `UsageError` if there is
+    none.
     """
     if columns is None:
-        columns = [_usual(table)]
-    names = [columns] if isinstance(columns, str) else list(columns)
+        columns = [_usual(table, id_column or ID)]
+    names = list(columns) if isinstance(columns, list | tuple) and columns not in table.names else [columns]
+    if not names:
+        raise UsageError("columns is empty; name the columns of the text, or omit columns")
     for name in names:
         if name not in table.names:
             raise UsageError(f"no column {name!r}; columns: {', '.join(map(str, table.names))}")
-    parts = [strings(table.column(name)) for name in names]
+    parts = [strings(table.column(name), name) for name in names]
     if len(parts) == 1:
         return parts[0]
     whole = [part.combine_chunks() for part in parts]
     return pa.chunked_array([joined(whole)])
 
 
-def _usual(table: Table) -> str:
+def _usual(table: Table, ids: Hashable) -> Hashable:
     if TEXT in table.names:
         return TEXT
-    found = [name for name in table.names if _is_text(table.column(name).type)]
+    found = [name for name in table.names if name != ids and _is_text(table.column(name).type)]
     if len(found) != 1:
         listed = ", ".join(map(str, table.names)) or "none"
         raise UsageError(f"no column {TEXT!r}; name the columns of the text, as in columns=['name']; columns: {listed}")
-    return found[0]
+    usual: Hashable = found[0]
+    return usual
 
 
-def ids_of(table: Table, column: str | None) -> list[Any]:
+def ids_of(table: Table, column: Hashable) -> list[Any]:
     """Return the ids of the rows: those of `column` or of the column `id`, else the row numbers from 0."""
     if column is not None and column not in table.names:
         raise UsageError(f"no column {column!r}; columns: {', '.join(map(str, table.names))}")
     name = column or (ID if ID in table.names else None)
     texts = table.column(name).to_pylist() if name is not None else None
-    return list(range(len(strings(table.column(table.names[0]))))) if texts is None else texts
+    return list(range(len(table.column(table.names[0])))) if texts is None else texts
 
 
-def strings(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return a column as strings."""
+def strings(column: pa.ChunkedArray, name: Any) -> pa.ChunkedArray:
+    """Return a column as strings. Raises `UsageError` if it holds something else."""
     kind = column.type
     if pa.types.is_dictionary(kind):
         column = column.cast(kind.value_type)
-    return column.cast(pa.large_string())
+    try:
+        return column.cast(pa.large_string())
+    except pa.ArrowNotImplementedError:
+        raise UsageError(f"column {name!r} holds {kind}; what is compared must be strings or numbers") from None
+    except pa.ArrowInvalid:
+        raise UsageError(f"column {name!r} holds bytes that are not valid UTF-8; decode them first") from None
 
 
 def _is_text(kind: pa.DataType) -> bool:

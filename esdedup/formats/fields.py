@@ -94,7 +94,7 @@ class TableFormat(Format):
         else:
             raise UsageError(
                 f"{label}: no column named {', '.join(_TEXTS[:-1])} or {_TEXTS[-1]}; name the column of "
-                f"the text with --text-column; columns: {_listed(names)}"
+                f"the text with --text-column; columns: {_listed(names)}{_other_separator(names)}"
             )
         identifier: int | None
         if self.id_column == LINE:
@@ -132,7 +132,9 @@ def _find(column: str, names: Sequence[str], label: str, role: str) -> int:
         return stripped.index(column.strip())
     if _is_number(column) and 1 <= int(column) <= len(names):
         return int(column) - 1
-    raise UsageError(f"{label}: no column {column!r} (--{role}-column); columns: {_listed(names)}")
+    raise UsageError(
+        f"{label}: no column {column!r} (--{role}-column); columns: {_listed(names)}{_other_separator(names)}"
+    )
 
 
 def _number(column: str, label: str) -> int:
@@ -147,6 +149,12 @@ def _number(column: str, label: str) -> int:
 def _is_number(column: str) -> bool:
     # Python refuses to parse integers of thousands of digits
     return column.isascii() and column.isdigit() and len(column) < 19
+
+
+def _other_separator(names: Sequence[str]) -> str:
+    """Advise another separator if a table seems to have a single column."""
+    found = [sign for sign in ";|" if len(names) == 1 and sign in names[0]]
+    return f"; if {found[0]!r} separates them, give --separator {found[0]!r}" if found else ""
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,8 +16,9 @@ from esdedup.formats.protocol import NOTE, Walk
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from esdedup.columns.records import Skips
     from esdedup.formats.batches import Row
+
+_log = logging.getLogger("esdedup")
 
 _KEYS = 10  # that a message lists
 
@@ -38,13 +40,16 @@ class JsonLines(LineFormat, TableFormat):
         """Read each object as a document."""
         from esdedup.formats.batches import collect
 
-        return collect(self._rows(blocks, walk.skips))
+        return collect(self._rows(blocks, walk))
 
-    def _rows(self, blocks: LineBlocks, skips: Skips) -> Iterator[Row]:
+    def _rows(self, blocks: LineBlocks, walk: Walk) -> Iterator[Row]:
         from esdedup.formats.batches import replace_surrogates
+
+        skips = walk.skips
 
         text_paths, title_path = self.text_paths, self.title_column or "title"
         id_path = None if self.id_column == LINE else self.id_column or "id"
+        unseen = list(text_paths[1:])  # columns that no record has had
         for first, block in blocks:
             for number, line in zip(*decode_lines(first, block, skips), strict=True):
                 if not line or line.isspace():
@@ -53,6 +58,8 @@ class JsonLines(LineFormat, TableFormat):
                 if record is None:
                     skips.add("bad_json", f"line {number}")
                     continue
+                if unseen:
+                    unseen = [path for path in unseen if _locate(record, path) is None]
                 text = _text(record, text_paths)
                 if not text or text.isspace():
                     skips.add("no_text", f"line {number}: {{{', '.join(list(record)[:_KEYS])}}}")
@@ -65,6 +72,8 @@ class JsonLines(LineFormat, TableFormat):
                     continue
                 title = _name(_value(record, title_path))
                 yield identifier, title and replace_surrogates(title), text, None, None, None, number
+        if 0 < len(unseen) < len(text_paths) - 1:
+            _log.warning("%s: no record has %s (--text-column)", walk.label, " or ".join(map(repr, unseen)))
 
     @property
     def text_paths(self) -> list[str]:

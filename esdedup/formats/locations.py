@@ -62,7 +62,9 @@ def discover(arguments: Sequence[str], reading: Reading) -> list[Source]:
     sources = _share_folder_names(sources)
     if reading.source_name is not None:
         if len({_identity(source) for source in sources}) > 1:
-            raise UsageError("--source-name applies to one source, but there are several; index them one by one")
+            raise UsageError(
+                "--source-name applies to one source, but there are several; read each in a command of its own"
+            )
         sources = [replace(source, name=reading.source_name) for source in sources]
     _check_names(sources)
     return sources
@@ -180,7 +182,7 @@ def _check_names(sources: list[Source]) -> None:
         if _identity(other) != _identity(source):
             raise UsageError(
                 f"two sources are named {source.name!r}: {other.path or STDIN} and {source.path or STDIN}; "
-                "give them distinct names: rename one, or index them one by one with --source-name"
+                "give them distinct names: rename one, or read each in a command of its own, with --source-name"
             )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +16,9 @@ import pyarrow as pa
 from esdedup.columns.database import Database, private_database
 from esdedup.columns.hashing import Hashes
 from esdedup.engines import ENGINES
+from esdedup.errors import SourceError, StoreSettingsError
 from esdedup.formats.locations import discover
+from esdedup.jobs.accounting import accounted
 from esdedup.jobs.indexing import source_checkpoints
 from esdedup.jobs.progress_bar import Bar
 from esdedup.jobs.scanning import named_pairs
@@ -24,11 +27,12 @@ from esdedup.jobs.settings import Settings
 from esdedup.jobs.steps import Address, job_name, open_for, read_into, require_committed
 from esdedup.matching.engine import SIGNATURES, MatchContext, Sentences
 from esdedup.matching.groups import NO_TOKEN, token_matrix
-from esdedup.matching.signing import freeze
+from esdedup.matching.signing import USUAL_UNIT, freeze
+from esdedup.matching.units import AUTO
 from esdedup.output.drops import APART, apart
 from esdedup.resources import Resources
 from esdedup.store.registry import kind_of, open_store
-from esdedup.store.schemas import PAIRS, check_same
+from esdedup.store.schemas import PAIRS, check_same, difference
 from esdedup.store.store import Store
 
 _MADE = ".references-"
@@ -37,26 +41,40 @@ _NEW_AT_ONCE = 500_000
 _NEW, _OLD = 0, 1  # texts of one group are not compared with each other
 
 
+class Reference(NamedTuple):
+    """The store of a reference collection, and what its ids begin with: nothing if there is only one."""
+
+    store: Store
+    prefix: str
+
+
 @contextmanager
 def opened_references(
     collections: Sequence[Address], settings: Settings, folder: Path, *, keep_going: bool, quiet: bool
-) -> Iterator[tuple[list[Store], Settings]]:
+) -> Iterator[tuple[list[Reference], Settings]]:
     """Open reference collections: stores as they are, sources as a store that is made in `folder` and deleted at the
     end. Yield them with the settings of what is new: those of the stores.
 
-    Raise `StoreSettingsError` if stores differ, or an option differs from theirs.
+    Raise `StoreSettingsError` if stores differ, or an option or the unit of what is new differs from theirs;
+    `SourceError` if none of the texts of the sources can be compared.
     """
     resources = settings.resources
     with ExitStack() as stack:
         found: list[Store] = []
+        names: list[str] = []
         for address in filter(_is_store, collections):
             memory, threads = resources.memory // 10, resources.processes
             store = stack.enter_context(open_store(address, memory=memory, threads=threads, read_only=True))
             require_committed(store)
-            check_same(store.address, store.signing, freeze(store.signing, settings.frozen))
-            if found:
-                check_same(store.address, store.signing, found[0].signing)
+            _check_unit(store, settings)
+            check_same(store.address, store.signing, freeze(store.signing, settings.frozen), reference=True)
+            if found and (apart := difference(found[0].signing, store.signing)):
+                name, one, other = apart
+                raise StoreSettingsError(
+                    f"{found[0].address} has {name} {one} and {store.address} has {other}; compare with one at a time"
+                )
             found.append(store)
+            names.append(str(address))
         if found:
             settings = replace(settings, frozen=found[0].signing.saved())
         sources = [str(address) for address in collections if not _is_store(address)]
@@ -66,10 +84,35 @@ def opened_references(
             digest = hashlib.sha256(job_name(checkpoints, settings).encode()).hexdigest()[:16]
             path = folder / f"{_MADE}{digest}.duckdb"
             forget_references(folder, but=path)
+            why = ""
+            stack.callback(lambda: forget_references(folder) if why else None)
             made = stack.enter_context(open_for(path, settings))
             read_into(made, located, checkpoints, settings, keep_going=keep_going, quiet=quiet)
+            records = accounted(made.signing, made.ledger.sources(), made.corpus.counts())
+            if records["in"] and not records["compared"]:
+                why = ", ".join(f"{count:,} {reason}" for reason, count in records["not_compared"].items())
+                raise SourceError(f"--against {', '.join(sources)}: none of its texts can be compared: {why}")
             found.append(made)
-        yield found, settings
+            names.append(sources[0] if len(sources) == 1 else "sources")
+        yield list(map(Reference, found, _prefixes(names))), settings
+
+
+def _check_unit(store: Store, settings: Settings) -> None:
+    """Raise `StoreSettingsError` if what is new is usually compared as another unit, and none was requested."""
+    usual, unit = settings.frozen.get(USUAL_UNIT), store.signing.unit
+    if usual is not None and settings.frozen.get("unit", AUTO) == AUTO and usual != unit:
+        raise StoreSettingsError(
+            f"{store.address} holds {unit}s, and what is new would be compared as {usual}s; to compare {unit}s, give "
+            f"--unit {unit}; to compare {usual}s, make the reference with --unit {usual}"
+        )
+
+
+def _prefixes(names: Sequence[str]) -> list[str]:
+    """Return short and different prefixes for the ids of references."""
+    short = [Path(name).stem for name in names]
+    if len(names) == 1:
+        return [""]
+    return [f"{one if short.count(one) == 1 else name}/" for one, name in zip(short, names, strict=True)]
 
 
 def forget_references(folder: Path, but: Path | None = None) -> None:
@@ -91,27 +134,24 @@ def read_references(
     texts: list[str] = []
     with (
         tempfile.TemporaryDirectory(prefix="esdedup-against-") as folder,
-        opened_references(collections, settings, Path(folder), keep_going=False, quiet=quiet) as (stores, settings),
+        opened_references(collections, settings, Path(folder), keep_going=False, quiet=quiet) as (
+            references,
+            settings,
+        ),
     ):
-        for store in stores:
+        for store, prefix in references:
             hashes = pa.chunked_array([pa.array(distinct_hashes(store))])
-            found = first_sentences(store, hashes, prefix_of(store, stores))
+            found = first_sentences(store, hashes, prefix)
             names += found[0]
             texts += found[1]
     return names, texts, settings
 
 
-def prefix_of(reference: Store, references: Sequence[Store]) -> str:
-    """Return what an id of one of several references begins with."""
-    return f"{Path(reference.address).stem}/" if len(references) > 1 else ""
-
-
-def find_in_references(store: Store, references: Sequence[Store], settings: Settings, *, quiet: bool) -> pa.Table:
+def find_in_references(store: Store, references: Sequence[Reference], settings: Settings, *, quiet: bool) -> pa.Table:
     """Return the texts of a store that stand in one of the references, as `APART`, by hash."""
     with private_database() as db:
         db.create("found", APART.append(pa.field("place", pa.int64())).empty_table())
-        for place, reference in enumerate(references):
-            prefix = prefix_of(reference, references)
+        for place, (reference, prefix) in enumerate(references):
             for signed in _distinct(store):
                 rows = _matches(signed, store, reference, settings, quiet=quiet)
                 rows = _named(rows, reference, prefix)

@@ -61,11 +61,11 @@ def compare_table(
         old_ids, old_texts, settings = read_references(old_files, settings, quiet=quiet)
     elif old is not None:
         reference = table_of(old)
-        old_ids, old_texts = ids_of(reference, id_column), texts_of(reference, columns).to_pylist()
+        old_ids, old_texts = ids_of(reference, id_column), texts_of(reference, columns, id_column).to_pylist()
     signing = signing_of(settings)
     signer = TextSigner(signing)
     table = table_of(data)
-    texts = texts_of(table, columns)
+    texts = texts_of(table, columns, id_column)
     rows = rows_of(texts, signer)
     old_rows = rows_of(pa.chunked_array([old_texts], pa.large_string()), signer) if old_texts else None
     compared, first_old = compare_rows(rows, old_rows, settings, signing, quiet=quiet)

@@ -11,7 +11,7 @@ from esdedup.clustering.clusters import Clusters
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import Hashes
 from esdedup.errors import UsageError
-from esdedup.jobs.against import distinct_hashes, first_sentences, prefix_of
+from esdedup.jobs.against import Reference, distinct_hashes, first_sentences
 from esdedup.jobs.scanning import preference
 from esdedup.matching.containment import MEMORY_SHARE, TEXTS_AT_ONCE, find_contained
 from esdedup.output.drops import apart
@@ -29,7 +29,13 @@ class Containment:
     """Finds contained texts among those that stay: of a star, its centre. Afterwards `found` has rows of `APART`."""
 
     def __init__(
-        self, store: Store, references: Sequence[Store], share: float, keep: str, resources: Resources, known: Hashes
+        self,
+        store: Store,
+        references: Sequence[Reference],
+        share: float,
+        keep: str,
+        resources: Resources,
+        known: Hashes,
     ) -> None:
         self._store = store
         self._references = references
@@ -44,8 +50,8 @@ class Containment:
         every = scratch.arrays("SELECT hash FROM texts ORDER BY hash")["hash"].astype(np.uint64)
         gone = np.union1d(self._known, self._others(clusters))
         stay = np.setdiff1d(every, gone)
-        theirs = [distinct_hashes(reference) for reference in self._references]
-        sources = [(self._store, stay), *zip(self._references, theirs, strict=True)]
+        sources = [(self._store, stay), *((each.store, distinct_hashes(each.store)) for each in self._references)]
+        prefixes = ["", *(reference.prefix for reference in self._references)]
 
         def batches() -> Iterator[pa.LargeStringArray]:
             for store, hashes in sources:
@@ -63,8 +69,8 @@ class Containment:
         parts, first = [], 0
         for number, (store, hashes) in enumerate(sources):
             here = np.flatnonzero((ends >= first) & (ends < first + len(hashes)))
-            prefix = prefix_of(store, self._references) if number else ""
-            names, texts = first_sentences(store, pa.chunked_array([pa.array(hashes[ends[here] - first])]), prefix)
+            wanted = pa.chunked_array([pa.array(hashes[ends[here] - first])])
+            names, texts = first_sentences(store, wanted, prefixes[number])
             beside = {"reference": names, "reference_text": texts} if number else {"kept": names}
             share = pa.array(np.round(result.share[inner[here]], 6))
             parts.append(apart({"hash": pa.array(stay[inner[here]]), "share": share, **beside}, "contained"))

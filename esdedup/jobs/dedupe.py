@@ -96,7 +96,10 @@ def dedupe(
         found, missing = find_sources(sources, settings.reading, keep_going)
         _check_sources(found, folder, annotate=annotate)
         settings = settings.for_sources(found, rewritten=True)
-        make_folder(folder)
+        _check_references(against, found, store)
+        if not folder.exists():
+            make_folder(folder)
+            stack.callback(_forget_if_empty, folder)
         checkpoints = source_checkpoints(found, settings.reading)
         seconds: dict[str, float] = {}
         references, settings = stack.enter_context(
@@ -130,7 +133,7 @@ def dedupe(
             set_apart.append(apart["contained"].found)
         clock = time.perf_counter()
         numbers = {(checkpoint.name, checkpoint.path): checkpoint.number for checkpoint in opened.ledger.sources()}
-        states = [each.ledger.state() for each in (opened, *references)]
+        states = [each.ledger.state() for each in (opened, *(reference.store for reference in references))]
         written = _Written(folder / _DONE, json.dumps([states, asdict(scanning), annotate, kinds, contained]))
         rows_apart = pa.concat_tables(set_apart) if set_apart else None
         with decided(opened, keep, scanning.across, kinds, rows_apart) as verdicts:
@@ -204,6 +207,21 @@ def _check_place(source: Source, folder: Path) -> None:
         raise UsageError(f"{source.path}: {folder} needs this file name for itself; rename the source")
     if source.base is not None and source.base.resolve() in [folder.resolve(), *folder.resolve().parents]:
         raise UsageError(f"{folder}: is inside a source folder; use another folder")
+
+
+def _check_references(against: Sequence[Address], found: Sequence[Source], store: Address | None) -> None:
+    """Raise `UsageError` if a reference is also what is compared with it."""
+    ours = {source.path.resolve() for source in found if source.path is not None}
+    for reference in against:
+        if reference == store:
+            raise UsageError(f"{reference} is --store and also --against; a reference is another collection")
+        if Path(reference).resolve() in ours:
+            raise UsageError(f"{reference} is a source and also --against, so everything in it would be dropped")
+
+
+def _forget_if_empty(folder: Path) -> None:
+    with suppress(OSError):
+        folder.rmdir()
 
 
 def _refuse_history(store: Store) -> None:

@@ -114,7 +114,7 @@ def plan(
         best = recommended(compared, recall, MANY if sentences is None else sentences)
         exact = None if found is None else _exact_seconds(found)
         enough = best.found() >= recall
-        _warn(best, found)
+        _warn(best, found, sample)
         cheaper = exact is not None and (not enough or (best.seconds is not None and exact < best.seconds))
         if out is not None:
             make_folder(Path(out))
@@ -138,14 +138,15 @@ def plan(
         }
 
 
-def _warn(best: SchemeTrial, found: Sample | None) -> None:
+def _warn(best: SchemeTrial, found: Sample | None, asked: int) -> None:
     """Warn of a recommendation that finds too little, or rests on too little."""
     if best.expected < _GOOD_RECALL:
         log.warning("%s finds only %.1f %% of the pairs; ask for more with --recall", best.scheme, 100 * best.expected)
     if found is not None and len(found.similarities) < _ENOUGH_PAIRS:
         log.warning(
-            "the sample has only %d pairs at or above Jaccard %g, so the recalls are rough; take a larger --sample",
-            len(found.similarities), found.threshold,
+            "the sample of %s texts has only %d pairs at or above Jaccard %g, so the recalls are rough%s",
+            f"{len(found.texts):,}", len(found.similarities), found.threshold,
+            "; take a larger --sample" if len(found.texts) >= asked else "; there are no more texts",
         )  # fmt: skip
 
 

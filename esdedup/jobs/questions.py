@@ -146,6 +146,7 @@ def explain(a: str, b: str, *, store: Address | Store) -> dict[str, Any]:
         last = opened.ledger.last_scanning()
         scanning = Scanning(jaccard=threshold(opened)) if last is None else Scanning.from_described(last)
         evidence = _Evidence(opened, signer, one, two)
+        kinds = signer.views(pa.array([one["text"], two["text"]], pa.large_string())).kind.tolist()
         jaccard, distance = float(there.jaccard[0]), int(there.word_edit_distance[0])
         answer = {
             "a": {name: one[name] for name in _NAMES},
@@ -154,6 +155,8 @@ def explain(a: str, b: str, *, store: Address | Store) -> dict[str, Any]:
             "shared_tokens": int(there.shared_tokens[0]),
             "tokens": opened.signing.signer.tokens,
             "chance": round(opened.signing.signer.chance(jaccard), 6),
+            "shingle": str(signer.kinds[min(kinds)]),
+            "shingles": [str(signer.kinds[kind]) for kind in kinds],
             "jaccard": round(jaccard, 6),
             "containment": [round(float(there.containment[0]), 6), round(float(back.containment[0]), 6)],
             "word_edit_distance": distance,

@@ -29,6 +29,7 @@ from esdedup.store.schemas import PAIRS
 from esdedup.text.segment import segment
 
 _ROWS_AT_ONCE = 20_000
+_NO_TEXT = f"{NO_TEXT} (columns)"
 _NEW, _OLD = -1, 0  # old texts are one group, which is not compared within itself
 
 
@@ -82,13 +83,13 @@ def signing_of(settings: Settings) -> Signing:
 def rows_of(texts: pa.ChunkedArray, signer: TextSigner) -> Rows:
     """Return the rows of a column of texts that can be compared."""
     held: list[tuple[Numbers, Hashes, Numbers, pa.LargeStringArray]] = []
-    words, counts = bounds_in_words(signer.signing), dict.fromkeys((NO_TEXT, "too_short", "too_long"), 0)
+    words, counts = bounds_in_words(signer.signing), dict.fromkeys((_NO_TEXT, "too_short", "too_long"), 0)
     for begin in range(0, len(texts), _ROWS_AT_ONCE):
         part = texts.slice(begin, _ROWS_AT_ONCE).fill_null("").to_pylist()
         units = segment(part, signer.signing.splitting)
         low, high = signer.bounds(units.texts)
         short, long = units.length < low, units.length > high
-        counts[NO_TEXT] += len(part) - len(units.length)
+        counts[_NO_TEXT] += len(part) - len(units.length)
         counts["too_short"] += int(short.sum())
         counts["too_long"] += int(long.sum())
         fits = np.flatnonzero(~short & ~long)

@@ -64,7 +64,7 @@ def find_contained(batches: Batches, signing: Signing, texts: int, inner: int, s
     are read once for each part of them that fits.
     """
     signer = TextSigner(signing, 0)  # with every view, any two texts can be compared
-    counts = np.zeros(_COUNTERS, np.uint8)
+    counts = np.zeros(_COUNTERS, np.uint16)
     for batch in batches():
         count_shingles(signer.sets(signer.views(batch)).flat, counts, 0, 1)
     outer, found = np.full(texts, -1), np.zeros(texts)

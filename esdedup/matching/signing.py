@@ -50,6 +50,9 @@ class Shingling:
             raise SettingsError(f"shingle is {shown_value(text)}; {_SHINGLES}")
         return cls(match[1], int(match[2]))
 
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.length}"
+
 
 _SHINGLES = "allowed: char:N or word:N with N from 1 to 99"
 

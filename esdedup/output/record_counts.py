@@ -16,6 +16,6 @@ def in_words(records: Mapping[str, Any], unit: str) -> str:
         middle = f"{records['kept']:,} kept · {sum(dropped.values()):,} dropped" + (f" ({named})" if named else "")
     else:
         middle = f"{records['compared']:,} compared"
-    first = f"{records['in']:,} {unit}s in · {middle} · {total:,} not compared"
+    first = f"{records['in']:,} {unit}{'s' * (records['in'] != 1)} in · {middle} · {total:,} not compared"
     why = ", ".join(f"{count:,} {reason}" for reason, count in left_out.items())
     return f"{first}\nnot compared: {why}" if why else first

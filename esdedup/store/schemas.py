@@ -188,13 +188,20 @@ def saved_signing(address: str, saved: Mapping[str, Any]) -> Signing:
     return Signing.of(**saved)
 
 
-def check_same(address: str, stored: Signing, asked: Signing) -> None:
-    """Raise `StoreSettingsError` with both values if the signing settings differ."""
-    ours, theirs = ({SIGNERS.option: each.signer.name, **each.described()} for each in (asked, stored))
-    for name in [*ours, *theirs]:
-        if ours.get(name) != theirs.get(name):
-            raise StoreSettingsError(
-                f"{address}: the store has {name} {setting_in_words(theirs.get(name, 'unset'))}, "
-                f"you requested {setting_in_words(ours.get(name, 'unset'))}; "
-                "omit the option, use another --store, or start again with --fresh"
-            )
+def check_same(address: str, stored: Signing, asked: Signing, *, reference: bool = False) -> None:
+    """Raise `StoreSettingsError` with both values if the signing settings differ. A `reference` is only read."""
+    if (found := difference(stored, asked)) is not None:
+        name, theirs, ours = found
+        advice = "or use a reference made with it" if reference else "use another --store, or start again with --fresh"
+        raise StoreSettingsError(
+            f"{address}: the store has {name} {theirs}, you requested {ours}; omit the option, {advice}"
+        )
+
+
+def difference(one: Signing, other: Signing) -> tuple[str, str, str] | None:
+    """Return the first setting that differs, and both values in words."""
+    first, second = ({SIGNERS.option: each.signer.name, **each.described()} for each in (one, other))
+    for name in [*second, *first]:
+        if first.get(name) != second.get(name):
+            return name, setting_in_words(first.get(name, "unset")), setting_in_words(second.get(name, "unset"))
+    return None

@@ -19,13 +19,13 @@ from esdedup.matching.lsh.sketches import Sketches, too_different
 from esdedup.matching.signers.text_signer import Kinds
 from esdedup.text.shingles import longest
 
-Counts = npt.NDArray[np.uint8]
+Counts = npt.NDArray[np.uint16]
 Small = npt.NDArray[np.int32]
 
-LEVELS = 9
+LEVELS = 17
 """Classes of rarity: 0 for a shingle of one text, then by powers of two."""
 
-_MOST = 255
+_MOST = 65_535
 _SLACK = 1e-9
 
 
@@ -86,7 +86,7 @@ def prefixes(
 
 @compiled
 def _level(count: int) -> int:
-    """Return the number of binary digits of `count` - 1, where `count` is 1 to 255."""
+    """Return the number of binary digits of `count` - 1, where `count` is 1 to 65,535."""
     level = 0
     rest = count - 1
     while rest > 0:

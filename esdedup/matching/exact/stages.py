@@ -35,13 +35,13 @@ class Rarity:
         words = LEAST_WORDS
         while words and words * 8 * kinds * texts > budget // 2:
             words //= 2
-        counters = 1 << max(16, min(30, (budget // 4).bit_length() - 1))
+        counters = 1 << max(16, min(30, (budget // 8).bit_length() - 1))
         sketch = np.zeros((kinds * texts, words), np.uint64)
-        return cls(np.zeros(counters, np.uint8), sketch, np.zeros(texts, np.int8))
+        return cls(np.zeros(counters, np.uint16), sketch, np.zeros(texts, np.int8))
 
     def united(self, other: Rarity) -> Rarity:
         """Return the sum of two counts of different texts."""
-        counts = np.minimum(self.counts.astype(np.uint16) + other.counts, 255).astype(np.uint8)
+        counts = np.minimum(self.counts.astype(np.uint32) + other.counts, 65_535).astype(np.uint16)
         return Rarity(counts, self.sketch | other.sketch, self.kind | other.kind)
 
 

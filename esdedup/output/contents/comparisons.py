@@ -124,6 +124,10 @@ class Explanation:
     """Number of tokens of a text."""
     chance: Share
     """Probability that two texts with this similarity share a token."""
+    shingle: str
+    """Shingles by which the two are compared: those of the shorter one."""
+    shingles: list[str]
+    """Shingles of the class of A, and of that of B."""
     jaccard: Share
     """Jaccard similarity of the shingles of both texts."""
     containment: list[float]

@@ -151,3 +151,35 @@ def test_quiet_prints_nothing_but_errors(tmp_path: Path) -> None:
         answer = said(*verb, "--quiet")
         assert (answer.code, answer.out, answer.err) == (0, "", "")
     assert json.loads(said("dedupe", source, "-o", tmp_path / "z", "--quiet", "--json").out)["records"]["kept"] == 30
+
+
+def test_an_option_given_twice_is_refused(tmp_path: Path) -> None:
+    source = json_lines(tmp_path / "a.jsonl", [{"name": "One", "city": "Rome"}])
+    answer = said("dedupe", source, "-o", tmp_path / "x", "--text-column", "name", "--text-column", "city")
+    assert answer.code == 2
+    assert "--text-column is given more than once; give it once" in answer.err
+
+
+def test_a_column_that_no_record_has_is_named(tmp_path: Path) -> None:
+    source = json_lines(tmp_path / "a.jsonl", [{"name": "One", "city": "Rome"}, {"name": "Two"}])
+    answer = said("dedupe", source, "-o", tmp_path / "x", "--text-column", "name,town")
+    assert (answer.code, "no record has 'town' (--text-column)" in answer.err) == (0, True)
+    assert said("dedupe", source, "-o", tmp_path / "y", "--text-column", "name,city").err == ""
+
+
+def test_an_empty_file_is_no_mistake(tmp_path: Path) -> None:
+    (tmp_path / "empty.txt").write_text("")
+    assert said("dedupe", tmp_path / "empty.txt", "-o", tmp_path / "x").code == 0
+
+
+def test_another_separator_is_suggested(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id;text\n1;One\n")
+    assert "give --separator ';'" in said("dedupe", tmp_path / "a.csv", "-o", tmp_path / "x").err
+
+
+def test_explain_names_the_shingles(tmp_path: Path) -> None:
+    rows = [{"id": "short", "text": SENTENCES[0]}, {"id": "long", "text": " ".join(SENTENCES[:4])}]
+    store = tmp_path / "s.duckdb"
+    assert said("run", json_lines(tmp_path / "a.jsonl", rows), "-o", tmp_path / "x", "--store", store).code == 0
+    answer = said("explain", "short", "long", "--store", store).out
+    assert "compared by         char:3 (those of A are char:3, those of B char:4)" in answer

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import esdedup
-from esdedup.errors import StoreSettingsError
+from esdedup.errors import SourceError, StoreSettingsError, UsageError
 from tests.support.corpus import corpus
 from tests.support.stores import Stores
 from tests.support.written import lines
@@ -81,6 +81,48 @@ def test_other_settings_than_those_of_the_reference(tmp_path: Path, new: Path) -
     esdedup.index(jsonl(tmp_path / "old.jsonl", {"o": OLD[0]}), store=store)
     with pytest.raises(StoreSettingsError, match=r"shingle char:5, you requested char:9"):
         esdedup.dedupe(new, out=tmp_path / "a", against=store, shingle="char:9")
+
+
+def test_references_that_cannot_be_compared_with(tmp_path: Path, new: Path) -> None:
+    old = jsonl(tmp_path / "old.jsonl", {f"o{at}": text for at, text in enumerate(OLD)})
+    sentences, records, other = (tmp_path / f"{name}.duckdb" for name in ("sentences", "records", "other"))
+    esdedup.index(old, store=sentences, unit="sentence")
+    esdedup.index(old, store=records)
+    esdedup.index(old, store=other, shingle="char:7")
+    empty = jsonl(tmp_path / "empty.jsonl", {"a": "", "b": " "})
+    out = tmp_path / "out"
+    wrong: list[tuple[object, type[Exception], str]] = [
+        (sentences, StoreSettingsError, "holds sentences, and what is new would be compared as records; .*--unit"),
+        (
+            [records, other],
+            StoreSettingsError,
+            r"records.duckdb has shingle .* and .*other.duckdb has .*; compare",
+        ),
+        (empty, SourceError, "none of its texts can be compared: 2 without text"),
+        (new, UsageError, "is a source and also --against"),
+        (tmp_path / "no.jsonl", SourceError, "no such file"),
+    ]
+    for reference, error, message in wrong:
+        with pytest.raises(error, match=message):
+            esdedup.dedupe(new, out=out, against=reference)
+        assert not out.exists()
+    with pytest.raises(UsageError, match="is --store and also --against"):
+        esdedup.dedupe(new, out=out, store=records, against=records)
+    with pytest.raises(StoreSettingsError, match="holds sentences"):
+        esdedup.dedupe(NEW, against=sentences)
+    assert esdedup.dedupe(new, out=out, against=sentences, unit="sentence").unit == "sentence"
+
+
+def test_ids_of_several_references_begin_with_their_names(tmp_path: Path, new: Path) -> None:
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        esdedup.index(jsonl(tmp_path / folder / "old.jsonl", {"o": OLD[3]}), store=tmp_path / folder / "old.duckdb")
+    source = jsonl(tmp_path / "more.jsonl", {"m": OLD[7]})
+    stores = [tmp_path / folder / "old.duckdb" for folder in ("one", "two")]
+    found = esdedup.dedupe(new, out=tmp_path / "out", against=[*stores, source])
+    named = {row["id"]: row["reference"] for row in lines(tmp_path / "out" / "drops.jsonl") if "reference" in row}
+    assert named == {"identical": f"{stores[0]}/o", "word": "more/m"}
+    assert found.records["dropped"]["in_reference"] == 2
 
 
 def test_a_dry_run_writes_nothing(tmp_path: Path, new: Path) -> None:

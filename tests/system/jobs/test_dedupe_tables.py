@@ -9,13 +9,15 @@ from typing import Any
 
 import datasets
 import duckdb
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 
 import esdedup
-from esdedup.errors import NothingCompared, SourceError, UsageError
+from esdedup.errors import NothingCompared, SourceError, StoreSettingsError, UsageError
+from esdedup.files import user_cache
 from tests.support.corpus import corpus
 
 ROWS = {
@@ -41,7 +43,7 @@ def test_the_same_kind_comes_back(data: Any, numbers: Callable[[Any], list[int]]
     assert numbers(found.kept) == [1, 4, 5]
     assert found.records == {
         "in": 5, "kept": 3, "dropped": {"identical": 1, "near": 1, "contained": 0, "in_reference": 0},
-        "not_compared": {"without text": 1},
+        "not_compared": {"without text (columns)": 1},
     }  # fmt: skip
     assert [(row["id"], row["kept"], row["reason"]) for row in found.dropped] == [(1, 0, "identical"), (2, 0, "near")]
     assert found.clusters == [{"id": found.dropped[0]["cluster"], "size": 3, "distinct": 2, "members": [0, 1, 2]}]
@@ -59,6 +61,73 @@ def test_the_same_kind_comes_back(data: Any, numbers: Callable[[Any], list[int]]
 def test_a_column_alone_is_a_table(column: Any, texts: Callable[[Any], list[str]]) -> None:
     kept = esdedup.dedupe(column(["One text here.", "one TEXT here", "Another."])).kept
     assert texts(kept) == ["One text here.", "Another."]
+
+
+UNUSUAL = ["One text here.", "one TEXT here", "Another."]
+
+
+@pytest.mark.parametrize(
+    ("data", "options"),
+    [
+        (pa.array(UNUSUAL), {}),
+        (pa.record_batch({"text": UNUSUAL}), {}),
+        (pa.table({"text": UNUSUAL}).to_reader(), {}),
+        (np.array(UNUSUAL), {}),
+        (pd.DataFrame({0: UNUSUAL, 1: [1, 2, 3]}), {"columns": 0}),
+        (pd.DataFrame({("a", "x"): UNUSUAL, ("a", "y"): [1, 2, 3]}), {"columns": ("a", "x")}),
+        (pa.table({"text": [text.encode() for text in UNUSUAL]}), {}),
+        (pd.DataFrame({"text": pd.Series([*UNUSUAL[:2], 2.5], dtype=object)}), {}),
+        ([*UNUSUAL[:2], "half of a pair: \ud800"], {}),
+    ],
+    ids=range(9),
+)
+def test_unusual_tables(data: Any, options: dict[str, Any]) -> None:
+    found = esdedup.dedupe(data, **options)
+    assert len(found.kept) == 2
+    assert [row["id"] for row in found.dropped] == [1]
+
+
+def test_a_relation_comes_back_on_its_connection() -> None:
+    with duckdb.connect() as connection:
+        connection.execute(
+            "CREATE TABLE names AS SELECT unnest(['One text here.', 'one TEXT here', 'Another.']) AS text"
+        )
+        kept = esdedup.dedupe(connection.table("names")).kept
+        kept.create("once")
+        assert connection.execute("SELECT text FROM once ORDER BY text").fetchall() == [
+            ("Another.",),
+            ("One text here.",),
+        ]
+
+
+def test_a_picture_of_rows_with_equal_ids() -> None:
+    rows = [{"id": 1, "text": text} for text in ("First of all, this one.", "first of all, this one", "Another.")]
+    shown = esdedup.dedupe(rows)._repr_html_()
+    assert "first of all, this one<" in shown
+    assert "First of all, this one.<" in shown
+
+
+def test_no_reference() -> None:
+    assert esdedup.dedupe(["a text", "a text"], against=None).kept == ["a text"]
+
+
+def test_a_table_is_a_source_of_run_index_and_add(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"key": ["a", "b", "c"], "words": ["One text here.", "one TEXT here", "Another one."]})
+    store, out = tmp_path / "s.duckdb", tmp_path / "out"
+    first = esdedup.run(frame, out=out, store=store, id_column="key")
+    assert first.records == {"in": 3, "compared": 3, "not_compared": {}}
+    assert first.settings["unit"] == "record"
+    assert [source["name"] for source in first.sources] == ["table"]
+    again = esdedup.run(frame, out=out, store=store, id_column="key")  # the same table is the same source
+    assert again.counts == first.counts
+    more = [{"id": "d", "words": "another ONE"}, {"id": "c", "words": "Something else entirely."}]
+    added = esdedup.add(iter(more), store=store, columns="words")
+    assert (added.added["new"], added.added["replaced"]) == (1, 1)
+    other = tmp_path / "numbered.duckdb"
+    esdedup.index(frame.to_pandas(), store=other, columns=["words", "key"])
+    texts = {row["id"]: row["text"] for row in esdedup.suggest("one", store=other)}
+    assert texts == {"0": "One text here. a", "1": "one TEXT here b"}
+    assert not list((user_cache() / "tables").iterdir())
 
 
 def test_an_index_and_types_survive() -> None:
@@ -124,7 +193,7 @@ def test_against_files_and_stores(tmp_path: Path) -> None:
     ]
     sentences = tmp_path / "sentences.duckdb"
     esdedup.index(source, store=sentences, unit="sentence")
-    with pytest.raises(UsageError, match="unit is sentence"):
+    with pytest.raises(StoreSettingsError, match="holds sentences"):
         esdedup.dedupe(here, against=sentences)
 
 
@@ -157,7 +226,12 @@ def test_contained_rows_are_those_of_files(keep: Any, tmp_path: Path) -> None:
         (pl.DataFrame(ROWS).lazy(), {}, "collect"),
         (3, {}, "int is not a table"),
         ([1, 2], {}, "the list has int"),
-        ([__file__], {}, "wrap them in pathlib.Path"),
+        ([__file__], {}, "every string of the list names a file; wrap them in pathlib.Path"),
+        (["a text"], {"against": [__file__, "a text"]}, "a string of the list names a file"),
+        (pd.DataFrame([["a", "b"]], columns=["text", "text"]), {}, "two columns .* the same name"),
+        (pl.DataFrame({"text": [["a"], ["b"]]}), {}, "column 'text' holds .*list.*; what is compared must be strings"),
+        (pa.table({"text": [b"\xff\xfe"]}), {}, "column 'text' holds bytes that are not valid UTF-8"),
+        (FRAME, {"columns": []}, "columns is empty"),
         (["a text"], {"unit": "sentence"}, "unit is sentence"),
         (["a text"], {"contained": 2}, "contained is 2"),
         (["a text"], {"keep": "last"}, "keep is 'last'"),
@@ -187,10 +261,14 @@ def test_texts_are_clustered_wherever_they_stand(texts: Any) -> None:
     [
         (lambda: esdedup.cluster_texts("one string"), UsageError, "given one string; give a list of texts"),
         (lambda: esdedup.cluster_texts([1, 2]), UsageError, "the list has int"),
-        (lambda: esdedup.run(FRAME, out="nowhere"), UsageError, "DataFrame, a table in memory.*esdedup.dedupe"),
+        (lambda: esdedup.plan(FRAME), UsageError, "DataFrame, a table in memory, which run, index, add"),
+        (lambda: esdedup.run(FRAME, "x.csv", out="nowhere"), UsageError, "must be the only source"),
+        (lambda: esdedup.add(FRAME, store="nowhere.duckdb"), UsageError, "no column 'id'.*id_column="),
+        (lambda: esdedup.index(FRAME, store="nowhere.duckdb", text_column="n"), UsageError, "columns="),
+        (lambda: esdedup.index("x.csv", store="nowhere.duckdb", columns="n"), UsageError, "text_column="),
         (lambda: esdedup.dedupe("https://a.example/b.csv", out="nowhere"), SourceError, "download the file first"),
     ],
-    ids=range(4),
+    ids=range(8),
 )
 def test_other_arguments_are_one_clear_line(call: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
@@ -212,7 +290,7 @@ def test_a_bound_beyond_those_of_sentences() -> None:
 
 def test_missing_values_of_dicts_are_not_compared() -> None:
     rows = [{"text": float("nan")}, {"text": float("nan")}, {"text": "some words"}]
-    assert esdedup.dedupe(rows).records["not_compared"] == {"without text": 2}
+    assert esdedup.dedupe(rows).records["not_compared"] == {"without text (columns)": 2}
 
 
 def test_nothing_compared_is_an_error_with_the_result() -> None:

@@ -112,7 +112,7 @@ sets_of_numbers = st.lists(st.frozensets(st.integers(0, 25), min_size=1, max_siz
 def test_join_meets_every_true_pair(sets: list[frozenset[int]], threshold: float, log_words: int, room: int) -> None:
     flat = np.concatenate([np.array(sorted(one), np.uint64) for one in sets])
     bounds = np.cumsum([0, *(len(one) for one in sets)])
-    counts = np.zeros(64, np.uint8)
+    counts = np.zeros(64, np.uint16)
     for part in range(2):
         count_shingles(flat, counts, part, 2)
     assert counts.tolist()[:26] == [sum(value in one for one in sets) for value in range(26)]

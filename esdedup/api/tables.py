@@ -1,0 +1,91 @@
+"""A table in memory as a source of `run`, `index` or `add`: it is written to a file of the user's cache meanwhile."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from esdedup.api.sources import source_names
+from esdedup.errors import UsageError
+from esdedup.files import user_cache
+
+_NAME = "table"
+
+
+@contextmanager
+def named_sources(
+    sources: Sequence[Any], columns: Any, options: dict[str, Any], *, needs_ids: bool = False
+) -> Iterator[tuple[list[str], dict[str, Any]]]:
+    """Yield the names of sources, and the options to read them. One of them may be a table, if it is alone.
+
+    A table is written to a file for that time. Its path depends on nothing but the content, so the same call continues
+    a killed job. Raises `UsageError` for options that do not apply, or with `needs_ids` for a table without ids.
+    """
+    sources = [list(each) if isinstance(each, Iterator) and not _has_columns(each) else each for each in sources]
+    held = _table_alone(sources)
+    if held is None:
+        if columns is not None:
+            raise UsageError("columns applies to a table in memory; for files use text_column='name,city'")
+        yield list(source_names(sources)), options
+        return
+    from esdedup.columns.tables import ID, TEXT, ids_of, table_of, texts_of
+
+    for name in ("text_column", "format"):
+        if options.get(name) is not None:
+            raise UsageError(f"{name} does not apply to a table in memory; name the columns of the text with columns=")
+    table, id_column = table_of(held), options.pop("id_column", None)
+    if needs_ids and id_column is None and ID not in table.names:
+        raise UsageError("the table has no column 'id'; name that of the ids with id_column=, so that none is replaced")
+    texts, ids = texts_of(table, columns, id_column), ids_of(table, id_column)
+    found = {ID: [None if each is None else str(each) for each in ids], TEXT: texts}
+    with _written(found) as path:
+        yield [str(path)], {**options, "id_column": ID, "text_column": TEXT}
+
+
+def _table_alone(sources: Sequence[Any]) -> Any:
+    """Return the table among the sources, if there is one. A list of dicts is a table; of anything else, files."""
+    tables = [
+        each
+        for each in sources
+        if _has_columns(each) or (isinstance(each, list | tuple) and any(isinstance(item, dict) for item in each))
+    ]
+    if tables and len(sources) > 1:
+        raise UsageError("a table in memory must be the only source; put several together first")
+    return tables[0] if tables else None
+
+
+def _has_columns(source: Any) -> bool:
+    named = type(source).__name__ == "DuckDBPyRelation"
+    return named or any(hasattr(source, name) for name in ("__arrow_c_stream__", "__arrow_c_array__", "shape"))
+
+
+@contextmanager
+def _written(columns: dict[str, Any]) -> Iterator[Path]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    tables = user_cache() / "tables"
+    tables.mkdir(parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(dir=tables, suffix=".part")
+    os.close(descriptor)
+    part = Path(name)
+    try:
+        pq.write_table(pa.table(columns).combine_chunks(), part)
+        with part.open("rb") as file:
+            folder = tables / hashlib.file_digest(file, "sha256").hexdigest()
+        folder.mkdir(exist_ok=True)
+        os.utime(part, (0, 0))  # a store knows a file by its path, size and time
+        path = part.replace(folder / f"{_NAME}.parquet")
+    finally:
+        part.unlink(missing_ok=True)
+    try:
+        yield path
+    finally:
+        path.unlink(missing_ok=True)
+        with suppress(OSError):
+            folder.rmdir()
