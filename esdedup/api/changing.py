@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from esdedup.api.results import Added, Indexed, Removed, Status, Summary
 from esdedup.api.sources import Address
-from esdedup.api.tables import named_sources
+from esdedup.api.table_sources import named_sources
 
 if TYPE_CHECKING:
     from esdedup.api.keywords import FindOptions, IndexOptions, ResourceOptions, RunOptions

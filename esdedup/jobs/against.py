@@ -208,7 +208,11 @@ def _matches(signed: pa.Table, store: Store, reference: Store, settings: Setting
 
     with private_scan(resources, len(new)) as scratch, Bar("references", 0, "range", not quiet) as bar:
         sentences = Sentences(
-            store.signing.tokens, signatures, texts, None, lambda done, all_: bar.reach(done, total=all_)
+            store.signing.tokens,
+            signatures,
+            texts,
+            pa.table({"hash": new}),
+            lambda done, all_: bar.reach(done, total=all_),
         )
         engine = ENGINES[resources.engine](scratch, sentences, resources.memory // _BLOCK_SHARE, resources.processes)
         scanning.matcher.find(engine, MatchContext(store.signing, scanning.rule, resources.processes))

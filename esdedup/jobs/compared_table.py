@@ -74,8 +74,10 @@ def compare_table(
     ids_there, texts_there = (
         [None if row < 0 else column[row] for row in first_old.tolist()] for column in (old_ids, old_texts)
     )
-    budget = settings.resources.memory // MEMORY_SHARE
-    containing = None if contained is None else Containing(compared.texts, signing, contained, budget)
+    containing = None
+    if contained is not None:
+        budget, threads = settings.resources.memory // MEMORY_SHARE, settings.resources.processes
+        containing = Containing(compared.texts, signing, contained, budget, threads)
     threshold = settings.scanning_of(signing.unit).jaccard
     return ComparedTable(
         table, texts, ids_of(table, id_column), ids_there, texts_there, compared, containing, rows.not_compared, keep,

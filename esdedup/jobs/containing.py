@@ -62,7 +62,9 @@ class Containment:
 
         total = sum(len(hashes) for _, hashes in sources)
         budget = self._resources.memory // MEMORY_SHARE
-        result = find_contained(batches, self._store.signing, total, len(stay), self._share, budget)
+        result = find_contained(
+            batches, self._store.signing, total, len(stay), self._share, budget, self._resources.processes
+        )
         outermost = result.outermost(len(stay))
         inner = np.flatnonzero(outermost >= 0)
         ends = outermost[inner]

@@ -145,7 +145,8 @@ def compare_rows(
         yield pa.record_batch({"hash": column, "text": texts.take(pa.array(places))})
 
     with private_scan(resources, len(distinct)) as scratch, Bar("compare", 0, "range", not quiet) as bar:
-        sentences = Sentences(signing.tokens, signatures, fetch, None, lambda done, all_: bar.reach(done, total=all_))
+        wanted = None if old is None else pa.table({"hash": distinct[new]})
+        sentences = Sentences(signing.tokens, signatures, fetch, wanted, lambda done, all_: bar.reach(done, total=all_))
         engine = ENGINES[resources.engine](scratch, sentences, resources.memory // 5, resources.processes)
         scanning.matcher.find(engine, MatchContext(signing, scanning.rule, resources.processes))
         pairs = pa.Table.from_batches(list(named_pairs(scratch)), PAIRS)

@@ -40,6 +40,7 @@ class Containing:
     signing: Signing
     share: float
     budget: int  # bytes
+    threads: int
 
     def find(self, stay: Flags, there: Flags) -> tuple[Numbers, Similarities]:
         """Return for each text the one that contains it, -1 for none, and the share of its shingles.
@@ -53,7 +54,7 @@ class Containing:
             for begin in range(0, len(order), TEXTS_AT_ONCE):
                 yield self.texts.take(pa.array(order[begin : begin + TEXTS_AT_ONCE]))
 
-        found = find_contained(batches, self.signing, len(order), inner, self.share, self.budget)
+        found = find_contained(batches, self.signing, len(order), inner, self.share, self.budget, self.threads)
         outermost = found.outermost(inner)
         outer, share = np.full(len(stay), -1), np.full(len(stay), np.nan)
         held = np.flatnonzero(outermost >= 0)

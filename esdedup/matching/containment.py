@@ -8,20 +8,28 @@ shingles of the other texts are looked up and counted. Only texts with k of them
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
-from esdedup.columns.arrays import Numbers
+from esdedup.columns.arrays import Flags, Numbers
 from esdedup.columns.hashing import Hashes, Offsets
 from esdedup.columns.kernels import compiled
 from esdedup.matching.exact.prefixes import Counts, Small, count_shingles
 from esdedup.matching.lsh.collide import Similarities
-from esdedup.matching.signers.text_signer import Kinds, Sets, TextSigner
+from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import Signing
 
+R = TypeVar("R")
+
 _COUNTERS = 1 << 22
+_LISTED_BITS = 1 << 25
+_SHINGLE_BYTES = 16  # of a text that is looked for: the shingle, and its place in a list
 _SLACK = 1e-9
 TEXTS_AT_ONCE = 5_000
 """Texts of a batch."""
@@ -31,6 +39,7 @@ MEMORY_SHARE = 4
 _COMMON = 4
 """Listed shingles that two texts must have in common to be compared (k), unless the shorter one has fewer."""
 
+Matches = tuple[Numbers, Similarities, Numbers]
 Batches = Callable[[], Iterator[pa.LargeStringArray]]
 
 
@@ -56,65 +65,104 @@ class Contained(NamedTuple):
         return np.where(goes, self.outer[:inner], -1)
 
 
-def find_contained(batches: Batches, signing: Signing, texts: int, inner: int, share: float, budget: int) -> Contained:
+def find_contained(
+    batches: Batches, signing: Signing, texts: int, inner: int, share: float, budget: int, threads: int
+) -> Contained:
     """Find the texts of which at least `share` of the shingles stand in a text with more shingles.
 
     Only the first `inner` of all `texts` may be contained. `batches` returns the same texts in the same order each
-    time it is called. About `budget` bytes are used; the texts
-    are read once for each part of them that fits.
+    time it is called. About `budget` bytes are used; the texts are read once for each part of them that fits.
     """
-    signer = TextSigner(signing, 0)  # with every view, any two texts can be compared
-    counts = np.zeros(_COUNTERS, np.uint16)
-    for batch in batches():
-        count_shingles(signer.sets(signer.views(batch)).flat, counts, 0, 1)
-    outer, found = np.full(texts, -1), np.zeros(texts)
+    signer = TextSigner(signing)
+    found = Contained(np.full(texts, -1), np.zeros(texts))
     most = np.zeros(texts, np.int64)  # shingles of the outer text
-    first = 0
-    for held in _parts(batches, signer, inner, budget // 16):
-        lists = _by_token(*_listed(held.flat, held.bounds, len(held.kind), counts, share), held.kind)
-        at = 0
-        for batch in batches():
-            sets = signer.sets(signer.views(batch))
-            for only_own_kind, (tokens, owners) in enumerate(lists):
-                _look_up(
-                    tokens, owners, only_own_kind, held.flat, held.bounds, held.kind, first, sets.flat, sets.bounds,
-                    sets.kind, at, share, outer, found, most,
-                )  # fmt: skip
-            at += len(batch)
-        first += len(held.kind)
-    return Contained(outer, found)
-
-
-def _by_token(tokens: Hashes, owners: Small, kind: Kinds) -> list[tuple[Hashes, Small]]:
-    """Return the listed shingles in order: those of each text's own kind, and those for others of a shorter kind.
-
-    Apart, because texts that are not of the shorter kind need not look at the second ones, which are long lists.
-    """
-    own = kind[owners % len(kind)] == owners // len(kind)
-    found = []
-    for some in (np.flatnonzero(own), np.flatnonzero(~own)):
-        order = some[np.argsort(tokens[some], kind="stable")]
-        found.append((tokens[order], owners[order]))
+    kinds = [signer.kind(batch) for batch in _first(batches, inner)]
+    kind = np.concatenate([np.empty(0, np.int8), *kinds])
+    for shingling in dict.fromkeys(signer.inside):
+        chosen = np.isin(kind, [at for at, each in enumerate(signer.inside) if each == shingling])
+        if chosen.any():
+            with ThreadPoolExecutor(threads) as pool:
+                _Search(batches, partial(signer.sets_by, shingling=shingling), share, pool, threads).find(
+                    chosen, budget // _SHINGLE_BYTES, found, most
+                )
     return found
 
 
-def _parts(batches: Batches, signer: TextSigner, texts: int, shingles: int) -> Iterator[Sets]:
-    """Yield the sets of the first `texts` texts, in parts with about this many shingles."""
-    held: list[pa.LargeStringArray] = []
-    size = 0
+def _first(batches: Batches, texts: int) -> Iterator[pa.LargeStringArray]:
+    """Yield the first texts, in the same batches."""
     for batch in batches():
-        batch, texts = batch.slice(0, texts), max(0, texts - len(batch))
-        held.append(batch)
-        size += batch.nbytes * len(signer.kinds)
-        if size >= shingles:
-            yield signer.sets(signer.views(pa.concat_arrays(held)))
-            held, size = [], 0
-    if sum(map(len, held)):
-        yield signer.sets(signer.views(pa.concat_arrays(held)))
+        if texts > 0:
+            yield batch.slice(0, texts)
+        texts -= len(batch)
+
+
+@dataclass(frozen=True)
+class _Search:
+    """A search for contained texts by shingles of one kind."""
+
+    batches: Batches
+    sets: Callable[[pa.LargeStringArray], tuple[Hashes, Offsets]]
+    share: float
+    pool: ThreadPoolExecutor
+    threads: int
+
+    def find(self, chosen: Flags, shingles: int, found: Contained, most: Numbers) -> None:
+        """Find what contains the `chosen` texts, in parts of them with about so many shingles."""
+        counts = np.zeros(_COUNTERS, np.uint16)
+        for _, (flat, _) in self._each(self.sets):
+            list(
+                self.pool.map(
+                    lambda part, held=flat: count_shingles(held, counts, part, self.threads), range(self.threads)
+                )
+            )
+        for numbers, texts in self._parts(chosen, shingles):
+            flat, bounds = self.sets(texts)
+            lists = _by_token(*_listed(flat, bounds, counts, self.share))
+
+            known = partial(_look_up, *lists, flat, bounds, self.share)
+
+            def look_up(batch: pa.LargeStringArray, find: Callable[..., Matches] = known) -> Matches:
+                return find(*self.sets(batch))
+
+            for first, (outer, share, size) in self._each(look_up):
+                better = np.flatnonzero(size > most[numbers])  # of equally long ones, the first
+                at = numbers[better]
+                found.outer[at], found.share[at], most[at] = first + outer[better], share[better], size[better]
+
+    def _each(self, work: Callable[[pa.LargeStringArray], R]) -> Iterator[tuple[int, R]]:
+        """Yield the number of the first text of each batch, and what `work` makes of the batch, on all threads."""
+        first = 0
+        batches = self.batches()
+        while held := list(islice(batches, self.threads)):
+            for batch, done in zip(held, self.pool.map(work, held), strict=True):
+                yield first, done
+                first += len(batch)
+
+    def _parts(self, chosen: Flags, shingles: int) -> Iterator[tuple[Numbers, pa.LargeStringArray]]:
+        """Yield the numbers of chosen texts, and these texts."""
+        held: list[pa.LargeStringArray] = []
+        size, begin, end = 0, 0, 0
+        for batch in _first(self.batches, len(chosen)):
+            part = batch.filter(pa.array(chosen[end : end + len(batch)]))
+            end += len(batch)
+            held.append(part)
+            size += part.nbytes
+            if size >= shingles or end == len(chosen):
+                yield begin + np.flatnonzero(chosen[begin:end]), pa.concat_arrays(held)
+                held, size, begin = [], 0, end
+
+
+def _by_token(tokens: Hashes, owners: Small) -> tuple[Hashes, Small, Hashes]:
+    """Return the listed shingles and their owners in order, and a bitmap of the low bits of these shingles."""
+    order = np.argsort(tokens, kind="stable")
+    tokens = tokens[order]
+    bits = np.zeros(_LISTED_BITS, np.bool_)
+    bits[tokens & np.uint64(_LISTED_BITS - 1)] = True
+    return tokens, owners[order], np.packbits(bits, bitorder="little").view(np.uint64)
 
 
 @compiled
-def _listed(flat: Hashes, bounds: Offsets, texts: int, counts: Counts, share: float) -> tuple[Hashes, Small]:
+def _listed(flat: Hashes, bounds: Offsets, counts: Counts, share: float) -> tuple[Hashes, Small]:
     """Return the rarest shingles of each set, and the number of the set."""
     mask = np.uint64(len(counts) - 1)
     tokens = np.empty(len(flat), np.uint64)
@@ -155,38 +203,45 @@ def _common(one: Hashes, a: int, end_a: int, two: Hashes, b: int, end_b: int) ->
 
 @compiled
 def _look_up(
-    tokens: Hashes, owners: Small, only_own_kind: int, flat: Hashes, bounds: Offsets, kind: Kinds, first: int,
-    others: Hashes, other_bounds: Offsets, other_kind: Kinds, other_first: int, share: float, outer: Numbers,
-    found: Similarities, most: Numbers,
-) -> None:  # fmt: skip
-    """Compare each of the other texts with the listed ones that have a listed shingle in common with it."""
-    texts, count = len(kind), len(other_kind)
-    seen = np.full(len(bounds) - 1, -1, np.int64)
-    shared = np.zeros(len(bounds) - 1, np.int64)
-    for place in range(len(other_bounds) - 1):
-        view, other = place // count, place % count
-        begin, end = other_bounds[place], other_bounds[place + 1]
-        if other_kind[other] < view or (only_own_kind and other_kind[other] != view) or len(tokens) == 0:
-            continue
+    tokens: Hashes,
+    owners: Small,
+    bits: Hashes,
+    flat: Hashes,
+    bounds: Offsets,
+    share: float,
+    others: Hashes,
+    other_bounds: Offsets,
+) -> Matches:
+    """Compare each of the other texts with those that have a listed shingle in common with it.
+
+    Return for each text the longest other one that contains it, its share there, and that text's number of shingles;
+    -1, 0 and 0 without one.
+    """
+    texts = len(bounds) - 1
+    outer, found, most = np.full(texts, -1, np.int64), np.zeros(texts), np.zeros(texts, np.int64)
+    seen, shared = np.full(texts, -1, np.int64), np.zeros(texts, np.int64)
+    mask = np.uint64(64 * len(bits) - 1)
+    for other in range(len(other_bounds) - 1):
+        begin, end = other_bounds[other], other_bounds[other + 1]
         for at in range(begin, end):
+            bit = others[at] & mask
+            if not (bits[bit >> np.uint64(6)] >> (bit & np.uint64(63))) & np.uint64(1):
+                continue
             index = np.searchsorted(tokens, others[at])
             while index < len(tokens) and tokens[index] == others[at]:
-                number = owners[index]
+                text = owners[index]
                 index += 1
-                text = number % texts
-                if number // texts != view or min(kind[text], other_kind[other]) != view:
+                if seen[text] != other:
+                    seen[text], shared[text] = other, 0
+                shared[text] += 1
+                size = bounds[text + 1] - bounds[text]
+                if shared[text] != min(_COMMON, np.int64(np.ceil(share * size - _SLACK))):
                     continue
-                if seen[number] != place:
-                    seen[number], shared[number] = place, 0
-                shared[number] += 1
-                size = bounds[number + 1] - bounds[number]
-                if shared[number] != min(_COMMON, np.int64(np.ceil(share * size - _SLACK))):
+                if end - begin <= size or end - begin <= most[text]:
                     continue
-                # in the longest text; of equal ones, in the first
-                if end - begin <= size or end - begin <= most[first + text]:
-                    continue
-                common = _common(flat, bounds[number], bounds[number + 1], others, begin, end)
+                common = _common(flat, bounds[text], bounds[text + 1], others, begin, end)
                 if common >= share * size - _SLACK:
-                    outer[first + text] = other_first + other
-                    found[first + text] = common / size
-                    most[first + text] = end - begin
+                    outer[text] = other
+                    found[text] = common / size
+                    most[text] = end - begin
+    return outer, found, most

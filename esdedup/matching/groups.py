@@ -91,7 +91,7 @@ def find_hot(groups: Groups, tokens: Tokens, hot: Tokens) -> Hot:
     """Mark the tokens of `hot` among groups and texts. `hot` must contain every hot token of the corpus, even if its
     group is compared elsewhere.
     """
-    flags = np.isin(tokens, hot)
+    flags = _among(tokens, np.sort(hot))
     hot_groups = flags[groups.members[groups.starts[:-1]], groups.columns]
     alike = np.empty(len(groups.members) if hot_groups.any() else 0, np.int64)
     for group in np.flatnonzero(hot_groups):
@@ -100,6 +100,18 @@ def find_hot(groups: Groups, tokens: Tokens, hot: Tokens) -> Hot:
         others = np.roll(tokens[groups.members[part]], -int(groups.columns[group]) - 1, axis=1)[:, :-1]
         alike[part] = np.lexsort(others.T[::-1]) if others.shape[1] else np.arange(len(others))
     return Hot(hot_groups, flags, alike)
+
+
+@compiled
+def _among(tokens: Tokens, known: Numbers) -> Flags:
+    """Return which tokens are in a sorted array, in the same shape."""
+    found = np.zeros(tokens.shape, np.bool_)
+    if len(known) > 0:
+        for row in range(tokens.shape[0]):
+            for column in range(tokens.shape[1]):
+                at = np.searchsorted(known, tokens[row, column])
+                found[row, column] = at < len(known) and known[at] == tokens[row, column]
+    return found
 
 
 def token_lists(tokens: Tokens) -> pa.ListArray:

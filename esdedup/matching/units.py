@@ -24,7 +24,8 @@ class TextClass:
     """Texts that are compared by one kind of shingle.
 
     Its texts are mostly in `script` (one of `SCRIPTS`, or any), and have fewer than `below` different
-    shingles of this kind, if that is set. A text belongs to the first class that fits.
+    shingles of this kind, if that is set. A text belongs to the first class that fits. Whether one stands inside a
+    longer text is decided by the shingles `inside`, if they differ: a long text has nearly every short shingle.
     """
 
     shingle: str
@@ -32,6 +33,7 @@ class TextClass:
     max_chars: int
     script: str = "any"
     below: int | None = None
+    inside: str | None = None
 
     def fits(self, script: str) -> bool:
         """Whether texts of this group of scripts may belong to the class."""
@@ -56,11 +58,11 @@ _SENTENCES = (
     TextClass("char:2", 40, 600, "unspaced"),
 )
 _WHOLE = (
-    TextClass("char:3", 0, MOST_CHARS, "spaced", below=100),
-    TextClass("char:4", 0, MOST_CHARS, "spaced", below=1000),
-    TextClass("char:5", 0, MOST_CHARS, "spaced"),
-    TextClass("char:2", 0, MOST_CHARS, "ideographs"),
-    TextClass("char:3", 0, MOST_CHARS, "unspaced"),
+    TextClass("char:3", 0, MOST_CHARS, "spaced", below=100, inside="char:8"),
+    TextClass("char:4", 0, MOST_CHARS, "spaced", below=1000, inside="char:8"),
+    TextClass("char:5", 0, MOST_CHARS, "spaced", inside="char:8"),
+    TextClass("char:2", 0, MOST_CHARS, "ideographs", inside="char:4"),
+    TextClass("char:3", 0, MOST_CHARS, "unspaced", inside="char:8"),
 )
 _BANDS = {"bands": 28, "rows": 5}
 
@@ -91,7 +93,7 @@ def changed_classes(
     Classes that no longer differ become one.
     """
     if shingle is not None:
-        classes = tuple(replace(each, shingle=shingle) for each in classes if each.below is None)
+        classes = tuple(replace(each, shingle=shingle, inside=None) for each in classes if each.below is None)
     if min_chars is not None:
         classes = tuple(replace(each, min_chars=min_chars) for each in classes)
     if max_chars is not None:
@@ -103,7 +105,7 @@ def changed_classes(
 
 def saved_classes(classes: Iterable[TextClass]) -> list[dict[str, Any]]:
     """Return classes as JSON."""
-    return [asdict(each) for each in classes]
+    return [{name: value for name, value in asdict(each).items() if value is not None} for each in classes]
 
 
 def setting_in_words(value: Any) -> str:
@@ -116,7 +118,7 @@ def setting_in_words(value: Any) -> str:
 
 def _class_in_words(saved: Mapping[str, Any]) -> str:
     names = {"script": "{} scripts", "shingle": "{}", "below": "fewer than {} shingles"}
-    parts = [form.format(saved[name]) for name, form in names.items() if saved[name] not in (None, "any")]
+    parts = [form.format(saved[name]) for name, form in names.items() if saved.get(name) not in (None, "any")]
     return f"{', '.join(parts)}, {saved['min_chars']:,} to {saved['max_chars']:,} characters"
 
 

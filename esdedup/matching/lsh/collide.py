@@ -20,6 +20,7 @@ from esdedup.columns.kernels import compiled
 from esdedup.matching.lsh.sketches import Sketches, too_different
 from esdedup.matching.signers.minhash_kernels import Tokens
 from esdedup.matching.signers.text_signer import Kinds
+from esdedup.text.shingles import longest
 
 HOT_LIMIT = 2000
 """A token with more distinct texts is hot: its texts are not all compared with each other."""
@@ -191,15 +192,28 @@ def collide(
     candidates = 0
     rows = np.empty((1024, 3), np.int64)
     similarities = np.empty(1024, np.float64)
+    places = np.empty(longest(starts), np.int64)
     for group in range(first, last):
         column = columns[group]
         begin = starts[group]
         count = starts[group + 1] - begin
         in_hot = hot[group]
         for order in range(2 if in_hot else 1):
+            wanted = 0  # the places of stale texts, in this order
+            for at in range(count):
+                if stale[members[begin + (alike[begin + at] if order == 1 else at)]]:
+                    places[wanted] = at
+                    wanted += 1
+            passed = 0
             for at in range(count):
                 end = min(count, at + 1 + window) if in_hot else count
-                for other in range(at + 1, end):
+                every = passed < wanted and places[passed] == at
+                passed += every
+                # a stale text is compared with all that follow, any other one only with stale texts
+                for step in range(at + 1, end) if every else range(passed, wanted):
+                    other = step if every else places[step]
+                    if other >= end:
+                        break
                     one, two = at, other
                     if order == 1:
                         one, two = alike[begin + at], alike[begin + other]
@@ -207,7 +221,7 @@ def collide(
                             continue  # compared in the first order
                     a = min(members[begin + one], members[begin + two])
                     b = max(members[begin + one], members[begin + two])
-                    if not (stale[a] or stale[b]) or (group_id[a] >= 0 and group_id[a] == group_id[b]):
+                    if group_id[a] >= 0 and group_id[a] == group_id[b]:
                         continue
                     own = first_column(a, b, kind, width)
                     if not own <= column < own + width:

@@ -102,6 +102,24 @@ class TextSigner:
         """Normalize the texts, and split them into words if shingles consist of words. All are shingled alike."""
         return _shingled(self.normalized(texts), self.signing.shingling)
 
+    @cached_property
+    def inside(self) -> list[Shingling]:
+        """By kind: the shingles that decide whether a text stands inside a longer one."""
+        found = {
+            Shingling.parse(each.shingle): Shingling.parse(each.inside or each.shingle) for each in self.signing.classes
+        }
+        return [found[kind] for kind in self.kinds]
+
+    def kind(self, texts: pa.LargeStringArray) -> Kinds:
+        """Return the kind of each text; (n,)."""
+        if len(self.kinds) == 1:
+            return np.zeros(len(texts), np.int8)
+        return self._classified(self.normalized(texts), *_scripts(texts))[0]
+
+    def sets_by(self, texts: pa.LargeStringArray, shingling: Shingling) -> tuple[Hashes, Offsets]:
+        """Return the sorted distinct shingles of each text, all of one kind: flat hashes, and offsets (n + 1,)."""
+        return shingle_sets(*_shingled(self.normalized(texts), shingling))
+
     def views(self, texts: pa.LargeStringArray) -> Views:
         """Normalize texts, and find their class and their views."""
         column = self.normalized(texts)

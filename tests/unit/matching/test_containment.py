@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pyarrow as pa
 import pytest
@@ -31,19 +31,19 @@ def texts(seed: int) -> list[str]:
         inner = words[begin : begin + source.randint(3, 40)]
         inner[source.randrange(len(inner))] = source.choice((inner[0], "zzz"))
         found.append(" ".join(inner))
-    return sorted(set(found))
+    chinese = ["".join(source.choices("北京是中华人民共和国的首都", k=source.randint(20, 90))) for _ in range(20)]
+    return sorted({*found, *chinese, *(text[3:12] for text in chinese), *(f"{text[:18]}文" for text in chinese)})
 
 
-def brute_force(every: list[str]) -> dict[int, float]:
+def brute_force(every: list[str], length_of: Callable[[str], int]) -> dict[int, float]:
     """The share of each contained text in the longest text that contains it."""
     plain = fold(text_column(every)).to_pylist()
-    kind = [3 if len(_shingles(text, 3)) < 100 else 4 for text in plain]
-    sets = [{length: _shingles(text, length) for length in (3, 4)} for text in plain]
+    sets = [{length: _shingles(text, length) for length in (4, 5, 8)} for text in plain]
     found = {}
     for one in range(len(plain)):
         best = (0, 0.0)
         for two in range(len(plain)):
-            length = min(kind[one], kind[two])
+            length = length_of(plain[one])
             inner, outer = sets[one][length], sets[two][length]
             share = len(inner & outer) / len(inner)
             if one != two and len(inner) < len(outer) and share >= SHARE - 1e-9 and len(outer) > best[0]:
@@ -53,15 +53,17 @@ def brute_force(every: list[str]) -> dict[int, float]:
     return found
 
 
-@pytest.mark.parametrize(("budget", "step"), [(2**15, 7), (2**26, 1000)])
-def test_every_contained_text_and_no_other(budget: int, step: int) -> None:
+@pytest.mark.parametrize(("budget", "step", "threads"), [(2**15, 7, 2), (2**26, 1000, 1)])
+@pytest.mark.parametrize("shingle", [None, "char:5"])
+def test_every_contained_text_and_no_other(budget: int, step: int, threads: int, shingle: str | None) -> None:
     every = texts(5)
     column = text_column(every)
 
     def batches() -> Iterator[pa.LargeStringArray]:
         return (column.slice(begin, step) for begin in range(0, len(column), step))
 
-    found = find_contained(batches, Signing.of(unit="record"), len(every), len(every), SHARE, budget)
-    expected = brute_force(every)
+    signing = Signing.of(unit="record", shingle=shingle)
+    found = find_contained(batches, signing, len(every), len(every), SHARE, budget, threads)
+    expected = brute_force(every, lambda text: 5 if shingle else 8 if text[0].isascii() else 4)
     assert {at: round(float(found.share[at]), 9) for at in range(len(every)) if found.outer[at] >= 0} == expected
     assert len(expected) > 50
