@@ -105,7 +105,7 @@ def changed_classes(
 
 def saved_classes(classes: Iterable[TextClass]) -> list[dict[str, Any]]:
     """Return classes as JSON."""
-    return [{name: value for name, value in asdict(each).items() if value is not None} for each in classes]
+    return [{**asdict(replace(each, inside=None)), "inside": each.inside or each.shingle} for each in classes]
 
 
 def setting_in_words(value: Any) -> str:

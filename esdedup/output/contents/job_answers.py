@@ -28,6 +28,8 @@ class TextClass:
     """Script that most of the text is in."""
     below: Count | None
     """Only texts with fewer different shingles than this; null for no limit."""
+    inside: str
+    """Shingles that decide whether a text stands inside a longer one."""
 
 
 @dataclass(frozen=True)
