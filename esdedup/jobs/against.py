@@ -26,7 +26,6 @@ from esdedup.jobs.scratch import ON_DISK_FROM
 from esdedup.jobs.settings import Settings
 from esdedup.jobs.steps import Address, job_name, open_for, read_into, require_committed
 from esdedup.matching.engine import SIGNATURES, MatchContext, Sentences
-from esdedup.matching.groups import NO_TOKEN, token_matrix
 from esdedup.matching.signing import USUAL_UNIT, freeze
 from esdedup.matching.units import AUTO
 from esdedup.output.drops import APART, apart
@@ -38,6 +37,8 @@ from esdedup.store.store import Store
 _MADE = ".references-"
 _BLOCK_SHARE = 5
 _NEW_AT_ONCE = 500_000
+_OLD_AT_ONCE = 100_000
+_TOKENS_AT_ONCE = 300_000
 _NEW, _OLD = 0, 1  # texts of one group are not compared with each other
 
 
@@ -197,8 +198,12 @@ def _matches(signed: pa.Table, store: Store, reference: Store, settings: Setting
             for number, rows in reference.corpus.signatures("any", {number - 1 for number in done}):
                 whole = rows.read_all() if isinstance(rows, pa.RecordBatchReader) else rows
                 yield number + 1, _in_group(whole, _OLD)
-        elif 1 not in done:
-            yield 1, _in_group(_sharing(signed, store, reference), _OLD)
+            return
+        hashes = _sharing(signed, reference)
+        for number, begin in enumerate(range(0, len(hashes), _OLD_AT_ONCE), 1):
+            if number not in done:
+                part = pa.table({"hash": hashes[begin : begin + _OLD_AT_ONCE]})
+                yield number, _in_group(reference.corpus.signatures_of("any", part), _OLD)
 
     def texts(wanted: pa.Table) -> Iterator[pa.RecordBatch]:
         hashes = wanted["hash"].to_numpy()
@@ -246,11 +251,14 @@ def _in_group(signed: pa.Table, group: int) -> pa.Table:
     return signed.set_column(where, SIGNATURES.field("group_id"), pa.array(np.full(signed.num_rows, group)))
 
 
-def _sharing(signed: pa.Table, store: Store, reference: Store) -> pa.Table:
-    """Return the signatures of the reference's texts that share a token with new ones."""
-    tokens = token_matrix(signed["tokens"], store.signing.tokens)
-    held = reference.corpus.holders(pa.table({"token": np.unique(tokens[tokens != NO_TOKEN])}))
-    return reference.corpus.signatures_of("any", pa.table({"hash": np.unique(held["hash"].to_numpy())}))
+def _sharing(signed: pa.Table, reference: Store) -> Hashes:
+    """Return the hashes of the reference's texts that share a token with new ones, in order."""
+    tokens = np.unique(signed["tokens"].combine_chunks().flatten().drop_null().to_numpy())
+    found = np.empty(0, np.uint64)
+    for begin in range(0, len(tokens), _TOKENS_AT_ONCE):
+        held = reference.corpus.holders(pa.table({"token": tokens[begin : begin + _TOKENS_AT_ONCE]}))
+        found = np.union1d(found, held["hash"].to_numpy())
+    return found
 
 
 def _named(matches: pa.Table, reference: Store, prefix: str) -> pa.Table:

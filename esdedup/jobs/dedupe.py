@@ -35,6 +35,7 @@ from esdedup.jobs.steps import (
     open_for,
     publish,
     read_into,
+    refuse_inside,
     refuse_other_sources,
     scan_if_needed,
     settings_of,
@@ -94,6 +95,8 @@ def dedupe(
         else:
             folder = Path(out)
         found, missing = find_sources(sources, settings.reading, keep_going)
+        if not dry_run:
+            refuse_inside(folder, sources)
         _check_sources(found, folder, annotate=annotate)
         settings = settings.for_sources(found, rewritten=True)
         _check_references(against, found, store)
@@ -205,8 +208,8 @@ def _check_place(source: Source, folder: Path) -> None:
     """Raise `UsageError` if the result would overwrite one of our files, or be read as a source the next time."""
     if output_path(source, folder) in [folder / name for name in (_DROPS, _DONE, _STORE)]:
         raise UsageError(f"{source.path}: {folder} needs this file name for itself; rename the source")
-    if source.base is not None and source.base.resolve() in [folder.resolve(), *folder.resolve().parents]:
-        raise UsageError(f"{folder}: is inside a source folder; use another folder")
+    if source.base is not None:
+        refuse_inside(folder, [source.base])
 
 
 def _check_references(against: Sequence[Address], found: Sequence[Source], store: Address | None) -> None:

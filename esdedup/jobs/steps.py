@@ -101,6 +101,13 @@ def find_sources(arguments: Sequence[Address], reading: Reading, keep_going: boo
     return discover(names, reading), missing
 
 
+def refuse_inside(folder: Path, sources: Iterable[Address]) -> None:
+    """Raise `UsageError` if a folder for results is inside a source: its files would be read the next time."""
+    for source in sources:
+        if Path(source).is_dir() and Path(source).resolve() in [folder.resolve(), *folder.resolve().parents]:
+            raise UsageError(f"{folder}: is inside the source {source}, and would be read the next time; use another")
+
+
 def make_folder(folder: Path) -> None:
     """Create a folder for files if it does not exist."""
     try:

@@ -29,6 +29,7 @@ from esdedup.jobs.steps import (
     open_for,
     publish,
     read_into,
+    refuse_inside,
     refuse_other_sources,
     require_committed,
     scan_if_needed,
@@ -69,6 +70,7 @@ def run(
     folder = Path(out)
     store = store or folder / "store.duckdb"
     check_generations(keep_generations, store)
+    refuse_inside(folder, sources)
     make_folder(folder)
     found, missing = find_sources(sources, settings.reading, keep_going)
     settings = settings.for_sources(found)

@@ -183,3 +183,12 @@ def test_explain_names_the_shingles(tmp_path: Path) -> None:
     assert said("run", json_lines(tmp_path / "a.jsonl", rows), "-o", tmp_path / "x", "--store", store).code == 0
     answer = said("explain", "short", "long", "--store", store).out
     assert "compared by         char:3 (those of A are char:3, those of B char:4)" in answer
+
+
+@pytest.mark.parametrize("verb", ["run", "dedupe"])
+def test_results_are_not_written_into_a_source(tmp_path: Path, verb: str) -> None:
+    (tmp_path / "rows").mkdir()
+    json_lines(tmp_path / "rows" / "a.jsonl", [{"text": "One"}])
+    answer = said(verb, tmp_path / "rows", "-o", tmp_path / "rows" / "out")
+    assert (answer.code, "is inside the source" in answer.err) == (2, True)
+    assert not (tmp_path / "rows" / "out").exists()

@@ -41,7 +41,12 @@ def new(tmp_path: Path) -> Path:
     return jsonl(tmp_path / "new.jsonl", {**{f"n{at}": text for at, text in enumerate(NEW)}, **LEAKS})
 
 
-def test_sources_and_stores(tmp_path: Path, new: Path, stores: Stores) -> None:
+@pytest.mark.parametrize("at_once", [20, 100_000])
+def test_sources_and_stores(
+    tmp_path: Path, new: Path, stores: Stores, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("esdedup.jobs.against._OLD_AT_ONCE", at_once)
+    monkeypatch.setattr("esdedup.jobs.against._TOKENS_AT_ONCE", 10 * at_once)
     source = jsonl(tmp_path / "old.jsonl", {f"o{at}": text for at, text in enumerate(OLD)})
     (tmp_path / "reference").mkdir()
     reference = stores.at(tmp_path / "reference")
