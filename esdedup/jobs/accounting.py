@@ -113,4 +113,4 @@ def refuse_nothing(records: Mapping[str, Any], unit: str, result: Any) -> None:
     total = sum(left_out.values())
     if total and total == records["in"] and left_out.keys() != {NO_TEXT}:  # an empty file is no mistake
         why = ", ".join(f"{count:,} {reason}" for reason, count in left_out.items())
-        raise NothingCompared(f"none of {total:,} {unit}{'s' * (total != 1)} was compared: {why}", result)
+        raise NothingCompared(f"none of {total:,} {unit}s was compared: {why}", result)
