@@ -116,10 +116,8 @@ class GroupScan:
         engine, db = self._engine, self._db
         ranges = engine.stage("order", self._order)
         found = engine.result("candidates") or 0
-        compare = self._sifted if engine.result("by sketches") else self._compared
         for done in range(engine.result("ranges") or 0, ranges):
-            postings = db.table("SELECT token, number FROM postings WHERE range = ? ORDER BY token, number", [done])
-            table, pairs, candidates = compare(done, postings)
+            table, pairs, candidates = self._compare_range(done)
             found += candidates
             with db.transaction():
                 db.insert(table, pairs)
@@ -130,6 +128,12 @@ class GroupScan:
             engine.stage("bring", lambda: engine.bring("WHERE number IN (SELECT a FROM met UNION SELECT b FROM met)"))
             engine.compare_pairs(self._functions.verify, self._context)
         return found
+
+    def _compare_range(self, which: int) -> tuple[str, pa.Table, int]:
+        """Return where the pairs of a range are put, these pairs, and the number of candidates."""
+        postings = self._db.table("SELECT token, number FROM postings WHERE range = ? ORDER BY token, number", [which])
+        compare = self._sifted if self._engine.result("by sketches") else self._compared
+        return compare(which, postings)
 
     def _compared(self, which: int, postings: pa.Table) -> tuple[str, pa.Table, int]:
         texts = self._db.table(

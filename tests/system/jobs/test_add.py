@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import esdedup
-from esdedup.engines.local.engine import LocalEngine
+from esdedup.engines.local.group_scan import GroupScan
 from esdedup.errors import SourceError, StoreError, StoreSourcesError
 from esdedup.store.registry import address_of
 from tests.support.killed import KilledError
@@ -134,7 +134,7 @@ def test_a_large_scan_goes_on_where_it_was_killed(
     run(source, out=tmp_path / "whole", **RECORDS)
     monkeypatch.setattr("esdedup.jobs.scratch.KEPT_FROM", 0)
     monkeypatch.setattr("esdedup.jobs.scanning._BLOCK_SHARE", 4000)  # a few ranges
-    compare, calls = LocalEngine._compare_range, 0
+    compare, calls = GroupScan._compare_range, 0
 
     def killed(*arguments: Any) -> Any:
         nonlocal calls
@@ -143,18 +143,18 @@ def test_a_large_scan_goes_on_where_it_was_killed(
             raise KilledError
         return compare(*arguments)
 
-    monkeypatch.setattr(LocalEngine, "_compare_range", killed)
+    monkeypatch.setattr(GroupScan, "_compare_range", killed)
     store = address
     with pytest.raises(KilledError):
         run(source, out=tmp_path / "killed", store=store, **RECORDS)
     assert "esdedup run" in esdedup.status(store=store)["unfinished"]
     ranges: list[int] = []
 
-    def counted(self: LocalEngine, function: Any, context: Any, which: int) -> Any:
+    def counted(self: GroupScan, which: int) -> Any:
         ranges.append(which)
-        return compare(self, function, context, which)
+        return compare(self, which)
 
-    monkeypatch.setattr(LocalEngine, "_compare_range", counted)
+    monkeypatch.setattr(GroupScan, "_compare_range", counted)
     run(source, out=tmp_path / "killed", store=store, **RECORDS)
     assert ranges[0] == after
     assert results(tmp_path / "killed") == results(tmp_path / "whole")

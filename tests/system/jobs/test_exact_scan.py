@@ -63,7 +63,7 @@ def test_what_is_added_is_compared_with_all(tmp_path: Path, address: str, run: R
     assert len(lines(tmp_path / "grown" / "pairs.jsonl")) == len(true_pairs(list(texts.values()), 0.8))
 
 
-@pytest.mark.parametrize("stage", ["_bring_all", "_post", "_meet", "_list", "_compare"])
+@pytest.mark.parametrize("stage", ["bring", "_post", "_meet", "_list", "_compare"])
 def test_a_large_scan_goes_on_where_it_was_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stage: str, address: str, run: RunJob
 ) -> None:

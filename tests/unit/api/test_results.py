@@ -49,6 +49,7 @@ def test_rows_are_a_sequence_and_a_table() -> None:
 
 def test_a_field_that_only_some_answers_have_is_left_out() -> None:
     there = {"a": {}, "b": {}, "identical": False, "shared_tokens": 0, "tokens": 10, "chance": 0.1, "jaccard": 0.0}
+    there |= {"shingle": "char:3", "shingles": ["char:3", "char:4"]}
     there |= {"containment": [0.0, 0.0], "word_edit_distance": 3, "thresholds": {}, "verdict": "not a pair", "diff": []}
     found = Explanation.of(there)
     assert found.to_dict() == there
