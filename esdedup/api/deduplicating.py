@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, overload
 
 from esdedup.api.results import Written
-from esdedup.api.sources import Address, source_names, table_in
+from esdedup.api.sources import Address, held, source_names, table_in
 from esdedup.errors import UsageError
 
 if TYPE_CHECKING:
@@ -113,15 +113,14 @@ def dedupe(
     """
     if against is None:
         against = ()
-    if len(sources) == 1 and isinstance(sources[0], Iterator) and not hasattr(sources[0], "__arrow_c_stream__"):
-        sources = (list(sources[0]),)
-    if len(sources) == 1 and (held := table_in(sources[0])) is not None:
+    sources = tuple(map(held, sources))
+    if len(sources) == 1 and (data := table_in(sources[0])) is not None:
         unfit = {"out": out, "store": store, "kinds": kinds, "annotate": annotate or None, "dry_run": dry_run or None}
         for name, value in unfit.items():
             if value is not None:
                 raise UsageError(f"{name} does not apply to a table in memory: the result has its rows; omit {name}")
         return _dedupe_table(
-            held, against, columns=columns, id_column=id_column, keep=keep, contained=contained, quiet=quiet,
+            data, against, columns=columns, id_column=id_column, keep=keep, contained=contained, quiet=quiet,
             options=options,
         )  # fmt: skip
     if columns is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from esdedup.errors import SourceError, UsageError
 
@@ -15,13 +15,24 @@ _LONGEST_NAME = 256
 SourceArgument: TypeAlias = str | Path | Iterable[str | Path]
 
 
+def has_columns(argument: object) -> bool:
+    """Whether an argument is a table or a column in memory, by what such objects have."""
+    known = any(hasattr(argument, name) for name in ("__arrow_c_stream__", "__arrow_c_array__", "shape"))
+    return known or type(argument).__name__ == "DuckDBPyRelation"
+
+
+def held(argument: Any) -> Any:
+    """Return the items of an iterator as a list, and anything else as it is. A reader of Arrow batches is a table."""
+    return list(argument) if isinstance(argument, Iterator) and not has_columns(argument) else argument
+
+
 def source_names(arguments: Iterable[SourceArgument]) -> Iterator[str]:
     """Return the names of the sources. Items of a list are paths, never patterns."""
     for argument in arguments:
         if isinstance(argument, str | Path):
             yield str(argument)
             continue
-        if hasattr(argument, "shape") or hasattr(argument, "__arrow_c_stream__"):
+        if has_columns(argument):
             raise UsageError(
                 f"a source is {type(argument).__name__}, a table in memory, which run, index, add, dedupe and "
                 "cluster_texts take; write it to a file first"
@@ -43,8 +54,7 @@ def table_in(argument: object) -> object | None:
     """
     if isinstance(argument, str | Path):
         return None
-    if isinstance(argument, Iterator) and not hasattr(argument, "__arrow_c_stream__"):
-        argument = list(argument)
+    argument = held(argument)
     if not isinstance(argument, list | tuple | set | frozenset):
         return argument
     items = list(argument)

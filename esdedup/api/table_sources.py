@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from esdedup.api.sources import source_names
+from esdedup.api.sources import has_columns, held, source_names
 from esdedup.errors import UsageError
 from esdedup.files import user_cache
 
@@ -26,9 +26,9 @@ def named_sources(
     A table is written to a file for that time. Its path depends on nothing but the content, so the same call continues
     a killed job. Raises `UsageError` for options that do not apply, or with `needs_ids` for a table without ids.
     """
-    sources = [list(each) if isinstance(each, Iterator) and not _has_columns(each) else each for each in sources]
-    held = _table_alone(sources)
-    if held is None:
+    sources = list(map(held, sources))
+    data = _table_alone(sources)
+    if data is None:
         if columns is not None:
             raise UsageError("columns applies to a table in memory; for files use text_column='name,city'")
         yield list(source_names(sources)), options
@@ -38,7 +38,7 @@ def named_sources(
     for name in ("text_column", "format"):
         if options.get(name) is not None:
             raise UsageError(f"{name} does not apply to a table in memory; name the columns of the text with columns=")
-    table, id_column = table_of(held), options.pop("id_column", None)
+    table, id_column = table_of(data), options.pop("id_column", None)
     if needs_ids and id_column is None and ID not in table.names:
         raise UsageError("the table has no column 'id'; name that of the ids with id_column=, so that none is replaced")
     texts, ids = texts_of(table, columns, id_column), ids_of(table, id_column)
@@ -52,16 +52,11 @@ def _table_alone(sources: Sequence[Any]) -> Any:
     tables = [
         each
         for each in sources
-        if _has_columns(each) or (isinstance(each, list | tuple) and any(isinstance(item, dict) for item in each))
+        if has_columns(each) or (isinstance(each, list | tuple) and any(isinstance(item, dict) for item in each))
     ]
     if tables and len(sources) > 1:
         raise UsageError("a table in memory must be the only source; put several together first")
     return tables[0] if tables else None
-
-
-def _has_columns(source: Any) -> bool:
-    named = type(source).__name__ == "DuckDBPyRelation"
-    return named or any(hasattr(source, name) for name in ("__arrow_c_stream__", "__arrow_c_array__", "shape"))
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +15,14 @@ from esdedup.columns.hashing import Bytes, Offsets
 
 Numbers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def replace_surrogates(text: str) -> str:
+    """Replace each lone surrogate with U+FFFD, because UTF-8 cannot encode it."""
+    return _SURROGATE.sub("\ufffd", text)
 
 
 def joined(columns: Sequence[pa.Array]) -> pa.Array:

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from narwhals.exceptions import DuplicateError
 
-from esdedup.columns.arrays import joined
+from esdedup.columns.arrays import joined, replace_surrogates
 from esdedup.errors import UsageError
 
 TEXT, ID = "text", "id"
@@ -157,13 +157,8 @@ def _values(values: list[Any]) -> pa.ChunkedArray:
     try:
         return pa.chunked_array([pa.array(values)])
     except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError):
-        texts = [None if value is None else _without_surrogates(str(value)) for value in values]
+        texts = [None if value is None else replace_surrogates(str(value)) for value in values]
         return pa.chunked_array([pa.array(texts, pa.large_string())])
-
-
-def _without_surrogates(text: str) -> str:
-    """Replace halves of surrogate pairs, which are no characters, as in files."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 class _Series(Table):

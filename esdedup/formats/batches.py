@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
 
-from esdedup.columns.arrays import texts_from
+from esdedup.columns.arrays import replace_surrogates, texts_from
 from esdedup.columns.records import DOCUMENTS
 from esdedup.errors import SourceError
 
@@ -17,13 +16,6 @@ MAX_BYTES = 2 * 2**20
 
 Row = tuple[str, str | None, str | bytes, int | None, str | None, str | None, int]
 """One document, in the order of the `DOCUMENTS` columns. A text given as bytes is UTF-8."""
-
-_SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-def replace_surrogates(text: str) -> str:
-    """Replace each lone surrogate with U+FFFD, because UTF-8 cannot encode it."""
-    return _SURROGATE.sub("\ufffd", text)
 
 
 def collect(rows: Iterable[Row]) -> Iterator[pa.RecordBatch]:

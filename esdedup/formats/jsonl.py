@@ -43,7 +43,7 @@ class JsonLines(LineFormat, TableFormat):
         return collect(self._rows(blocks, walk))
 
     def _rows(self, blocks: LineBlocks, walk: Walk) -> Iterator[Row]:
-        from esdedup.formats.batches import replace_surrogates
+        from esdedup.columns.arrays import replace_surrogates
 
         skips = walk.skips
 
@@ -95,7 +95,7 @@ class _Objects(Records):
         self._label = label
 
     def text(self, data: bytes) -> str | None:
-        from esdedup.formats.batches import replace_surrogates
+        from esdedup.columns.arrays import replace_surrogates
 
         record = _object(decoded(data)) or {}
         if self._parts and _locate(record, self._path) is None:
