@@ -91,7 +91,7 @@ def cluster_text(cluster: Cluster, members: int = 5) -> str:
     """A cluster with its groups of identical sentences, the largest first."""
     least = cluster["min_jaccard"]
     lines = [
-        f"{cluster['id']}  {cluster['size']:,} sentences, {cluster['distinct']:,} distinct"
+        f"{cluster['id']}  {cluster['size']:,} members, {cluster['distinct']:,} distinct texts"
         + ("" if least is None else f", weakest pair {least:.3f}")
         + _changed(cluster)
     ]
@@ -120,7 +120,7 @@ def added_text(summary: Added) -> str:
     added = summary["added"]
     lines = [f"documents: {added['new']:,} new, {added['replaced']:,} replaced, {added['unchanged']:,} unchanged"]
     lines += [counts_text(summary), ""]
-    lines.append(f"sentences that match another: {added['matched']:,}")
+    lines.append(f"{summary['settings']['unit']}s that match another: {added['matched']:,}")
     for row in summary["matches"]:
         least = "    –" if row["jaccard"] is None else f"{row['jaccard']:.3f}"
         lines.append(f"  {least}  {printable(row['id'])}  {shortened(row['text'], _WIDTH)}")

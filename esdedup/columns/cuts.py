@@ -27,12 +27,13 @@ class Cut(NamedTuple):
 
 class Cutter:
     """Assigns ranges to postings that come in batches. A range never costs more than `budget` bytes, unless one group
-    alone does.
+    alone does. A text costs once in a range, each of its postings `row` bytes.
     """
 
-    def __init__(self, texts: int, budget: int) -> None:
+    def __init__(self, texts: int, budget: int, row: int) -> None:
         self._seen = np.full(texts, -1, np.int32)
         self._budget = budget
+        self._row = row
         self._range = 0
         self._cost = 0
 
@@ -41,7 +42,7 @@ class Cutter:
         ranges = np.empty(len(tokens), np.int64)
         firsts = np.empty(len(tokens), np.bool_)
         self._range, self._cost = _cut(
-            tokens, numbers, costs, self._seen, self._budget, self._range, self._cost, ranges, firsts
+            tokens, numbers, costs, self._seen, self._budget, self._row, self._range, self._cost, ranges, firsts
         )
         return Cut(ranges, firsts)
 
@@ -53,6 +54,7 @@ def _cut(
     costs: Numbers,
     seen: npt.NDArray[np.int32],
     budget: int,
+    row: int,
     current: int,
     cost: int,
     ranges: Numbers,
@@ -66,6 +68,7 @@ def _cut(
             if seen[numbers[end]] != current:
                 added += costs[end]
             end += 1
+        added += row * (end - begin)
         if cost > 0 and cost + added > budget:
             current += 1
             cost = 0
@@ -75,6 +78,7 @@ def _cut(
             if firsts[index]:
                 seen[numbers[index]] = current
                 cost += costs[index]
+        cost += row * (end - begin)
         begin = end
     return current, cost
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from esdedup.columns.cuts import whole_groups
+from esdedup.columns.components import roots, unite
+from esdedup.columns.cuts import Cutter, whole_groups
 from esdedup.engines.cluster_tables import create_pairs
 from esdedup.engines.local.group_scan import GroupScan, hold_postings
 from esdedup.engines.local.local_texts import LocalTexts
@@ -23,6 +24,8 @@ from esdedup.matching.engine import (
     Survey,
 )
 from esdedup.matching.signers.text_signer import SET_BYTES
+
+_PAIR_BYTES = 128  # of a listed pair while it is verified, beside its texts
 
 
 class LocalEngine(LocalTexts):
@@ -106,23 +109,39 @@ class LocalEngine(LocalTexts):
     def _list(self, candidates: str) -> int:
         """Make the table `candidates` of the pairs in another table, each once and a < b, in slices. Return their
         number.
+
+        Pairs of a component come together. If one is larger than memory, its texts are cut into tiles, and two tiles
+        are compared at once, so that each text is read once for each tile it meets, not once for each pair.
         """
-        self.db.execute("CREATE OR REPLACE TABLE candidates (a INTEGER, b INTEGER, slice BIGINT)")
-        listed = self.batches(
+        db = self.db
+        db.execute(
             f"""
-            SELECT m.a, m.b, {SET_BYTES} * (one.length::BIGINT + two.length) + 800 AS cost
-            FROM (SELECT DISTINCT a, b FROM {candidates}) m
+            CREATE OR REPLACE TABLE listed AS SELECT m.a, m.b FROM (SELECT DISTINCT a, b FROM {candidates}) m
             JOIN texts one ON one.number = m.a JOIN texts two ON two.number = m.b
-            WHERE one.group_id < 0 OR one.group_id <> two.group_id ORDER BY m.a, m.b
+            WHERE one.group_id < 0 OR one.group_id <> two.group_id;
+            CREATE OR REPLACE TABLE tiled (tile BIGINT, a INTEGER, b INTEGER);
+            CREATE OR REPLACE TABLE candidates (slice BIGINT, a INTEGER, b INTEGER)
             """
         )
-        spent = slices = 0
-        for a, b, cost in listed:
-            running = spent + np.cumsum(cost)
-            rows = {"a": a.astype(np.int32), "b": b.astype(np.int32), "slice": running // self.budget}
-            self.db.insert("candidates", pa.table(rows))
-            spent, slices = int(running[-1]), int(running[-1] // self.budget) + 1
-        create_pairs(self.db)
+        cost = SET_BYTES * db.arrays("SELECT length FROM texts ORDER BY number")["length"].astype(np.int64)
+        parent = np.arange(len(cost), dtype=np.int32)
+        for a, b in self.batches("SELECT a, b FROM listed"):
+            unite(parent, a, b)
+        place = np.empty(len(cost), np.int64)
+        place[np.argsort(roots(parent, np.arange(len(cost))), kind="stable")] = np.arange(len(cost))
+        at_once = max(1, self.budget // 2 * len(cost) // max(1, int(cost.sum())))
+        tile, tiles = place // at_once, len(cost) // at_once + 1
+        for a, b in self.batches("SELECT a, b FROM listed"):
+            rows = {"tile": tile[a] * tiles + tile[b], "a": a.astype(np.int32), "b": b.astype(np.int32)}
+            db.insert("tiled", pa.table(rows))
+        cutter, slices = Cutter(len(cost), self.budget, _PAIR_BYTES // 2), 0
+        for a, b in self.batches("SELECT a, b FROM tiled ORDER BY tile, a, b"):
+            members = np.column_stack((a, b)).ravel()
+            ranges = cutter.cut(np.repeat(np.arange(len(a)), 2), members, cost[members]).ranges[::2]
+            db.insert("candidates", pa.table({"slice": ranges, "a": a.astype(np.int32), "b": b.astype(np.int32)}))
+            slices = int(ranges[-1]) + 1
+        db.execute("DROP TABLE listed; DROP TABLE tiled")
+        create_pairs(db)
         return slices
 
     def _compare(self, function: ComparePairs, context: MatchContext, which: int) -> pa.Table:

@@ -192,7 +192,7 @@ class GroupScan:
         """Make the table `postings`: those that are held, with their ranges. Return the number of ranges."""
         db = self._db
         db.execute("CREATE OR REPLACE TABLE postings (range BIGINT, token BIGINT, number INTEGER, fresh BOOLEAN)")
-        cutter = Cutter(db.count("SELECT count(*) FROM texts"), self._engine.budget)
+        cutter = Cutter(db.count("SELECT count(*) FROM texts"), self._engine.budget, _GROUPING_BYTES)
         ordered = self._engine.batches(
             f"SELECT h.token, h.number, p.cost FROM held h JOIN components c USING (number) JOIN ({costs}) p "
             "USING (number) ORDER BY c.component, h.token, h.number"

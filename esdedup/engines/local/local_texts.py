@@ -50,10 +50,9 @@ class LocalTexts(Engine):
         """Add the result of each step that is not done yet to `pairs`."""
         for done in range(self.result(stage) or 0, steps):
             pairs = work(done)
-            self.db.execute("BEGIN")
-            self.db.insert("pairs", pairs)
-            self.finish(stage, done + 1)
-            self.db.execute("COMMIT")
+            with self.db.transaction():
+                self.db.insert("pairs", pairs)
+                self.finish(stage, done + 1)
             self.sentences.progress(done + 1, steps)
 
     # -- sentences and texts ------------------------------------------------------------------------------
@@ -66,10 +65,9 @@ class LocalTexts(Engine):
         create_signatures(self.db)
         done = {number for (number,) in self.db.rows("SELECT result FROM done WHERE stage LIKE 'slice %'")}
         for number, rows in self.sentences.signatures(done):
-            self.db.execute("BEGIN")
-            self.db.insert("signatures", rows)
-            self.finish(f"slice {number}", number)
-            self.db.execute("COMMIT")
+            with self.db.transaction():
+                self.db.insert("signatures", rows)
+                self.finish(f"slice {number}", number)
         return collapse(self.db, self.sentences.stale)
 
     def bring_all(self) -> None:

@@ -45,7 +45,7 @@ def compare_collisions(context: MatchContext, postings: pa.Table, texts: pa.Tabl
 
 def sketch_texts(context: MatchContext, numbers: Numbers, texts: pa.LargeStringArray) -> tuple[pa.Array, pa.Table]:
     """Return the kind of each text, and the sketches of its sets; an `esdedup.matching.engine.SketchTexts`."""
-    sets = sketched_sets(context.signer, texts, context.threads)
+    sets = sketched_sets(context.signer, texts, context.threads, sketches_only=True)
     sizes = np.diff(sets.bounds)
     held = np.flatnonzero(sizes)
     view, place = np.divmod(held, max(1, len(texts)))

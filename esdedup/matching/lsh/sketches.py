@@ -89,8 +89,13 @@ def too_different(sketch: Sketches, a: int, end_a: int, b: int, end_b: int, most
     return False
 
 
-def sketched_sets(signer: TextSigner, texts: pa.LargeStringArray, threads: int) -> SketchedSets:
-    """Return the sets of texts, and their sketches. Parts of about equal size are made on all threads."""
+def sketched_sets(
+    signer: TextSigner, texts: pa.LargeStringArray, threads: int, *, sketches_only: bool = False
+) -> SketchedSets:
+    """Return the sets of texts, and their sketches. Parts of about equal size are made on all threads.
+
+    With `sketches_only`, the shingles are dropped, and `flat` is empty.
+    """
     offsets = text_buffers(texts)[1]
     cuts = np.searchsorted(offsets, np.linspace(offsets[0], offsets[-1], _PARTS_A_THREAD * threads + 1)[1:-1])
     edges = np.unique(np.concatenate(([0], cuts, [len(texts)]))).tolist()
@@ -98,7 +103,8 @@ def sketched_sets(signer: TextSigner, texts: pa.LargeStringArray, threads: int) 
     def part(edge: tuple[int, int]) -> tuple[Sets, Sketches, Offsets]:
         sets = signer.sets(signer.views(texts.slice(edge[0], edge[1] - edge[0])))
         starts = sketch_starts(sets.bounds)
-        return sets, sketches(sets.flat, sets.bounds, starts), starts
+        sketch = sketches(sets.flat, sets.bounds, starts)
+        return sets._replace(flat=sets.flat[:0].copy()) if sketches_only else sets, sketch, starts
 
     with ThreadPoolExecutor(threads) as pool:
         return _united(list(pool.map(part, pairwise(edges))), len(signer.kinds))

@@ -177,7 +177,7 @@ class ProjectionScan(LocalScan):
         self._db.execute("CREATE OR REPLACE TABLE members (range BIGINT, number INTEGER)")
         asks = self._rule.verifier.asks_closeness
         fixed = 400 + (8 * self._vectors.length if asks else 0)
-        cutter = Cutter(texts, self._budget)
+        cutter = Cutter(texts, self._budget, 0)
         ranges = met = 0
         for a, b, length_a, length_b in self._engine.batches(
             "SELECT c.a, c.b, one.length, two.length FROM candidates c "
