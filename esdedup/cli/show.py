@@ -91,7 +91,7 @@ def cluster_text(cluster: Cluster, members: int = 5) -> str:
     """A cluster with its groups of identical sentences, the largest first."""
     least = cluster["min_jaccard"]
     lines = [
-        f"{cluster['id']}  {cluster['size']:,} members, {cluster['distinct']:,} distinct texts"
+        f"{cluster['id']}  {cluster['size']:,} members, {cluster['distinct']:,} distinct text{'s' * (cluster['distinct'] != 1)}"
         + ("" if least is None else f", weakest pair {least:.3f}")
         + _changed(cluster)
     ]
