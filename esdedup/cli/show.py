@@ -89,9 +89,9 @@ def cluster_line(cluster: Cluster) -> str:
 
 def cluster_text(cluster: Cluster, members: int = 5) -> str:
     """A cluster with its groups of identical sentences, the largest first."""
-    least = cluster["min_jaccard"]
+    least, texts = cluster["min_jaccard"], "text" if cluster["distinct"] == 1 else "texts"
     lines = [
-        f"{cluster['id']}  {cluster['size']:,} members, {cluster['distinct']:,} distinct text{'s' * (cluster['distinct'] != 1)}"
+        f"{cluster['id']}  {cluster['size']:,} members, {cluster['distinct']:,} distinct {texts}"
         + ("" if least is None else f", weakest pair {least:.3f}")
         + _changed(cluster)
     ]
