@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from esdedup._version import __version__
-from esdedup.errors import EsdedupError, SourceError, StoreError, StoreSourcesError, UsageError
+from esdedup.errors import EsdedupError, SourceError, StoreError, StoreSourcesError, StoreVersionError, UsageError
 from esdedup.files import whole_file
 from esdedup.formats.locations import Source, discover
 from esdedup.formats.reading_options import Reading
@@ -31,6 +31,7 @@ from esdedup.resources import Resources
 from esdedup.store.ledger import STANDARD_INPUT, ReadingCheckpoint, SourceCheckpoint
 from esdedup.store.registry import kind_of, open_store
 from esdedup.store.store import Store
+from esdedup.text.splitting import TEXT_SCHEME
 
 log = logging.getLogger("esdedup")
 
@@ -130,6 +131,11 @@ def read_into(
     Sources that the last run read in their present state are not read again. Raise `StoreSourcesError` if another run
     is not finished.
     """
+    if store.signing.text_scheme != TEXT_SCHEME:
+        raise StoreVersionError(
+            f"{store.address}: its texts were cleaned and split by text scheme {store.signing.text_scheme}, but this "
+            f"esdedup uses {TEXT_SCHEME}; scan it as it is, or index its sources again with --fresh"
+        )
     known = store.ledger.sources()
     begun = store.ledger.unfinished_reading()
     if begun is not None:

@@ -20,7 +20,7 @@ from esdedup.matching.units import (
     usual_class,
 )
 from esdedup.options import Options, option, shown_value, sort_out
-from esdedup.text.splitting import Splitting
+from esdedup.text.splitting import TEXT_SCHEME, Splitting
 
 HASH_SCHEME = 2
 """Version of everything that turns a text into tokens. Increase it when any token changes."""
@@ -31,6 +31,7 @@ USUAL_UNIT = "usual_unit"
 """Among requested settings: the unit of a new store if none is requested."""
 
 _CLASSES = "classes"
+_TEXT_SCHEME = "text_scheme"
 _SIGNER = SIGNERS.names[0]
 _SHINGLE = r"(char|word):([1-9][0-9]?)"
 
@@ -89,6 +90,8 @@ class Signing(Options):
     seed: int = option(1123456, "Seed of the hash functions.", unit="N", low=0, high=2**63 - 1)
     signer: Signer = field(default_factory=lambda: SIGNERS.make(_SIGNER, {}))
     classes: tuple[TextClass, ...] = ()
+    text_scheme: int = TEXT_SCHEME
+    """Version of the cleaning and splitting that made the units."""
 
     def check_together(self) -> None:
         """Fill in what is not set: the defaults of the unit. Check that min_chars is not greater than max_chars."""
@@ -125,11 +128,11 @@ class Signing(Options):
         Raises `SettingsError` for a value outside its range, or for an option of another signer.
         """
         given = {name: value for name, value in given.items() if value is not None}
-        classes = read_classes(given.pop(_CLASSES, ()))
+        classes, text_scheme = read_classes(given.pop(_CLASSES, ())), given.pop(_TEXT_SCHEME, TEXT_SCHEME)
         chosen = given.pop(SIGNERS.option, _SIGNER)
         own, of_signers = sort_out(given, cls.names(), SIGNERS.option_names())
         SIGNERS.refuse_others(chosen, of_signers)
-        found = cls(**own, classes=classes)
+        found = cls(**own, classes=classes, text_scheme=text_scheme)
         signer = SIGNERS.make(chosen, UNITS[found.unit].signer_options).with_options(of_signers)
         return replace(found, signer=signer)
 
@@ -160,7 +163,7 @@ class Signing(Options):
         named = {} if self.signer.name == _SIGNER else {SIGNERS.option: self.signer.name}
         last = {name: own.pop(name) for name in ("hash_bits", "seed")}  # in reading order: after the signer
         classes = {_CLASSES: saved_classes(self.classes)} if len(self.classes) > 1 else {}
-        return {**own, **named, **of_signer, **last, **classes}
+        return {**own, **named, **of_signer, **last, **classes, _TEXT_SCHEME: self.text_scheme}
 
     def described(self) -> dict[str, Any]:
         """Return the settings in use by their command-line names, with the version of the hash scheme."""
@@ -179,6 +182,7 @@ def freeze(stored: Signing | None, asked: Mapping[str, Any]) -> Signing:
     if stored is None:
         return Signing.of(**{"unit": usual, **given})
     saved = given.pop(_CLASSES, ())
+    given.pop(_TEXT_SCHEME, None)
     chosen = given.pop(SIGNERS.option, stored.signer.name)
     own, of_signers = sort_out(given, Signing.names(), SIGNERS.option_names())
     SIGNERS.refuse_others(chosen, of_signers)

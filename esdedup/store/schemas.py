@@ -185,7 +185,7 @@ def saved_signing(address: str, saved: Mapping[str, Any]) -> Signing:
             f"{address}: signed by the signer {signer!r}, which this esdedup does not have; "
             "use the esdedup that made the store, or index again with --fresh"
         )
-    return Signing.of(**saved)
+    return Signing.of(**{"text_scheme": 1, **saved})  # stores of scheme 1 do not name it
 
 
 def check_same(address: str, stored: Signing, asked: Signing, *, reference: bool = False) -> None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+TEXT_SCHEME = 2
+"""Version of everything that turns a source into units: cleaning and splitting. Increase it when any unit changes."""
+
 SCRIPTS = ("spaced", "ideographs", "unspaced")
 """Groups of scripts; see `esdedup.text.scripts`."""
 

@@ -36,6 +36,8 @@ class TextClass:
 class FrozenSettings:
     """What is frozen with a store, besides options."""
 
+    text_scheme: Count
+    """Version of everything that turns a source into units: cleaning and splitting."""
     hash_scheme: Count
     """Version of everything that turns a text into tokens."""
     classes: list[Annotated[dict[str, Any], TextClass]] = MISSING

@@ -23,7 +23,7 @@ from esdedup.columns.arrays import text_buffers, texts_from
 from esdedup.columns.hashing import Hashes, content_hashes, xxh64
 from esdedup.columns.kernels import compiled
 from esdedup.text.wikitext.cleaning import Tables
-from esdedup.text.wikitext.fast import clean, read_only, room
+from esdedup.text.wikitext.fast import ROOM, clean, read_only, room
 from esdedup.text.wikitext.lookup import Bytes, Numbers
 from esdedup.text.wikitext.marks import constant
 
@@ -139,6 +139,7 @@ def _read_blocks(
     keys: Numbers,
     values: Numbers,
     letters: Numbers,
+    code: Numbers,
 ) -> tuple[Numbers, Hashes, Numbers, int, Numbers, Numbers, Bytes, Numbers, Numbers, Numbers]:
     """Return the `Blocks` of revisions, after the columns of all blocks (slots, hashes and `leaves`) and their count.
 
@@ -149,13 +150,13 @@ def _read_blocks(
     for row in range(rows):
         longest = max(longest, offsets[row + 1] - offsets[row])
     total = offsets[rows] - offsets[0]
-    text, stack = room(longest)
+    text, spare, stack, arguments = room(longest)
     most = total // 2 + rows  # a block has two bytes, unless it ends the text
     seen, seen_row = np.empty(most, np.int64), np.empty(most, np.int64)
     number, number_row = np.empty(most, np.int64), np.empty(most, np.int64)
     bounds = np.empty(most + 1, np.int64)
     bounds[0] = 0
-    out = np.empty(2 * (total + most), np.uint8)
+    out = np.empty(ROOM * (total + most), np.uint8)
     met, new = 0, 0
     for row in range(rows):
         at, end = offsets[row], offsets[row + 1]
@@ -179,7 +180,20 @@ def _read_blocks(
                         out[begin] = out[begin + 1] = 10
                         begin += 2
                     written, level, opened = clean(
-                        data, at, block_end, state & _LEVEL, out, begin, text, stack, keys, values, letters
+                        data,
+                        at,
+                        block_end,
+                        state & _LEVEL,
+                        out,
+                        begin,
+                        text,
+                        spare,
+                        stack,
+                        arguments,
+                        keys,
+                        values,
+                        letters,
+                        code,
                     )
                     if opened and not last:
                         leaves[block] = _OPEN

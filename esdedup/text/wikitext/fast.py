@@ -16,6 +16,7 @@ from esdedup.columns.arrays import text_buffers, texts_from
 from esdedup.columns.kernels import compiled
 from esdedup.text.wikitext import lookup
 from esdedup.text.wikitext.cleaning import Cleaner, Tables
+from esdedup.text.wikitext.formula import SYMBOLS
 from esdedup.text.wikitext.line_pass import write_lines
 from esdedup.text.wikitext.link_pass import strip_links
 from esdedup.text.wikitext.lookup import Bytes, Numbers
@@ -23,18 +24,29 @@ from esdedup.text.wikitext.marks import constant
 from esdedup.text.wikitext.rules import Names
 from esdedup.text.wikitext.tags import strip_tags
 from esdedup.text.wikitext.template_pass import strip_templates
+from esdedup.text.wikitext.templates.program import ARGUMENTS, programs
 
 Number = TypeVar("Number", np.uint8, np.int64)
 
 
 _OUTSIDE = constant(0)  # of dropped sections
 
+ROOM = constant(3)
+"""The plain text is at most so many times as long as the wikitext: a template of five bytes may become a sign of 11."""
+
 
 @compiled
-def room(longest: int) -> tuple[Bytes, npt.NDArray[np.int64]]:
-    """Return working memory for `clean`, for texts of at most `longest` bytes: the text, and a stack of open markup."""
+def room(longest: int) -> tuple[Bytes, Bytes, Numbers, Numbers]:
+    """Return working memory for `clean`, for texts of at most `longest` bytes: the text, a template, a stack of open
+    markup, and the arguments of a template.
+    """
     # opening markup takes two bytes, except for marks
-    return np.empty(longest, dtype=np.uint8), np.empty((4, longest + 1), dtype=np.int64)
+    return (
+        np.empty(longest, dtype=np.uint8),
+        np.empty(longest, dtype=np.uint8),
+        np.empty((4, longest + 1), dtype=np.int64),
+        np.empty((3, ARGUMENTS), dtype=np.int64),
+    )
 
 
 @compiled
@@ -46,12 +58,15 @@ def clean(
     out: Bytes,
     at: int,
     text: Bytes,
+    spare: Bytes,
     stack: Numbers,
+    arguments: Numbers,
     keys: Numbers,
     values: Numbers,
     letters: Numbers,
+    code: Numbers,
 ) -> tuple[int, int, bool]:
-    """Write the plain text of data[begin:end] to out[at:], which has twice the room. Return its end there.
+    """Write the plain text of data[begin:end] to out[at:], which has `ROOM` times the room. Return its end there.
 
     `dropped_level` is the level of the heading whose section is being dropped at the beginning, 0 outside. The second
     result is the level at the end. The third is whether anything is open at the end, so that more text could change the
@@ -59,7 +74,9 @@ def clean(
     """
     kinds, places, pipes, brackets = stack[0], stack[1], stack[2], stack[3]
     length, open_tag = strip_tags(data, begin, end, text, keys, values)
-    length, open_template = strip_templates(text, length, places, kinds)
+    length, open_template = strip_templates(
+        text, length, places, kinds, pipes, keys, values, letters, code, arguments, spare
+    )
     length, open_link = strip_links(text, length, kinds, places, pipes, brackets, keys, values, letters)
     written, dropped_level = write_lines(text, length, out, at, dropped_level, keys, values, letters)
     return written, dropped_level, open_tag or open_template or open_link
@@ -67,20 +84,33 @@ def clean(
 
 @compiled
 def _clean_pages(
-    data: Bytes, offsets: Numbers, keys: Numbers, values: Numbers, letters: Numbers
+    data: Bytes, offsets: Numbers, keys: Numbers, values: Numbers, letters: Numbers, code: Numbers
 ) -> tuple[Bytes, Numbers]:
     pages = offsets.size - 1
     longest = 0
     for page in range(pages):
         longest = max(longest, offsets[page + 1] - offsets[page])
     total = offsets[pages] - offsets[0]
-    out = np.empty(2 * total + 2, dtype=np.uint8)
+    out = np.empty(ROOM * total + 2, dtype=np.uint8)
     out_offsets = np.zeros(pages + 1, dtype=np.int64)
-    text, stack = room(longest)
+    text, spare, stack, arguments = room(longest)
     for page in range(pages):
         begin, end = offsets[page], offsets[page + 1]
         out_offsets[page + 1], _, _ = clean(
-            data, begin, end, _OUTSIDE, out, out_offsets[page], text, stack, keys, values, letters
+            data,
+            begin,
+            end,
+            _OUTSIDE,
+            out,
+            out_offsets[page],
+            text,
+            spare,
+            stack,
+            arguments,
+            keys,
+            values,
+            letters,
+            code,
         )
     return out[: out_offsets[pages]].copy(), out_offsets
 
@@ -92,7 +122,8 @@ class FastCleaner(Cleaner):
     """
 
     def __init__(self, names: Names) -> None:
-        self.tables: Tables = (*lookup.table(names), lookup.LETTERS)
+        places, code = programs(names.templates)
+        self.tables: Tables = (*lookup.table(names, places, SYMBOLS), lookup.LETTERS, code)
 
     def clean(self, text: str) -> str:
         """Return the plain text of one page."""

@@ -9,11 +9,16 @@ from typing import Any
 from mwparserfromhell import nodes
 
 from esdedup.text.wikitext import rules
-from esdedup.text.wikitext.plain_lines import COMMENT, GONE, SOFT, SPLIT, protect
+from esdedup.text.wikitext.folded_names import fold
+from esdedup.text.wikitext.formula import formula_text
+from esdedup.text.wikitext.plain_lines import COMMENT, GONE, SOFT, SPLIT, hole, protect
 from esdedup.text.wikitext.rules import TAGS, Names
+from esdedup.text.wikitext.templates.patterns import fill
 
 # Tags that the parser left in the text: unpaired ones, which MediaWiki treats as tags anyway.
 _TAG = re.compile(r"</?([A-Za-z0-9]+)(?=[\s/>])[^<>]*>")
+
+_BLANK = f" \t\r\n\v\f{GONE}"
 
 _MARK_OF_TAG = {rules.BLOCK: SPLIT, rules.BREAK: SOFT, rules.TABLE: SPLIT, rules.TRANSPARENT: ""}
 
@@ -29,7 +34,7 @@ def _text(node: nodes.Text, names: Names) -> str:
 
 def _stray_tag(match: re.Match[str]) -> str:
     kind = TAGS.get(match[1].lower())
-    encloses = kind in (rules.DROP, rules.LITERAL, rules.LITERAL_BLOCK, rules.TABLE)
+    encloses = kind in (rules.DROP, rules.LITERAL, rules.LITERAL_BLOCK, rules.TABLE, rules.FORMULA)
     if kind is None or (encloses and not match[0].startswith("</") and not match[0].endswith("/>")):
         return match[0]
     return _MARK_OF_TAG.get(kind, GONE)
@@ -37,6 +42,19 @@ def _stray_tag(match: re.Match[str]) -> str:
 
 def _gone(node: Any, names: Names) -> str:
     return GONE
+
+
+def _template(node: nodes.Template, names: Names) -> str:
+    title, colon, first = flatten(node.name, names).replace(COMMENT, "").partition(":")
+    patterns = names.patterns(title)
+    if patterns is None:
+        return hole(str(node)[2:-2])
+    arguments = {"1": first.strip(_BLANK)} if colon else {}
+    for parameter in node.params:
+        name = fold(str(parameter.name))
+        value = flatten(parameter.value, names).replace(COMMENT, "").strip(_BLANK)
+        arguments[name] = value.replace("|", protect("|")).replace("=", protect("="))
+    return fill(patterns, arguments, SPLIT) or GONE
 
 
 def _comment(node: nodes.Comment, names: Names) -> str:
@@ -81,6 +99,8 @@ def _tag(node: nodes.Tag, names: Names) -> str:
         return f"{opening}{contents}{closing}"
     if kind == rules.DROP:
         return GONE
+    if kind == rules.FORMULA:
+        return _formula(str(node.contents or ""))
     if kind in (rules.TABLE, rules.BREAK):
         return SPLIT if kind == rules.TABLE else SOFT + contents
     if kind in (rules.LITERAL, rules.LITERAL_BLOCK):
@@ -92,9 +112,14 @@ def _tag(node: nodes.Tag, names: Names) -> str:
     return f"{mark}{contents}" if node.self_closing else f"{mark}{contents}{mark}"
 
 
+def _formula(formula: str) -> str:
+    shown = formula_text(formula)
+    return protect(shown) if shown else hole(formula)
+
+
 _READERS: dict[type, Callable[[Any, Names], str]] = {
     nodes.Text: _text,
-    nodes.Template: _gone,
+    nodes.Template: _template,
     nodes.Argument: _gone,
     nodes.Comment: _comment,
     nodes.HTMLEntity: _entity,

@@ -2,7 +2,7 @@
 
 All languages are used together for every wiki, because articles borrow names from templates and translations of other
 wikis. A name that means an ordinary section elsewhere (such as "Literatura") is therefore left out. Names are compared
-folded (see `rules.fold`), so case does not matter here.
+folded (see `folded_names.fold`), so case does not matter here.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from esdedup.text.wikitext.characters import read_entity, read_magic_word, write
 from esdedup.text.wikitext.lookup import ABSENT, SECTION, Bytes, Numbers, find, folded_key
 from esdedup.text.wikitext.marks import (
     GONE,
+    HOLE,
     PROTECTED,
     RESTORE,
     SOFT,
@@ -20,11 +21,12 @@ from esdedup.text.wikitext.marks import (
 # What must be written before the next visible character; the stronger one wins.
 _NOTHING, _SPACE, _LINE, _BLOCK = (constant(strength) for strength in range(4))
 
-_PLAIN, _WHITE, _QUOTE, _AMPERSAND, _UNDERSCORE, _GONE, _SPLIT, _SOFT, _MARK, _LEAD_C2 = range(10)
+_PLAIN, _WHITE, _QUOTE, _AMPERSAND, _UNDERSCORE, _GONE, _SPLIT, _SOFT, _MARK, _LEAD_C2, _HOLE, _STOP = range(12)
 _CLASS = byte_map(
     dict.fromkeys(range(256), _PLAIN)
     | dict.fromkeys(b" \t\n\v\f\r", _WHITE)
-    | {39: _QUOTE, 38: _AMPERSAND, 95: _UNDERSCORE, SPLIT: _SPLIT, SOFT: _SOFT, 0xC2: _LEAD_C2}
+    | {39: _QUOTE, 38: _AMPERSAND, 95: _UNDERSCORE, SPLIT: _SPLIT, SOFT: _SOFT, 0xC2: _LEAD_C2, HOLE: _HOLE}
+    | dict.fromkeys(b",.;:)", _STOP)
     | dict.fromkeys((GONE, TABLE_CLOSE), _GONE)
     | dict.fromkeys((*PROTECTED.values(), TABLE_OPEN), _MARK)
 )
@@ -86,6 +88,62 @@ def _separate(out: Bytes, o: int, start: int, pending: int) -> int:
 
 
 @compiled
+def _merged_holes(text: Bytes, i: int, end: int) -> tuple[int, int]:
+    """Return the fingerprint of the hole at text[i], together with those that follow, and where the last one ends."""
+    key = _NOTHING
+    while True:
+        key = (key * 5 + ((int(text[i + 1]) & 63) << 6 | (int(text[i + 2]) & 63))) & 4095
+        i += 3
+        j = i
+        while j < end and (_CLASS[text[j]] == _WHITE or _CLASS[text[j]] == _GONE):
+            j += 1
+        if j == end or text[j] != HOLE:
+            return key, i
+        i = j
+
+
+@compiled
+def _following(text: Bytes, i: int, end: int) -> int:
+    """Return the next byte that is visible, or -1."""
+    while i < end:
+        kind = _CLASS[text[i]]
+        if kind != _WHITE and kind != _GONE and kind != _QUOTE:
+            return int(text[i])
+        i += 1
+    return -1
+
+
+@compiled
+def _in_sentence(out: Bytes, begin: int, o: int, spaced: bool, following: int) -> bool:
+    """Return whether a reader would see something between out[begin:o] and the byte `following`.
+
+    What is not separated by a space, follows the end of a sentence or ends a line is most often a note or a sign of
+    maintenance.
+    """
+    if o == begin:
+        return following == 44 or (following >= 97 and following <= 122)
+    last = out[o - 1]
+    if last == 40 or last == 91 or last == 34:
+        return following != 41 and following != 93 and following != 34
+    if not spaced or following < 0:
+        return False
+    ended = last == 46 or last == 33 or last == 63
+    return not (ended and (following < 97 or following > 122))
+
+
+@compiled
+def _write_sign(out: Bytes, o: int, key: int) -> int:
+    """Write `…` and two variation selectors, which are not visible and tell this hole from others. Return the end."""
+    for byte in (0xE2, 0x80, 0xA6):
+        out[o] = byte
+        o += 1
+    for part in (key >> 6, key & 63):
+        out[o], out[o + 1], out[o + 2], out[o + 3] = 0xF3, 0xA0, 0x84, 0x80 | part
+        o += 4
+    return o
+
+
+@compiled
 def _write_line(
     text: Bytes,
     start: int,
@@ -100,6 +158,8 @@ def _write_line(
 ) -> tuple[int, int]:
     """Write the visible part of text[start:end] to out[o:]. Return its end, and what is pending after it."""
     odd = -2  # not searched yet
+    begin = o
+    gone = False  # whether something was removed after the last visible character
     i = start
     while i < end:
         byte = text[i]
@@ -111,14 +171,39 @@ def _write_line(
             out[o] = byte
             o += 1
             i += 1
+            gone = False
             continue
         code = int(RESTORE[byte])
         i += 1
         if kind == _WHITE:
-            pending = max(pending, _SPACE)
+            if not (gone and o > begin and out[o - 1] == 40):
+                pending = max(pending, _SPACE)
             continue
         if kind == _GONE:
+            gone = True
             continue
+        if kind == _HOLE:
+            key, i = _merged_holes(text, i - 1, end)
+            gone = not _in_sentence(out, begin, o, pending != _NOTHING, _following(text, i, end))
+            if not gone:
+                o = _separate(out, o, page, pending)
+                pending = _NOTHING
+                o = _write_sign(out, o, key)
+            continue
+        if kind == _STOP and gone and o > begin:
+            last = out[o - 1]
+            if pending == _SPACE:
+                pending = _NOTHING
+            if byte == 41 and last == 40:  # empty brackets
+                o -= 1
+                if o > begin and out[o - 1] == 32:
+                    o -= 1
+                    pending = _SPACE
+                continue
+            if byte == 41 and (last == 44 or last == 59):
+                o -= 1
+            elif byte != 41 and byte != 46 and (last == 40 or last == byte):
+                continue
         if kind == _SOFT:
             pending = max(pending, _LINE)
             continue
@@ -168,6 +253,7 @@ def _write_line(
                 continue
         o = _separate(out, o, page, pending)
         pending = _NOTHING
+        gone = False
         o = write_character(out, o, code)
     return o, pending
 
@@ -211,7 +297,8 @@ def write_lines(
 
     `dropped_level` is the level of the heading whose section is being dropped at the beginning, 0 outside.
 
-    Needs room for twice the length: a block break is two bytes, and may replace one.
+    Needs room for four times the length: a hole of 3 bytes becomes a sign of 11, a block break is two bytes and may
+    replace one.
     """
     o = page
     pending = _BLOCK

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from esdedup.columns.kernels import compiled
-from esdedup.text.wikitext import rules
+from esdedup.text.wikitext import folded_names, rules
 from esdedup.text.wikitext.marks import GONE, constant
 
 Bytes = npt.NDArray[np.uint8]
@@ -16,7 +16,9 @@ Numbers = npt.NDArray[np.int64]
 
 # One table serves all kinds of names: the hash of a name starts from its kind. Kinds differ above the bits of any
 # character, so no first character can make up for the difference between two kinds.
-ENTITY, TAG, NAMESPACE, SECTION, MAGIC_WORD, SCHEME = (constant(kind << 32) for kind in range(1, 7))
+ENTITY, TAG, NAMESPACE, SECTION, MAGIC_WORD, SCHEME, TEMPLATE, TEMPLATES, ARGUMENT, VALUE, TEX = (
+    constant(kind << 32) for kind in range(1, 12)
+)
 
 ABSENT = -1
 
@@ -25,12 +27,12 @@ _SPACE = constant(32)
 _PRIME = 1099511628211  # FNV-1a
 
 _DIRECTION_MARKS = np.zeros(0x2030, dtype=np.bool_)
-_DIRECTION_MARKS[[ord(char) for char in rules.DIRECTION_MARKS]] = True
+_DIRECTION_MARKS[[ord(char) for char in folded_names.DIRECTION_MARKS]] = True
 
-LETTERS: Numbers = np.array(rules.FOLDED, dtype=np.int64)
+LETTERS: Numbers = np.array(folded_names.FOLDED, dtype=np.int64)
 """The folded letter of every code point that may have case."""
 
-_LAST_FOLDED = rules.LAST_FOLDED
+_LAST_FOLDED = folded_names.LAST_FOLDED
 
 
 @compiled
@@ -53,7 +55,7 @@ def find(keys: Numbers, values: Numbers, key: int) -> int:
 
 @compiled
 def folded_key(text: Bytes, start: int, end: int, kind: int, letters: Numbers) -> int:
-    """Return the key of the name in text[start:end], folded as in `rules.fold`."""
+    """Return the key of the name in text[start:end], folded as in `folded_names.fold`."""
     key = kind
     space = False
     empty = True
@@ -94,20 +96,30 @@ def key_of(kind: int, name: str) -> int:
     return key - 2**64 if key >= 2**63 else key
 
 
-def table(names: rules.Names) -> tuple[Numbers, Numbers]:
-    """Return keys and values of all names: the two arrays that `find` searches."""
+def table(wiki: rules.Names, templates: Mapping[str, int], symbols: Mapping[str, int]) -> tuple[Numbers, Numbers]:
+    """Return keys and values of all names: the two arrays that `find` searches. `templates` are the programs of
+    templates, by folded name; `symbols` the commands of formulas.
+    """
     entries: dict[int, int] = {}
     groups: tuple[tuple[int, Mapping[str, int]], ...] = (
         (ENTITY, rules.ENTITIES),
         # the kind in the low byte, above it the number of the tag
         (TAG, {name: number << 8 | kind for number, (name, kind) in enumerate(rules.TAGS.items())}),
-        (NAMESPACE, dict.fromkeys(names.dropped_links, 1)),
+        (NAMESPACE, dict.fromkeys(wiki.dropped_links, 1)),
         (SECTION, dict.fromkeys(rules.SECTIONS, 1)),
         (MAGIC_WORD, dict.fromkeys(rules.MAGIC_WORDS, 1)),
         (SCHEME, dict.fromkeys(rules.SCHEMES, 1)),
+        (TEX, symbols),
+        (TEMPLATE, {name: place for name, place in templates.items() if not name.endswith("*")}),
+        (TEMPLATES, {name[:-1]: place for name, place in templates.items() if name.endswith("*")}),
     )
     for kind, group in groups:
         entries.update((key_of(kind, name), value) for name, value in group.items())
+    return hash_table(entries)
+
+
+def hash_table(entries: Mapping[int, int]) -> tuple[Numbers, Numbers]:
+    """Return the two arrays that `find` searches, for values by key."""
     size = 1 << (3 * len(entries)).bit_length()
     keys, values = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
     for key, value in entries.items():

@@ -18,6 +18,8 @@ SOFT = 0xFD  # a line break inside a block
 TABLE_OPEN = 0xFC  # the `<` of `<table`
 TABLE_CLOSE = 0xFB  # `</table>`
 
+HOLE = 0x01  # a template or a formula that is not known; two bytes follow that tell it from others
+
 # Characters of literal text that later passes would interpret as markup.
 PROTECTED: dict[str, int] = {
     "{": 0xF5,
@@ -44,7 +46,7 @@ def byte_map(changes: Mapping[int, int]) -> npt.NDArray[np.uint8]:
     return table
 
 
-_NEVER = [0xC0, 0xC1, *range(0xF5, 0x100)]
+_NEVER = [HOLE, 0xC0, 0xC1, *range(0xF5, 0x100)]
 
 SANE = byte_map({byte: ord("?") for byte in _NEVER})
 """Bytes of a page as read: bytes that look like a mark (and are not UTF-8) become question marks."""

@@ -9,13 +9,17 @@ from __future__ import annotations
 import re
 
 from esdedup.text.wikitext import marks
-from esdedup.text.wikitext.rules import ENTITIES, MAGIC_WORDS, SECTIONS, fold
+from esdedup.text.wikitext.folded_names import fold
+from esdedup.text.wikitext.rules import ENTITIES, MAGIC_WORDS, SECTIONS
 
 # The marks of the fast cleaner, as lone surrogates, which no page can contain.
 GONE = chr(0xDC00 + marks.GONE)
 SPLIT = chr(0xDC00 + marks.SPLIT)
 SOFT = chr(0xDC00 + marks.SOFT)
+HOLE = chr(0xDC00 + marks.HOLE)  # two variation selectors follow
 COMMENT = chr(0xDC00 + 0xF0)  # a separate mark here: lines with only comments disappear
+
+_SELECTOR = 0xE0100  # the first of the variation selectors that are used
 
 _PROTECT = {ord(char): chr(0xDC00 + ord(char)) for char in "{}[]|'_=<>\0"}
 _RESTORE = {ord(protected): chr(char) for char, protected in _PROTECT.items()}
@@ -28,6 +32,8 @@ _REMAINS_OF_TABLE = re.compile(r"\||\{\|")
 _ENTITY = re.compile(r"&(?:#[xX]([0-9a-fA-F]{1,29})|#([0-9]{1,30})|([A-Za-z0-9]{1,31}));")
 _MAGIC_WORD = re.compile(r"__([^\s_](?:[^\s_]|_(?!_))*)__")
 _WHITE = re.compile(r"[ \t\v\f\r\xa0]+")
+_HOLES = re.compile(rf"{HOLE}(..)(?:[ {GONE}]*{HOLE}(..))*")
+_INVISIBLE = f" {GONE}"
 _QUOTES = re.compile(rb"(''+)")
 
 
@@ -98,7 +104,80 @@ def _line_text(line: str, quotes: bool) -> str:
         line = apply_quotes(line)
     line = _MAGIC_WORD.sub(lambda match: "" if fold(match[1]) in MAGIC_WORDS else match[0], line)
     line = _ENTITY.sub(_entity_text, line)
-    return _WHITE.sub(" ", line).replace(GONE, "").replace(SOFT, "\n")
+    line = _WHITE.sub(" ", line)
+    if GONE in line or HOLE in line:
+        line = _close_gaps(line)
+    return line.replace(SOFT, "\n")
+
+
+def hole(content: str) -> str:
+    """Return the mark of something that is not known, with two variation selectors that tell it from others."""
+    key = 0xCBF29CE484222325
+    for byte in content.encode("utf-8", "ignore"):
+        if byte >= 0x80 or chr(byte).isalnum():
+            key = ((key ^ byte) * 1099511628211) & (2**64 - 1)
+    key ^= key >> 32
+    return HOLE + chr(_SELECTOR + (key & 63)) + chr(_SELECTOR + (key >> 6 & 63))
+
+
+def _close_gaps(line: str) -> str:
+    """Return the line with signs for holes inside sentences, without the signs that stood around what is gone: empty
+    brackets, doubled commas, spaces before them.
+    """
+    out: list[str] = []
+    gone = False
+    i = 0
+    while i < len(line):
+        char = line[i]
+        last = out[-1] if out else ""
+        i += 1
+        if char == GONE:
+            gone = True
+        elif char == HOLE:
+            holes = _HOLES.match(line, i - 1)
+            assert holes is not None
+            i = holes.end()
+            following = line[i:].lstrip(_INVISIBLE)[:1]
+            gone = not _in_sentence("".join(out[-2:]), following)
+            if not gone:
+                out.append(_sign(holes[0]))
+        elif char == " " and (last == " " or (gone and last == "(")):
+            pass
+        elif char in ",.;:)" and gone and "".join(out).strip():
+            if last == " ":
+                out.pop()
+                last = out[-1] if out else ""
+            if char == ")" and last == "(":
+                out.pop()
+            elif char == ")" and last in ",;":
+                out[-1] = ")"
+                gone = False
+            elif char in ")." or last not in ("(", char):
+                out.append(char)
+                gone = False
+        else:
+            out.append(char)
+            gone = gone and char == " "
+    return "".join(out)
+
+
+def _in_sentence(before: str, following: str) -> bool:
+    """Return whether a reader would see something there; `before` are the two characters before."""
+    last = before.strip()[-1:]
+    if not last:
+        return following == "," or "a" <= following <= "z"
+    if last in '(["':
+        return following not in (")", "]", '"')
+    if not before.endswith(" ") or not following:
+        return False
+    return last not in ".!?" or "a" <= following <= "z"
+
+
+def _sign(holes: str) -> str:
+    key = 0
+    for mark in re.finditer(rf"{HOLE}(.)(.)", holes):
+        key = (key * 5 + ((ord(mark[1]) - _SELECTOR) << 6 | (ord(mark[2]) - _SELECTOR))) & 4095
+    return "…" + chr(_SELECTOR + (key >> 6)) + chr(_SELECTOR + (key & 63))
 
 
 def _entity_text(entity: re.Match[str]) -> str:

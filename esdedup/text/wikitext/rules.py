@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import html.entities
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from esdedup.text.wikitext import languages
+from esdedup.text.wikitext.folded_names import fold
+from esdedup.text.wikitext.templates.known import known_templates
+from esdedup.text.wikitext.templates.patterns import Pattern
 
 # What happens to an HTML or extension tag.
 DROP = 1  # removed with its content, which is not read as wikitext
@@ -16,6 +19,7 @@ BLOCK = 5  # removed; its content is its own block
 BREAK = 6  # becomes a soft line break
 TABLE = 7  # removed with its content, which is read as wikitext
 TRANSPARENT = 8  # removed as if it had never been there
+FORMULA = 9  # becomes text if it is short and simple, else a hole
 
 
 def _kinds(groups: Mapping[int, str]) -> dict[str, int]:
@@ -24,8 +28,8 @@ def _kinds(groups: Mapping[int, str]) -> dict[str, int]:
 
 TAGS: dict[str, int] = _kinds(
     {
-        DROP: "categorytree ce charinsert chem dynamicpagelist gallery graph hiero imagemap includeonly"
-        " indicator inputbox mapframe maplink math mathchem phonos quiz ref references score source"
+        DROP: "categorytree charinsert dynamicpagelist gallery graph hiero imagemap includeonly"
+        " indicator inputbox mapframe maplink phonos quiz ref references score source"
         " syntaxhighlight templatedata timeline",
         LITERAL: "nowiki",
         LITERAL_BLOCK: "pre",
@@ -36,6 +40,7 @@ TAGS: dict[str, int] = _kinds(
         " td tfoot th thead tr ul",
         BREAK: "br",
         TABLE: "table",
+        FORMULA: "ce chem math mathchem",
         TRANSPARENT: "noinclude onlyinclude",
     }
 )
@@ -64,31 +69,6 @@ SCHEMES: tuple[str, ...] = (
 )
 """What must follow `[` to open an external link."""
 
-LAST_FOLDED = 0x2000
-"""Letters from here on have no case, or none that matters in a name. They are not folded."""
-
-# Marks of writing direction that editors paste into names without noticing them.
-DIRECTION_MARKS = "\u200e\u200f\u202a\u202b\u202c\u202d\u202e"
-
-
-def _fold_letter(code: int) -> int:
-    lower = chr(code).lower()
-    return ord(lower) if len(lower) == 1 and ord(lower) < LAST_FOLDED else code
-
-
-FOLDED: tuple[int, ...] = tuple(_fold_letter(code) for code in range(LAST_FOLDED))
-"""The lower-case letter of every code point below `LAST_FOLDED`. One letter always stays one letter."""
-
-
-def fold(name: str) -> str:
-    """Fold `name` for comparison: lower case, underscores and runs of spaces as one space, trimmed."""
-    kept = "".join(
-        chr(FOLDED[ord(char)]) if ord(char) < LAST_FOLDED else char for char in name if char not in DIRECTION_MARKS
-    )
-    for space in "_\t\r\n\xa0":
-        kept = kept.replace(space, " ")
-    return " ".join(part for part in kept.split(" ") if part)
-
 
 def _folded(by_language: Mapping[str, str]) -> frozenset[str]:
     return frozenset(fold(name) for names in by_language.values() for name in names.split("|"))
@@ -103,13 +83,23 @@ _MEDIA, _FILE, _CATEGORY = -2, 6, 14
 class Names:
     """Names of one wiki: those of its dump's `<siteinfo>`, and those known from all wikis."""
 
-    def __init__(self, namespaces: Mapping[int, str] | None = None) -> None:
+    def __init__(
+        self, namespaces: Mapping[int, str] | None = None, templates: Mapping[str, Sequence[Pattern]] | None = None
+    ) -> None:
         self.namespaces: dict[int, str] = dict(namespaces or {})
         """The dump's own names, by number."""
+        self.templates: dict[str, Sequence[Pattern]] = {**known_templates(), **(templates or {})}
+        """What a reader sees of templates, by folded name."""
         own = [self.namespaces.get(number, "") for number in (_MEDIA, _FILE, _CATEGORY)]
         known = _folded(languages.NAMESPACES) | frozenset(map(fold, languages.INTERLANGUAGE.split()))
         self.dropped_links: frozenset[str] = (known | frozenset(map(fold, own))) - {""}
         """Folded prefixes of links that are removed with their captions: files, categories, other languages."""
+
+    def patterns(self, template: str) -> Sequence[Pattern] | None:
+        """Return what a reader sees of a template. `lang-*` is for every name that begins with `lang-`."""
+        name = fold(template)
+        beginning, hyphen, _ = name.rpartition("-")
+        return self.templates.get(name) or (self.templates.get(f"{beginning}-*") if hyphen else None)
 
     def drops_link(self, title: str) -> bool:
         """Return whether `[[title]]` is a file, a category or the same article in another language."""

@@ -6,11 +6,14 @@ import numpy as np
 
 from esdedup.columns.kernels import compiled
 from esdedup.text.wikitext import rules
+from esdedup.text.wikitext.formula import write_formula
+from esdedup.text.wikitext.holes import write_hole
 from esdedup.text.wikitext.lookup import ABSENT, TAG, Bytes, Numbers, find, mix
 from esdedup.text.wikitext.marks import GONE, PROTECT, SANE, SOFT, SPLIT, TABLE_CLOSE, TABLE_OPEN
 
 _DROP, _LITERAL, _LITERAL_BLOCK = rules.DROP, rules.LITERAL, rules.LITERAL_BLOCK
 _BLOCK, _BREAK, _TABLE, _TRANSPARENT = rules.BLOCK, rules.BREAK, rules.TABLE, rules.TRANSPARENT
+_FORMULA = rules.FORMULA
 _TAGS = len(rules.TAGS)
 
 
@@ -130,7 +133,7 @@ def strip_tags(text: Bytes, start: int, end: int, out: Bytes, keys: Numbers, val
 
         kind = value & 255
         empty = text[close - 1] == 47
-        if kind <= _LITERAL_BLOCK and not closing and not empty:
+        if (kind <= _LITERAL_BLOCK or kind == _FORMULA) and not closing and not empty:
             number = value >> 8
             found = -1
             if not missing[number]:
@@ -139,6 +142,14 @@ def strip_tags(text: Bytes, start: int, end: int, out: Bytes, keys: Numbers, val
             if found < 0:
                 out[o] = 60
                 o += 1
+                i += 1
+                continue
+            if kind == _FORMULA:
+                written = write_formula(text, close + 1, found, out, o, found + j - name + 3 - i, keys, values)
+                o = write_hole(text, close + 1, found, out, o) if written < 0 else written
+                i = found
+                while text[i] != 62:
+                    i += 1
                 i += 1
                 continue
             out[o] = SPLIT if kind == _LITERAL_BLOCK else GONE

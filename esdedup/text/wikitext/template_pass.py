@@ -1,19 +1,88 @@
-"""Second pass: templates and parameters, which are removed with their content."""
+"""Second pass: templates and parameters. Of a known template stays what a reader sees of it.
+
+A template that is not known leaves a hole: a mark, and two bytes that tell it from others.
+"""
 
 from __future__ import annotations
 
 from esdedup.columns.kernels import compiled
-from esdedup.text.wikitext.lookup import Bytes, Numbers
+from esdedup.text.wikitext.holes import write_hole
+from esdedup.text.wikitext.lookup import ABSENT, TEMPLATE, TEMPLATES, Bytes, Numbers, find, folded_key
 from esdedup.text.wikitext.marks import GONE
+from esdedup.text.wikitext.templates.program import fill, read_arguments
+
+_DEEPEST = 8
+"""Templates that hold templates that deep are holes, so that text is copied only so many times."""
 
 
 @compiled
-def strip_templates(text: Bytes, length: int, places: Numbers, counts: Numbers) -> tuple[int, bool]:
-    """Remove closed `{{…}}` and `{{{…}}}` from text[:length] in place. Return the new length, and whether one is open
-    at the end.
+def _program(text: Bytes, start: int, end: int, keys: Numbers, values: Numbers, letters: Numbers) -> int:
+    """Return the program of the template with the name text[start:end], or `ABSENT`. The program of `lang-*` serves
+    every name that begins with `lang-`.
+    """
+    found = find(keys, values, folded_key(text, start, end, TEMPLATE, letters))
+    if found != ABSENT:
+        return found
+    for i in range(end - 1, start, -1):
+        if text[i] == 45:
+            return find(keys, values, folded_key(text, start, i + 1, TEMPLATES, letters))
+    return ABSENT
 
-    `places` and `counts` are a stack: the position of each open run of braces, and how many braces of it are still
-    open. A run that is never closed stays unchanged, and so does everything after it.
+
+@compiled
+def _shown(
+    text: Bytes,
+    start: int,
+    end: int,
+    at: int,
+    room: int,
+    keys: Numbers,
+    values: Numbers,
+    letters: Numbers,
+    code: Numbers,
+    arguments: Numbers,
+    spare: Bytes,
+) -> int:
+    """Write what a reader sees of the template with the content text[start:end] to text[at:], in at most `room` bytes.
+    Return its end.
+    """
+    name = start
+    while name < end and text[name] != 124 and text[name] != 58:
+        name += 1
+    program = _program(text, start, name, keys, values, letters)
+    if program == ABSENT:
+        return write_hole(text, start, end, text, at)
+    count = read_arguments(text, name + 1, end, letters, arguments) if name < end else 0
+    written = fill(code, program, text, letters, count, arguments, spare, room)
+    if written < 0:
+        return write_hole(text, start, end, text, at)
+    if written == 0:
+        text[at] = GONE
+        return at + 1
+    text[at : at + written] = spare[:written]
+    return at + written
+
+
+@compiled
+def strip_templates(
+    text: Bytes,
+    length: int,
+    places: Numbers,
+    counts: Numbers,
+    depths: Numbers,
+    keys: Numbers,
+    values: Numbers,
+    letters: Numbers,
+    code: Numbers,
+    arguments: Numbers,
+    spare: Bytes,
+) -> tuple[int, bool]:
+    """Replace closed `{{…}}` and `{{{…}}}` in text[:length] in place by what a reader sees. Return the new length, and
+    whether one is open at the end.
+
+    `places`, `counts` and `depths` are a stack: the position of each open run of braces, how many braces of it are
+    still open, and how deep templates are nested in it. A run that is never closed stays unchanged, and so does
+    everything after it. `spare` has the size of `text`.
     """
     top = 0
     o = 0
@@ -31,18 +100,28 @@ def strip_templates(text: Bytes, length: int, places: Numbers, counts: Numbers) 
         i += run
         if byte == 123:
             if run > 1:
-                places[top], counts[top] = o, run
+                places[top], counts[top], depths[top] = o, run, 0
                 top += 1
         else:
             while run > 1 and top > 0:
                 closed = min(counts[top - 1], run, 3)
                 counts[top - 1] -= closed
                 run -= closed
-                o = places[top - 1] + counts[top - 1]
-                text[o] = GONE
-                o += 1
+                content = places[top - 1] + counts[top - 1] + closed
+                begin = content - closed
+                depths[top - 1] += 1
+                if closed == 3:
+                    text[begin] = GONE
+                    o = begin + 1
+                elif depths[top - 1] > _DEEPEST:
+                    o = write_hole(text, content, o, text, begin)
+                else:
+                    room = i - run - begin
+                    o = _shown(text, content, o, begin, room, keys, values, letters, code, arguments, spare)
                 if counts[top - 1] < 2:
                     top -= 1
+                    if top > 0:
+                        depths[top - 1] = max(depths[top - 1], depths[top])
         for _ in range(run):
             text[o] = byte
             o += 1

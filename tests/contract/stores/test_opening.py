@@ -56,6 +56,23 @@ def test_a_newer_schema_or_another_hash_scheme_is_refused(tmp_path: Path) -> Non
             esdedup.status(store=path)
 
 
+def test_a_store_of_another_text_scheme_is_read_but_not_indexed_into(tmp_path: Path) -> None:
+    source = tmp_path / "a.tsv"
+    source.write_text("1\tOne short text of a few words.\n2\tOne short text of a few words!\n", "utf-8")
+    path = tmp_path / "s.duckdb"
+    esdedup.index(source, store=path, quiet=True)
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("UPDATE about SET value = replace(value, '\"text_scheme\":2', '\"text_scheme\":1')")
+        connection.execute("UPDATE about SET value = replace(value, '\"text_scheme\": 2', '\"text_scheme\": 1')")
+    assert esdedup.status(store=path)["settings"]["text-scheme"] == 1
+    assert esdedup.scan(store=path, quiet=True)["counts"]["clusters"] == 1
+    for verb in (esdedup.index, esdedup.add):
+        with pytest.raises(StoreVersionError, match=r"text scheme 1.*--fresh"):
+            verb(source, store=path, quiet=True)
+    esdedup.index(source, store=path, fresh=True, quiet=True)
+    assert esdedup.status(store=path)["settings"]["text-scheme"] == 2
+
+
 def test_a_store_of_an_unknown_signer_is_not_called_damaged(tmp_path: Path) -> None:
     path = make(tmp_path / "s.duckdb")
     with duckdb.connect(str(path)) as connection:

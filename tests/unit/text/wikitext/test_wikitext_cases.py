@@ -14,6 +14,11 @@ CASES = read_cases()
 SHARED = [case for case in CASES if case.fast_only is None]
 
 
+def _visible(text: str) -> str:
+    """Return the text without the variation selectors that tell one hole from another."""
+    return re.sub(r"[\U000e0100-\U000e013f]", "", text)
+
+
 def _name(case: Case) -> str:
     return f"{case.topic}: {case.name}"
 
@@ -36,17 +41,17 @@ def test_there_are_enough_cases_for_both_paths() -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=_name)
 def test_fast(case: Case, fast: FastCleaner) -> None:
-    assert fast.clean(case.wikitext) == case.text
+    assert _visible(fast.clean(case.wikitext)) == case.text
 
 
 @pytest.mark.parametrize("case", SHARED, ids=_name)
 def test_reference(case: Case, reference: ReferenceCleaner) -> None:
-    assert reference.clean(case.wikitext) == case.text
+    assert _visible(reference.clean(case.wikitext)) == case.text
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.fast_only], ids=_name)
 def test_a_case_for_the_fast_path_only_is_still_needed(case: Case, reference: ReferenceCleaner) -> None:
-    assert reference.clean(case.wikitext) != case.text
+    assert _visible(reference.clean(case.wikitext)) != case.text
 
 
 def test_every_case_is_one_sentence_of_markup_at_most(fast: FastCleaner) -> None:
@@ -54,6 +59,6 @@ def test_every_case_is_one_sentence_of_markup_at_most(fast: FastCleaner) -> None
     closed = [case for case in CASES if case.topic not in ("unclosed", "sections", "references")]
     page = "\n\n".join(case.wikitext for case in closed)
     blocks = [block for case in closed for block in case.text.split("\n\n")]
-    assert [re.sub(r"\s+", " ", block) for block in fast.clean(page).split("\n\n")] == [
+    assert [re.sub(r"\s+", " ", block) for block in _visible(fast.clean(page)).split("\n\n")] == [
         re.sub(r"\s+", " ", block) for block in blocks
     ]

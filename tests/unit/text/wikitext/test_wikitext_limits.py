@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from esdedup.text.wikitext.fast import FastCleaner
+from esdedup.text.wikitext.folded_names import fold
 from esdedup.text.wikitext.lookup import LETTERS, folded_key, key_of
-from esdedup.text.wikitext.rules import Names, fold
+from esdedup.text.wikitext.rules import Names
 
 SIZE = 100_000
 CLEANER = FastCleaner(Names())

@@ -1,0 +1,1 @@
+"""What does a reader see of a template?"""

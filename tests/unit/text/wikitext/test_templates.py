@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import random
+import re
+from pathlib import Path
+
+import pytest
+
+from esdedup.errors import SettingsError
+from esdedup.text.wikitext.fast import FastCleaner
+from esdedup.text.wikitext.rules import Names
+from esdedup.text.wikitext.templates.known import known_templates, read_templates
+from esdedup.text.wikitext.templates.patterns import parse
+from esdedup.text.wikitext.worker import clean
+
+FAST = FastCleaner(Names())
+
+
+def test_both_paths_fill_patterns_alike() -> None:
+    pieces = [
+        "{1}",
+        "{2}",
+        "{a|1}",
+        "{3|2|1}",
+        "[ ({2})]",
+        "[{a}, {3}]",
+        "{*; }",
+        "{2*-}",
+        "{1=one|two}",
+        " x ",
+        "[[",
+        "é",
+    ]
+    values = ["one", " two ", "", "a=b", "[[link|label]]", "a=", "é", "{{nowrap|in}}", "<!-- c -->", "1=three"]
+    chance, held = random.Random(5), 0
+    for _ in range(400):
+        texts = ["".join(chance.choices(pieces, k=chance.randint(1, 3))) for _ in range(chance.randint(1, 3))]
+        names = Names(templates={"ordu": [parse(text) for text in texts]})
+        page = "He is {{ordu|" + "|".join(chance.choices(values, k=chance.randint(0, 4))) + "}} there."
+        fast, reference = FastCleaner(names).clean(page), clean(page, names, True)
+        too_long = "…" in fast  # the fast path has only the room of the template
+        assert fast == reference or too_long, (texts, page)
+        held += not too_long
+    assert held > 300
+
+
+def test_two_holes_are_different_and_the_same_one_is_not() -> None:
+    one, other, again = (
+        FAST.clean(f"The value of {cut} is high.") for cut in ("{{ordu|1}}", "{{ordu|2}}", "{{ordu|1}}")
+    )
+    assert one == again != other
+    formulas = {FAST.clean(f"The value of <math>\\ordu{{{number}}}</math> is high.") for number in range(50)}
+    assert len(formulas) == 50
+    assert {re.sub(r"[\U000e0100-\U000e013f]", "", text) for text in formulas} == {"The value of … is high."}
+
+
+def test_the_templates_of_the_package_can_be_read() -> None:
+    assert len(known_templates()) > 500
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("lang = ", "not TOML"),
+        ("lang = 1", "lang needs a pattern"),
+        ("lang = [1]", "lang needs a pattern"),
+        ('lang = "{}"', "alone"),
+        ('lang = "{|1}"', "names no argument"),
+        ('lang = "[{1}"', "[ without ]"),
+        ('lang = "{1}]"', "] without ["),
+        ('lang = "[a[b]]"', "nested"),
+    ],
+)
+def test_a_file_with_a_mistake_is_named_with_it(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(text, "utf-8")
+    with pytest.raises(SettingsError, match=re.escape(words)) as found:
+        read_templates(path)
+    assert str(path) in str(found.value)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"none\.toml"):
+        read_templates(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "{{nowrap|" * 20_000 + "x" * 200_000 + "}}" * 20_000,
+        "{{nowrap|" + "a|" * 200_000 + "}}",
+        "{{x}} " * 100_000,
+        "{{" + "a-" * 100_000 + "}}",
+        "<math>x</math>" * 50_000,
+        "<math>" * 50_000,
+        "({{cn}}" * 100_000,
+    ],
+)
+def test_hostile_pages_are_cleaned(page: str) -> None:
+    assert len(FAST.clean(page)) < 3 * len(page)
