@@ -67,7 +67,7 @@ def test_report_says_what_it_wrote(finished: Path, tmp_path: Path) -> None:
 def test_what_comes_next_works(finished: Path) -> None:
     process = esdedup("clusters", "--store", "out/store.duckdb", "--limit", "3", cwd=finished)
     assert process.returncode == 0
-    assert process.stdout.count(" sentences, ") == 3
+    assert process.stdout.count(" members, ") == 3
     as_json = esdedup("clusters", "--store", "out/store.duckdb", "--limit", "3", "--json", cwd=finished)
     first = (finished / "out" / "clusters.jsonl").read_text().splitlines()[:3]
     assert as_json.stdout.splitlines() == first
