@@ -143,7 +143,7 @@ def _close_gaps(line: str) -> str:
                 out.append(_sign(holes[0]))
         elif char == " " and (last == " " or (gone and last == "(")):
             pass
-        elif char in ",.;:)" and gone and "".join(out).strip():
+        elif char in ",.;:)" and gone and (len(out) > 1 or last not in ("", " ")):
             if last == " ":
                 out.pop()
                 last = out[-1] if out else ""

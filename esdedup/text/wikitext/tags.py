@@ -147,14 +147,10 @@ def strip_tags(text: Bytes, start: int, end: int, out: Bytes, keys: Numbers, val
             if kind == _FORMULA:
                 written = write_formula(text, close + 1, found, out, o, found + j - name + 3 - i, keys, values)
                 o = write_hole(text, close + 1, found, out, o) if written < 0 else written
-                i = found
-                while text[i] != 62:
-                    i += 1
-                i += 1
-                continue
-            out[o] = SPLIT if kind == _LITERAL_BLOCK else GONE
-            o += 1
-            if kind != _DROP:
+            else:
+                out[o] = SPLIT if kind == _LITERAL_BLOCK else GONE
+                o += 1
+            if kind in (_LITERAL, _LITERAL_BLOCK):
                 for k in range(close + 1, found):
                     if text[k] == 10:
                         out[o] = SOFT if kind == _LITERAL_BLOCK else 32

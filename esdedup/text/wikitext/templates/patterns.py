@@ -31,7 +31,7 @@ _DOUBLED = {"[[": "[", "]]": "]", "{{": "{", "}}": "}"}
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """The first of the arguments `names` that is not empty. With `among`, only if it is one of these."""
+    """The first of the arguments `names` that is not empty. With `among`, only if it is one of these (folded)."""
 
     names: tuple[str, ...]
     among: tuple[str, ...] = ()

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from esdedup.columns.kernels import compiled
-from esdedup.text.wikitext.folded_names import fold
 from esdedup.text.wikitext.lookup import ARGUMENT, VALUE, Bytes, Numbers, folded_key, key_of
 from esdedup.text.wikitext.marks import GONE, PROTECTED, SPLIT, constant
 from esdedup.text.wikitext.templates.patterns import BLOCK, Field, Joined, Optional, Part, Pattern
@@ -29,19 +28,18 @@ _BAR, _EQUALS = PROTECTED["|"], PROTECTED["="]
 
 
 def programs(templates: Mapping[str, Sequence[Pattern]]) -> tuple[dict[str, int], Numbers]:
-    """Return where the program of each template begins, and the programs. A template without patterns has -1."""
+    """Return where the program of each template begins, and all programs. Equal patterns share one."""
     places: dict[str, int] = {}
     known: dict[tuple[Pattern, ...], int] = {}
     code: list[int] = []
     for name, patterns in templates.items():
-        key = tuple(patterns)
-        if key not in known:
-            known[key] = len(code)
+        shared = known.setdefault(tuple(patterns), len(code))
+        if shared == len(code):
             for pattern in patterns:
                 instructions = [number for part in pattern for number in _instructions(part)]
                 code += [len(instructions) + 1, *instructions]
             code.append(0)
-        places[name] = known[key]
+        places[name] = shared
     return places, np.array(code or [0], np.int64)
 
 
@@ -53,8 +51,8 @@ def _instructions(part: Part) -> list[int]:
         separator = part.separator.encode()
         return [int(_JOINED), part.first, len(separator), *separator]
     if isinstance(part, Field):
-        names = [key_of(ARGUMENT, fold(name)) for name in part.names]
-        values = [key_of(VALUE, fold(value)) for value in part.among]
+        names = [key_of(ARGUMENT, name) for name in part.names]
+        values = [key_of(VALUE, value) for value in part.among]
         return [int(_FIELD), len(names), len(values), *names, *values]
     marked = part.replace(BLOCK, "\0").encode().replace(b"\0", bytes([SPLIT]))
     return [number for byte in marked for number in (int(_BYTE), byte)]
