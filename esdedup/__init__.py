@@ -2,8 +2,8 @@
 
 Change a store: `run`, `index`, `scan`, `add`, `remove`, `drop`. Ask it: `status`, `similar`, `suggest`, `explain`,
 `clusters`, `overlap`. What clusters mean: `drift`, `templates`, `fill`, `lineage`. Deduplicate: `dedupe`,
-`cluster_texts`. Quality: `plan`, `evaluate`, `report`. `open_store` opens a store for many questions. `sample` makes
-small sets of data to try them on.
+`cluster_texts`. Quality: `plan`, `evaluate`, `report`. `split` cuts a text into sentences. `open_store` opens a store
+for many questions. `sample` makes small sets of data to try them on.
 
 >>> import esdedup
 >>> summary = esdedup.run("dump.xml.bz2", out="found", jaccard=0.9)  # doctest: +SKIP
@@ -20,6 +20,7 @@ from esdedup.api.changing import add, drop, index, remove, run, scan, status
 from esdedup.api.cluster_meaning import drift, fill, lineage, templates
 from esdedup.api.deduplicating import cluster_texts, dedupe
 from esdedup.api.quality import evaluate, plan, report
+from esdedup.api.sentence_splitting import split
 from esdedup.errors import NothingCompared
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "sample",
     "scan",
     "similar",
+    "split",
     "status",
     "suggest",
     "templates",

@@ -19,9 +19,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
+import numpy as np
 
 from esdedup.files import user_cache
 
@@ -50,6 +51,11 @@ def compiled(function: Callable[P, R]) -> Callable[P, R]:
     # numba would compare the time of the file, which a checkout may change without its content
     kernel._cache._cache_file._source_stamp = content
     return kernel  # type: ignore[no-any-return]
+
+
+def constant(value: int) -> int:
+    """Return `value` as an argument of compiled code: a Python int would compile the callee again for this value."""
+    return cast(int, np.int64(value))
 
 
 @cache

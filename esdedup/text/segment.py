@@ -1,4 +1,4 @@
-"""Split documents into units: sentences (sentencex), paragraphs, lines or whole records, in Unicode NFC, with collapsed
+"""Split documents into units: sentences, paragraphs, lines or whole records, in Unicode NFC, with collapsed
 white space.
 
 Paragraphs are separated by an empty line and never share a sentence. A single line break inside a paragraph counts as a
@@ -9,31 +9,24 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterator, Sequence
-from itertools import accumulate, pairwise
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import regex
-import sentencex
 
 from esdedup.columns.arrays import text_buffers, text_column, texts_from
 from esdedup.columns.hashing import Bytes, Offsets
 from esdedup.columns.kernels import compiled
+from esdedup.text.sentences.boundaries import sentence_ends
+from esdedup.text.sentences.language_words import words
 from esdedup.text.splitting import Splitting
 
 _PARAGRAPHS = re.compile(r"\n[^\S\n]*\n\s*")
 _LINE_ENDS = re.compile(r"\r\n?|[\v\f\x85\u2028]")
-# sentencex (1.0.32) panics on an initial, white space and a period where the last white space is not ASCII
-_WIDE_SPACE = r"[\xa0\u1680\u2000-\u200a\u2029\u202f\u205f\u3000](?=\.)"
-_SPACE_AND_PERIOD = re.compile(_WIDE_SPACE)
-_INITIAL_AND_SPACE = re.compile(rf"(?<![^\s./])([A-Z][\s.]*){_WIDE_SPACE}")
 
-_QUOTES = re.compile("[\"'“”„‟«»‹›‘’‚‛「」『』（(［[【〈《]")
-_COST = 10**8  # characters times quotes of a paragraph: about 0.05 seconds
-_CUT = 2000
 _SAMPLED = 100
 _MANY_MARKS = regex.compile(r"\p{M}{10}")  # among sampled characters: a thousand in a row
 _MARKED_PARTS = regex.compile(r"\P{M}+\p{M}{0,1000}|\p{M}{1,1000}")
@@ -49,16 +42,17 @@ class Units(NamedTuple):
 
 def segment(documents: Sequence[str], splitting: Splitting) -> Units:
     """Return the units of `documents` in order. `document` contains each unit's index into `documents`."""
-    pieces: list[str] = []
-    counts = np.empty(len(documents), np.int64)
-    for index, document in enumerate(documents):
-        text = compose(document)
-        before = len(pieces)
-        pieces.extend(split(text, splitting))
-        counts[index] = len(pieces) - before
-    data, offsets = text_buffers(text_column(pieces))
+    composed = list(map(compose, documents))
+    data, offsets = text_buffers(text_column(composed))
+    if splitting.unit == "sentence":
+        offsets, owners = _sentence_bounds(data, offsets, splitting.lang)
+    elif splitting.unit == "record":
+        owners = np.arange(len(documents))
+    else:
+        split_all = [_SPLITTERS[splitting.unit](text) for text in composed]
+        data, offsets = text_buffers(text_column([piece for pieces in split_all for piece in pieces]))
+        owners = np.repeat(np.arange(len(documents)), [len(pieces) for pieces in split_all])
     flat, bounds, lengths = collapse_spaces(data, offsets)
-    owners = np.repeat(np.arange(len(documents)), counts)
     kept = np.flatnonzero(lengths)
     texts = texts_from(flat, bounds)
     if len(kept) < len(texts):
@@ -67,30 +61,25 @@ def segment(documents: Sequence[str], splitting: Splitting) -> Units:
 
 
 def split(text: str, splitting: Splitting) -> list[str]:
-    """Split `text` (in NFC) into pieces. Those that are not only white space are the units, in order. Between pieces of
-    the text is only white space.
+    """Split `text` into pieces. Those that are not only white space are the units, in order. Joined, sentences are the
+    text; between other pieces of the text is only white space.
     """
-    return _SPLITTERS[splitting.unit](text, splitting.lang)
+    if splitting.unit == "sentence":
+        data, offsets = text_buffers(text_column([text]))
+        bounds, _ = _sentence_bounds(data, offsets, splitting.lang)
+        return texts_from(data, bounds).to_pylist()  # type: ignore[no-any-return]
+    return [text] if splitting.whole else _SPLITTERS[splitting.unit](text)
 
 
-def _sentences(text: str, lang: str) -> list[str]:
-    """Split a text into sentences. Joined, they are `unwrap(text)`."""
-    text = unwrap(text)
-    safe = text
-    if _SPACE_AND_PERIOD.search(text):
-        safe = _INITIAL_AND_SPACE.sub(r"\1 ", text)  # sentencex treats all white space alike
-    pieces: list[str] = [piece for part in _bounded(safe) for piece in sentencex.segment(lang, part)]
-    if safe == text:
-        return pieces
-    ends = accumulate(map(len, pieces))
-    return [text[begin:end] for begin, end in pairwise([0, *ends])]
+def _sentence_bounds(data: Bytes, offsets: Offsets, lang: str) -> tuple[Offsets, npt.NDArray[np.int64]]:
+    known = words()
+    languages = np.full(len(offsets) - 1, known.number(lang))
+    return sentence_ends(data, offsets, languages, known.seeds, known.properties, known.keys, known.values)
 
 
-_SPLITTERS: dict[str, Callable[[str, str], list[str]]] = {
-    "sentence": _sentences,
-    "paragraph": lambda text, _: _PARAGRAPHS.split(_with_line_feeds(text)),
-    "line": lambda text, _: _with_line_feeds(text).split("\n"),
-    "record": lambda text, _: [text],
+_SPLITTERS: dict[str, Callable[[str], list[str]]] = {
+    "paragraph": lambda text: _PARAGRAPHS.split(_with_line_feeds(text)),
+    "line": lambda text: _with_line_feeds(text).split("\n"),
 }
 
 
@@ -100,32 +89,6 @@ def compose(text: str) -> str:
     if sample.isascii() or not _MANY_MARKS.search(sample):
         return unicodedata.normalize("NFC", text)
     return "".join(unicodedata.normalize("NFC", part) for part in _MARKED_PARTS.findall(text))
-
-
-def _bounded(text: str) -> Iterator[str]:
-    """Yield the text in parts for sentencex, whose time is quadratic in the number of unclosed quotes.
-
-    The text is cut between paragraphs, which changes nothing. It is cut inside a paragraph only if that has thousands
-    of quotes.
-    """
-    if _cost(text) <= _COST:
-        yield text
-        return
-    for paragraph in re.split(r"(?<=\n\n)", text):
-        if _cost(paragraph) <= _COST:
-            yield paragraph
-            continue
-        begin = 0
-        while begin < len(paragraph):
-            end = begin + _CUT
-            gap = paragraph.rfind(" ", begin + _CUT // 2, end)
-            end = gap + 1 if gap >= 0 else end
-            yield paragraph[begin:end]
-            begin = end
-
-
-def _cost(text: str) -> int:
-    return len(text) * len(_QUOTES.findall(text)) if len(text) > _CUT else 0
 
 
 def spans(text: str, splitting: Splitting) -> list[tuple[int, int]]:
@@ -173,14 +136,6 @@ def without(document: str, splitting: Splitting, positions: Collection[int]) -> 
 def _width(gap: str) -> tuple[int, bool]:
     """Rank a gap: an empty line is more than a line break, which is more than a space, which is more than nothing."""
     return min(_LINE_ENDS.sub("\n", gap).count("\n"), 2), bool(gap)
-
-
-def unwrap(text: str) -> str:
-    """Return the text with one empty line between paragraphs, and the lines of a paragraph joined by spaces."""
-    text = _with_line_feeds(text)
-    if "\n" not in text:
-        return text
-    return "\n\n".join(paragraph.replace("\n", " ") for paragraph in _PARAGRAPHS.split(text))
 
 
 def _with_line_feeds(text: str) -> str:

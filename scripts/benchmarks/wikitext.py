@@ -10,9 +10,10 @@ from statistics import median
 
 import mwparserfromhell
 import numpy as np
-import sentencex
 from lxml import etree
 
+from esdedup.text.segment import segment, split
+from esdedup.text.splitting import Splitting
 from esdedup.text.wikitext.fast import FastCleaner
 from esdedup.text.wikitext.reference import ReferenceCleaner
 from esdedup.text.wikitext.rules import Names
@@ -20,6 +21,7 @@ from scripts.benchmarks.bench import Bench, interleaved, ratio, seconds
 from scripts.benchmarks.rows import Row, at_least, at_most
 
 DUMPS = ("enwiki-106-articles.xml.bz2", "enwiki-head-a.xml", "enwiki-2025-head.xml.bz2")
+_SPLITTING = Splitting("sentence", "en")
 OPENERS = ("[[a|", "<ref>", "{|", "<math>", "<!--", "{{{a|")
 
 SMALL = 20
@@ -68,8 +70,7 @@ def _speed(fast: FastCleaner, texts: list[str], runs: int) -> list[Row]:
 
     def clean_and_split() -> None:
         out, ends = fast.clean_batch(data, offsets)
-        for i in range(ends.size - 1):
-            sentencex.segment("en", out[ends[i] : ends[i + 1]].tobytes().decode())
+        segment([out[ends[i] : ends[i + 1]].tobytes().decode() for i in range(ends.size - 1)], _SPLITTING)
 
     def parse() -> None:
         for text in texts:
@@ -105,7 +106,7 @@ def _agreement(
 
 
 def _sentences(text: str) -> Counter[str]:
-    collapsed = (" ".join(sentence.split()) for sentence in sentencex.segment("en", text))
+    collapsed = (" ".join(sentence.split()) for sentence in split(text, _SPLITTING))
     return Counter(sentence for sentence in collapsed if 75 <= len(sentence) <= 600)
 
 

@@ -21,11 +21,10 @@ import pyarrow as pa
 
 from esdedup.columns.arrays import text_buffers, texts_from
 from esdedup.columns.hashing import Hashes, content_hashes, xxh64
-from esdedup.columns.kernels import compiled
+from esdedup.columns.kernels import compiled, constant
 from esdedup.text.wikitext.cleaning import Tables
 from esdedup.text.wikitext.fast import ROOM, clean, read_only, room
 from esdedup.text.wikitext.lookup import Bytes, Numbers
-from esdedup.text.wikitext.marks import constant
 
 _FIRST_ROOM = 64
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from esdedup.columns.kernels import compiled
-from esdedup.text.wikitext.lookup import ABSENT, ENTITY, MAGIC_WORD, Bytes, Numbers, find, folded_key, mix
+from esdedup.text.wikitext.lookup import ENTITY, MAGIC_WORD, Bytes, Numbers, folded_key
+from esdedup.text.word_table import ABSENT, find, mix
 
 _LONGEST_ENTITY = 33
 _LONGEST_MAGIC_WORD = 80  # bytes

@@ -8,8 +8,8 @@ from typing import Any
 
 from mwparserfromhell import nodes
 
+from esdedup.text.folded_names import fold
 from esdedup.text.wikitext import rules
-from esdedup.text.wikitext.folded_names import fold
 from esdedup.text.wikitext.formula import formula_text
 from esdedup.text.wikitext.plain_lines import COMMENT, GONE, SOFT, SPLIT, hole, protect
 from esdedup.text.wikitext.rules import TAGS, Names

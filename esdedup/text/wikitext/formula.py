@@ -12,8 +12,9 @@ import numpy as np
 
 from esdedup.columns.kernels import compiled
 from esdedup.text.wikitext.characters import write_character
-from esdedup.text.wikitext.lookup import ABSENT, TEX, Bytes, Numbers, find, hash_table, key_of, mix
+from esdedup.text.wikitext.lookup import TEX, Bytes, Numbers
 from esdedup.text.wikitext.marks import PROTECT, RESTORE
+from esdedup.text.word_table import ABSENT, find, hash_table, key_of, mix
 
 _LONGEST = 100  # bytes
 _LONGEST_GROUP = 12

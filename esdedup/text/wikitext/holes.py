@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from esdedup.columns.kernels import compiled
-from esdedup.text.wikitext.lookup import Bytes, mix
-from esdedup.text.wikitext.marks import HOLE, constant
+from esdedup.columns.kernels import compiled, constant
+from esdedup.text.wikitext.lookup import Bytes
+from esdedup.text.wikitext.marks import HOLE
+from esdedup.text.word_table import mix
 
 _FIRST = constant(0xCBF29CE484222325 - 2**64)  # where FNV-1a begins
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from esdedup.columns.kernels import compiled
+from esdedup.columns.kernels import compiled, constant
 from esdedup.text.wikitext.characters import read_entity, read_magic_word, write_character
-from esdedup.text.wikitext.lookup import ABSENT, SECTION, Bytes, Numbers, find, folded_key
+from esdedup.text.wikitext.lookup import SECTION, Bytes, Numbers, folded_key
 from esdedup.text.wikitext.marks import (
     GONE,
     HOLE,
@@ -15,8 +15,8 @@ from esdedup.text.wikitext.marks import (
     TABLE_CLOSE,
     TABLE_OPEN,
     byte_map,
-    constant,
 )
+from esdedup.text.word_table import ABSENT, find
 
 # What must be written before the next visible character; the stronger one wins.
 _NOTHING, _SPACE, _LINE, _BLOCK = (constant(strength) for strength in range(4))

@@ -1,4 +1,4 @@
-"""Names in a table for compiled code: an open-addressed hash table of 64-bit keys."""
+"""The names of a wiki in one table for compiled code."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from esdedup.columns.kernels import compiled
-from esdedup.text.wikitext import folded_names, rules
-from esdedup.text.wikitext.marks import GONE, constant
+from esdedup.columns.kernels import compiled, constant
+from esdedup.text import folded_names
+from esdedup.text.wikitext import rules
+from esdedup.text.wikitext.marks import GONE
+from esdedup.text.word_table import hash_table, key_of, mix
 
 Bytes = npt.NDArray[np.uint8]
 Numbers = npt.NDArray[np.int64]
@@ -20,37 +22,12 @@ ENTITY, TAG, NAMESPACE, SECTION, MAGIC_WORD, SCHEME, TEMPLATE, TEMPLATES, ARGUME
     constant(kind << 32) for kind in range(1, 12)
 )
 
-ABSENT = -1
-
 _SPACE = constant(32)
-
-_PRIME = 1099511628211  # FNV-1a
 
 _DIRECTION_MARKS = np.zeros(0x2030, dtype=np.bool_)
 _DIRECTION_MARKS[[ord(char) for char in folded_names.DIRECTION_MARKS]] = True
 
-LETTERS: Numbers = np.array(folded_names.FOLDED, dtype=np.int64)
-"""The folded letter of every code point that may have case."""
-
 _LAST_FOLDED = folded_names.LAST_FOLDED
-
-
-@compiled
-def mix(key: int, code: int) -> int:
-    """Return `key` with one more character."""
-    return (key ^ code) * _PRIME
-
-
-@compiled
-def find(keys: Numbers, values: Numbers, key: int) -> int:
-    """Return the value stored under `key`, or `ABSENT`."""
-    mask = keys.size - 1
-    place = (key ^ (key >> 32)) & mask
-    while keys[place] != 0:
-        if keys[place] == key:
-            return int(values[place])
-        place = (place + 1) & mask
-    return ABSENT
 
 
 @compiled
@@ -88,14 +65,6 @@ def folded_key(text: Bytes, start: int, end: int, kind: int, letters: Numbers) -
     return key
 
 
-def key_of(kind: int, name: str) -> int:
-    """Return the key that the compiled code computes for `name`, character by character."""
-    key = int(kind)
-    for char in name:
-        key = ((key ^ ord(char)) * _PRIME) & (2**64 - 1)
-    return key - 2**64 if key >= 2**63 else key
-
-
 def table(wiki: rules.Names, templates: Mapping[str, int], symbols: Mapping[str, int]) -> tuple[Numbers, Numbers]:
     """Return keys and values of all names: the two arrays that `find` searches. `templates` are the programs of
     templates, by folded name; `symbols` the commands of formulas.
@@ -116,15 +85,3 @@ def table(wiki: rules.Names, templates: Mapping[str, int], symbols: Mapping[str,
     for kind, group in groups:
         entries.update((key_of(kind, name), value) for name, value in group.items())
     return hash_table(entries)
-
-
-def hash_table(entries: Mapping[int, int]) -> tuple[Numbers, Numbers]:
-    """Return the two arrays that `find` searches, for values by key."""
-    size = 1 << (3 * len(entries)).bit_length()
-    keys, values = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
-    for key, value in entries.items():
-        place = (key ^ (key >> 32)) & (size - 1)
-        while keys[place] != 0:
-            place = (place + 1) & (size - 1)
-        keys[place], values[place] = key, value
-    return keys, values

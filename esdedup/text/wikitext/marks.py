@@ -7,7 +7,6 @@ something removed does not begin a list. So removed text leaves a mark. The last
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -31,11 +30,6 @@ PROTECTED: dict[str, int] = {
     "_": 0xC0,
     "=": 0xC1,
 }
-
-
-def constant(value: int) -> int:
-    """Return `value` as an argument of compiled code: a Python int would compile the callee again for this value."""
-    return cast(int, np.int64(value))
 
 
 def byte_map(changes: Mapping[int, int]) -> npt.NDArray[np.uint8]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
+from esdedup.text.folded_names import fold
 from esdedup.text.wikitext import marks
-from esdedup.text.wikitext.folded_names import fold
 from esdedup.text.wikitext.rules import ENTITIES, MAGIC_WORDS, SECTIONS
 
 # The marks of the fast cleaner, as lone surrogates, which no page can contain.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import html.entities
 from collections.abc import Mapping, Sequence
 
+from esdedup.text.folded_names import fold
 from esdedup.text.wikitext import languages
-from esdedup.text.wikitext.folded_names import fold
 from esdedup.text.wikitext.templates.known import known_templates
 from esdedup.text.wikitext.templates.patterns import Pattern
 

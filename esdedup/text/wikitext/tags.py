@@ -8,8 +8,9 @@ from esdedup.columns.kernels import compiled
 from esdedup.text.wikitext import rules
 from esdedup.text.wikitext.formula import write_formula
 from esdedup.text.wikitext.holes import write_hole
-from esdedup.text.wikitext.lookup import ABSENT, TAG, Bytes, Numbers, find, mix
+from esdedup.text.wikitext.lookup import TAG, Bytes, Numbers
 from esdedup.text.wikitext.marks import GONE, PROTECT, SANE, SOFT, SPLIT, TABLE_CLOSE, TABLE_OPEN
+from esdedup.text.word_table import ABSENT, find, mix
 
 _DROP, _LITERAL, _LITERAL_BLOCK = rules.DROP, rules.LITERAL, rules.LITERAL_BLOCK
 _BLOCK, _BREAK, _TABLE, _TRANSPARENT = rules.BLOCK, rules.BREAK, rules.TABLE, rules.TRANSPARENT

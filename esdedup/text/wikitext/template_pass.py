@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from esdedup.columns.kernels import compiled
 from esdedup.text.wikitext.holes import write_hole
-from esdedup.text.wikitext.lookup import ABSENT, TEMPLATE, TEMPLATES, Bytes, Numbers, find, folded_key
+from esdedup.text.wikitext.lookup import TEMPLATE, TEMPLATES, Bytes, Numbers, folded_key
 from esdedup.text.wikitext.marks import GONE
 from esdedup.text.wikitext.templates.program import fill, read_arguments
+from esdedup.text.word_table import ABSENT, find
 
 _DEEPEST = 8
 """Templates that hold templates that deep are holes, so that text is copied only so many times."""

@@ -8,9 +8,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-import sentencex
 from lxml import etree
 
+from esdedup.text.segment import split
+from esdedup.text.splitting import Splitting
 from esdedup.text.wikitext.fast import FastCleaner
 from esdedup.text.wikitext.reference import ReferenceCleaner
 from esdedup.text.wikitext.rules import Names
@@ -29,7 +30,7 @@ def _articles(path: Path) -> list[str]:
 
 
 def _sentences(text: str) -> Counter[str]:
-    collapsed = (" ".join(sentence.split()) for sentence in sentencex.segment("en", text))
+    collapsed = (" ".join(sentence.split()) for sentence in split(text, Splitting("sentence", "en")))
     return Counter(sentence for sentence in collapsed if 75 <= len(sentence) <= 600)
 
 

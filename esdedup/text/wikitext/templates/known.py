@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from esdedup.errors import SettingsError
-from esdedup.text.wikitext.folded_names import fold
+from esdedup.text.folded_names import fold
 from esdedup.text.wikitext.templates.patterns import Pattern, parse
 
 _FILE = Path(__file__).with_name("inline.toml")

@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from esdedup.text.wikitext.folded_names import fold
+from esdedup.text.folded_names import fold
 
 BLOCK = "¶"
 

@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from esdedup.columns.kernels import compiled
-from esdedup.text.wikitext.lookup import ARGUMENT, VALUE, Bytes, Numbers, folded_key, key_of
-from esdedup.text.wikitext.marks import GONE, PROTECTED, SPLIT, constant
+from esdedup.columns.kernels import compiled, constant
+from esdedup.text.wikitext.lookup import ARGUMENT, VALUE, Bytes, Numbers, folded_key
+from esdedup.text.wikitext.marks import GONE, PROTECTED, SPLIT
 from esdedup.text.wikitext.templates.patterns import BLOCK, Field, Joined, Optional, Part, Pattern
+from esdedup.text.word_table import key_of
 
 ARGUMENTS = 64
 """Further arguments are ignored."""

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from esdedup.text.folded_names import fold
 from esdedup.text.wikitext.fast import FastCleaner
-from esdedup.text.wikitext.folded_names import fold
-from esdedup.text.wikitext.lookup import LETTERS, folded_key, key_of
+from esdedup.text.wikitext.lookup import folded_key
 from esdedup.text.wikitext.rules import Names
+from esdedup.text.word_table import LETTERS, key_of
 
 SIZE = 100_000
 CLEANER = FastCleaner(Names())
