@@ -46,7 +46,7 @@ def segment(documents: Sequence[str], splitting: Splitting) -> Units:
     data, offsets = text_buffers(text_column(composed))
     if splitting.unit == "sentence":
         offsets, owners = _sentence_bounds(data, offsets, splitting.lang)
-    elif splitting.unit == "record":
+    elif splitting.whole:
         owners = np.arange(len(documents))
     else:
         split_all = [_SPLITTERS[splitting.unit](text) for text in composed]

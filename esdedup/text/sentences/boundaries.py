@@ -19,6 +19,7 @@ from esdedup.text.sentences.characters_and_words import (
     class_of,
     decode,
     end_of_closing,
+    is_letter,
     is_selector,
     opens,
     skip_spaces,
@@ -42,7 +43,6 @@ from esdedup.text.sentences.letters import (
     DIGIT,
     ELLIPSIS,
     END,
-    LETTER,
     LINE,
     LOWER,
     MARK,
@@ -208,7 +208,7 @@ def sentence_ends(
                 break
             code, following = decode(data, at, end)
             kind = class_of(code)
-            if kind in (LOWER, UPPER, LETTER):
+            if is_letter(kind):
                 letters += 1
                 at = following
             elif kind == LINE:

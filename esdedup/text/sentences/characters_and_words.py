@@ -67,9 +67,15 @@ def is_selector(code: int) -> bool:
 
 
 @compiled
+def is_letter(kind: int) -> bool:
+    """Return whether a class is that of letters."""
+    return kind in (UPPER, LOWER, LETTER)
+
+
+@compiled
 def is_alphanumeric(kind: int) -> bool:
     """Return whether a class is that of letters or digits."""
-    return kind in (UPPER, LOWER, LETTER, DIGIT)
+    return is_letter(kind) or kind == DIGIT
 
 
 @compiled
@@ -110,7 +116,7 @@ def word_before(
         kind = class_of(code)
         if kind == STOP and letters + digits == 0:
             continue
-        letters += kind in (UPPER, LOWER, LETTER)
+        letters += is_letter(kind)
         digits += kind == DIGIT
         stops += kind == STOP
         capitals += kind == UPPER

@@ -54,13 +54,12 @@ def words() -> Words:
     with Path(__file__).with_name("languages.toml").open("rb") as file:
         listed: dict[str, dict[str, Any]] = tomllib.load(file)
     common = listed.pop("common")
-    numbers = {"": 0}
+    numbers: dict[str, int] = {}
     entries: dict[int, int] = {}
-    properties = [0]
+    properties: list[int] = []
     for number, (lang, own) in enumerate([("", {}), *listed.items()]):
         numbers[lang] = number
-        if number:
-            properties.append(sum(1 << bit for bit, name in enumerate(_PROPERTIES) if own.get(name)))
+        properties.append(sum(1 << bit for bit, name in enumerate(_PROPERTIES) if own.get(name)))
         for name, bit in _LISTS.items():
             for word in f"{common.get(name, '')} {own.get(name, '')}".lower().split():
                 key = key_of((number + 1) << _KIND, word)
