@@ -206,6 +206,7 @@ def _controls(view: str) -> tuple[Json, list[Json]]:
     for order, (kind, field, title, more) in enumerate([
         ("optionsList", "kind", "Kind", {}),
         ("rangeSlider", "size", "Size", {}),
+        ("optionsList", "language", "Language", {}),
         ("optionsList", "title", "Article", {"searchTechnique": "wildcard"}),
     ]):  # fmt: skip
         panels[field] = {

@@ -15,7 +15,14 @@ Kind = Literal["template", "identical", "copyediting", "drift", "references", "o
 Order = Literal["size", "jaccard", "confidence", "contradiction", "copies"]
 
 
-def similar(text: str, *, store: Address | Store, jaccard: float | None = None, limit: int | None = None) -> Rows[Hit]:
+def similar(
+    text: str,
+    *,
+    store: Address | Store,
+    jaccard: float | None = None,
+    limit: int | None = None,
+    lang: str | None = None,
+) -> Rows[Hit]:
     """List the stored sentences that share a token with a text, the most similar first.
 
     Args:
@@ -23,41 +30,46 @@ def similar(text: str, *, store: Address | Store, jaccard: float | None = None, 
         store: Address of a store, or an open one.
         jaccard: Similarity from which a sentence is a match. Default: that of the last scan.
         limit: Most sentences to return. Default: all.
+        lang: Only sentences in the language of this code.
 
     Returns:
         Hits by Jaccard similarity, then id, each with shared tokens, containment and word edit distance.
 
     Raises:
         StoreError: There is no store, or a run is not finished.
+        UsageError: `lang` is not a language code.
 
     Example:
         >>> esdedup.similar("The quick brown fox.", store="news.duckdb")[0].id  # doctest: +SKIP
     """
     from esdedup.jobs import questions
 
-    return Rows([Hit.of(row) for row in questions.similar(text, store=store, jaccard=jaccard, limit=limit)])
+    rows = questions.similar(text, store=store, jaccard=jaccard, limit=limit, lang=lang)
+    return Rows([Hit.of(row) for row in rows])
 
 
-def suggest(prefix: str, *, store: Address | Store, limit: int = 20) -> Rows[Sentence]:
+def suggest(prefix: str, *, store: Address | Store, limit: int = 20, lang: str | None = None) -> Rows[Sentence]:
     """List the stored sentences that begin with a prefix, ignoring case.
 
     Args:
         prefix: How the sentences begin.
         store: Address of a store, or an open one.
         limit: Most sentences to return.
+        lang: Only sentences in the language of this code.
 
     Returns:
         Sentences by text, then id.
 
     Raises:
         StoreError: There is no store, or a run is not finished.
+        UsageError: `lang` is not a language code.
 
     Example:
         >>> esdedup.suggest("the population was", store="news.duckdb")  # doctest: +SKIP
     """
     from esdedup.jobs import questions
 
-    return Rows([Sentence.of(row) for row in questions.suggest(prefix, store=store, limit=limit)])
+    return Rows([Sentence.of(row) for row in questions.suggest(prefix, store=store, limit=limit, lang=lang)])
 
 
 def explain(a: str, b: str, *, store: Address | Store) -> Explanation:
@@ -91,6 +103,7 @@ def clusters(
     kind: Kind | None = None,
     document: str | None = None,
     text: str | None = None,
+    lang: str | None = None,
     since: Address | None = None,
     sort: Order = "size",
     limit: int | None = None,
@@ -104,6 +117,7 @@ def clusters(
         kind: Only clusters of this kind.
         document: Only clusters with a sentence of the document with this id.
         text: Only clusters whose texts contain all these words.
+        lang: Only clusters with a sentence in the language of this code.
         since: Folder of an earlier run: only what is new, grown or gone since then, each with its `change` and how many
             sentences with its texts were clustered `before`.
         sort: Largest first, weakest edge, surest kind, surest contradiction, or most copies.
@@ -123,8 +137,8 @@ def clusters(
     from esdedup.jobs import questions
 
     rows: Iterator[dict[str, Any]] = questions.clusters(
-        store=store, min_size=min_size, kind=kind, document=document, text=text, since=since, sort=sort, limit=limit,
-        after=after,
+        store=store, min_size=min_size, kind=kind, document=document, text=text, lang=lang, since=since, sort=sort,
+        limit=limit, after=after,
     )  # fmt: skip
     return (Cluster.of(row) for row in rows)
 

@@ -63,7 +63,8 @@ class SigningOptions(TypedDict, total=False):
     """What is compared. Default: auto: sentence for dumps and texts, record for tables."""
 
     lang: str | None
-    """Language of the text, for splitting and stemming. Default: 'en'."""
+    """Language of the text, for splitting and stemming. Default: auto: what the dump says, else what each text
+    shows, else en."""
 
     min_chars: int | None
     """Skip units shorter than N characters (they are not compared). Default: 75 for sentences in scripts with

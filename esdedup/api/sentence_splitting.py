@@ -26,14 +26,12 @@ def split(text: str, lang: str = "auto") -> list[str]:
         ['Dr. Smith came.', 'It rained.']
     """
     from esdedup.errors import UsageError
-    from esdedup.text.language import AUTO, detect
     from esdedup.text.segment import split as split_units
-    from esdedup.text.splitting import Splitting
+    from esdedup.text.splitting import AUTO, CODE, Splitting
 
     if not isinstance(text, str):
         raise UsageError(f"split takes a text, not {type(text).__name__}")
-    if lang != AUTO and not re.fullmatch(r"[a-z]{2,3}(-\w+)*", lang):
+    if not (isinstance(lang, str) and re.fullmatch(f"{AUTO}|{CODE}", lang)):
         raise UsageError(f"lang is {lang!r}; allowed: a code such as en or de, or auto")
-    code = detect([text])[0] if lang == AUTO else lang
-    pieces = (" ".join(piece.split()) for piece in split_units(text, Splitting("sentence", code)))
+    pieces = (" ".join(piece.split()) for piece in split_units(text, Splitting("sentence", lang)))
     return [piece for piece in pieces if piece]

@@ -25,6 +25,9 @@ _LIMIT = click.option(
     help="Maximum number of rows to print.",
     panel=_SELECTION,
 )
+_LANG = click.option(
+    "--lang", metavar="CODE", help="Only sentences in this language, such as en or de.", panel=_SELECTION
+)
 
 
 @click.command(cls=Command)
@@ -37,6 +40,7 @@ _LIMIT = click.option(
     help="Minimum Jaccard similarity of a match.  [default: that of the last scan]",
     panel=_SELECTION,
 )
+@_LANG
 @_LIMIT
 @json_option
 @talk_options
@@ -56,6 +60,7 @@ def similar(text: str, as_json: bool, quiet: bool, **options: Any) -> None:
 @click.command(cls=Command)
 @click.argument("prefix")
 @store_option
+@_LANG
 @_LIMIT
 @json_option
 @talk_options
@@ -111,6 +116,7 @@ def explain(a: str, b: str, store: str, as_json: bool, quiet: bool) -> None:
 )
 @click.option("--document", metavar="ID", help="Only clusters with a sentence of this document.", panel=_SELECTION)
 @click.option("--text", metavar="WORDS", help="Only clusters whose texts contain all these words.", panel=_SELECTION)
+@click.option("--lang", metavar="CODE", help="Only clusters with a sentence in this language.", panel=_SELECTION)
 @verb_option(
     esdedup.clusters,
     "sort",

@@ -29,6 +29,8 @@ def status(store: str, as_json: bool, quiet: bool) -> None:
         return
     click.echo(f"{state['store']}  {state['disk_bytes'] / 2**20:,.1f} MiB")
     click.echo(counts_text(state))
+    if state["languages"]:
+        click.echo("languages: " + ", ".join(f"{code} {count:,}" for code, count in state["languages"].items()))
     click.echo("settings: " + ", ".join(f"{name} {value}" for name, value in state["settings"].items()))
     for source in state["sources"]:
         click.echo(

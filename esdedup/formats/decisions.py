@@ -23,11 +23,13 @@ class Verdict(NamedTuple):
 class Decisions:
     """The verdicts of one source, in increasing order of record numbers, and counts of what they did.
 
-    `record` is the number of the last raw record read. The code that reads the source increases it.
+    `record` is the number of the last raw record read, and `language` what the source says about its language. The code
+    that reads the source sets them.
     """
 
     def __init__(self, verdicts: Iterable[tuple[int, Sequence[Verdict]]], splitting: Splitting, label: str) -> None:
         self.record = 0
+        self.language = ""
         self.documents = 0
         self.documents_dropped = 0
         self.sentences_dropped = 0
@@ -70,7 +72,7 @@ class Decisions:
             self.documents_dropped += 1
             return None
         try:
-            left = without(text or "", self._splitting, drops)
+            left = without(text or "", self._splitting._replace(expected=self.language), drops)
         except IndexError as error:
             raise self._changed() from error
         if left is None:

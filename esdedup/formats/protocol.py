@@ -32,6 +32,7 @@ class Walk:
     records: int = 0  # raw records in the members read so far
     share: float | None = None  # share of the source read so far, if the position in its bytes does not say it
     namespaces: dict[int, str] = field(default_factory=dict)  # names, known when the first batch is read
+    language: str = ""  # what the source says about its language, known at the same time
 
     def up_to_limit(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield the batches up to the limit. Each row is a document."""

@@ -33,6 +33,11 @@ class DocumentStream(AbstractContextManager["DocumentStream"]):
         return self._walk.namespaces
 
     @property
+    def language(self) -> str:
+        """What the source says about its language, known when the first batch is yielded; otherwise empty."""
+        return self._walk.language
+
+    @property
     def position(self) -> int:
         """Bytes consumed so far, as stored on disk."""
         share = self._walk.share

@@ -27,12 +27,12 @@ from esdedup.jobs.settings import Settings
 from esdedup.jobs.steps import Address, job_name, open_for, read_into, require_committed
 from esdedup.matching.engine import SIGNATURES, MatchContext, Sentences
 from esdedup.matching.signing import USUAL_UNIT, freeze
-from esdedup.matching.units import AUTO
 from esdedup.output.drops import APART, apart
 from esdedup.resources import Resources
 from esdedup.store.registry import kind_of, open_store
 from esdedup.store.schemas import PAIRS, check_same, difference
 from esdedup.store.store import Store
+from esdedup.text.splitting import AUTO
 
 _MADE = ".references-"
 _BLOCK_SHARE = 5

@@ -32,6 +32,7 @@ class _Page:
     number: int
     place: int
     content: int = 0
+    language: str = ""
     hashes: Hashes = field(default_factory=lambda: np.empty(0, np.uint64))  # sorted
     positions: Numbers = field(default_factory=lambda: np.empty(0, np.int64))  # in the order of `hashes`
     first: Numbers = field(
@@ -198,7 +199,13 @@ class Assembler:
         positions = np.arange(len(prepared.text)) - starts[prepared.text]
         self._documents.append(
             self._document_rows(
-                numbers, batch["id"], batch["title"], delta.contents, units.astype(np.int32), batch["place"]
+                numbers,
+                batch["id"],
+                batch["title"],
+                delta.contents,
+                units.astype(np.int32),
+                batch["place"],
+                pa.array(prepared.languages, pa.string()),
             )
         )
         self._count(int(prepared.short.sum()), int((~prepared.kept & ~prepared.short).sum()))
@@ -208,10 +215,11 @@ class Assembler:
         self._append_sentences(numbers[at], positions[prepared.kept], prepared, np.ones(len(at), np.bool_), when)
 
     def _document_rows(
-        self, numbers: Numbers, keys: pa.Array, titles: pa.Array, contents: Hashes, units: Numbers, places: pa.Array
-    ) -> pa.RecordBatch:
+        self, numbers: Numbers, keys: pa.Array, titles: pa.Array, contents: Hashes, units: Numbers, places: pa.Array,
+        languages: pa.Array,
+    ) -> pa.RecordBatch:  # fmt: skip
         source = np.full(len(numbers), self._checkpoint.number, np.int32)
-        columns = [numbers, source, keys, titles, contents, units, places]
+        columns = [numbers, source, keys, titles, contents, units, places, languages]
         arrays = [
             column if isinstance(column, pa.Array) else pa.array(column, kind)
             for column, kind in zip(columns, DOCUMENT_ROWS.types, strict=True)
@@ -231,6 +239,7 @@ class Assembler:
             pa.array(positions, pa.int32()),
             pa.array(prepared.hash[prepared.kept][chosen]),
             prepared.texts.filter(mask),
+            pa.array(prepared.languages, pa.string()).take(pa.array(prepared.text[prepared.kept][chosen])),
             token_lists(prepared.tokens[chosen]),
             *when,
             *when,
@@ -272,6 +281,8 @@ class Assembler:
             for text, reason in prepared.unparsable:
                 if texts[0] <= text < texts[1]:
                     page.unparsable[int(delta.number[text])] = reason
+            if not page.language and texts[0] < texts[1]:
+                page.language = prepared.languages[texts[0]]
             self._see(page, batch, delta, slice(*np.searchsorted(delta.seen_row, [begin, end])), shift)
             self._meet(page, delta, prepared, texts, shift, kept_before)
             begin = end
@@ -329,6 +340,7 @@ class Assembler:
                 np.array([page.content], np.uint64),
                 np.array([len(page.first)], np.int32),
                 pa.array([page.place], pa.int64()),
+                pa.array([page.language or None], pa.string()),
             )
         )
         kept = np.concatenate(page.kept) if page.kept else np.empty(0, np.int64)

@@ -19,7 +19,9 @@ from esdedup.columns.hashing import Hashes, content_hashes
 from esdedup.matching.signers.minhash_kernels import Tokens
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import Signing
-from esdedup.text.segment import segment
+from esdedup.text.language import DEFAULT, base_language
+from esdedup.text.segment import languages_of, segment
+from esdedup.text.splitting import AUTO
 from esdedup.text.wikitext.cleaning import CLEANERS, Cleaner
 from esdedup.text.wikitext.rules import Names
 
@@ -34,6 +36,7 @@ class BatchPlan:
     wikitext: str | None  # the wikitext path; None for plain text
     namespaces: tuple[tuple[int, str], ...] = ()
     merge_revisions: bool = False  # rows of one id are revisions of one page
+    language: str = ""  # what the source says about its language
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,7 @@ class Prepared:
     page.
     """
 
+    languages: list[str]  # of each text
     text: Numbers
     hash: Hashes
     kept: npt.NDArray[np.bool_]
@@ -72,7 +76,8 @@ def _end_with_parent() -> None:
 def prepare(column: pa.LargeStringArray, page: Numbers, plan: BatchPlan) -> Prepared:
     """Convert texts to signed units. `page` is equal for texts of one page, and does not decrease."""
     documents, unparsable = _plain_texts(column, plan)
-    units = segment(documents, plan.signing.splitting)
+    languages = _languages(documents, plan)
+    units = segment(documents, plan.signing.splitting, languages)
     hashes = content_hashes(*text_buffers(units.texts))
     firsts, again_unit, again_text = np.arange(len(hashes)), *_NONE
     if plan.merge_revisions:
@@ -90,6 +95,7 @@ def prepare(column: pa.LargeStringArray, page: Numbers, plan: BatchPlan) -> Prep
         texts = texts.filter(pa.array(worded))
         views = signer.views(texts)
     return Prepared(
+        languages,
         units.document[firsts],
         hashes[firsts],
         fitting,
@@ -108,6 +114,14 @@ def _plain_texts(column: pa.LargeStringArray, plan: BatchPlan) -> tuple[list[str
         return column.to_pylist(), []
     texts, unparsable = cleaner.clean_column(column)
     return [text or "" for text in texts], unparsable
+
+
+def _languages(documents: list[str], plan: BatchPlan) -> list[str]:
+    splitting = plan.signing.splitting._replace(expected=plan.language)
+    if plan.merge_revisions and splitting.lang == AUTO:
+        # these are parts of pages, too short to tell
+        return [base_language(plan.language) or DEFAULT] * len(documents)
+    return languages_of(documents, splitting)
 
 
 def _merge(pages: Numbers, hashes: Hashes, texts: Numbers) -> tuple[Numbers, Numbers, Numbers]:

@@ -6,6 +6,7 @@ Each takes the address of a store or an open store, which is faster for many que
 from __future__ import annotations
 
 import logging
+import re
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,6 +26,7 @@ from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import Signing
 from esdedup.matching.units import UNITS
 from esdedup.matching.verify.compare import compare, diff_words
+from esdedup.options import shown_value
 from esdedup.output.earlier_runs import changes
 from esdedup.output.overlap import Overlap, overlaps
 from esdedup.resources import available_cores
@@ -34,33 +36,37 @@ from esdedup.store.registry import open_store
 from esdedup.store.schemas import SENTENCES
 from esdedup.store.store import Store
 from esdedup.text.segment import segment
-from esdedup.text.splitting import Splitting
+from esdedup.text.splitting import CODE, Splitting
 
 log = logging.getLogger("esdedup")
 
-_NAMES = ("id", "source", "document", "title", "position", "text", "revision", "timestamp")
+_NAMES = ("id", "source", "document", "title", "position", "text", "revision", "timestamp", "language")
 
 
-def similar(text: str, *, store: Address | Store, jaccard: float | None, limit: int | None) -> list[dict[str, Any]]:
+def similar(
+    text: str, *, store: Address | Store, jaccard: float | None, limit: int | None, lang: str | None
+) -> list[dict[str, Any]]:
     """Return every stored sentence that shares a token with `text`, which is taken as one unit of any length.
 
     Each has `shared_tokens`, `jaccard`, `containment` (the share of the shingles of `text` found in it),
     `word_edit_distance` and `match` (at or above `jaccard`, by default that of the last scan). The rows are sorted by
-    Jaccard, highest first, then by id.
+    Jaccard, highest first, then by id. With `lang`, only sentences in this language.
     """
     check_count("limit", limit)
+    lang = _language(lang)
     with _opened(store) as opened:
         caution = Scanning.from_described(opened.ledger.last_scanning() or {}).matcher.caution()
         if caution is not None:
             log.warning("%s", caution)
-        rows = near_duplicates(opened, text, jaccard)
+        rows = near_duplicates(opened, text, jaccard, lang=lang)
         if not rows:
-            _say_why(opened, text)
+            _say_why(opened, text, lang)
     return rows if limit is None else rows[:limit]
 
 
-def _say_why(store: Store, text: str) -> None:
-    """Say if nothing can be similar to a text, because texts of its length are not compared."""
+def _say_why(store: Store, text: str, lang: str | None) -> None:
+    """Say if nothing can be similar to a text, because texts of its length or in the language are not there."""
+    _check_language(store, lang)
     unit = one_unit(text, store.signing)
     [low], [high] = TextSigner(store.signing).bounds(pa.array([unit], pa.large_string()))
     if not low <= len(unit) <= high:
@@ -70,7 +76,7 @@ def _say_why(store: Store, text: str) -> None:
 
 
 def near_duplicates(
-    store: Store, text: str, jaccard: float | None = None, most: int | None = None
+    store: Store, text: str, jaccard: float | None = None, most: int | None = None, lang: str | None = None
 ) -> list[dict[str, Any]]:
     """Return the rows of `similar`, or of the `most` sentences that share most tokens, even during a run."""
     signer = TextSigner(store.signing)
@@ -79,7 +85,7 @@ def near_duplicates(
     if not views.worded[0]:
         return []
     tokens = signer.tokens(views)[0]
-    alike = SentenceQuery(tokens=tokens[tokens != NO_TOKEN].tolist(), limit=most)
+    alike = SentenceQuery(tokens=tokens[tokens != NO_TOKEN].tolist(), limit=most, language=lang)
     found = compared(store, unit, store.corpus.sentences(alike), jaccard)
     # two texts may share a token only where they meet texts of another class
     rows = [row for row in found if row["shared_tokens"]]
@@ -107,19 +113,25 @@ def compared(store: Store, unit: str, sentences: pa.Table, jaccard: float | None
     ]
 
 
-def suggest(prefix: str, *, store: Address | Store, limit: int) -> list[dict[str, Any]]:
-    """Return the first `limit` sentences by (text, id) that begin with `prefix`, ignoring case."""
+def suggest(prefix: str, *, store: Address | Store, limit: int, lang: str | None) -> list[dict[str, Any]]:
+    """Return the first `limit` sentences by (text, id) that begin with `prefix`, ignoring case. With `lang`, only those
+    in this language.
+    """
     check_count("limit", limit)
+    lang = _language(lang)
     with _opened(store) as opened:
-        return [{name: row[name] for name in _NAMES} for row in beginnings(opened, prefix, limit).to_pylist()]
+        found = beginnings(opened, prefix, limit, lang)
+        if not found.num_rows:
+            _check_language(opened, lang)
+        return [{name: row[name] for name in _NAMES} for row in found.to_pylist()]
 
 
-def beginnings(store: Store, prefix: str, limit: int) -> pa.Table:
+def beginnings(store: Store, prefix: str, limit: int, lang: str | None = None) -> pa.Table:
     """Return the sentences of `suggest`, as `SENTENCES`, even during a run."""
     folded = " ".join(unicodedata.normalize("NFC", storable(prefix)).split()).casefold()
     if not folded:
         return SENTENCES.empty_table()
-    return store.corpus.sentences(SentenceQuery(start=folded + " " * prefix[-1:].isspace(), limit=limit))
+    return store.corpus.sentences(SentenceQuery(start=folded + " " * prefix[-1:].isspace(), limit=limit, language=lang))
 
 
 def explain(a: str, b: str, *, store: Address | Store) -> dict[str, Any]:
@@ -208,13 +220,14 @@ def clusters(
     kind: str | None,
     document: str | None,
     text: str | None,
+    lang: str | None,
     since: Path | str | None,
     sort: str,
     limit: int | None,
     after: str | None,
 ) -> Iterator[dict[str, Any]]:
-    """Yield clusters with their members: those of one `kind`, with `document`, or with all words of `text` in their
-    texts.
+    """Yield clusters with their members: those of one `kind`, with `document`, with all words of `text` in their texts,
+    or with a sentence in the language `lang`.
 
     The order is largest first, or by `sort` the weakest edge (`jaccard`), the highest confidence of the kind
     (`confidence`), the highest confidence of a contradiction, or the most copies between pages. With `since`, the
@@ -230,10 +243,11 @@ def clusters(
     if since is not None and after is not None:
         raise UsageError("since lists everything at once; omit after")
     most = limit if since is None else None
-    query = ClusterQuery(min_size, kind, document, text, sort=sort, limit=most, after=after)
+    query = ClusterQuery(min_size, kind, document, text, _language(lang), sort=sort, limit=most, after=after)
 
     def rows() -> Iterator[dict[str, Any]]:
         with opened_results(store) if kind is None else opened_kinds(store) as opened:
+            _check_language(opened, query.language)
             if since is None:
                 yield from opened.results.cluster_rows(query)
             else:
@@ -251,6 +265,21 @@ def overlap(*, store: Address | Store, by: str, document: str | None, limit: int
     check_count("limit", limit)
     with opened_results(store) as opened:
         return overlaps(opened, by, document and storable(document), limit)
+
+
+def _language(lang: str | None) -> str | None:
+    """Return a language as stores name it. Raise `UsageError` if this is not a code."""
+    if lang is None:
+        return None
+    if not (isinstance(lang, str) and re.fullmatch(CODE, lang)):
+        raise UsageError(f"lang is {shown_value(lang)}; give a language code such as en, de or zh")
+    return lang
+
+
+def _check_language(store: Store, lang: str | None) -> None:
+    """Say if no sentence is in a language, and which there are."""
+    if lang is not None and lang not in (known := store.corpus.languages()):
+        log.warning("%s: no sentence is in %s; there are %s", store.address, lang, ", ".join(known) or "none")
 
 
 def storable(text: str) -> str:

@@ -13,10 +13,11 @@ from esdedup.errors import SettingsError, UsageError
 from esdedup.formats.reading_options import Reading
 from esdedup.matching.protocol import Scanning
 from esdedup.matching.signing import USUAL_UNIT, Signing, freeze
-from esdedup.matching.units import AUTO, UNITS
+from esdedup.matching.units import UNITS
 from esdedup.matching.verify.protocol import VERIFIERS
 from esdedup.options import sort_out
 from esdedup.resources import Resources, parse_memory
+from esdedup.text.splitting import AUTO
 
 if TYPE_CHECKING:
     from esdedup.formats.locations import Source

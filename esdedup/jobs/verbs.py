@@ -219,6 +219,7 @@ def status(*, store: Address) -> dict[str, Any]:
             "store": opened.address,
             "settings": opened.signing.described(),
             "counts": opened.corpus.counts(),
+            "languages": opened.corpus.languages(),
             "sources": [
                 {
                     "name": checkpoint.name,

@@ -10,7 +10,6 @@ from typing import Any
 from esdedup.errors import SettingsError
 from esdedup.matching.signers.protocol import SIGNERS, Signer
 from esdedup.matching.units import (
-    AUTO,
     MOST_CHARS,
     UNITS,
     TextClass,
@@ -20,7 +19,7 @@ from esdedup.matching.units import (
     usual_class,
 )
 from esdedup.options import Options, option, shown_value, sort_out
-from esdedup.text.splitting import TEXT_SCHEME, Splitting
+from esdedup.text.splitting import AUTO, CODE, TEXT_SCHEME, Splitting
 
 HASH_SCHEME = 2
 """Version of everything that turns a text into tokens. Increase it when any token changes."""
@@ -67,8 +66,9 @@ class Signing(Options):
         usual="auto: sentence for dumps and texts, record for tables",
     )  # fmt: skip
     lang: str = option(
-        "en", "Language of the text, for splitting and stemming.", unit="CODE",
-        pattern=r"[a-z]{2,3}([-_][A-Za-z0-9]+)*", expected="give a language code such as en, de or zh",
+        AUTO, "Language of the text, for splitting and stemming.", unit="CODE",
+        pattern=f"{AUTO}|{CODE}", expected="give a language code such as en, de or zh, or auto",
+        usual="auto: what the dump says, else what each text shows, else en",
     )  # fmt: skip
     min_chars: int | None = option(
         None, "Skip units shorter than N characters (they are not compared).", unit="N", low=0, high=1_000_000,

@@ -14,8 +14,6 @@ from esdedup.errors import SettingsError
 from esdedup.options import shown_value
 from esdedup.text.splitting import SCRIPTS
 
-AUTO = "auto"
-
 MOST_CHARS = 10_000_000
 
 

@@ -15,6 +15,7 @@ class ClusterQuery:
     kind: str | None = None
     document: str | None = None  # with a sentence of the document with this id
     text: str | None = None  # with all these words in their texts
+    language: str | None = None  # with a sentence in this language
     having: str | None = None  # `contradictions` or `copies`: with at least one
     sort: str = "size"  # one of `ORDERS`
     limit: int | None = None

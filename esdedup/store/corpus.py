@@ -35,6 +35,7 @@ class SentenceQuery:
     tokens: Sequence[int] | None = None  # those with at least one of them
     start: str | None = None  # those that begin like this, in case-folded text; by (text, id)
     limit: int | None = None  # with tokens, those that share most; with a start, the first
+    language: str | None = None  # with tokens or a start: only those in this language
 
 
 class Corpus(ABC):
@@ -135,6 +136,10 @@ class Corpus(ABC):
     @abstractmethod
     def groups(self, by: str) -> Iterator[pa.RecordBatch]:
         """Yield rows (group_id, id, title, sentences): the `documents` or `sources` with their number of sentences."""
+
+    @abstractmethod
+    def languages(self) -> dict[str, int]:
+        """Return the number of sentences in each language, by its code, the most frequent first."""
 
     @abstractmethod
     def dumps(self) -> pa.Table:

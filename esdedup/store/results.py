@@ -162,17 +162,13 @@ class Results:
 
     def kinds(self) -> dict[str, int]:
         """Count the clusters of each kind, by name. Ignored clusters are not counted."""
-        of_each = (
-            "SELECT kind, count(*) FROM clusters WHERE NOT ignored AND kind IS NOT NULL GROUP BY kind ORDER BY kind"
-        )
-        return dict(self.db.rows(of_each))
+        which = "NOT ignored AND kind IS NOT NULL"
+        return dict(self.db.rows(f"SELECT kind, count(*) FROM clusters WHERE {which} GROUP BY kind ORDER BY kind"))
 
     def sizes(self, kind: str | None = None) -> dict[int, int]:
         """Count the clusters that are not ignored by size, in order of size, or only those of one kind."""
-        of_each = (
-            "SELECT size, count(*) FROM clusters WHERE NOT ignored AND (?::VARCHAR IS NULL OR kind = ?) "
-            "GROUP BY size ORDER BY size"
-        )
+        which = "NOT ignored AND (?::VARCHAR IS NULL OR kind = ?)"
+        of_each = f"SELECT size, count(*) FROM clusters WHERE {which} GROUP BY size ORDER BY size"
         return dict(self.db.rows(of_each, [kind, kind]))
 
     def copiers(self) -> tuple[dict[str | None, int], int]:
@@ -310,12 +306,14 @@ class Results:
         if query.ids is not None:
             holds.append("id IN (SELECT unnest(?::UBIGINT[]))")
             values.append([int(identity, 16) for identity in query.ids if is_cluster_id(identity)])
-        if query.document is not None:
-            holds.append(_WITH.format("document IN (SELECT number FROM named WHERE id = ?)"))
-            values.append(query.document)
-        if query.article is not None:
-            holds.append(_WITH.format("document IN (SELECT number FROM named WHERE id = ? OR title = ?)"))
-            values += [query.article, query.article]
+        for wanted, place in (
+            (query.document, _OF_DOCUMENT.format("id = ?")),
+            (query.article, _OF_DOCUMENT.format("id = ? OR title = ?")),
+            (query.language, "language = ?"),
+        ):
+            if wanted is not None:
+                holds.append(_WITH.format(place))
+                values += [wanted] * place.count("?")
         if query.text is not None and query.text.split():
             self._find_texts(query.text)
             holds.append("id IN (SELECT cluster FROM cluster_texts SEMI JOIN texts_found USING (hash))")
@@ -412,6 +410,7 @@ _WITH_PARENTS = """LEFT JOIN (
     FROM origins o JOIN {} p ON p.number = o.parent_document AND p.position = o.parent_position
 ) o ON o.number = m.number AND o.place = m.position"""
 _WITH = "id IN (SELECT cluster FROM cluster_texts SEMI JOIN (SELECT hash FROM sentences WHERE {}) USING (hash))"
+_OF_DOCUMENT = "document IN (SELECT number FROM named WHERE {})"
 
 _SHOWN_TEXTS = """
 SELECT hash, cluster FROM (SELECT hash FROM cluster_texts UNION SELECT a FROM pairs UNION SELECT b FROM pairs)

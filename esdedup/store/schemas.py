@@ -21,7 +21,7 @@ from esdedup.matching.signing import HASH_SCHEME, Signing
 from esdedup.matching.units import setting_in_words
 from esdedup.store.classifying import FOUND, MEANINGS
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 
 START_CHARS = 64
 """Characters of a text's start that are stored separately, to look it up by prefix."""
@@ -35,6 +35,7 @@ DOCUMENT_ROWS: pa.Schema = pa.schema(
         ("content", pa.uint64()),  # hash of the text as read
         ("sentences", pa.int32()),  # units before any filter
         ("place", pa.int64()),  # record, row or page of the source, from 1
+        ("language", pa.string()),  # code
     ]
 )
 _DOCUMENTS: pa.Schema = DOCUMENT_ROWS.insert(3, pa.field("occurrence", pa.int32()))  # more than 1: the id is repeated
@@ -62,6 +63,7 @@ SENTENCE_ROWS: pa.Schema = pa.schema(
         ("position", pa.int32()),
         ("hash", pa.uint64()),
         ("text", pa.large_string()),
+        ("language", pa.string()),  # of its document
         ("tokens", _TOKENS),
         *_DATES,
     ]
@@ -77,6 +79,7 @@ SENTENCES: pa.Schema = pa.schema(
         ("title", pa.string()),
         ("position", pa.int32()),
         ("text", pa.large_string()),
+        ("language", pa.string()),
         ("revision", pa.int64()),
         ("timestamp", pa.string()),
         ("hash", pa.uint64()),

@@ -1,37 +1,86 @@
-"""In which language a text is, found by its letters (CLD2)."""
+"""In which language a text is, found by its letters (CLD2), and by what its source says."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from functools import cache
 
+import numpy as np
+import pyarrow as pa
 import pycld2
+
+from esdedup.columns.arrays import Numbers
+from esdedup.text.splitting import AUTO, CODE
 
 DEFAULT = "en"
 """Language of texts of which nothing is known."""
 
-AUTO = "auto"
-
 _SAMPLED = 1000  # characters of a text that are looked at
+_TELLING = 200  # bytes from which a text is believed against its source
+_MOSTLY = 60  # percent of such a text that must be in one language; of 2,758 paragraphs, none was wrong then
 _UNFIT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
-_CODES = {"iw": "he", "jw": "jv", "mo": "ro", "nb": "no", "in": "id", "ji": "yi", "zh-Hant": "zh"}
+_CODES = {"iw": "he", "jw": "jv", "mo": "ro", "nb": "no", "in": "id", "ji": "yi"}
+_NEAR = ({"bs", "hr", "sh", "sr"}, {"id", "ms"}, {"da", "nn", "no"})  # often taken for each other
 _UNKNOWN = "un"
+
+
+def base_language(code: str) -> str:
+    """Return the language of a code such as `de-AT`, without the rest; nothing if it is not a code."""
+    return _spelled(code.replace("_", "-").partition("-")[0].lower()) if re.fullmatch(CODE, code) else ""
 
 
 def detect(texts: Iterable[str], expected: str = "") -> list[str]:
     """Return the language of each text as an ISO 639 code.
 
-    The first 1,000 characters of a text decide. Where they are not enough, it is `expected`, or else English.
+    The first 1,000 characters decide. Where they are not enough, the language is English. With `expected`, what the
+    source says, it is that, unless 200 bytes or more are certainly in another language.
     """
-    return [_detect(text) or expected or DEFAULT for text in texts]
+    expected = base_language(expected)
+    if not expected:
+        return [_detect(text) or DEFAULT for text in texts]
+    if expected not in _known():
+        return [expected for _ in texts]
+    near: set[str] = set().union(*(group for group in _NEAR if expected in group))
+    found = (_detect(text) if _is_telling(text) else "" for text in texts)
+    return [expected if code in near else code or expected for code in found]
+
+
+def by_language(texts: pa.LargeStringArray, lang: str) -> Iterator[tuple[str, Numbers]]:
+    """Yield each language of a column with the numbers of its texts. With a language instead of `auto`, it is that of
+    all.
+    """
+    if lang != AUTO:
+        yield lang, np.arange(len(texts))
+        return
+    codes, which = np.unique(np.array(detect(texts.to_pylist()), np.str_), return_inverse=True)
+    for number, code in enumerate(codes.tolist()):
+        yield code, np.flatnonzero(which == number)
 
 
 def _detect(text: str) -> str:
     """Return the language of a text, or nothing if that is not certain."""
     sample = _UNFIT.sub(" ", text[:_SAMPLED])
+    telling = _is_telling(sample)
     try:
-        certain, _, found = pycld2.detect(sample, bestEffort=True)
+        certain, _, found = pycld2.detect(sample, bestEffort=not telling)
     except pycld2.error:  # characters that it does not take
         return ""
-    code = found[0][1]
-    return _CODES.get(code, code) if certain and code != _UNKNOWN and not code.startswith("xx") else ""
+    _, code, percent, _ = found[0]
+    # of a long text, the share of its letters says more
+    accepted = percent >= _MOSTLY if telling else certain
+    return _spelled(code) if accepted and code != _UNKNOWN and not code.startswith("xx") else ""
+
+
+def _is_telling(text: str) -> bool:
+    return len(text) >= _TELLING or len(text.encode(errors="replace")) >= _TELLING
+
+
+def _spelled(code: str) -> str:
+    code = code.partition("-")[0]
+    return _CODES.get(code, code)
+
+
+@cache
+def _known() -> frozenset[str]:
+    return frozenset(_spelled(code) for _, code in pycld2.LANGUAGES)

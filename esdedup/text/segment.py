@@ -20,9 +20,10 @@ import regex
 from esdedup.columns.arrays import text_buffers, text_column, texts_from
 from esdedup.columns.hashing import Bytes, Offsets
 from esdedup.columns.kernels import compiled
+from esdedup.text.language import detect
 from esdedup.text.sentences.boundaries import sentence_ends
 from esdedup.text.sentences.language_words import words
-from esdedup.text.splitting import Splitting
+from esdedup.text.splitting import AUTO, Splitting
 
 _PARAGRAPHS = re.compile(r"\n[^\S\n]*\n\s*")
 _LINE_ENDS = re.compile(r"\r\n?|[\v\f\x85\u2028]")
@@ -40,12 +41,21 @@ class Units(NamedTuple):
     length: npt.NDArray[np.int64]
 
 
-def segment(documents: Sequence[str], splitting: Splitting) -> Units:
-    """Return the units of `documents` in order. `document` contains each unit's index into `documents`."""
+def languages_of(documents: Sequence[str], splitting: Splitting) -> list[str]:
+    """Return the language of each document as a code."""
+    if splitting.lang == AUTO:
+        return detect(documents, splitting.expected)
+    return [splitting.lang] * len(documents)
+
+
+def segment(documents: Sequence[str], splitting: Splitting, languages: Sequence[str] | None = None) -> Units:
+    """Return the units of `documents` in order. `document` contains each unit's index into `documents`. `languages` are
+    those of `languages_of`, if they are known.
+    """
     composed = list(map(compose, documents))
     data, offsets = text_buffers(text_column(composed))
     if splitting.unit == "sentence":
-        offsets, owners = _sentence_bounds(data, offsets, splitting.lang)
+        offsets, owners = _sentence_bounds(data, offsets, languages or languages_of(documents, splitting))
     elif splitting.whole:
         owners = np.arange(len(documents))
     else:
@@ -66,15 +76,16 @@ def split(text: str, splitting: Splitting) -> list[str]:
     """
     if splitting.unit == "sentence":
         data, offsets = text_buffers(text_column([text]))
-        bounds, _ = _sentence_bounds(data, offsets, splitting.lang)
+        bounds, _ = _sentence_bounds(data, offsets, languages_of([text], splitting))
         return texts_from(data, bounds).to_pylist()  # type: ignore[no-any-return]
     return [text] if splitting.whole else _SPLITTERS[splitting.unit](text)
 
 
-def _sentence_bounds(data: Bytes, offsets: Offsets, lang: str) -> tuple[Offsets, npt.NDArray[np.int64]]:
+def _sentence_bounds(data: Bytes, offsets: Offsets, languages: Sequence[str]) -> tuple[Offsets, npt.NDArray[np.int64]]:
     known = words()
-    languages = np.full(len(offsets) - 1, known.number(lang))
-    return sentence_ends(data, offsets, languages, known.seeds, known.properties, known.keys, known.values)
+    numbers = {lang: known.number(lang) for lang in set(languages)}
+    which = np.array([numbers[lang] for lang in languages], np.int64)
+    return sentence_ends(data, offsets, which, known.seeds, known.properties, known.keys, known.values)
 
 
 _SPLITTERS: dict[str, Callable[[str], list[str]]] = {

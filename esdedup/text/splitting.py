@@ -7,15 +7,25 @@ from typing import NamedTuple
 TEXT_SCHEME = 2
 """Version of everything that turns a source into units: cleaning and splitting. Increase it when any unit changes."""
 
+AUTO = "auto"
+"""Instead of a unit or a language: that of each source or text."""
+
+CODE = r"[a-z]{2,3}([-_][A-Za-z0-9]+)*"
+"""Pattern of a language code."""
+
 SCRIPTS = ("spaced", "ideographs", "unspaced")
 """Groups of scripts; see `esdedup.text.scripts`."""
 
 
 class Splitting(NamedTuple):
-    """`unit` is `sentence`, `paragraph`, `line` or `record`; `lang` is the language of the texts."""
+    """`unit` is `sentence`, `paragraph`, `line` or `record`; `lang` is the language of the texts, or `auto`.
+
+    With `auto`, `expected` is what the source says about its language: see `esdedup.text.language.detect`.
+    """
 
     unit: str
     lang: str
+    expected: str = ""
 
     @property
     def whole(self) -> bool:

@@ -8,8 +8,9 @@ from xml.sax.saxutils import escape
 Revision = tuple[str, list[str]]  # time stamp and sentences
 
 
-def dump(path: Path, pages: dict[str, list[Revision]]) -> Path:
-    parts = ['<mediawiki version="0.11"><siteinfo><namespaces><namespace key="0"/></namespaces></siteinfo>']
+def dump(path: Path, pages: dict[str, list[Revision]], lang: str = "") -> Path:
+    told = f' xml:lang="{lang}"' if lang else ""
+    parts = [f'<mediawiki version="0.11"{told}><siteinfo><namespaces><namespace key="0"/></namespaces></siteinfo>']
     number = 0
     for page, (title, revisions) in enumerate(pages.items(), 1):
         parts.append(f"<page><title>{escape(title)}</title><ns>0</ns><id>{page}</id>")

@@ -24,6 +24,7 @@ def cleaned_pages(
     with ExitStack() as stack:
         for batch in pages:
             if cleaner is None:  # the first batch brings the names of the namespaces
+                decisions.language = walk.language
                 cleaner = stack.enter_context(closing(CLEANERS[wikitext](Names(dict(walk.namespaces)))))
             rows = batch.drop_columns(["text"]).to_pylist()
             for row, text in zip(rows, cleaner.clean_column(batch["text"])[0], strict=True):

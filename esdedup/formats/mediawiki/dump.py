@@ -14,6 +14,7 @@ from esdedup.formats.mediawiki.xmlfeed import drop_content, elements, local_name
 from esdedup.formats.protocol import Walk
 
 _WIKITEXT = "wikitext"
+_LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 _HEAD = 512  # bytes
 
 
@@ -22,7 +23,7 @@ def read_pages(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the pages of one export that are in `namespaces`.
 
-    `walk.namespaces` is filled from the site information before the first batch.
+    `walk.namespaces` and `walk.language` are filled from the site information before the first batch.
 
     A row is a page's newest revision (the later in the file if two have the same time). With `every_revision`, there is
     a row for each revision, in file order. `contributors` adds who wrote it. A page is one document and one raw record.
@@ -48,6 +49,8 @@ class _Pages:
             return
         page = _Page()
         for element in elements(pieces, walk.label):
+            if not walk.language:
+                walk.language = element.getroottree().getroot().get(_LANG, "")
             name = local_name(element)
             if name == "revision":
                 if not page.known:

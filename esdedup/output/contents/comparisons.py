@@ -9,8 +9,8 @@ from esdedup.output.contents.field_types import MISSING, ClusterId, Count, Count
 
 
 @dataclass(frozen=True)
-class Sentence:
-    """A stored sentence, or a whole record, and its place."""
+class Member:
+    """A sentence of a cluster, or a whole record, and its place."""
 
     id: str
     """Id of the sentence: DOCUMENT:POSITION, or the id of the document if whole records are compared."""
@@ -28,6 +28,14 @@ class Sentence:
     """Id of the wiki revision that added the sentence, or of the latest one if only that was read."""
     timestamp: str | None
     """Time of this revision, as in the dump."""
+
+
+@dataclass(frozen=True)
+class Sentence(Member):
+    """A stored sentence, or a whole record."""
+
+    language: str | None
+    """Code of the language of its document."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +92,7 @@ class Cluster:
     """Ids of the two sentences with this similarity."""
     representative: str
     """Id of the first sentence with the text that is most similar to the others."""
-    members: list[Annotated[dict[str, Any], Sentence]]
+    members: list[Annotated[dict[str, Any], Member]]
     """All sentences, by source, document and position."""
 
 

@@ -295,6 +295,8 @@ class Status:
     """The settings that are frozen with the store, by the names of their options."""
     counts: Annotated[dict[str, int], StoreCounts]
     """What was counted."""
+    languages: dict[str, Count]
+    """Number of compared sentences in each language, by its code."""
     sources: list[Annotated[dict[str, Any], StoredSource]]
     """The sources, in the order in which they were read."""
     records: Annotated[dict[str, Any], Compared]

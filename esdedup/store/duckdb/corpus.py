@@ -159,8 +159,8 @@ class FileCorpus(Corpus):
         if query.ids is not None:
             return self._lookup.named(query.ids)
         if query.tokens is not None:
-            return self._lookup.sharing(query.tokens, query.limit)
-        return self._lookup.starting(query.start or "", query.limit)
+            return self._lookup.sharing(query.tokens, query.limit, query.language)
+        return self._lookup.starting(query.start or "", query.limit, query.language)
 
     def groups(self, by: str) -> Iterator[pa.RecordBatch]:
         if by == "documents":
@@ -172,6 +172,14 @@ class FileCorpus(Corpus):
             "SELECT h.group_id, any_value(h.name) AS id, NULL::VARCHAR AS title, count(*) AS sentences "
             "FROM sentences s JOIN documents d ON d.number = s.document "
             f"JOIN ({SOURCE_GROUPS}) h ON h.number = d.source GROUP BY h.group_id"
+        )
+
+    def languages(self) -> dict[str, int]:
+        return dict(
+            self._db.rows(
+                "SELECT language, count(*) AS sentences FROM sentences WHERE language IS NOT NULL "
+                "GROUP BY language ORDER BY sentences DESC, language"
+            )
         )
 
     def dumps(self) -> pa.Table:

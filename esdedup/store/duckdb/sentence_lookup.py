@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from esdedup.columns.arrays import Numbers, table_of_rows
 from esdedup.columns.database import Database
@@ -36,9 +37,9 @@ class SentenceLookup:
         self._rows = np.empty(0, np.int64)
         self._documents: Numbers = np.empty(0, np.int64)
 
-    def sharing(self, tokens: Sequence[int], most: int | None) -> pa.Table:
+    def sharing(self, tokens: Sequence[int], most: int | None, language: str | None = None) -> pa.Table:
         """Return sentences with at least one of the tokens, or the `most` that share most; by their number, then by
-        hash.
+        hash. With `language`, only those in it.
         """
         if len(tokens) <= _ONE_BY_ONE:
             # the postings are sorted by token, so little of them is read
@@ -48,15 +49,29 @@ class SentenceLookup:
             near = self._db.arrays(
                 "SELECT hash FROM postings SEMI JOIN (SELECT unnest(?::BIGINT[]) AS token) USING (token)", [tokens]
             )
-        hashes, held = np.unique(near["hash"], return_counts=True)
+        found = near["hash"] if language is None else self._in_language(near["hash"], language)
+        hashes, held = np.unique(found, return_counts=True)
         if most is not None:
             hashes = hashes[np.lexsort((hashes.view(np.int64), -held))][
                 :most
             ]  # signed, in the same order as on a server
-        return self._of_texts(hashes, most)
+        if language is None:
+            return self._of_texts(hashes, most)
+        return _only(self._of_texts(hashes), language).slice(0, most)
 
-    def starting(self, folded: str, limit: int | None) -> pa.Table:
-        """Return the first `limit` sentences by (text, id) whose case-folded text begins with `folded`."""
+    def _in_language(self, hashes: Hashes, language: str) -> Hashes:
+        """Return those of these texts that a sentence in the language has, as often as given."""
+        known = self._db.arrays(
+            "SELECT DISTINCT hash FROM sentences SEMI JOIN (SELECT unnest(?::UBIGINT[]) AS hash) USING (hash) "
+            "WHERE language = ?",
+            [np.unique(hashes).tolist(), language],
+        )
+        return hashes[np.isin(hashes, known["hash"])]
+
+    def starting(self, folded: str, limit: int | None, language: str | None = None) -> pa.Table:
+        """Return the first `limit` sentences by (text, id) whose case-folded text begins with `folded`. With
+        `language`, only those in it.
+        """
         limit = sys.maxsize if limit is None else limit
         low = start_keys(pa.chunked_array([[folded]], pa.string()))[0].as_py()
         missing = 8 - len(folded.encode()[:8])
@@ -72,7 +87,7 @@ class SentenceLookup:
         step = max(limit, 64)
         for begin in range(0, len(fits), step):
             some = starts.take(pa.array(fits[begin : begin + step]))
-            rows = self._of_texts(some["hash"].to_numpy())
+            rows = _only(self._of_texts(some["hash"].to_numpy()), language)
             held = [text.casefold().startswith(folded) for text in rows["text"].to_pylist()]
             found = pa.concat_tables([found, rows.filter(pa.array(held, pa.bool_()))])
             # texts that share their first characters with the last one may come in any order
@@ -130,7 +145,7 @@ class SentenceLookup:
         names = self._names(documents)
         found = {}
         for row, document, position, *rest in self._db.rows(
-            "SELECT rowid, document, position, text, revision, timestamp, hash FROM sentences "
+            "SELECT rowid, document, position, text, language, revision, timestamp, hash FROM sentences "
             "WHERE rowid IN (SELECT unnest(?::BIGINT[]))",
             [rows.tolist()],
         ):
@@ -153,6 +168,10 @@ class SentenceLookup:
             name, before = self._sources[source]
             names[number] = (name, before + key + (f"#{occurrence}" if occurrence > 1 else ""), title)
         return names
+
+
+def _only(sentences: pa.Table, language: str | None) -> pa.Table:
+    return sentences if language is None else sentences.filter(pc.equal(sentences["language"], language))
 
 
 def _tied(starts: pa.Table, fits: list[int], end: int) -> bool:

@@ -44,6 +44,7 @@ _TEXT: pa.Schema = pa.schema([("hash", pa.uint64()), ("text", pa.large_string())
 _FIRST_TEXT: pa.Schema = _TEXT.append(pa.field("number", pa.int64()))
 _HASH = Fields(columns=("hash",))
 _MOST_SOURCES = 65_535
+_MOST_LANGUAGES = 10_000
 _TIME = {"format": "yyyy-MM-dd'T'HH:mm:ss'Z'"}
 """The time format of dumps."""
 
@@ -217,7 +218,7 @@ class ServerCorpus(Corpus):
         return counts
 
     def sentences(self, query: SentenceQuery) -> pa.Table:
-        lookup = SentenceLookup(self._open.reader, self._open.names["sentences"])
+        lookup = SentenceLookup(self._open.reader, self._open.names["sentences"], query.language)
         if query.ids is not None:
             return lookup.named(query.ids)
         if query.tokens is not None:
@@ -265,6 +266,12 @@ class ServerCorpus(Corpus):
             if totals[group_id]
         ]
         yield pa.RecordBatch.from_pylist(rows, _SHOWN.append(pa.field("sentences", pa.int64())))
+
+    def languages(self) -> dict[str, int]:
+        order: list[dict[str, str]] = [{"_count": "desc"}, {"_key": "asc"}]
+        terms = {"terms": {"field": "language", "size": _MOST_LANGUAGES, "order": order}}
+        found = self._open.reader.search(self._open.names["sentences"], {"size": 0, "aggs": {"languages": terms}})
+        return {bucket["key"]: bucket["doc_count"] for bucket in found["aggregations"]["languages"]["buckets"]}
 
     def dumps(self) -> pa.Table:
         latest = {name: {"max": {"field": name, **_TIME}} for name in ("timestamp", "last_timestamp")}

@@ -115,7 +115,7 @@ def member_documents(db: Database) -> Iterator[Named]:
     """The documents of the index `members`: every sentence of every cluster in a database."""
     rows = db.stream(
         """
-        SELECT m.*, k.id AS cluster, k.size, k.distinct_texts AS distinct, k.min_jaccard, k.ignored,
+        SELECT m.*, d.language, k.id AS cluster, k.size, k.distinct_texts AS distinct, k.min_jaccard, k.ignored,
             k.kind, k.kind_confidence, k.copies, m.hash = k.representative AND m.turn = 1 AS representative,
             d.source AS source_number, d.place, p.id AS parent, o.jaccard AS parent_jaccard, o.edits, o.copied,
             o.parent_document, o.parent_position
@@ -179,6 +179,7 @@ _SENTENCES: pa.Schema = pa.schema(
         ("position", pa.int32()),
         ("hash", pa.uint64()),
         ("text", pa.large_string()),
+        ("language", pa.string()),
         ("revision", pa.int64()),
         ("timestamp", pa.string()),
         ("contributor", pa.string()),
@@ -195,7 +196,7 @@ _LARGE_PART = 4
 # split a document's shown id into the id in its source and the counter of repeats
 _ADD_SENTENCES = """
 INSERT INTO documents BY NAME SELECT DISTINCT document_number AS number, source_number AS source, title, place,
-    regexp_replace(shown, '#([2-9]|[1-9][0-9]{1,8})$', '') AS key,
+    language, regexp_replace(shown, '#([2-9]|[1-9][0-9]{1,8})$', '') AS key,
     coalesce(try_cast(regexp_extract(shown, '#([2-9]|[1-9][0-9]{1,8})$', 1) AS INTEGER), 1) AS occurrence
 FROM (SELECT h.*, CASE WHEN qualified THEN substr(document, length(name) + 2) ELSE document END AS shown
     FROM incoming_sentences h JOIN sources s ON s.number = source_number);

@@ -53,6 +53,7 @@ def document(checkpoint: SourceCheckpoint, row: dict[str, Any]) -> dict[str, Any
         "content": one_signed(row["content"]),
         "sentences": row["sentences"],
         "place": row["place"],
+        "language": row["language"],
     }
 
 
@@ -77,6 +78,7 @@ def sentence_actions(
         owner.tolist(),
         positions,
         sentences["text"].to_pylist(),
+        sentences["language"].to_pylist(),
         signed(sentences["hash"].to_numpy()).tolist(),
         tokens,
         *(sentences[name].to_pylist() for name in DATES),
@@ -84,7 +86,7 @@ def sentence_actions(
     )
     record = unit == "record"
     dumps = orjson.dumps
-    for number, place, owned, position, text, hash_, held, *times in columns:
+    for number, place, owned, position, text, language, hash_, held, *times in columns:
         name = names[place]
         fields = {
             "id": name if record else f"{name}:{position}",
@@ -93,6 +95,7 @@ def sentence_actions(
             "title": titles[place],
             "position": position,
             "text": text,
+            "language": language,
             **dict(zip(DATES, times, strict=True)),
             **beginnings(text),
             "tokens": held,

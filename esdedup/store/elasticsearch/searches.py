@@ -26,16 +26,17 @@ _LONGEST_ID = 32_766  # bytes; the longest term that the server accepts and stor
 
 
 class SentenceLookup:
-    """Finds sentences of an index by their tokens, beginnings and ids."""
+    """Finds sentences of an index by their tokens and beginnings, if required in one language; and by their ids."""
 
-    def __init__(self, reader: Reader, index: str) -> None:
+    def __init__(self, reader: Reader, index: str, language: str | None = None) -> None:
         self._reader = reader
         self._index = index
+        self._filters = [] if language is None else [{"term": {"language": language}}]
 
     def sharing(self, tokens: Sequence[int], most: int | None) -> pa.Table:
         """Return sentences with at least one of the tokens, or the `most` with most of them: the score is the count."""
         should = [{"constant_score": {"filter": {"term": {"tokens": token}}}} for token in tokens]
-        query: dict[str, Any] = {"bool": {"should": should, "minimum_should_match": 1}}
+        query: dict[str, Any] = {"bool": {"should": should, "minimum_should_match": 1, "filter": self._filters}}
         if most is not None:
             return sentence_table(self._first(query, most))
         return pa.concat_tables(map(sentence_table, self._reader.matching(self._index, [query], NAMED)))
@@ -67,7 +68,7 @@ class SentenceLookup:
         found: Hits = []
         body: dict[str, Any] = {
             "size": min(max(limit, 64), PAGE),
-            "query": {"bool": {"filter": {"prefix": {"start": folded[:START_CHARS]}}}},
+            "query": {"bool": {"filter": [{"prefix": {"start": folded[:START_CHARS]}}, *self._filters]}},
             "sort": ["head", "id"],
             "track_total_hits": False,
             **NAMED.body(),
@@ -120,8 +121,8 @@ class ClusterLookup:
         return np.union1d(chosen, _number(search.after))
 
     def _holding(self, search: ClusterQuery) -> Hashes | None:
-        """Return the clusters that contain a sentence of the requested document and article, and one with all words of
-        the text; None for all.
+        """Return the clusters that contain a sentence of the requested document and article, one in the language, and
+        one with all words of the text; None for all.
         """
         chosen: Hashes | None = None
         for name, fields in ((search.document, ("document",)), (search.article, ("document", "title"))):
@@ -129,6 +130,9 @@ class ClusterLookup:
                 named = [{"term": {field: name}} for field in fields]
                 some = self._clusters({"bool": {"should": named, "minimum_should_match": 1}}, None)
                 chosen = some if chosen is None else np.intersect1d(chosen, some)
+        if search.language is not None:
+            some = self._clusters({"term": {"language": search.language}}, None)
+            chosen = some if chosen is None else np.intersect1d(chosen, some)
         text = search.text
         if text is not None and text.split():
             # for scripts with spaces the server's words are nearly ours; the hits are checked again

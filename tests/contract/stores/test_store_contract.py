@@ -34,6 +34,7 @@ from tests.support.killed import KilledError
 FROZEN = {"unit": "sentence", "min_chars": 0}
 TEXTS = corpus(7, 12)
 NEAR = f"{TEXTS[0]} And more."
+LANGUAGES = {"2": "de"}  # of documents; the others are English
 DOCUMENTS = [
     ("1", "One", TEXTS[:3]),
     ("2", "Two", [TEXTS[0], *TEXTS[3:6]]),  # a text of the first
@@ -84,11 +85,13 @@ def rows(
     signer = TextSigner(signing)
     for place, (key, title, texts) in enumerate(documents):
         [content] = hashes([" ".join(texts)])
-        of_documents.append((first + place, source.number, key, title, content, len(texts), place + 1))
+        of_documents.append(
+            (first + place, source.number, key, title, content, len(texts), place + 1, LANGUAGES.get(key, "en"))
+        )
         tokens = token_lists(signer.tokens(signer.views(text_column(list(texts))))).to_pylist()
         of_sentences += [
-            (first + place, position, *told, *[None] * 6)
-            for position, told in enumerate(zip(hashes(texts), texts, tokens, strict=True))
+            (first + place, position, hash_, text, LANGUAGES.get(key, "en"), held, *[None] * 6)
+            for position, (hash_, text, held) in enumerate(zip(hashes(texts), texts, tokens, strict=True))
         ]
     return table_of_rows(of_documents, DOCUMENT_ROWS), table_of_rows(of_sentences, SENTENCE_ROWS)
 
@@ -192,7 +195,7 @@ def test_sentences_are_found(store: Store) -> None:
     assert row is not None
     assert {name: row[name] for name in SENTENCES.names} == {
         "id": "2:0", "source": "news", "document": "2", "title": "Two", "position": 0, "text": TEXTS[0],
-        "revision": None, "timestamp": None, "hash": hashes(TEXTS[:1])[0],
+        "language": "de", "revision": None, "timestamp": None, "hash": hashes(TEXTS[:1])[0],
     }  # fmt: skip
     signer = TextSigner(store.signing)
     [tokens] = token_lists(signer.tokens(signer.views(text_column([TEXTS[0]])))).to_pylist()
@@ -207,6 +210,22 @@ def test_sentences_are_found(store: Store) -> None:
         for by in ("documents", "sources")
     }
     assert groups == {"documents": [("1", 3), ("10", 3), ("2", 4)], "sources": [("news", 10)]}
+
+
+def test_sentences_are_found_by_language(store: Store) -> None:
+    read(store, DOCUMENTS)
+    assert list(store.corpus.languages().items()) == [("en", 6), ("de", 4)]
+    start = TEXTS[0][:40].casefold()
+    signer = TextSigner(store.signing)
+    [tokens] = token_lists(signer.tokens(signer.views(text_column([TEXTS[0]])))).to_pylist()
+    for language, found in (("de", ["2:0"]), ("en", ["1:0", "10:0"]), ("fr", [])):
+        beginning = store.corpus.sentences(SentenceQuery(start=start, language=language))
+        assert beginning["id"].to_pylist() == found
+        assert store.corpus.sentences(SentenceQuery(start=start, language=language, limit=1)).num_rows == len(found[:1])
+        alike = store.corpus.sentences(SentenceQuery(tokens=tokens, language=language))
+        assert set(found[:1]) <= set(ids(alike)) <= {*found, "1:1", "1:2", "10:1", "10:2", "2:1", "2:2", "2:3"}
+        assert set(alike["language"].to_pylist()) <= {language}
+        assert ids(store.corpus.sentences(SentenceQuery(tokens=tokens, limit=1, language=language))) == found[:1]
 
 
 def test_repeated_ids_are_numbered(store: Store) -> None:

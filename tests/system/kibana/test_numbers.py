@@ -280,8 +280,12 @@ def test_a_control_offers_what_the_store_has(name: str, known: Known) -> None:
         asked = {"size": 0, "aggs": {"offered": {"terms": {"field": field, "size": 1000}}}}
         buckets = known.ask(view, asked)["aggregations"]["offered"]["buckets"]
         every = [*known.clusters, known.ignored]
-        titles = {member["title"] for cluster in every for member in cluster["members"]}
-        assert {one["key"] for one in buckets} == (titles if field == "title" else {one["kind"] for one in every})
+        offered = {
+            "title": {member["title"] for cluster in every for member in cluster["members"]},
+            "kind": {one["kind"] for one in every},
+            "language": {"en"},
+        }
+        assert {one["key"] for one in buckets} == offered[field]
         value = buckets[0]["key"]
         chosen: Json = {"terms": {field: [value]}}
     else:

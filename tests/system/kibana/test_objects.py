@@ -194,9 +194,9 @@ def test_intervals_of_sizes_leave_nothing_out() -> None:
         assert ranges[-1]["label"] == "1,001 and more"
 
 
-def test_controls_are_for_kind_size_and_article() -> None:
+def test_controls_are_for_kind_size_language_and_article() -> None:
     assert {name: panel["explicitInput"]["fieldName"] for name, panel in CONTROL_PANELS.items()} == {
-        "kind": "kind", "size": "size", "title": "title",
+        "kind": "kind", "size": "size", "language": "language", "title": "title",
     }  # fmt: skip
-    assert sorted(panel["order"] for panel in CONTROL_PANELS.values()) == [0, 1, 2]
+    assert sorted(panel["order"] for panel in CONTROL_PANELS.values()) == [0, 1, 2, 3]
     assert all(panel["explicitInput"]["id"] == name for name, panel in CONTROL_PANELS.items())
