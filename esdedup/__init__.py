@@ -2,7 +2,8 @@
 
 Change a store: `run`, `index`, `scan`, `add`, `remove`, `drop`. Ask it: `status`, `similar`, `suggest`, `explain`,
 `clusters`, `overlap`. What clusters mean: `drift`, `templates`, `fill`, `lineage`. Deduplicate: `dedupe`,
-`cluster_texts`. Quality: `plan`, `evaluate`, `report`. `split` cuts a text into sentences. `open_store` opens a store
+`cluster_texts`. Quality: `plan`, `evaluate`, `report`. `extract` takes the text out of sources, `split` cuts it into
+sentences. `open_store` opens a store
 for many questions. `sample` makes small sets of data to try them on.
 
 >>> import esdedup
@@ -21,6 +22,7 @@ from esdedup.api.cluster_meaning import drift, fill, lineage, templates
 from esdedup.api.deduplicating import cluster_texts, dedupe
 from esdedup.api.quality import evaluate, plan, report
 from esdedup.api.sentence_splitting import split
+from esdedup.api.text_extraction import extract
 from esdedup.errors import NothingCompared
 
 __all__ = [
@@ -34,6 +36,7 @@ __all__ = [
     "drop",
     "evaluate",
     "explain",
+    "extract",
     "fill",
     "index",
     "lineage",

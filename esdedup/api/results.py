@@ -180,6 +180,18 @@ class Indexed(Result, job_answers.Indexed):
 
 
 @dataclass(frozen=True, repr=False)
+class Extracted(Result, job_answers.Extracted):
+    """What `extract` has written."""
+
+
+@dataclass(frozen=True, repr=False)
+class Document(Result, comparisons.Document):
+    """The text of a document as a reader sees it."""
+
+    _shown: ClassVar[tuple[str, ...]] = ("id", "title", "language", "text")
+
+
+@dataclass(frozen=True, repr=False)
 class Removed(Result, job_answers.Removed):
     """What `remove` deleted, and what the store holds afterwards."""
 

@@ -34,6 +34,7 @@ _HOMES = {
     "templates": "meaning",
     "fill": "meaning",
     "lineage": "meaning",
+    "extract": "extract",
     "plan": "plan",
     "evaluate": "evaluate",
     "report": "report",
@@ -91,6 +92,7 @@ fish: {_COMPLETION}=fish_source esdedup | source
 @rich_click.command_panel("Keep a store", commands=["index", "scan", "add", "remove", "status", "drop"])
 @rich_click.command_panel("Ask a store", commands=["similar", "suggest", "explain", "clusters", "overlap"])
 @rich_click.command_panel("What clusters mean", commands=["drift", "templates", "fill", "lineage"])
+@rich_click.command_panel("Plain text", commands=["extract"])
 @rich_click.command_panel("Quality", commands=["plan", "evaluate", "report"])
 @rich_click.command_panel("Look at it", commands=["demo", "serve", "kibana", "node"])
 def cli() -> None:

@@ -12,6 +12,7 @@ from esdedup.api.results import (
     Added,
     Cluster,
     Explanation,
+    Extracted,
     Hit,
     Indexed,
     Overlap,
@@ -74,6 +75,14 @@ def counts_text(done: Summary | Indexed | Status) -> str:
         lines.append(f"renamed: {done['renamed']:,} documents, whose id was already read")
     other = {reason: count for reason, count in done["skipped"].items() if reason not in COMPARED_OR_NOT}
     lines += [f"skipped: {count:,} {meaning(reason)}" for reason, count in other.items()]
+    return "\n".join(lines)
+
+
+def extracted_text(done: Extracted) -> str:
+    """What was written, and what was skipped."""
+    rows, name = (done["documents"], "documents") if "documents" in done else (done["sentences"], "sentences")
+    lines = [f"{rows:,} {name} written to {printable(done['file'])}"]
+    lines += [f"skipped: {count:,} {meaning(reason)}" for reason, count in done["skipped"].items()]
     return "\n".join(lines)
 
 

@@ -22,7 +22,7 @@ from esdedup.formats.protocol import FORMATS
 from esdedup.formats.reading_options import Part, Reading
 from esdedup.formats.stream import DocumentStream
 from esdedup.jobs.assemble import Assembler, Rows
-from esdedup.jobs.prepare import BatchPlan, Prepared
+from esdedup.jobs.prepare import BatchPlan, Prepared, prepare
 from esdedup.jobs.progress_bar import Bar
 from esdedup.jobs.revision_deltas import DeltaReader, RevisionDelta
 from esdedup.jobs.workers import Workers
@@ -190,7 +190,8 @@ class _Loader:
                     batch, plan, position = read
                     delta = reader.read(batch, plan)
                     columns = batch.drop_columns(["text"])
-                    waiting.append((columns, delta, position, self._workers.submit(delta)))
+                    work = self._workers.submit(prepare, delta.texts, delta.page, delta.plan, size=delta.texts.nbytes)
+                    waiting.append((columns, delta, position, work))
                     read = _next(batches, skips)
                 while waiting and (read is None or len(waiting) > 4 * self._workers.count):
                     columns, delta, position, future = waiting.popleft()
@@ -204,7 +205,7 @@ class _Loader:
     def _batches(self, stream: DocumentStream) -> Iterator[_Read]:
         """Yield what is left to read of the stream."""
         ours = self._of_part(iter(stream))
-        for batch in _without_first(ours, self._checkpoint.documents, self._plan({}).merge_revisions):
+        for batch in without_first(ours, self._checkpoint.documents, self._plan({}).merge_revisions):
             yield batch, self._plan(stream.namespaces, stream.language), stream.position
 
     def _of_part(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -249,7 +250,7 @@ def _damage(skips: Skips) -> Skips:
     return kept
 
 
-def _without_first(batches: Iterator[pa.RecordBatch], documents: int, by_id: bool) -> Iterator[pa.RecordBatch]:
+def without_first(batches: Iterator[pa.RecordBatch], documents: int, by_id: bool) -> Iterator[pa.RecordBatch]:
     """Yield the batches without the rows of the first `documents` documents, which the store has.
 
     A document is a row or, with `by_id`, a run of rows with one id: a page with its revisions.

@@ -14,17 +14,18 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from esdedup.columns.arrays import Numbers, text_buffers
+from esdedup.columns.arrays import Numbers, text_buffers, text_column
 from esdedup.columns.hashing import Hashes, content_hashes
 from esdedup.matching.signers.minhash_kernels import Tokens
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import Signing
-from esdedup.text.language import DEFAULT, base_language
+from esdedup.text.language import base_language
 from esdedup.text.segment import languages_of, segment
-from esdedup.text.splitting import AUTO
+from esdedup.text.splitting import AUTO, DEFAULT
 from esdedup.text.wikitext.cleaning import CLEANERS, Cleaner
 from esdedup.text.wikitext.rules import Names
 
+_NO_TOKENS: Tokens = np.empty((0, 0), np.int64)
 _NONE = (np.empty(0, np.int64), np.empty(0, np.int64))
 
 
@@ -37,6 +38,7 @@ class BatchPlan:
     namespaces: tuple[tuple[int, str], ...] = ()
     merge_revisions: bool = False  # rows of one id are revisions of one page
     language: str = ""  # what the source says about its language
+    sign: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,16 @@ class Prepared:
     tokens: Tokens
     again_unit: Numbers
     again_text: Numbers
-    unparsable: list[tuple[int, str]]  # texts that the reference path failed on, with the reason
+    unparsable: list[tuple[int, str]]  # texts that the reference path failed on, and why
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaned:
+    """The texts as a reader sees them, empty where the reference path failed, and their languages."""
+
+    texts: pa.LargeStringArray
+    languages: list[str]
+    unparsable: list[tuple[int, str]]
 
 
 def get_ready() -> None:
@@ -73,8 +84,16 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
+def clean(column: pa.LargeStringArray, plan: BatchPlan) -> Cleaned:
+    """Remove the markup of texts, without splitting them."""
+    documents, unparsable = _plain_texts(column, plan)
+    return Cleaned(text_column(documents), _languages(documents, plan), unparsable)
+
+
 def prepare(column: pa.LargeStringArray, page: Numbers, plan: BatchPlan) -> Prepared:
-    """Convert texts to signed units. `page` is equal for texts of one page, and does not decrease."""
+    """Convert texts to units, signed if the plan says so. `page` is equal for texts of one page, and does not
+    decrease.
+    """
     documents, unparsable = _plain_texts(column, plan)
     languages = _languages(documents, plan)
     units = segment(documents, plan.signing.splitting, languages)
@@ -101,7 +120,7 @@ def prepare(column: pa.LargeStringArray, page: Numbers, plan: BatchPlan) -> Prep
         fitting,
         ~fitting & (length <= high),
         texts,
-        signer.tokens(views),
+        signer.tokens(views) if plan.sign else _NO_TOKENS,
         again_unit,
         again_text,
         unparsable,

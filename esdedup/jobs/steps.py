@@ -31,7 +31,8 @@ from esdedup.resources import Resources
 from esdedup.store.ledger import STANDARD_INPUT, ReadingCheckpoint, SourceCheckpoint
 from esdedup.store.registry import kind_of, open_store
 from esdedup.store.store import Store
-from esdedup.text.splitting import TEXT_SCHEME
+from esdedup.text.normalize import STEMMED
+from esdedup.text.splitting import AUTO, TEXT_SCHEME
 
 log = logging.getLogger("esdedup")
 
@@ -167,7 +168,20 @@ def read_into(
         store, sources, checkpoints, settings.reading, settings.resources, keep_going=keep_going, quiet=quiet
     )
     warn_of_sources(checkpoints)
+    _warn_of_stems(store)
     return counts
+
+
+def _warn_of_stems(store: Store) -> None:
+    """Warn if words are stemmed as English, and most sentences are in another language."""
+    signing = store.signing
+    if signing.lang == AUTO and signing.form in STEMMED:
+        most = next(iter(store.corpus.languages()), signing.word_lang)
+        if most != signing.word_lang:
+            log.warning(
+                "most texts are in %s, but their words are stemmed as English; to change this, index them again with "
+                "--fresh --lang %s", most, most,
+            )  # fmt: skip
 
 
 def bring_up_to_date(store: Store, settings: Settings, *, quiet: bool) -> dict[str, float]:

@@ -5,18 +5,19 @@ from __future__ import annotations
 import multiprocessing
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 import psutil
 
 from esdedup.errors import EsdedupError
-from esdedup.jobs.prepare import Prepared, get_ready, prepare
-from esdedup.jobs.revision_deltas import RevisionDelta
+from esdedup.jobs.prepare import get_ready
+
+T = TypeVar("T")
 
 _WORTH_WORKERS = 24 * 2**20
 """Bytes of documents from which worker processes pay off: they take about a second to start."""
@@ -41,14 +42,13 @@ class Workers:
         self._lost = False
         self._work: int | None = None  # the end of the pipe from which the processes take their work
 
-    def submit(self, delta: RevisionDelta) -> Future[Prepared]:
-        """Submit a batch for preparation. Raise `EsdedupError` after a worker was lost."""
-        work = (delta.texts, delta.page, delta.plan)
+    def submit(self, work: Callable[..., T], *given: Any, size: int) -> Future[T]:
+        """Submit work on `size` bytes of text. Raise `EsdedupError` after a worker was lost."""
         if self.count == 1:
-            done: Future[Prepared] = Future()
-            done.set_result(prepare(*work))
+            done: Future[T] = Future()
+            done.set_result(work(*given))
             return done
-        self._begun += delta.texts.nbytes
+        self._begun += size
         if self._processes is None and self._begun > _WORTH_WORKERS:
             self._processes = _processes(self.count)
             if sys.platform != "win32":
@@ -57,14 +57,14 @@ class Workers:
             with _without_main():
                 self._ready = [self._processes.submit(os.getpid) for _ in range(self.count)]
         if self._processes is None or not all(ready.done() for ready in self._ready):
-            return self._threads.submit(prepare, *work)
+            return self._threads.submit(work, *given)
         try:
             with _without_main():  # any submission may start a worker
-                return self._processes.submit(prepare, *work)
+                return self._processes.submit(work, *given)
         except BrokenProcessPool as error:
             raise self._loss() from error
 
-    def result(self, future: Future[Prepared]) -> Prepared:
+    def result(self, future: Future[T]) -> T:
         """Wait for the answer of a worker and return it. Raise `EsdedupError` if a worker is lost meanwhile."""
         while True:
             try:

@@ -19,7 +19,7 @@ from esdedup.matching.units import (
     usual_class,
 )
 from esdedup.options import Options, option, shown_value, sort_out
-from esdedup.text.splitting import AUTO, CODE, TEXT_SCHEME, Splitting
+from esdedup.text.splitting import AUTO, CODE, DEFAULT, TEXT_SCHEME, Splitting
 
 HASH_SCHEME = 2
 """Version of everything that turns a text into tokens. Increase it when any token changes."""
@@ -140,6 +140,11 @@ class Signing(Options):
     def splitting(self) -> Splitting:
         """How texts are split into units."""
         return Splitting(self.unit, self.lang)
+
+    @property
+    def word_lang(self) -> str:
+        """The language of stems and stop words. It must be one for all texts: equal texts have equal tokens."""
+        return DEFAULT if self.lang == AUTO else self.lang
 
     @property
     def shingling(self) -> Shingling:

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
 
-import numpy as np
-import pyarrow as pa
 import pycld2
 
-from esdedup.columns.arrays import Numbers
-from esdedup.text.splitting import AUTO, CODE
-
-DEFAULT = "en"
-"""Language of texts of which nothing is known."""
+from esdedup.text.splitting import CODE, DEFAULT
 
 _SAMPLED = 1000  # characters of a text that are looked at
 _TELLING = 200  # bytes from which a text is believed against its source
@@ -44,18 +38,6 @@ def detect(texts: Iterable[str], expected: str = "") -> list[str]:
     near: set[str] = set().union(*(group for group in _NEAR if expected in group))
     found = (_detect(text) if _is_telling(text) else "" for text in texts)
     return [expected if code in near else code or expected for code in found]
-
-
-def by_language(texts: pa.LargeStringArray, lang: str) -> Iterator[tuple[str, Numbers]]:
-    """Yield each language of a column with the numbers of its texts. With a language instead of `auto`, it is that of
-    all.
-    """
-    if lang != AUTO:
-        yield lang, np.arange(len(texts))
-        return
-    codes, which = np.unique(np.array(detect(texts.to_pylist()), np.str_), return_inverse=True)
-    for number, code in enumerate(codes.tolist()):
-        yield code, np.flatnonzero(which == number)
 
 
 def _detect(text: str) -> str:

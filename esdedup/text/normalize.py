@@ -2,7 +2,7 @@
 
 `none` changes nothing. `fold` removes case, punctuation and the width of letters (`folding.py`). `lower` folds to lower
 case. `words` keeps the lower-case words, separated by spaces. `stem` reduces each of these words to its Snowball stem
-in the language of `--lang`; with `auto`, in that of the text. `expanded` is for documents (Ahmed 2022, "Near Duplicate
+in the language of `--lang`; with `auto`, as English. `expanded` is for documents (Ahmed 2022, "Near Duplicate
 Detection", section 2.2): lower case, English contractions expanded, punctuation and symbols removed (which joins the
 parts around a hyphen, an apostrophe or a full stop inside a word), then stems.
 """
@@ -13,7 +13,6 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import regex
 import Stemmer
@@ -22,11 +21,12 @@ from esdedup.columns.arrays import text_column
 from esdedup.errors import SettingsError
 from esdedup.text.contractions import expand_contractions
 from esdedup.text.folding import fold
-from esdedup.text.language import DEFAULT, by_language
-from esdedup.text.splitting import AUTO
 from esdedup.text.words import find_words, joined
 
 _PARTING = regex.compile(r"[–—―…/\\]|-{2,}|\.{2,}")  # signs between words without a space
+STEMMED = ("stem", "expanded")
+"""The forms whose texts have stems."""
+
 _SIGNS = regex.compile(r"[\p{P}\p{S}]+")
 
 
@@ -36,8 +36,6 @@ def normalize(column: pa.LargeStringArray, how: str, lang: str) -> pa.LargeStrin
         return column
     if how == "fold":
         return fold(column)
-    if lang == AUTO and how in ("stem", "expanded"):
-        return _normalized_by_language(column, how)
     lower = joined(column).lower()
     if how == "expanded":
         return text_column(_expanded(lower, lang).split("\n"))
@@ -47,15 +45,6 @@ def normalize(column: pa.LargeStringArray, how: str, lang: str) -> pa.LargeStrin
     if how == "stem":
         words = _stemmer(lang).stemWords(words)
     return text_column([" ".join(words[begin:end]) for begin, end in pairwise(offsets)])
-
-
-def _normalized_by_language(column: pa.LargeStringArray, how: str) -> pa.LargeStringArray:
-    """Normalize each text in its language; as English if that has no stems."""
-    parts, rows = [], []
-    for code, of in by_language(column, AUTO):
-        parts.append(normalize(column.take(pa.array(of)), how, code if _has_stems(code) else DEFAULT))
-        rows.append(of)
-    return pa.concat_arrays(parts).take(pa.array(np.argsort(np.concatenate(rows))))
 
 
 def _expanded(lower: str, lang: str) -> str:
@@ -76,15 +65,11 @@ def _expanded(lower: str, lang: str) -> str:
 
 def stems(words: list[str], lang: str) -> list[str]:
     """Return the Snowball stems of lower-case words; the words themselves if Snowball does not know the language."""
-    return list(_stemmer(lang).stemWords(words)) if _has_stems(lang) else words
-
-
-def _has_stems(lang: str) -> bool:
     try:
-        _stemmer(lang)
+        stemmer = _stemmer(lang)
     except SettingsError:
-        return False
-    return True
+        return words
+    return list(stemmer.stemWords(words))
 
 
 @cache

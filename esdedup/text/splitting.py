@@ -10,6 +10,9 @@ TEXT_SCHEME = 2
 AUTO = "auto"
 """Instead of a unit or a language: that of each source or text."""
 
+DEFAULT = "en"
+"""Language of texts of which nothing is known."""
+
 CODE = r"[a-z]{2,3}([-_][A-Za-z0-9]+)*"
 """Pattern of a language code."""
 

@@ -47,6 +47,11 @@ FILES = (
         "One line for each page that has text left.",
     ),
     Content(
+        "documents", comparisons.Document, "`FILE.jsonl`, `FILE.parquet`", "`extract`",
+        "One line for each document that has text. With `--sentences`, one line for each sentence that would be "
+        "compared, with the fields of `suggest`.",
+    ),
+    Content(
         "annotation", dedupe_answers.Note, "The field `esdedup` of a record", "`dedupe --annotate`",
         "A field that is added to each record. In CSV and Parquet files it is a column with the JSON as text. It is an "
         "object if whole records are compared, or a list with an object for each clustered sentence.",
@@ -65,6 +70,7 @@ ANSWERS = (
     Content("run", job_answers.Summary, "`run`, `scan`", "", "The content of `summary.json`."),
     Content("index", job_answers.Indexed, "`index`", "", "What the store contains, and what was read."),
     Content("add", job_answers.Added, "`add`", "", "The content of `summary.json`, and what is new."),
+    Content("extract", job_answers.Extracted, "`extract`", "", "What was written."),
     Content("remove", job_answers.Removed, "`remove`", "", "What was deleted, and what is left."),
     Content("status", job_answers.Status, "`status`", "", "What the store contains."),
     Content("suggest", comparisons.Sentence, "`suggest`", "", "One line for each sentence."),

@@ -20,6 +20,7 @@ MEASURED = {"seconds": 0.1, "peak_memory_mb": 250.0, "disk_bytes": 3682304}
 """What differs from run to run."""
 
 WRITTEN = {
+    "documents": "towns.jsonl",
     "clusters": "found/clusters.jsonl", "pairs": "found/pairs.jsonl", "summary": "found/summary.json",
     "drops": "clean/drops.jsonl", "cleaned-pages": "clean/towns.jsonl", "frames": "tables/frames.jsonl",
 }  # fmt: skip
@@ -46,6 +47,7 @@ def _answers() -> dict[str, Any]:
         "clusters-listed": _said("clusters", "--since", "earlier", *few),
         "remove": _said("remove", "4", *few),
         "status": _said("status", *there),
+        "extract": _said("extract", "towns.xml", "-o", "towns.jsonl"),
         "similar": _said("similar", SIMILAR, *there),
         "suggest": _said("suggest", "in 1904", *there),
         "explain": _said("explain", "1:1", "4:0", *there),

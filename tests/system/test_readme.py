@@ -16,7 +16,9 @@ ROOT = Path(__file__).parents[2]
 SHOWN = "http://127.0.0.1:9200/wiki"
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/dedupe.md", "docs/tour.md", "docs/elasticsearch.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/dedupe.md", "docs/text.md", "docs/tour.md", "docs/elasticsearch.md"]
+)
 def test_commands_print_what_the_page_shows(tmp_path: Path, page: str, elastic_url: str, elastic_prefix: str) -> None:
     blocks = [part.split("```")[0] for part in (ROOT / page).read_text("utf-8").split("```console\n")[1:]]
     bin_folder = tmp_path / "bin"

@@ -178,6 +178,11 @@ def rewritten(folder: Path) -> Outputs:
         found["drops"] += held(folder / name / "drops.jsonl")
     found["dedupe"] += said("dedupe", facts, "--dry-run")
     assert {row["reason"] for row in found["drops"]} == {"identical", "near", "contained", "in_reference"}
+    found["extract"] = [
+        *said("extract", EXAMPLES / "towns.xml", "-o", folder / "plain.jsonl"),
+        *said("extract", EXAMPLES / "towns.xml", "-o", folder / "plain.txt", "--sentences"),
+    ]
+    found["documents"] = held(folder / "plain.jsonl")
     found["cleaned-pages"] = [*held(folder / "wiki" / "towns.jsonl"), *held(folder / "marked-wiki" / "towns.jsonl")]
     with (folder / "marked-csv" / "mills.csv").open(encoding="utf-8", newline="") as lines:
         notes = [json.loads(row["esdedup"]) for row in csv.DictReader(lines)]
@@ -251,7 +256,7 @@ def test_parquet_files_have_the_same_fields(outputs: Outputs, folder: Path) -> N
         for row in rows:
             Draft202012Validator(schema).validate(row)
     members = table.schema.field("members").type.value_type
-    assert [field.name for field in members] == list(schema["$defs"]["Sentence"]["properties"])
+    assert [field.name for field in members] == list(schema["$defs"]["Member"]["properties"])
 
 
 def test_a_node_is_described_as_it_is_printed() -> None:

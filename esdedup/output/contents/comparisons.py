@@ -39,6 +39,26 @@ class Sentence(Member):
 
 
 @dataclass(frozen=True)
+class Document:
+    """The text of a document as a reader sees it."""
+
+    id: str
+    """Id of the document."""
+    source: str
+    """Name of the source."""
+    title: str | None
+    """Title of the document, if it has one."""
+    text: str
+    """The text: paragraphs are separated by an empty line."""
+    revision: int | None
+    """Id of the wiki revision."""
+    timestamp: str | None
+    """Time of this revision, as in the dump."""
+    language: str | None
+    """Code of the language."""
+
+
+@dataclass(frozen=True)
 class Hit(Sentence):
     """A stored sentence that is similar to the text of a query."""
 

@@ -236,6 +236,22 @@ class Indexed:
 
 
 @dataclass(frozen=True)
+class Extracted:
+    """What `extract` has written."""
+
+    file: str
+    """Path of the file."""
+    skipped: dict[SkipReason, Count]
+    """How much was skipped in all sources, by reason."""
+    damaged: list[str]
+    """Sources that are missing or damaged, with `--keep-going`."""
+    documents: Count = MISSING
+    """Number of documents written."""
+    sentences: Count = MISSING
+    """Number of sentences written, with `--sentences`."""
+
+
+@dataclass(frozen=True)
 class Removed:
     """What `remove` has deleted, and what the store contains afterwards."""
 

@@ -19,7 +19,6 @@ from esdedup.matching.verify.threads import in_parts
 from esdedup.papers.projection.hyperplanes import Sums, add_hashed, add_rows, hashed_key
 from esdedup.papers.projection.projection_options import ProjectionOptions
 from esdedup.papers.projection.word_vectors import Vectors, VectorsFile
-from esdedup.text.language import by_language
 from esdedup.text.topics import topic_words
 
 
@@ -33,7 +32,7 @@ class SentenceVectors:
 
     def __init__(self, db: Database, signing: Signing, options: ProjectionOptions, budget: int, threads: int) -> None:
         self._db = db
-        self._lang = signing.lang
+        self._lang = signing.word_lang
         self._file = None if options.vectors is None else VectorsFile(options.vectors)
         self.length = options.vector_length if self._file is None else self._file.length
         self.state = 0 if self._file is None else self._file.state
@@ -45,12 +44,11 @@ class SentenceVectors:
 
     def read(self, first: int, texts: pa.LargeStringArray) -> None:
         """Put the words of texts, numbered from `first`, into `worded` and `counted`."""
-        for lang, rows in by_language(texts, self._lang):
-            found = topic_words(texts.take(pa.array(rows)), lang, stemmed=self._file is None)
-            numbers = (first + rows).astype(np.int32)
-            words = pa.LargeListArray.from_arrays(pa.array(found.offsets), pa.array(found.words))
-            self._db.insert("worded", pa.table({"number": numbers, "words": words}))
-            self._db.insert("counted", pa.table({"word": found.distinct, "stem": found.stems, "texts": found.texts}))
+        found = topic_words(texts, self._lang, stemmed=self._file is None)
+        numbers = np.arange(first, first + len(texts), dtype=np.int32)
+        words = pa.LargeListArray.from_arrays(pa.array(found.offsets), pa.array(found.words))
+        self._db.insert("worded", pa.table({"number": numbers, "words": words}))
+        self._db.insert("counted", pa.table({"word": found.distinct, "stem": found.stems, "texts": found.texts}))
 
     def choose_vocabulary(self, texts: int) -> int:
         """Make `vocabulary` after the words of all `texts` texts were read. Return the number of words with

@@ -11,8 +11,8 @@ import pytest
 import esdedup
 from esdedup.errors import StoreSettingsError, UsageError
 from tests.support.dumps import dump
+from tests.support.languages import TEXTS
 from tests.support.stores import RunJob, Stores
-from tests.unit.text.test_language import TEXTS
 
 _TIME = "2020-01-01T00:00:00Z"
 
@@ -79,6 +79,18 @@ def test_a_typed_language_is_that_of_all_and_is_frozen(tmp_path: Path, run: RunJ
     assert list(esdedup.status(store=store)["languages"]) == ["fr"]
     with pytest.raises(StoreSettingsError, match="the store has lang fr, you requested auto"):
         esdedup.index(source, store=store, lang="auto")
+
+
+def test_stems_are_english_unless_a_language_is_named(
+    tmp_path: Path, run: RunJob, stores: Stores, caplog: pytest.LogCaptureFixture
+) -> None:
+    source = dump(tmp_path / "wiki.xml", {"One": [(_TIME, _texts("de", 1))]}, lang="de")
+    run(source, out=tmp_path, normalize="stem")
+    [warning] = [record.getMessage() for record in caplog.records]
+    assert "most texts are in de, but their words are stemmed as English" in warning
+    caplog.clear()
+    run(source, out=tmp_path, normalize="stem", lang="de", fresh=True)
+    assert not caplog.records
 
 
 def test_pages_of_a_history_are_in_the_language_of_the_dump(tmp_path: Path, run: RunJob, stores: Stores) -> None:

@@ -34,11 +34,11 @@ if __name__ == "__main__":
     batches.MAX_BYTES = 1200
     submit = workers.Workers.submit
 
-    def slow(self, *arguments):
+    def slow(self, *arguments, **size):
         if self._processes is not None and all(ready.done() for ready in self._ready):
             print("ready", flush=True)
         time.sleep(0.04)
-        return submit(self, *arguments)
+        return submit(self, *arguments, **size)
 
     workers.Workers.submit = slow
     main()

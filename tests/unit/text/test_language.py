@@ -4,20 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from esdedup.columns.arrays import text_column
-from esdedup.text.language import base_language, by_language, detect
-from esdedup.text.normalize import normalize
-
-TEXTS = {
-    "en": "The city lies on the river, and its harbour was built in the nineteenth century by engineers from abroad. ",
-    "de": "Die Stadt liegt am Fluss, und ihr Hafen wurde im neunzehnten Jahrhundert von fremden Ingenieuren gebaut. ",
-    "et": "Linn asub jõe ääres ja selle sadama ehitasid üheksateistkümnendal sajandil välismaa insenerid. ",
-    "el": "Η πόλη βρίσκεται δίπλα στο ποτάμι και το λιμάνι της χτίστηκε τον δέκατο ένατο αιώνα από ξένους μηχανικούς. ",
-    "uk": "Місто лежить на річці, а його гавань збудували у дев'ятнадцятому столітті іноземні інженери. ",
-    "ja": "この街は川のほとりにあり、その港は十九世紀に外国の技師たちによって造られました。",
-    "zh": "这座城市位于河边，它的港口是十九世纪由外国工程师建造的。",
-    "hy": "Քաղաքը գտնվում է գետի ափին, և նրա նավահանգիստը կառուցվել է տասնիններորդ դարում։ ",
-}
+from esdedup.text.language import base_language, detect
+from tests.support.languages import TEXTS
 
 
 def test_each_text_has_its_own_language() -> None:
@@ -48,19 +36,3 @@ def test_languages_that_are_often_taken_for_each_other_are_those_of_the_source()
 )
 def test_a_code_is_reduced_to_its_language(code: str, base: str) -> None:
     assert base_language(code) == base
-
-
-def test_a_column_is_divided_by_language() -> None:
-    column = text_column([TEXTS["de"], TEXTS["en"], TEXTS["de"]])
-    assert {code: rows.tolist() for code, rows in by_language(column, "auto")} == {"de": [0, 2], "en": [1]}
-    assert {code: rows.tolist() for code, rows in by_language(column, "fr")} == {"fr": [0, 1, 2]}
-
-
-@pytest.mark.parametrize("form", ["stem", "expanded"])
-def test_each_text_is_stemmed_in_its_language(form: str) -> None:
-    texts = [TEXTS["de"], TEXTS["ja"], TEXTS["en"], TEXTS["de"]]
-    wanted = [
-        normalize(text_column([text]), form, lang)[0]
-        for text, lang in zip(texts, ["de", "en", "en", "de"], strict=True)
-    ]
-    assert normalize(text_column(texts), form, "auto").to_pylist() == [one.as_py() for one in wanted]

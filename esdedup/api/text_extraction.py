@@ -1,0 +1,83 @@
+"""The text of sources as a reader sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
+
+from esdedup.api.results import Document, Extracted, Sentence
+from esdedup.api.sources import Address
+from esdedup.api.table_sources import named_sources
+
+if TYPE_CHECKING:
+    from esdedup.api.keywords import IndexOptions
+
+
+@overload
+def extract(
+    *sources: Any, out: Address, sentences: bool = False, keep_going: bool = False,
+    columns: str | Sequence[str] | None = None, quiet: bool = False, **options: Unpack[IndexOptions],
+) -> Extracted: ...  # fmt: skip
+@overload
+def extract(
+    *sources: Any, out: None = None, sentences: Literal[False] = False, keep_going: bool = False,
+    columns: str | Sequence[str] | None = None, quiet: bool = False, **options: Unpack[IndexOptions],
+) -> Iterator[Document]: ...  # fmt: skip
+@overload
+def extract(
+    *sources: Any, out: None = None, sentences: Literal[True], keep_going: bool = False,
+    columns: str | Sequence[str] | None = None, quiet: bool = False, **options: Unpack[IndexOptions],
+) -> Iterator[Sentence]: ...  # fmt: skip
+def extract(
+    *sources: Any,
+    out: Address | None = None,
+    sentences: bool = False,
+    keep_going: bool = False,
+    columns: str | Sequence[str] | None = None,
+    quiet: bool = False,
+    **options: Unpack[IndexOptions],
+) -> Extracted | Iterator[Document] | Iterator[Sentence]:
+    """Take the text out of sources, as a reader sees it: of wiki dumps without markup. Documents without text are left
+    out.
+
+    Args:
+        sources: Files, folders or patterns; a list holds paths, never patterns. Or one table in memory.
+        out: File to write: JSON Lines (.jsonl) or plain text (.txt), which may be compressed, or Parquet (.parquet).
+            Repeat the call to finish a killed job. Default: yield what is extracted.
+        sentences: Extract the units that would be compared, instead of documents.
+        keep_going: Continue after a missing or damaged source.
+        columns: Columns of a table whose texts are extracted. Default: `text`, or the only column of strings.
+        quiet: Show no progress.
+        options: Options of reading, signing and resources, see `esdedup.api.keywords.IndexOptions`.
+
+    Returns:
+        With `out`, counts of what was written. Otherwise an iterator over documents, or sentences.
+
+    Raises:
+        UsageError: An option is unknown, out of range or does not apply.
+        SourceError: A source is missing or damaged.
+
+    Example:
+        >>> [document.title for document in esdedup.extract("dump.xml.bz2")]  # doctest: +SKIP
+    """
+    if out is None:
+        return _rows(sources, sentences, keep_going, columns, quiet, dict(options))
+    from esdedup.jobs.extracting import extract_to
+
+    with named_sources(sources, columns, dict(options)) as (names, reading):
+        return Extracted.of(
+            extract_to(list(names), out, reading, sentences=sentences, keep_going=keep_going, quiet=quiet)
+        )
+
+
+def _rows(
+    sources: Sequence[Any], sentences: bool, keep_going: bool, columns: str | Sequence[str] | None, quiet: bool,
+    options: dict[str, Any],
+) -> Iterator[Any]:  # fmt: skip
+    from esdedup.jobs.extracting import extraction
+
+    kind = Sentence if sentences else Document
+    with named_sources(sources, columns, options) as (names, reading):
+        begun, _ = extraction(list(names), reading, sentences=sentences, keep_going=keep_going, quiet=quiet)
+        for table in begun.tables():
+            yield from map(kind.of, table.to_pylist())

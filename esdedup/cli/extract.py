@@ -1,0 +1,76 @@
+"""`extract`: the command that takes the text out of sources."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import rich_click as click
+
+import esdedup
+from esdedup.cli.declared import hiding, resource_options, signing_options, source_options
+from esdedup.cli.defaults import Command
+from esdedup.cli.shared_options import OUTPUT, json_option, sources_argument, talk_options
+from esdedup.cli.work import raise_damage, show
+
+_OF_TOKENS = ("normalize", "shingle", "hash_bits", "seed", "signer", "bands", "rows", "hashes", "draw", "draws")
+
+
+@hiding(*_OF_TOKENS)
+@click.command(cls=Command)
+@sources_argument
+@click.option(
+    "-o", "--out", metavar="FILE", type=click.Path(path_type=Path, allow_dash=True), panel=OUTPUT,
+    help="File to write: .jsonl or .txt, also compressed (.jsonl.zst), or .parquet. With - JSON Lines are printed.",
+)  # fmt: skip
+@click.option(
+    "--sentences", is_flag=True, panel=OUTPUT, help="Write the sentences that would be compared, not whole documents."
+)
+@click.option(
+    "--page", metavar="TITLE", help="Print the page with this title or id, instead of writing a file.", panel=OUTPUT
+)
+@click.option(
+    "--dropped", is_flag=True, panel=OUTPUT, help="With --page: also what is left out, marked, and why it is left out."
+)
+@json_option
+@source_options
+@signing_options
+@resource_options
+@talk_options
+def extract(
+    sources: tuple[str, ...], out: Path | None, page: str | None, dropped: bool, as_json: bool, **options: Any
+) -> None:
+    """Write the text of SOURCEs as a reader sees it: of wiki dumps without markup.
+
+    In text files, an empty line follows each document. If the command is killed, run it again to finish it.
+
+    \b
+    Example:
+      esdedup extract enwiki-latest-pages-articles.xml.bz2 -o enwiki.jsonl.zst
+    """
+    from esdedup.cli.show import extracted_text
+    from esdedup.files import compact_json
+
+    if page is not None:
+        _print_page(sources, page, dropped, out is not None or as_json or options.pop("sentences"), options)
+        return
+    if dropped:
+        raise click.UsageError("--dropped applies to one page; name it with --page")
+    if out is None:
+        raise click.UsageError("Missing option '--out'; for example --out found.jsonl, or --page TITLE")
+    if str(out) == "-":
+        for row in esdedup.extract(*sources, **options):
+            click.echo(compact_json(row.to_dict()))
+        return
+    done = esdedup.extract(*sources, out=out, **options)
+    show(done, as_json, lambda: extracted_text(done), quiet=options["quiet"])
+    raise_damage(done["damaged"])
+
+
+def _print_page(sources: tuple[str, ...], page: str, dropped: bool, more: bool, options: dict[str, Any]) -> None:
+    from esdedup.jobs.page_view import page_text
+
+    if more:
+        raise click.UsageError("--page prints one page as text; omit --out, --sentences and --json")
+    del options["keep_going"], options["quiet"]
+    click.echo(page_text(sources, page, options, dropped=dropped))
