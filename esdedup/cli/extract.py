@@ -50,9 +50,13 @@ def extract(
     """
     from esdedup.cli.show import extracted_text
     from esdedup.files import compact_json
+    from esdedup.jobs.page_view import page_text
 
     if page is not None:
-        _print_page(sources, page, dropped, out is not None or as_json or options.pop("sentences"), options)
+        if out is not None or as_json or options["sentences"]:
+            raise click.UsageError("--page prints one page as text; omit --out, --sentences and --json")
+        read = {name: value for name, value in options.items() if name not in ("sentences", "keep_going", "quiet")}
+        click.echo(page_text(sources, page, read, dropped=dropped))
         return
     if dropped:
         raise click.UsageError("--dropped applies to one page; name it with --page")
@@ -65,12 +69,3 @@ def extract(
     done = esdedup.extract(*sources, out=out, **options)
     show(done, as_json, lambda: extracted_text(done), quiet=options["quiet"])
     raise_damage(done["damaged"])
-
-
-def _print_page(sources: tuple[str, ...], page: str, dropped: bool, more: bool, options: dict[str, Any]) -> None:
-    from esdedup.jobs.page_view import page_text
-
-    if more:
-        raise click.UsageError("--page prints one page as text; omit --out, --sentences and --json")
-    del options["keep_going"], options["quiet"]
-    click.echo(page_text(sources, page, options, dropped=dropped))

@@ -74,16 +74,18 @@ def counts_text(done: Summary | Indexed | Status) -> str:
     if done["renamed"]:
         lines.append(f"renamed: {done['renamed']:,} documents, whose id was already read")
     other = {reason: count for reason, count in done["skipped"].items() if reason not in COMPARED_OR_NOT}
-    lines += [f"skipped: {count:,} {meaning(reason)}" for reason, count in other.items()]
-    return "\n".join(lines)
+    return "\n".join([*lines, *_skipped_lines(other)])
 
 
 def extracted_text(done: Extracted) -> str:
     """What was written, and what was skipped."""
     rows, name = (done["documents"], "documents") if "documents" in done else (done["sentences"], "sentences")
     lines = [f"{rows:,} {name} written to {printable(done['file'])}"]
-    lines += [f"skipped: {count:,} {meaning(reason)}" for reason, count in done["skipped"].items()]
-    return "\n".join(lines)
+    return "\n".join([*lines, *_skipped_lines(done["skipped"])])
+
+
+def _skipped_lines(skipped: Mapping[str, int]) -> list[str]:
+    return [f"skipped: {count:,} {meaning(reason)}" for reason, count in skipped.items()]
 
 
 def cluster_line(cluster: Cluster) -> str:

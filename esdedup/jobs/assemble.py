@@ -195,8 +195,6 @@ class Assembler:
         self._next += self._step * rows
         self._checkpoint.documents += rows
         units = np.bincount(prepared.text, minlength=rows)
-        starts = np.cumsum(units) - units
-        positions = np.arange(len(prepared.text)) - starts[prepared.text]
         self._documents.append(
             self._document_rows(
                 numbers,
@@ -208,11 +206,13 @@ class Assembler:
                 pa.array(prepared.languages, pa.string()),
             )
         )
-        self._count(int(prepared.short.sum()), int((~prepared.kept & ~prepared.short).sum()))
+        self._count(int(prepared.short.sum()), int(prepared.long.sum()))
         at = prepared.text[prepared.kept]
         taken = pa.array(at)
         when = [batch[name].take(taken) for name in _TOLD_OF_REVISIONS]
-        self._append_sentences(numbers[at], positions[prepared.kept], prepared, np.ones(len(at), np.bool_), when)
+        self._append_sentences(
+            numbers[at], prepared.positions[prepared.kept], prepared, np.ones(len(at), np.bool_), when
+        )
 
     def _document_rows(
         self, numbers: Numbers, keys: pa.Array, titles: pa.Array, contents: Hashes, units: Numbers, places: pa.Array,
@@ -320,7 +320,7 @@ class Assembler:
         page.hashes = merged[order]
         kept = prepared.kept[first:last]
         page.short += int((prepared.short[first:last] & new).sum())
-        page.long += int((~kept & ~prepared.short[first:last] & new).sum())
+        page.long += int((prepared.long[first:last] & new).sum())
         chosen = np.zeros(len(prepared.texts), np.bool_)
         chosen[kept_before[first] : kept_before[last]] = new[kept]
         stored = positions[kept & new]

@@ -31,27 +31,14 @@ from esdedup.jobs.workers import Workers
 from esdedup.matching.signing import Signing, freeze
 from esdedup.output.extracts import ExtractFile, Parts
 from esdedup.store.ledger import SourceCheckpoint
+from esdedup.store.schemas import SHOWN
 from esdedup.text.splitting import TEXT_SCHEME
 
 log = logging.getLogger("esdedup")
 
 _PART_BYTES = 64 * 2**20
 
-_PLACES = [("revision", pa.int64()), ("timestamp", pa.string()), ("language", pa.string())]
-DOCUMENTS: pa.Schema = pa.schema(
-    [("id", pa.string()), ("source", pa.string()), ("title", pa.string()), ("text", pa.large_string()), *_PLACES]
-)
-SENTENCES: pa.Schema = pa.schema(
-    [
-        ("id", pa.string()),
-        ("source", pa.string()),
-        ("document", pa.string()),
-        ("title", pa.string()),
-        ("position", pa.int32()),
-        ("text", pa.large_string()),
-        *_PLACES,
-    ]
-)
+DOCUMENTS: pa.Schema = pa.schema([field for field in SHOWN if field.name not in ("document", "position")])
 
 
 @dataclass
@@ -114,7 +101,7 @@ class Extraction:
         return hashlib.sha256(json.dumps(what).encode()).hexdigest()
 
     def tables(self) -> Iterator[pa.Table]:
-        """Yield rows of `DOCUMENTS` or `SENTENCES`. When a table is yielded, the tally covers it."""
+        """Yield rows of `DOCUMENTS` or `SHOWN`. When a table is yielded, the tally covers it."""
         with ExitStack() as stack:
             bar = stack.enter_context(
                 Bar("extract", sum(source.size for source in self._sources), "B", not self._quiet)
@@ -187,12 +174,8 @@ class Extraction:
         return rows if all(kept) else rows.filter(pa.array(kept))
 
     def _sentence_rows(self, columns: pa.RecordBatch, done: Prepared, name: str, ids: list[str]) -> pa.Table:
-        units = np.bincount(done.text, minlength=len(ids))
-        positions = (np.arange(len(done.text)) - (np.cumsum(units) - units)[done.text])[done.kept]
-        for reason, count in (
-            ("too_short", int(done.short.sum())),
-            ("too_long", int((~done.kept & ~done.short).sum())),
-        ):
+        positions = done.positions[done.kept]
+        for reason, count in (("too_short", int(done.short.sum())), ("too_long", int(done.long.sum()))):
             if count:
                 self.tally.skip({reason: count})
         at = done.text[done.kept]
@@ -207,7 +190,7 @@ class Extraction:
                 columns["revision"].take(taken), columns["timestamp"].take(taken),
                 pa.array(done.languages, pa.string()).take(taken),
             ],
-            schema=SENTENCES,
+            schema=SHOWN,
         )  # fmt: skip
 
 
@@ -246,7 +229,7 @@ def extract_to(
             if sum(one.nbytes for one in waiting) > _PART_BYTES:
                 parts.add(pa.concat_tables(waiting), vars(begun.tally))
                 waiting = []
-        schema = SENTENCES if sentences else DOCUMENTS
+        schema = SHOWN if sentences else DOCUMENTS
         parts.add(pa.concat_tables([schema.empty_table(), *waiting]), vars(begun.tally))
         parts.finish()
     tally = begun.tally

@@ -61,6 +61,16 @@ class Prepared:
     again_text: Numbers
     unparsable: list[tuple[int, str]]  # texts that the reference path failed on, and why
 
+    @property
+    def long(self) -> npt.NDArray[np.bool_]:
+        """Which units are not kept for another reason than being short."""
+        return ~self.kept & ~self.short
+
+    @property
+    def positions(self) -> Numbers:
+        """The position of each unit in its text. Without `merge_revisions`."""
+        return np.arange(len(self.text)) - np.searchsorted(self.text, self.text)
+
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:

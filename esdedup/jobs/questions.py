@@ -33,14 +33,14 @@ from esdedup.resources import available_cores
 from esdedup.store.cluster_queries import ORDERS, ClusterQuery
 from esdedup.store.corpus import SentenceQuery
 from esdedup.store.registry import open_store
-from esdedup.store.schemas import SENTENCES
+from esdedup.store.schemas import SENTENCES, SHOWN
 from esdedup.store.store import Store
 from esdedup.text.segment import segment
 from esdedup.text.splitting import CODE, Splitting
 
 log = logging.getLogger("esdedup")
 
-_NAMES = ("id", "source", "document", "title", "position", "text", "revision", "timestamp", "language")
+_NAMES = SHOWN.names
 
 
 def similar(

@@ -71,7 +71,7 @@ SENTENCE_ROWS: pa.Schema = pa.schema(
 """One row for each sentence that is kept."""
 
 
-SENTENCES: pa.Schema = pa.schema(
+SHOWN: pa.Schema = pa.schema(
     [
         ("id", pa.string()),
         ("source", pa.string()),
@@ -79,13 +79,15 @@ SENTENCES: pa.Schema = pa.schema(
         ("title", pa.string()),
         ("position", pa.int32()),
         ("text", pa.large_string()),
-        ("language", pa.string()),
         ("revision", pa.int64()),
         ("timestamp", pa.string()),
-        ("hash", pa.uint64()),
+        ("language", pa.string()),
     ]
 )
 """Sentences with their names, as results show them."""
+
+SENTENCES: pa.Schema = SHOWN.append(pa.field("hash", pa.uint64()))
+"""The same, with the content hash."""
 
 PAIRS: pa.Schema = pa.schema(
     [

@@ -145,7 +145,7 @@ class SentenceLookup:
         names = self._names(documents)
         found = {}
         for row, document, position, *rest in self._db.rows(
-            "SELECT rowid, document, position, text, language, revision, timestamp, hash FROM sentences "
+            "SELECT rowid, document, position, text, revision, timestamp, language, hash FROM sentences "
             "WHERE rowid IN (SELECT unnest(?::BIGINT[]))",
             [rows.tolist()],
         ):

@@ -23,7 +23,7 @@ _NEVER = re.compile(r"'{2,}|={2,}|\[\[|\]\]|\{\{|\}\}")  # marks that are never 
 _HOLE = re.compile("[\U000e0100-\U000e01ef]")  # invisible signs that tell holes apart
 _SURE = 3  # equal words after which two places are taken for the same
 _FAR = 60  # words that a cleaner may add in one place
-_CLOSED = {"{{": "}}", "[[": "]]", "{|": "|}", "<!--": "-->"}
+_CLOSED = {"{{": "}}", "[[": "]]", "{|": "|}"}
 _WHOLE = {name for name, kind in TAGS.items() if kind in (DROP, FORMULA, TABLE)}
 _MARK = re.compile(
     r"<!--.*?(?:-->|\Z)|\{\{|\}\}|\[\[|\]\]|^[ \t:]*\{\||^[ \t]*\|\}|</?([a-zA-Z][a-zA-Z0-9]*)[^<>]*>",
