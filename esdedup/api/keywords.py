@@ -66,6 +66,9 @@ class SigningOptions(TypedDict, total=False):
     """Language of the text, for splitting and stemming. Default: auto: what the dump says, else what each text
     shows, else en."""
 
+    templates: str | None
+    """More wiki templates, and what a reader sees of them (TOML)."""
+
     min_chars: int | None
     """Skip units shorter than N characters (they are not compared). Default: 75 for sentences in scripts with
     spaces, else by script and unit."""

@@ -24,12 +24,16 @@ class Decisions:
     """The verdicts of one source, in increasing order of record numbers, and counts of what they did.
 
     `record` is the number of the last raw record read, and `language` what the source says about its language. The code
-    that reads the source sets them.
+    that reads the source sets them. `templates` are those that were added when the sentences were made.
     """
 
-    def __init__(self, verdicts: Iterable[tuple[int, Sequence[Verdict]]], splitting: Splitting, label: str) -> None:
+    def __init__(
+        self, verdicts: Iterable[tuple[int, Sequence[Verdict]]], splitting: Splitting, label: str,
+        templates: str | None = None,
+    ) -> None:  # fmt: skip
         self.record = 0
         self.language = ""
+        self.templates = templates
         self.documents = 0
         self.documents_dropped = 0
         self.sentences_dropped = 0

@@ -69,6 +69,7 @@ def rewrite_source(
     folder: Path,
     *,
     annotate: bool,
+    templates: str | None = None,
     limit: int | None = None,
     keep_going: bool = False,
     threads: int = 1,
@@ -76,8 +77,9 @@ def rewrite_source(
     """Write `source` to `folder` without the sentences (or records) whose verdicts drop them.
 
     `verdicts` are in increasing order of record numbers, and read on demand. A record without drops is written byte for
-    byte (wiki dumps: as cleaned pages, at most `limit` of them). With `annotate`, everything is kept, and each record
-    gets its verdicts. The file appears when it is complete. With `keep_going`, everything before damage is written too.
+    byte (wiki dumps: as cleaned pages, at most `limit` of them; `templates` as a store saves them). With `annotate`,
+    everything is kept, and each record gets its verdicts. The file appears when it is complete. With `keep_going`,
+    everything before damage is written too.
 
     Raises `UsageError` if the source cannot be written with these options, `SourceError` for damage, and `EsdedupError`
     if the verdicts do not fit the source.
@@ -85,7 +87,7 @@ def rewrite_source(
     check_rewritable(source, folder, annotate=annotate)
     path = output_path(source, folder)
     with closing(Opened(source.path, threads)) as opened:
-        decisions = Decisions(verdicts, splitting, opened.label)
+        decisions = Decisions(verdicts, splitting, opened.label, templates)
         walk = Walk(opened.label, source.document, Skips(), limit)
         writing = _Writing(source.format, opened, walk, decisions, annotate, keep_going)
         members = writing.members()

@@ -148,6 +148,7 @@ def dedupe(
                         verdicts.by_place(numbers[checkpoint.name, checkpoint.path]),
                         folder,
                         annotate=annotate,
+                        templates=opened.signing.templates,
                         keep_going=keep_going,
                         threads=settings.resources.processes,
                     )

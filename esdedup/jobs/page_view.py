@@ -15,6 +15,7 @@ from esdedup.jobs.steps import Address, find_sources, settings_of
 from esdedup.text.wikitext.cleaning import CLEANERS
 from esdedup.text.wikitext.left_out import marked, runs
 from esdedup.text.wikitext.rules import Names
+from esdedup.text.wikitext.templates.known import load_templates
 
 _CLOSE = 2000  # titles that are compared with one that is not found
 
@@ -31,13 +32,14 @@ def page_text(sources: Sequence[Address], title: str, options: dict[str, Any], *
     for source in found:
         with DocumentStream(source, Skips(), limit=settings.reading.limit) as stream:
             for batch in stream:
-                names = [batch["title"].to_pylist(), batch["id"].to_pylist()]
-                for row, known in enumerate(zip(*names, strict=True)):
+                columns = [batch["title"].to_pylist(), batch["id"].to_pylist()]
+                for row, known in enumerate(zip(*columns, strict=True)):
                     if title in known:
                         text = str(batch["text"][row].as_py())
-                        return _shown(text, source.format.markup, Names(stream.namespaces), dropped=dropped)
+                        names = Names(stream.namespaces, load_templates(settings.frozen.get("templates")))
+                        return _shown(text, source.format.markup, names, dropped=dropped)
                 if len(titles) < _CLOSE:
-                    titles += [str(name) for name in names[0] if name]
+                    titles += [str(name) for name in columns[0] if name]
     close = get_close_matches(title, titles, 1)
     hint = f"; did you mean {close[0]!r}?" if close else "; give a title as it stands in the source, or an id"
     raise SourceError(f"no page {title!r} among those that are read{hint}")

@@ -47,12 +47,15 @@ class Settings:
         given = {name: value for name, value in options.items() if value is not None}
         if given.pop("exact", False) and given.setdefault("candidates", "exact") != "exact":  # the short form
             raise SettingsError(f"exact and candidates {given['candidates']} exclude each other; omit one")
-        if isinstance(given.get("vectors"), os.PathLike):
-            given["vectors"] = os.fspath(given["vectors"])
+        for name in ("vectors", "templates"):
+            if isinstance(given.get(name), os.PathLike):
+                given[name] = os.fspath(given[name])
         if isinstance(given.get("memory"), str):
             given["memory"] = parse_memory(given["memory"])
         frozen, free, reading, resources = sort_out(given, *cls.groups())
-        freeze(None, {USUAL_UNIT: "record", **frozen})  # of any length: the sources may choose another unit
+        checked = freeze(None, {USUAL_UNIT: "record", **frozen})  # of any length: the sources may choose another unit
+        if checked.templates is not None:  # what is in the file now, whatever becomes of it while this runs
+            frozen["templates"] = checked.templates
         found = cls(frozen, free, Scanning.of(**free), Reading.of(**reading), Resources(**resources))
         ENGINES.check(found.resources.engine)
         return found

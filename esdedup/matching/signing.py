@@ -20,6 +20,7 @@ from esdedup.matching.units import (
 )
 from esdedup.options import Options, option, shown_value, sort_out
 from esdedup.text.splitting import AUTO, CODE, DEFAULT, TEXT_SCHEME, Splitting
+from esdedup.text.wikitext.templates.known import saved_templates
 
 HASH_SCHEME = 2
 """Version of everything that turns a text into tokens. Increase it when any token changes."""
@@ -70,6 +71,9 @@ class Signing(Options):
         pattern=f"{AUTO}|{CODE}", expected="give a language code such as en, de or zh, or auto",
         usual="auto: what the dump says, else what each text shows, else en",
     )  # fmt: skip
+    templates: str | None = option(
+        None, "More wiki templates, and what a reader sees of them (TOML).", unit="FILE",
+    )  # fmt: skip
     min_chars: int | None = option(
         None, "Skip units shorter than N characters (they are not compared).", unit="N", low=0, high=1_000_000,
         usual="75 for sentences in scripts with spaces, else by script and unit",
@@ -106,6 +110,7 @@ class Signing(Options):
             "shingle": usual.shingle,
             "min_chars": usual.min_chars,
             "max_chars": usual.max_chars,
+            "templates": None if self.templates is None else saved_templates(self.templates),
         }
         for name, value in filled.items():
             object.__setattr__(self, name, value)

@@ -13,6 +13,7 @@ from esdedup.formats.decisions import Decisions
 from esdedup.formats.protocol import NOTE, Walk
 from esdedup.text.wikitext.cleaning import CLEANERS, Cleaner
 from esdedup.text.wikitext.rules import Names
+from esdedup.text.wikitext.templates.known import load_templates
 
 
 def cleaned_pages(
@@ -25,7 +26,8 @@ def cleaned_pages(
         for batch in pages:
             if cleaner is None:  # the first batch brings the names of the namespaces
                 decisions.language = walk.language
-                cleaner = stack.enter_context(closing(CLEANERS[wikitext](Names(dict(walk.namespaces)))))
+                names = Names(walk.namespaces, load_templates(decisions.templates))
+                cleaner = stack.enter_context(closing(CLEANERS[wikitext](names)))
             rows = batch.drop_columns(["text"]).to_pylist()
             for row, text in zip(rows, cleaner.clean_column(batch["text"])[0], strict=True):
                 decisions.record = before + row["place"]

@@ -23,7 +23,7 @@ from esdedup.columns.arrays import text_buffers, texts_from
 from esdedup.columns.hashing import Hashes, content_hashes, xxh64
 from esdedup.columns.kernels import compiled, constant
 from esdedup.text.wikitext.cleaning import Tables
-from esdedup.text.wikitext.fast import ROOM, clean, read_only, room
+from esdedup.text.wikitext.fast import ROOM, clean, read_only, rooms
 from esdedup.text.wikitext.lookup import Bytes, Numbers
 
 _FIRST_ROOM = 64
@@ -145,17 +145,13 @@ def _read_blocks(
     `leaves` is the state at the end of a block, or `_OPEN`.
     """
     rows = offsets.size - 1
-    longest = 0
-    for row in range(rows):
-        longest = max(longest, offsets[row + 1] - offsets[row])
-    total = offsets[rows] - offsets[0]
-    text, spare, stack, arguments = room(longest)
-    most = total // 2 + rows  # a block has two bytes, unless it ends the text
+    total, text, spare, stack, arguments = rooms(data, offsets)
+    most = (offsets[rows] - offsets[0]) // 2 + rows  # a block has two bytes, unless it ends the text
     seen, seen_row = np.empty(most, np.int64), np.empty(most, np.int64)
     number, number_row = np.empty(most, np.int64), np.empty(most, np.int64)
     bounds = np.empty(most + 1, np.int64)
     bounds[0] = 0
-    out = np.empty(ROOM * (total + most), np.uint8)
+    out = np.empty(total + ROOM * most, np.uint8)
     met, new = 0, 0
     for row in range(rows):
         at, end = offsets[row], offsets[row + 1]

@@ -23,7 +23,7 @@ from esdedup.text.wikitext.link_pass import strip_links
 from esdedup.text.wikitext.lookup import Bytes, Numbers
 from esdedup.text.wikitext.rules import Names
 from esdedup.text.wikitext.tags import strip_tags
-from esdedup.text.wikitext.template_pass import strip_templates
+from esdedup.text.wikitext.template_pass import growth, strip_templates
 from esdedup.text.wikitext.templates.program import ARGUMENTS, programs
 
 Number = TypeVar("Number", np.uint8, np.int64)
@@ -32,18 +32,26 @@ Number = TypeVar("Number", np.uint8, np.int64)
 _OUTSIDE = constant(0)  # of dropped sections
 
 ROOM = constant(3)
-"""The plain text is at most so many times as long as the wikitext: a template of five bytes may become a sign of 11."""
+"""Apart from the `growth` of templates, the plain text is at most so many times as long as the wikitext: a template of
+five bytes may become a sign of 11. What templates add may double, because a mark for a new block becomes two bytes.
+"""
 
 
 @compiled
-def room(longest: int) -> tuple[Bytes, Bytes, Numbers, Numbers]:
-    """Return working memory for `clean`, for texts of at most `longest` bytes: the text, a template, a stack of open
-    markup, and the arguments of a template.
+def rooms(data: Bytes, offsets: Numbers) -> tuple[int, Bytes, Bytes, Numbers, Numbers]:
+    """Return how many bytes `clean` writes of all texts at most, and its working memory: for a text, a template, a
+    stack of open markup, and the arguments of a template.
     """
+    longest, widest, total = 0, 0, 2
+    for row in range(offsets.size - 1):
+        length, more = offsets[row + 1] - offsets[row], growth(data, offsets[row], offsets[row + 1])
+        longest, widest = max(longest, length), max(widest, length + more)
+        total += ROOM * length + 2 * more
     # opening markup takes two bytes, except for marks
     return (
-        np.empty(longest, dtype=np.uint8),
-        np.empty(longest, dtype=np.uint8),
+        total,
+        np.empty(widest, dtype=np.uint8),
+        np.empty(widest, dtype=np.uint8),
         np.empty((4, longest + 1), dtype=np.int64),
         np.empty((3, ARGUMENTS), dtype=np.int64),
     )
@@ -66,17 +74,21 @@ def clean(
     letters: Numbers,
     code: Numbers,
 ) -> tuple[int, int, bool]:
-    """Write the plain text of data[begin:end] to out[at:], which has `ROOM` times the room. Return its end there.
+    """Write the plain text of data[begin:end] to out[at:]. Return its end there. `rooms` makes room.
 
     `dropped_level` is the level of the heading whose section is being dropped at the beginning, 0 outside. The second
     result is the level at the end. The third is whether anything is open at the end, so that more text could change the
     result.
     """
     kinds, places, pipes, brackets = stack[0], stack[1], stack[2], stack[3]
-    length, open_tag = strip_tags(data, begin, end, text, keys, values)
+    start = growth(data, begin, end)
+    length, open_tag = strip_tags(data, begin, end, text[start:], keys, values)
     length, open_template = strip_templates(
-        text, length, places, kinds, pipes, keys, values, letters, code, arguments, spare
+        text, start, length, places, kinds, pipes, keys, values, letters, code, arguments, spare
     )
+    if length >= kinds.size:  # templates made it longer
+        grown = np.empty((4, length + 1), dtype=np.int64)
+        kinds, places, pipes, brackets = grown[0], grown[1], grown[2], grown[3]
     length, open_link = strip_links(text, length, kinds, places, pipes, brackets, keys, values, letters)
     written, dropped_level = write_lines(text, length, out, at, dropped_level, keys, values, letters)
     return written, dropped_level, open_tag or open_template or open_link
@@ -87,13 +99,9 @@ def _clean_pages(
     data: Bytes, offsets: Numbers, keys: Numbers, values: Numbers, letters: Numbers, code: Numbers
 ) -> tuple[Bytes, Numbers]:
     pages = offsets.size - 1
-    longest = 0
-    for page in range(pages):
-        longest = max(longest, offsets[page + 1] - offsets[page])
-    total = offsets[pages] - offsets[0]
-    out = np.empty(ROOM * total + 2, dtype=np.uint8)
+    total, text, spare, stack, arguments = rooms(data, offsets)
+    out = np.empty(total, dtype=np.uint8)
     out_offsets = np.zeros(pages + 1, dtype=np.int64)
-    text, spare, stack, arguments = room(longest)
     for page in range(pages):
         begin, end = offsets[page], offsets[page + 1]
         out_offsets[page + 1], _, _ = clean(

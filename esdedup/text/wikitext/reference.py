@@ -31,7 +31,8 @@ class ReferenceCleaner(Cleaner):
     """
 
     def __init__(self, names: Names, corrected: bool = True, time_limit: float = 5.0) -> None:
-        self._settings = json.dumps({"namespaces": names.namespaces, "corrected": corrected}).encode("utf-8")
+        settings = {"namespaces": names.namespaces, "templates": names.added, "corrected": corrected}
+        self._settings = json.dumps(settings).encode("utf-8")
         self._time_limit = time_limit
         self._process: subprocess.Popen[bytes] | None = None
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from esdedup.text.folded_names import fold
 from esdedup.text.wikitext import languages
 from esdedup.text.wikitext.templates.known import known_templates
-from esdedup.text.wikitext.templates.patterns import Pattern
+from esdedup.text.wikitext.templates.patterns import Pattern, parse
 
 # What happens to an HTML or extension tag.
 DROP = 1  # removed with its content, which is not read as wikitext
@@ -84,11 +84,14 @@ class Names:
     """Names of one wiki: those of its dump's `<siteinfo>`, and those known from all wikis."""
 
     def __init__(
-        self, namespaces: Mapping[int, str] | None = None, templates: Mapping[str, Sequence[Pattern]] | None = None
+        self, namespaces: Mapping[int, str] | None = None, templates: Mapping[str, Sequence[str]] | None = None
     ) -> None:
         self.namespaces: dict[int, str] = dict(namespaces or {})
         """The dump's own names, by number."""
-        self.templates: dict[str, Sequence[Pattern]] = {**known_templates(), **(templates or {})}
+        self.added: dict[str, Sequence[str]] = dict(templates or {})
+        """Patterns that a user has added, by folded name."""
+        parsed = {name: tuple(map(parse, texts)) for name, texts in self.added.items()}
+        self.templates: dict[str, Sequence[Pattern]] = {**known_templates(), **parsed}
         """What a reader sees of templates, by folded name."""
         own = [self.namespaces.get(number, "") for number in (_MEDIA, _FILE, _CATEGORY)]
         known = _folded(languages.NAMESPACES) | frozenset(map(fold, languages.INTERLANGUAGE.split()))

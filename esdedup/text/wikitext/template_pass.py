@@ -5,15 +5,29 @@ A template that is not known leaves a hole: a mark, and two bytes that tell it f
 
 from __future__ import annotations
 
-from esdedup.columns.kernels import compiled
+from esdedup.columns.kernels import compiled, constant
 from esdedup.text.wikitext.holes import write_hole
 from esdedup.text.wikitext.lookup import TEMPLATE, TEMPLATES, Bytes, Numbers, folded_key
 from esdedup.text.wikitext.marks import GONE
 from esdedup.text.wikitext.templates.program import fill, read_arguments
 from esdedup.text.word_table import ABSENT, find
 
+_GROWTH = constant(24)
+"""So many bytes more than its wikitext may a template have as text; if it has more, it is a hole. Without a limit, a
+page could become as long as its author likes.
+"""
+
 _DEEPEST = 8
 """Templates that hold templates that deep are holes, so that text is copied only so many times."""
+
+
+@compiled
+def growth(text: Bytes, start: int, end: int) -> int:
+    """Return by how many bytes at most text[start:end] is longer with its templates as text."""
+    braces = 0
+    for i in range(start, end):
+        braces += text[i] == 123
+    return braces // 2 * _GROWTH
 
 
 @compiled
@@ -67,6 +81,7 @@ def _shown(
 @compiled
 def strip_templates(
     text: Bytes,
+    start: int,
     length: int,
     places: Numbers,
     counts: Numbers,
@@ -78,8 +93,10 @@ def strip_templates(
     arguments: Numbers,
     spare: Bytes,
 ) -> tuple[int, bool]:
-    """Replace closed `{{…}}` and `{{{…}}}` in text[:length] in place by what a reader sees. Return the new length, and
-    whether one is open at the end.
+    """Replace closed `{{…}}` and `{{{…}}}` in text[start:start + length] by what a reader sees, and move the result to
+    the beginning of `text`. Return the new length, and whether a template is open at the end.
+
+    `start` is the `growth` of the text, so that nothing is overwritten before it is read.
 
     `places`, `counts` and `depths` are a stack: the position of each open run of braces, how many braces of it are
     still open, and how deep templates are nested in it. A run that is never closed stays unchanged, and so does
@@ -87,7 +104,8 @@ def strip_templates(
     """
     top = 0
     o = 0
-    i = 0
+    i = start
+    length += start
     while i < length:
         byte = text[i]
         if byte != 123 and byte != 125:
@@ -117,7 +135,7 @@ def strip_templates(
                 elif depths[top - 1] > _DEEPEST:
                     o = write_hole(text, content, o, text, begin)
                 else:
-                    room = i - run - begin
+                    room = o + closed - begin + _GROWTH
                     o = _shown(text, content, o, begin, room, keys, values, letters, code, arguments, spare)
                 if counts[top - 1] < 2:
                     top -= 1

@@ -50,7 +50,8 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and ends this process
     source, sink = sys.stdin.buffer, sys.stdout.buffer
     settings = json.loads(read_message(source) or b"{}")
-    names = Names({int(number): name for number, name in settings["namespaces"].items()})
+    namespaces = {int(number): name for number, name in settings["namespaces"].items()}
+    names = Names(namespaces, settings["templates"])
     write_message(sink, OK)
     while (page := read_message(source)) is not None:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Mapping
 from functools import cache
@@ -18,32 +19,55 @@ _FILE = Path(__file__).with_name("inline.toml")
 @cache
 def known_templates() -> Mapping[str, tuple[Pattern, ...]]:
     """Return the patterns of templates that are known in every wiki, by folded name."""
-    return read_templates(_FILE)
+    return {name: tuple(map(parse, texts)) for name, texts in read_templates(_FILE).items()}
 
 
-def read_templates(path: Path) -> dict[str, tuple[Pattern, ...]]:
+def read_templates(path: Path) -> dict[str, list[str]]:
     """Read a TOML file of names and patterns, by folded name; tables group names. Raises `SettingsError`."""
     try:
         with path.open("rb") as file:
             found = tomllib.load(file)
-    except OSError as error:
-        raise SettingsError(f"templates {path}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SettingsError(f"templates {path}: this is not TOML: {error}") from error
-    templates: dict[str, tuple[Pattern, ...]] = {}
-    _add(found, path, templates)
-    return templates
+    except (OSError, ValueError) as error:
+        if isinstance(error, tomllib.TOMLDecodeError | UnicodeDecodeError):
+            raise SettingsError(f"templates {path}: this is not TOML: {error}") from error
+        raise SettingsError(f"templates {path}: {getattr(error, 'strerror', None) or error}") from error
+    return _checked(found, str(path))
 
 
-def _add(group: Mapping[str, Any], path: Path, templates: dict[str, tuple[Pattern, ...]]) -> None:
-    for name, value in group.items():
+def saved_templates(given: str) -> str:
+    """Return what a store saves of a user's file: its names and patterns as JSON. What was saved is returned as it is.
+
+    Raises `SettingsError` for a file that cannot be read, and for a pattern that is wrong.
+    """
+    templates = load_templates(given) if given.startswith("{") else read_templates(Path(given))
+    if not templates:
+        raise SettingsError(f'templates {given}: there is no template in it; write lines like lang = "{{2}}"')
+    return json.dumps(templates, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def load_templates(saved: str | None) -> dict[str, list[str]]:
+    """Return the patterns in the text that `saved_templates` returned, by folded name."""
+    if saved is None:
+        return {}
+    try:
+        return _checked(json.loads(saved), "in the store")
+    except (ValueError, RecursionError) as error:
+        raise SettingsError(f"templates in the store are damaged: {error}") from error
+
+
+def _checked(found: Mapping[str, Any], where: str) -> dict[str, list[str]]:
+    templates: dict[str, list[str]] = {}
+    for name, value in found.items():
         if isinstance(value, dict):
-            _add(value, path, templates)
+            templates.update(_checked(value, where))
             continue
         texts = [value] if isinstance(value, str) else value
         if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-            raise SettingsError(f"templates {path}: {name} needs a pattern in quotes, or a list of them")
+            raise SettingsError(f"templates {where}: {name} needs a pattern in quotes, or a list of them")
         try:
-            templates[fold(name)] = tuple(map(parse, texts))
+            for text in texts:
+                parse(text)
         except ValueError as error:
-            raise SettingsError(f"templates {path}: {name}: {error}") from error
+            raise SettingsError(f"templates {where}: {name}: {error}") from error
+        templates[fold(name)] = texts
+    return templates

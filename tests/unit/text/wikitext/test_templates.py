@@ -10,7 +10,6 @@ from esdedup.errors import SettingsError
 from esdedup.text.wikitext.fast import FastCleaner
 from esdedup.text.wikitext.rules import Names
 from esdedup.text.wikitext.templates.known import known_templates, read_templates
-from esdedup.text.wikitext.templates.patterns import parse
 from esdedup.text.wikitext.worker import clean
 
 FAST = FastCleaner(Names())
@@ -35,13 +34,28 @@ def test_both_paths_fill_patterns_alike() -> None:
     chance, held = random.Random(5), 0
     for _ in range(400):
         texts = ["".join(chance.choices(pieces, k=chance.randint(1, 3))) for _ in range(chance.randint(1, 3))]
-        names = Names(templates={"ordu": [parse(text) for text in texts]})
+        names = Names(templates={"ordu": texts})
         page = "He is {{ordu|" + "|".join(chance.choices(values, k=chance.randint(0, 4))) + "}} there."
         fast, reference = FastCleaner(names).clean(page), clean(page, names, True)
         too_long = "…" in fast  # the fast path has only the room of the template
         assert fast == reference or too_long, (texts, page)
         held += not too_long
     assert held > 300
+
+
+def test_a_template_is_the_same_text_wherever_it_stands() -> None:
+    names = Names(templates={"ordu": ["the mill of {1} by the river"], "long": ["{1}, " + 50 * "very " + "long"]})
+    fast = FastCleaner(names)
+    sentence = "It is {{ordu|Arlen}} and {{ordu|{{lang|fr|Brumo}}}}."
+    shown = "It is the mill of Arlen by the river and the mill of Brumo by the river."
+    before = "Many {{unknown template|with|arguments}} stand here."
+    for page in (sentence, f"{before}\n\n{sentence}", f"{sentence}\n\n{before}", 200 * f"{sentence}\n\n"):
+        cleaned = fast.clean(page)
+        assert set(cleaned.split("\n\n")) - {fast.clean(before)} == {shown}
+        assert fast.clean(page) == clean(page, names, True)
+    much = 3000 * "{{ordu|{{ordu|{{ordu|x}}}}}} "
+    assert fast.clean(much).count("by the river") == 9000
+    assert "…" in fast.clean("It is {{long|x}} there."), "a page cannot become as long as it likes"
 
 
 def test_two_holes_are_different_and_the_same_one_is_not() -> None:
