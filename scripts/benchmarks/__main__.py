@@ -18,6 +18,7 @@ TOPICS = {
     "recall": "recall and precision against every true pair",
     "signing": "text to tokens, against rensa",
     "wikitext": "markup to text: speed, and agreement with the reference",
+    "text": "text as a reader sees it: holes, markup, ends of sentences",
     "dump": "dump to clusters, against decompressing alone (takes long: 300 MB)",
     "memory": "peak memory and growth (takes long: 5 million sentences, 3 GB of disk)",
     "everyday": "adding to a store of a million sentences, and asking it (takes minutes)",
