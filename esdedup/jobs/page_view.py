@@ -15,7 +15,6 @@ from esdedup.jobs.steps import Address, find_sources, settings_of
 from esdedup.text.wikitext.cleaning import CLEANERS
 from esdedup.text.wikitext.left_out import marked, runs
 from esdedup.text.wikitext.rules import Names
-from esdedup.text.wikitext.templates.known import load_templates
 
 _CLOSE = 2000  # titles that are compared with one that is not found
 
@@ -36,7 +35,7 @@ def page_text(sources: Sequence[Address], title: str, options: dict[str, Any], *
                 for row, known in enumerate(zip(*columns, strict=True)):
                     if title in known:
                         text = str(batch["text"][row].as_py())
-                        names = Names(stream.namespaces, load_templates(settings.frozen.get("templates")))
+                        names = Names(stream.namespaces, settings.frozen.get("templates"))
                         return _shown(text, source.format.markup, names, dropped=dropped)
                 if len(titles) < _CLOSE:
                     titles += [str(name) for name in columns[0] if name]

@@ -24,7 +24,6 @@ from esdedup.text.segment import languages_of, segment
 from esdedup.text.splitting import AUTO, DEFAULT
 from esdedup.text.wikitext.cleaning import CLEANERS, Cleaner
 from esdedup.text.wikitext.rules import Names
-from esdedup.text.wikitext.templates.known import load_templates
 
 _NO_TOKENS: Tokens = np.empty((0, 0), np.int64)
 _NONE = (np.empty(0, np.int64), np.empty(0, np.int64))
@@ -174,16 +173,14 @@ def _signer(signing: Signing) -> TextSigner:
 
 def cleaner_of(plan: BatchPlan) -> Cleaner | None:
     """Return the function that removes the markup of a source; None for plain text."""
-    return (
-        None
-        if plan.wikitext is None
-        else _cleaner(plan.wikitext, plan.namespaces, plan.signing.templates, threading.get_ident())
-    )
+    if plan.wikitext is None:
+        return None
+    return _cleaner(plan.wikitext, plan.namespaces, plan.signing.templates, threading.get_ident())
 
 
 @lru_cache(maxsize=64)
 def _cleaner(name: str, namespaces: tuple[tuple[int, str], ...], templates: str | None, _thread: int) -> Cleaner:
     """One for each thread, because it may use its own child process."""
-    cleaner = CLEANERS[name](Names(dict(namespaces), load_templates(templates)))
+    cleaner = CLEANERS[name](Names(dict(namespaces), templates))
     atexit.register(cleaner.close)
     return cleaner

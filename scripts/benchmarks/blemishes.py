@@ -5,7 +5,7 @@ Each counter is a rule of thumb, the same for every cleaner that is measured. A 
 - brackets with nothing in them;
 - a space before a comma or a full stop;
 - an article before a mark of punctuation or a sign for something left out (`…`, `formula_1`);
-- a preposition before such a sign, or before a comma or a full stop that a space precedes.
+- a preposition before such a sign.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ _MARKUP = re.compile(
 @cache
 def _words_before(lang: str) -> re.Pattern[str]:
     articles, prepositions = (table.get(lang, "") for table in (_ARTICLES, _PREPOSITIONS))
-    alone = rf"\b(?:{'|'.join(articles.split())})(?: ?{_SIGN}|[,.;:)])" if articles else "(?!)"
-    before = rf"\b(?:{'|'.join(prepositions.split())}) {_SIGN}" if prepositions else "(?!)"
+    alone = rf"(?:{'|'.join(articles.split())})(?: ?{_SIGN}|[,.;:)])" if articles else "(?!)"
+    before = rf"(?:{'|'.join(prepositions.split())}) {_SIGN}" if prepositions else "(?!)"
     return re.compile(rf"(?<![\w'’.-])(?:{alone}|{before})")
 
 

@@ -39,14 +39,13 @@ _CUT_OUT = re.compile("…[\U000e0100-\U000e013f]")
 def measure(bench: Bench) -> list[Row]:
     rows: list[Row] = []
     for name, (lang, most) in DUMPS.items():
-        rows += _blemishes(bench.data / "wiki" / name, lang, most, limit=20 if bench.small else None)
+        rows += _blemishes(bench.data / "wiki", name, lang, most, limit=20 if bench.small else None)
     return rows + [_boundaries(bench.data / "treebanks" / f"{lang}.jsonl", lang) for lang in TREEBANKS]
 
 
-def _blemishes(dump: Path, lang: str, most: float, limit: int | None) -> list[Row]:
-    name = f"{dump.parent.name}/{dump.name}" if dump.parent.name == "berlin" else dump.name
-    name = name.partition(".")[0]
-    texts = [row.text for row in esdedup.extract(dump, sentences=True, limit=limit, quiet=True)]
+def _blemishes(wikis: Path, dump: str, lang: str, most: float, limit: int | None) -> list[Row]:
+    name = dump.partition(".")[0]
+    texts = [row.text for row in esdedup.extract(wikis / dump, sentences=True, limit=limit, quiet=True)]
     rows = [
         Row(f"{name}: units", len(texts)),
         at_most(f"{name}: units with a hole", share(is_hole(text, lang) for text in texts), "%", most),

@@ -13,7 +13,6 @@ from esdedup.formats.decisions import Decisions
 from esdedup.formats.protocol import NOTE, Walk
 from esdedup.text.wikitext.cleaning import CLEANERS, Cleaner
 from esdedup.text.wikitext.rules import Names
-from esdedup.text.wikitext.templates.known import load_templates
 
 
 def cleaned_pages(
@@ -26,7 +25,7 @@ def cleaned_pages(
         for batch in pages:
             if cleaner is None:  # the first batch brings the names of the namespaces
                 decisions.language = walk.language
-                names = Names(walk.namespaces, load_templates(decisions.templates))
+                names = Names(walk.namespaces, decisions.templates)
                 cleaner = stack.enter_context(closing(CLEANERS[wikitext](names)))
             rows = batch.drop_columns(["text"]).to_pylist()
             for row, text in zip(rows, cleaner.clean_column(batch["text"])[0], strict=True):

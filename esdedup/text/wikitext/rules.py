@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from esdedup.text.folded_names import fold
 from esdedup.text.wikitext import languages
-from esdedup.text.wikitext.templates.known import known_templates
+from esdedup.text.wikitext.templates.known import known_templates, load_templates
 from esdedup.text.wikitext.templates.patterns import Pattern, parse
 
 # What happens to an HTML or extension tag.
@@ -83,14 +83,12 @@ _MEDIA, _FILE, _CATEGORY = -2, 6, 14
 class Names:
     """Names of one wiki: those of its dump's `<siteinfo>`, and those known from all wikis."""
 
-    def __init__(
-        self, namespaces: Mapping[int, str] | None = None, templates: Mapping[str, Sequence[str]] | None = None
-    ) -> None:
+    def __init__(self, namespaces: Mapping[int, str] | None = None, templates: str | None = None) -> None:
         self.namespaces: dict[int, str] = dict(namespaces or {})
         """The dump's own names, by number."""
-        self.added: dict[str, Sequence[str]] = dict(templates or {})
-        """Patterns that a user has added, by folded name."""
-        parsed = {name: tuple(map(parse, texts)) for name, texts in self.added.items()}
+        self.added = templates
+        """Templates that a user has added, as a store saves them."""
+        parsed = {name: tuple(map(parse, texts)) for name, texts in load_templates(templates).items()}
         self.templates: dict[str, Sequence[Pattern]] = {**known_templates(), **parsed}
         """What a reader sees of templates, by folded name."""
         own = [self.namespaces.get(number, "") for number in (_MEDIA, _FILE, _CATEGORY)]

@@ -27,10 +27,12 @@ def read_templates(path: Path) -> dict[str, list[str]]:
     try:
         with path.open("rb") as file:
             found = tomllib.load(file)
-    except (OSError, ValueError) as error:
-        if isinstance(error, tomllib.TOMLDecodeError | UnicodeDecodeError):
-            raise SettingsError(f"templates {path}: this is not TOML: {error}") from error
-        raise SettingsError(f"templates {path}: {getattr(error, 'strerror', None) or error}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError(f"templates {path}: this is not TOML: {error}") from error
+    except OSError as error:
+        raise SettingsError(f"templates {path}: {error.strerror}") from error
+    except ValueError as error:  # the path holds a null character
+        raise SettingsError(f"templates {path}: {error}") from error
     return _checked(found, str(path))
 
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TypeAlias
 
 from esdedup.text.folded_names import fold
@@ -56,6 +57,7 @@ Part: TypeAlias = "str | Field | Joined | Optional"
 Pattern: TypeAlias = tuple[Part, ...]
 
 
+@cache  # a pattern is parsed where it is checked, and where it is used
 def parse(text: str) -> Pattern:
     """Parse a pattern. Raises `ValueError` with the reason."""
     parts: list[Part] = []

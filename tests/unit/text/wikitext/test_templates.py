@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import random
 import re
 from pathlib import Path
@@ -34,7 +35,7 @@ def test_both_paths_fill_patterns_alike() -> None:
     chance, held = random.Random(5), 0
     for _ in range(400):
         texts = ["".join(chance.choices(pieces, k=chance.randint(1, 3))) for _ in range(chance.randint(1, 3))]
-        names = Names(templates={"ordu": texts})
+        names = Names(templates=json.dumps({"ordu": texts}))
         page = "He is {{ordu|" + "|".join(chance.choices(values, k=chance.randint(0, 4))) + "}} there."
         fast, reference = FastCleaner(names).clean(page), clean(page, names, True)
         too_long = "…" in fast  # the fast path has only the room of the template
@@ -44,7 +45,8 @@ def test_both_paths_fill_patterns_alike() -> None:
 
 
 def test_a_template_is_the_same_text_wherever_it_stands() -> None:
-    names = Names(templates={"ordu": ["the mill of {1} by the river"], "long": ["{1}, " + 50 * "very " + "long"]})
+    added = {"ordu": ["the mill of {1} by the river"], "long": ["{1}, " + 50 * "very " + "long"]}
+    names = Names(templates=json.dumps(added))
     fast = FastCleaner(names)
     sentence = "It is {{ordu|Arlen}} and {{ordu|{{lang|fr|Brumo}}}}."
     shown = "It is the mill of Arlen by the river and the mill of Brumo by the river."
