@@ -1,12 +1,10 @@
 """Revisions of a page in blocks, so that only the new parts of a revision are cleaned.
 
 A block is a run of whole paragraphs. It begins after an empty line, and ends with one or with the text. Its plain text
-is the same as within the page. For that, two things must be known at the end of a block:
-
-- Nothing is open: no comment, tag, template, link or table. All four passes have processed the block and report this,
-  so it is not a guess. If something is open, the block continues until it is closed or the text ends.
-- The level of the section that is being dropped, and whether anything visible precedes. The last pass carries both over
-  an empty line, and the next block begins with them.
+is the same as within the page. For that, nothing must be open at its end: no comment, tag, template, link, table,
+section that may be dropped, or sentence that goes on after a displayed formula. All four passes have processed the
+block and report this, so it is not a guess. If something is open, the block continues until it is closed or the text
+ends.
 
 So each pass finds the following block in the same state as the beginning of a page: at the beginning of a line, with a
 block break to write before the next visible character.
@@ -28,9 +26,8 @@ from esdedup.text.wikitext.lookup import Bytes, Numbers
 
 _FIRST_ROOM = 64
 
-# The state at the end of a block: the dropped level, 0 outside, and whether anything visible precedes.
-_BEGIN, _LEVEL, _WRITTEN = constant(0), constant(7), constant(8)
-_OPEN = constant(16)  # the block does not end here
+# The state at the end of a block: whether anything visible precedes, or that the block does not end here.
+_BEGIN, _WRITTEN, _OPEN = constant(0), constant(1), constant(2)
 
 
 class Blocks(NamedTuple):
@@ -89,8 +86,8 @@ class WholeTexts:
 
 @compiled
 def _paragraph_end(text: Bytes, at: int, end: int) -> int:
-    """Return the beginning of the first line after `at` that follows an empty line and is not empty;
-    otherwise `end`.
+    """Return the beginning of the first line after `at` that follows an empty line, is not empty and is not indented,
+    as a displayed formula is inside a sentence; otherwise `end`.
     """
     i = at + 1
     while i < end:
@@ -101,7 +98,8 @@ def _paragraph_end(text: Bytes, at: int, end: int) -> int:
         else:
             while i < end and text[i] == 10:
                 i += 1
-            return i
+            if i == end or text[i] != 58:
+                return i
     return end
 
 
@@ -171,14 +169,13 @@ def _read_blocks(
                     slots[slot], hashes[block] = block, key
                     count += 1
                     begin = bounds[new]
-                    if state & _WRITTEN:
+                    if state == _WRITTEN:
                         out[begin] = out[begin + 1] = 10
                         begin += 2
-                    written, level, opened = clean(
+                    written, opened = clean(
                         data,
                         at,
                         block_end,
-                        state & _LEVEL,
                         out,
                         begin,
                         text,
@@ -193,9 +190,9 @@ def _read_blocks(
                     if opened and not last:
                         leaves[block] = _OPEN
                     elif written == begin:
-                        leaves[block] = level | (state & _WRITTEN)
+                        leaves[block] = state
                     else:
-                        leaves[block] = level | _WRITTEN
+                        leaves[block] = _WRITTEN
                         number[new], number_row[new] = block, row
                         new += 1
                         bounds[new] = written

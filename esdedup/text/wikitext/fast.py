@@ -17,7 +17,6 @@ from esdedup.columns.kernels import compiled, constant
 from esdedup.text import word_table
 from esdedup.text.wikitext import lookup
 from esdedup.text.wikitext.cleaning import Cleaner, Tables
-from esdedup.text.wikitext.formula import SYMBOLS
 from esdedup.text.wikitext.line_pass import write_lines
 from esdedup.text.wikitext.link_pass import strip_links
 from esdedup.text.wikitext.lookup import Bytes, Numbers
@@ -25,11 +24,10 @@ from esdedup.text.wikitext.rules import Names
 from esdedup.text.wikitext.tags import strip_tags
 from esdedup.text.wikitext.template_pass import growth, strip_templates
 from esdedup.text.wikitext.templates.program import ARGUMENTS, programs
+from esdedup.text.wikitext.tex_symbols import SYMBOLS
 
 Number = TypeVar("Number", np.uint8, np.int64)
 
-
-_OUTSIDE = constant(0)  # of dropped sections
 
 ROOM = constant(3)
 """Apart from the `growth` of templates, the plain text is at most so many times as long as the wikitext: a template of
@@ -62,7 +60,6 @@ def clean(
     data: Bytes,
     begin: int,
     end: int,
-    dropped_level: int,
     out: Bytes,
     at: int,
     text: Bytes,
@@ -73,12 +70,9 @@ def clean(
     values: Numbers,
     letters: Numbers,
     code: Numbers,
-) -> tuple[int, int, bool]:
-    """Write the plain text of data[begin:end] to out[at:]. Return its end there. `rooms` makes room.
-
-    `dropped_level` is the level of the heading whose section is being dropped at the beginning, 0 outside. The second
-    result is the level at the end. The third is whether anything is open at the end, so that more text could change the
-    result.
+) -> tuple[int, bool]:
+    """Write the plain text of data[begin:end] to out[at:]. Return its end there, and whether anything is open at the
+    end, so that more text could change the result. `rooms` makes room.
     """
     kinds, places, pipes, brackets = stack[0], stack[1], stack[2], stack[3]
     start = growth(data, begin, end)
@@ -90,8 +84,8 @@ def clean(
         grown = np.empty((4, length + 1), dtype=np.int64)
         kinds, places, pipes, brackets = grown[0], grown[1], grown[2], grown[3]
     length, open_link = strip_links(text, length, kinds, places, pipes, brackets, keys, values, letters)
-    written, dropped_level = write_lines(text, length, out, at, dropped_level, keys, values, letters)
-    return written, dropped_level, open_tag or open_template or open_link
+    written, open_section = write_lines(text, length, out, at, keys, values, letters)
+    return written, open_tag or open_template or open_link or open_section
 
 
 @compiled
@@ -104,11 +98,10 @@ def _clean_pages(
     out_offsets = np.zeros(pages + 1, dtype=np.int64)
     for page in range(pages):
         begin, end = offsets[page], offsets[page + 1]
-        out_offsets[page + 1], _, _ = clean(
+        out_offsets[page + 1], _ = clean(
             data,
             begin,
             end,
-            _OUTSIDE,
             out,
             out_offsets[page],
             text,

@@ -14,6 +14,7 @@ from esdedup.text.wikitext.formula import formula_text
 from esdedup.text.wikitext.plain_lines import COMMENT, GONE, SOFT, SPLIT, hole, protect
 from esdedup.text.wikitext.rules import TAGS, Names
 from esdedup.text.wikitext.templates.patterns import fill
+from esdedup.text.wikitext.unknown_tags import CODE, PARAGRAPHS, kind_of
 
 # Tags that the parser left in the text: unpaired ones, which MediaWiki treats as tags anyway.
 _TAG = re.compile(r"</?([A-Za-z0-9]+)(?=[\s/>])[^<>]*>")
@@ -94,9 +95,7 @@ def _tag(node: nodes.Tag, names: Names) -> str:
     kind = TAGS.get(name)
     contents = flatten(node.contents, names) if node.contents is not None else ""
     if kind is None:
-        closing = "" if node.self_closing else f"</{node.closing_tag}>"
-        opening = str(node).split(">", 1)[0] + ">" if not node.invalid else str(node)
-        return f"{opening}{contents}{closing}"
+        return _unknown(node, contents)
     if kind == rules.DROP:
         return GONE
     if kind == rules.FORMULA:
@@ -110,6 +109,17 @@ def _tag(node: nodes.Tag, names: Names) -> str:
         return SPLIT + literal.replace("\n", SOFT) + SPLIT
     mark = _MARK_OF_TAG.get(kind, GONE)
     return f"{mark}{contents}" if node.self_closing else f"{mark}{contents}{mark}"
+
+
+def _unknown(node: nodes.Tag, contents: str) -> str:
+    if node.invalid:
+        return str(node)
+    if node.self_closing:
+        return GONE
+    content = str(node.contents)
+    kind = kind_of(content)
+    mark = SPLIT if kind == PARAGRAPHS else GONE
+    return hole(content) if kind == CODE else f"{mark}{contents}{mark}"
 
 
 def _formula(formula: str) -> str:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from esdedup.text.folded_names import fold
 from esdedup.text.wikitext.rules import DROP, FORMULA, SCHEMES, SECTIONS, TABLE, TAGS, Names
+from esdedup.text.wikitext.unknown_tags import CODE, kind_of
 
 KEPT, LEFT_OUT, ADDED = "=", "-", "+"
 _MARKUP = "markup"
@@ -53,11 +54,14 @@ def runs(page: str, cleaned: str, names: Names) -> list[Run]:
     """Return the wikitext of a page in pieces, with what the cleaner made of each. Joined, all but those that were
     added are the page.
     """
-    spans = _outermost([*_sections(page), *_constructs(page, names), *_addresses(page)])
+    constructs = [*_constructs(page, names), *_addresses(page)]
+    spans = _outermost(constructs)
     words = list(_WORD.finditer(page))
     open_to = [at for at, word in enumerate(words) if not _is_gone(page, word, _at(spans, word.start()))]
     theirs = _WORD.findall(_HOLE.sub("", cleaned))
     kept = {open_to[at]: there for at, there in _aligned([words[at][0] for at in open_to], theirs)}
+    shown = [words[at].start() for at in sorted(kept)]
+    spans = _outermost([*(span for span in _sections(page) if not _stays(span, words, shown)), *constructs])
     head = page[: words[0].start()] if words else page
     found = [Run(KEPT, head)]
     reached = 0
@@ -80,6 +84,14 @@ def runs(page: str, cleaned: str, names: Names) -> list[Run]:
     if reached < len(theirs):
         found.append(Run(ADDED, " ".join(theirs[reached:])))
     return _joined(found)
+
+
+def _stays(section: _Span, words: list[re.Match[str]], shown: list[int]) -> bool:
+    """Whether a section is in the text, where the words that begin at `shown` are: at least its heading is."""
+    begins = bisect_left(shown, section.begin)
+    first = bisect_left(words, section.begin, key=lambda word: word.start())
+    heading = next(word for word in words[first:] if word[0][0] != "=")
+    return begins < len(shown) and shown[begins] <= heading.start()
 
 
 def _is_gone(page: str, word: re.Match[str], span: _Span | None) -> bool:
@@ -175,6 +187,8 @@ def _constructs(page: str, names: Names) -> list[_Span]:
                 found.append(_Span(*match.span(), _of_tag(name), True))
             else:
                 opened.append((f"</{name}", match.start()))
+        elif name and name not in TAGS:
+            found += _unknown(page, match, name, opened)
         elif name:
             closing = mark.startswith("</") and name in _WHOLE
             if not closing:
@@ -186,6 +200,21 @@ def _constructs(page: str, names: Names) -> list[_Span]:
         elif begun := _close(opened, mark):
             found.append(_reason(page, begun[1], match.end(), mark, names))
     return found
+
+
+def _unknown(page: str, match: re.Match[str], name: str, opened: list[tuple[str, int]]) -> Iterator[_Span]:
+    """Yield what goes of a tag that is not known: nothing if it is never closed, all if it holds code."""
+    if match[0].endswith("/>"):
+        yield _Span(*match.span(), f"tag {name}", True)
+    elif not match[0].startswith("</"):
+        opened.append((f"</{name}", match.start()))
+    elif begun := _close(opened, f"</{name}"):
+        content = page.index(">", begun[1]) + 1
+        if kind_of(page[content : match.start()]) == CODE:
+            yield _Span(begun[1], match.end(), f"tag {name}: code", True)
+        else:
+            yield _Span(begun[1], content, f"tag {name}", True)
+            yield _Span(*match.span(), f"tag {name}", True)
 
 
 def _close(opened: list[tuple[str, int]], mark: str) -> tuple[str, int] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from esdedup.columns.kernels import compiled, constant
 from esdedup.text.wikitext.characters import read_entity, read_magic_word, write_character
+from esdedup.text.wikitext.displays import ends_sentence, sentence_goes_on
 from esdedup.text.wikitext.lookup import SECTION, Bytes, Numbers, folded_key
 from esdedup.text.wikitext.marks import (
     GONE,
@@ -16,6 +17,7 @@ from esdedup.text.wikitext.marks import (
     TABLE_OPEN,
     byte_map,
 )
+from esdedup.text.wikitext.sections import heading_level, section_end, visible_end
 from esdedup.text.word_table import ABSENT, find
 
 # What must be written before the next visible character; the stronger one wins.
@@ -152,11 +154,14 @@ def _write_line(
     o: int,
     page: int,
     pending: int,
+    inside: bool,
     keys: Numbers,
     values: Numbers,
     letters: Numbers,
 ) -> tuple[int, int]:
-    """Write the visible part of text[start:end] to out[o:]. Return its end, and what is pending after it."""
+    """Write the visible part of text[start:end] to out[o:]. Return its end, and what is pending after it. `inside`
+    says that a sentence goes on after it.
+    """
     odd = -2  # not searched yet
     begin = o
     gone = False  # whether something was removed after the last visible character
@@ -184,7 +189,7 @@ def _write_line(
             continue
         if kind == _HOLE:
             key, i = _merged_holes(text, i - 1, end)
-            gone = not _in_sentence(out, begin, o, pending != _NOTHING, _following(text, i, end))
+            gone = not (inside or _in_sentence(out, begin, o, pending != _NOTHING, _following(text, i, end)))
             if not gone:
                 o = _separate(out, o, page, pending)
                 pending = _NOTHING
@@ -259,49 +264,26 @@ def _write_line(
 
 
 @compiled
-def _visible_end(text: Bytes, start: int, end: int) -> int:
-    """Return the end of text[start:end] without trailing white space and marks."""
-    while end > start:
-        kind = _CLASS[text[end - 1]]
-        if kind != _WHITE and kind != _GONE and kind != _SPLIT:
-            break
-        end -= 1
-    return end
-
-
-@compiled
-def _heading_level(text: Bytes, start: int, end: int) -> int:
-    """Return the level of the heading in text[start:end], which ends visibly; 0 if it is not a heading."""
-    if end - start < 3 or text[start] != 61 or text[end - 1] != 61:
-        return 0
-    level = 1
-    while level < 6 and 2 * level + 2 < end - start and text[start + level] == 61:
-        if text[end - 1 - level] != 61:
-            break
-        level += 1
-    return level
-
-
-@compiled
 def write_lines(
     text: Bytes,
     length: int,
     out: Bytes,
     page: int,
-    dropped_level: int,
     keys: Numbers,
     values: Numbers,
     letters: Numbers,
-) -> tuple[int, int]:
-    """Write the plain text of text[:length] to out[page:]. Return its end, and the dropped level there.
-
-    `dropped_level` is the level of the heading whose section is being dropped at the beginning, 0 outside.
+) -> tuple[int, bool]:
+    """Write the plain text of text[:length] to out[page:]. Return its end, and whether a section that may be dropped is
+    open at the end, or a sentence before an indented line.
 
     Needs room for four times the length: a hole of 3 bytes becomes a sign of 11, a block break is two bytes and may
     replace one.
     """
     o = page
     pending = _BLOCK
+    is_open = False
+    paragraph = False  # whether the last visible line belongs to one
+    goes_on, inside = 0, False  # where the next line is that is not indented, and whether a sentence goes on there
     next_line = 0
     while next_line < length:
         start = next_line
@@ -310,30 +292,42 @@ def write_lines(
             end += 1
         next_line = end + 1
         if end == start:
-            pending = _BLOCK
+            pending = pending if inside else _BLOCK
             continue
         first = text[start]
         level = 0
         if first == 61:
-            visible_end = _visible_end(text, start, end)
-            level = _heading_level(text, start, visible_end)
-            if level > 0 and level <= dropped_level:
-                dropped_level = 0
-        if dropped_level > 0:
-            continue
+            heading_end = visible_end(text, start, end)
+            level = heading_level(text, start, heading_end)
         if level > 0:
             heading = o
-            o, _ = _write_line(text, start + level, visible_end - level, out, o, page, _BLOCK, keys, values, letters)
+            o, _ = _write_line(
+                text, start + level, heading_end - level, out, o, page, _BLOCK, False, keys, values, letters
+            )
             pending = _BLOCK
+            paragraph = False
             title = heading if heading == page else heading + 2
             if o > title:
                 last = o - 1 if out[o - 1] == 58 else o
                 if find(keys, values, folded_key(out, title, last, SECTION, letters)) != ABSENT:
-                    o = heading
-                    dropped_level = level
+                    below, is_prose, closed = section_end(text, next_line, length, level)
+                    is_open = is_open or not closed
+                    if not is_prose:
+                        o = heading
+                        next_line = below
             continue
         alone = False  # whether the line is its own block
-        if first == 42 or first == 35 or first == 58 or first == 59:
+        if start >= goes_on:
+            inside = False
+            if first == 58:
+                goes_on, inside = sentence_goes_on(text, next_line, length)
+                is_open = is_open or goes_on == length
+                joined = paragraph and not ends_sentence(out, o)
+                pending = _LINE if inside and joined else _BLOCK
+        if first == 58 and inside:
+            while start < end and text[start] == 58:
+                start += 1
+        elif first == 42 or first == 35 or first == 58 or first == 59:
             alone = True
             while start < end and (text[start] == 42 or text[start] == 35 or text[start] == 58 or text[start] == 59):
                 start += 1
@@ -358,9 +352,12 @@ def write_lines(
             o,
             page,
             _BLOCK if alone else max(pending, _LINE),
+            inside,
             keys,
             values,
             letters,
         )
-        pending = _BLOCK if alone or o == written else max(pending, _LINE)
-    return o, dropped_level
+        if o > written:
+            paragraph = not alone
+        pending = _BLOCK if alone or (o == written and not inside) else max(pending, _LINE)
+    return o, is_open

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from esdedup.text.folded_names import fold
-from esdedup.text.wikitext import marks
+from esdedup.text.wikitext import marks, sections
 from esdedup.text.wikitext.rules import ENTITIES, MAGIC_WORDS, SECTIONS
 
 # The marks of the fast cleaner, as lone surrogates, which no page can contain.
@@ -34,6 +34,8 @@ _MAGIC_WORD = re.compile(r"__([^\s_](?:[^\s_]|_(?!_))*)__")
 _WHITE = re.compile(r"[ \t\v\f\r\xa0]+")
 _HOLES = re.compile(rf"{HOLE}(..)(?:[ {GONE}]*{HOLE}(..))*")
 _INVISIBLE = f" {GONE}"
+_INVISIBLE_MARKS = re.compile(rf"{HOLE}..|[\udc80-\udcff']")
+_SMALL = re.compile("[a-zß-öø-ÿά-ώа-џ]")
 _QUOTES = re.compile(rb"(''+)")
 
 
@@ -58,24 +60,45 @@ def plain_text(flat: str, quotes: bool) -> str:
         _append_block(blocks, "\n".join(paragraph))
         paragraph.clear()
 
-    for line in flat.split("\n"):
+    lines = flat.split("\n")
+    plain = inside = False  # whether the last block is a paragraph, and whether a sentence goes on after indented lines
+    goes_on = 0
+    for number, line in enumerate(lines):
         heading = _HEADING.fullmatch(line)
         if heading and len(heading[1]) <= dropped_level:
             dropped_level = 0
         if dropped_level:
             continue
         if heading:
+            plain = inside = False
             end_paragraph()
             before = len(blocks)
             _append_block(blocks, _line_text(heading[2], quotes))
-            if fold("\n\n".join(blocks[before:]).removesuffix(":")) in SECTIONS:
+            if fold("\n\n".join(blocks[before:]).removesuffix(":")) in SECTIONS and not _is_prose(
+                lines[number + 1 :], len(heading[1])
+            ):
                 del blocks[before:]
                 dropped_level = len(heading[1])
             continue
         marked = _LIST.match(line)
+        if number >= goes_on:
+            inside = False
+            if line.startswith(":"):
+                goes_on, inside = _sentence_goes_on(lines, number + 1)
+                if inside:
+                    end_paragraph()
+                    if plain and blocks[-1][-1] not in ".!?":
+                        paragraph.append(blocks.pop())
+        if inside and number < goes_on:
+            if text := _line_text(line.lstrip(":"), quotes, inside).strip(" "):
+                paragraph.append(text)
+                plain = True
+            continue
         if marked or _REMAINS_OF_TABLE.match(line):
             end_paragraph()
+            before = len(blocks)
             _append_block(blocks, _line_text(line[marked.end() :] if marked else line, quotes))
+            plain = plain and len(blocks) == before
             continue
         rule = _RULE.match(line)
         if rule:
@@ -86,8 +109,39 @@ def plain_text(flat: str, quotes: bool) -> str:
             end_paragraph()
         else:
             paragraph.append(text)
+            plain = True
     end_paragraph()
     return "\n\n".join(blocks).translate(_RESTORE)
+
+
+def _sentence_goes_on(lines: list[str], number: int) -> tuple[int, bool]:
+    """Return the number of the next visible line that is not indented, and whether it continues a sentence."""
+    for at in range(number, len(lines)):
+        visible = lines[at].lstrip(f" \t'{GONE}")
+        if visible and not lines[at].startswith(":"):
+            return at, bool(_SMALL.match(visible))
+    return len(lines), False
+
+
+def _is_prose(lines: list[str], level: int) -> bool:
+    """Return whether a section with these lines, below a heading of a level, is more prose than not."""
+    prose = other = 0
+    for line in lines:
+        heading = _HEADING.fullmatch(line)
+        if heading and len(heading[1]) <= level:
+            break
+        if not line or heading:
+            continue
+        visible = _INVISIBLE_MARKS.sub("", line)
+        size = len(visible.encode("utf-8", "ignore"))
+        spaces = visible.count(" ") + sum(char >= "\u3000" for char in visible)
+        digits = sum(map(visible.count, "0123456789"))
+        item = _LIST.match(line) or line[0] in "|{"
+        if not item and size >= sections.SHORTEST and spaces >= sections.SPACES and digits * sections.DIGITS < size:
+            prose += size
+        else:
+            other += size
+    return prose > other
 
 
 def _append_block(blocks: list[str], text: str) -> None:
@@ -98,15 +152,17 @@ def _append_block(blocks: list[str], text: str) -> None:
             blocks.append(kept)
 
 
-def _line_text(line: str, quotes: bool) -> str:
-    """Return a line with its single characters decoded. Soft breaks become line breaks, block breaks stay marks."""
+def _line_text(line: str, quotes: bool, inside: bool = False) -> str:
+    """Return a line with its single characters decoded. Soft breaks become line breaks, block breaks stay marks.
+    `inside` says that a sentence goes on after it.
+    """
     if quotes and "''" in line:
         line = apply_quotes(line)
     line = _MAGIC_WORD.sub(lambda match: "" if fold(match[1]) in MAGIC_WORDS else match[0], line)
     line = _ENTITY.sub(_entity_text, line)
     line = _WHITE.sub(" ", line)
     if GONE in line or HOLE in line:
-        line = _close_gaps(line)
+        line = _close_gaps(line, inside)
     return line.replace(SOFT, "\n")
 
 
@@ -120,7 +176,7 @@ def hole(content: str) -> str:
     return HOLE + chr(_SELECTOR + (key & 63)) + chr(_SELECTOR + (key >> 6 & 63))
 
 
-def _close_gaps(line: str) -> str:
+def _close_gaps(line: str, inside: bool) -> str:
     """Return the line with signs for holes inside sentences, without the signs that stood around what is gone: empty
     brackets, doubled commas, spaces before them.
     """
@@ -138,7 +194,7 @@ def _close_gaps(line: str) -> str:
             assert holes is not None
             i = holes.end()
             following = line[i:].lstrip(_INVISIBLE)[:1]
-            gone = not _in_sentence("".join(out[-2:]), following)
+            gone = not (inside or _in_sentence("".join(out[-2:]), following))
             if not gone:
                 out.append(_sign(holes[0]))
         elif char == " " and (last == " " or (gone and last == "(")):

@@ -8,9 +8,11 @@ from esdedup.columns.kernels import compiled
 from esdedup.text.wikitext import rules
 from esdedup.text.wikitext.formula import write_formula
 from esdedup.text.wikitext.holes import write_hole
-from esdedup.text.wikitext.lookup import TAG, Bytes, Numbers
+from esdedup.text.wikitext.lookup import Bytes, Numbers
 from esdedup.text.wikitext.marks import GONE, PROTECT, SANE, SOFT, SPLIT, TABLE_CLOSE, TABLE_OPEN
-from esdedup.text.word_table import ABSENT, find, mix
+from esdedup.text.wikitext.tag_names import after_tag, find_closing_tag, read_tag_name
+from esdedup.text.wikitext.unknown_tags import open_tags, read_unknown_tag
+from esdedup.text.word_table import ABSENT, find
 
 _DROP, _LITERAL, _LITERAL_BLOCK = rules.DROP, rules.LITERAL, rules.LITERAL_BLOCK
 _BLOCK, _BREAK, _TABLE, _TRANSPARENT = rules.BLOCK, rules.BREAK, rules.TABLE, rules.TRANSPARENT
@@ -19,36 +21,10 @@ _TAGS = len(rules.TAGS)
 
 
 @compiled
-def _lower(byte: int) -> int:
-    return byte + 32 if byte >= 65 and byte <= 90 else byte
-
-
-@compiled
 def _find_comment_end(text: Bytes, start: int, end: int) -> int:
     """Return where the next `-->` begins, or -1."""
     for i in range(start, end - 2):
         if text[i] == 45 and text[i + 1] == 45 and text[i + 2] == 62:
-            return i
-    return -1
-
-
-@compiled
-def _find_closing_tag(text: Bytes, start: int, end: int, name: int, length: int) -> int:
-    """Return where the next closing tag of the name at text[name:name + length] begins, or -1."""
-    for i in range(start, end - length - 2):
-        if text[i] != 60 or text[i + 1] != 47:
-            continue
-        same = True
-        for k in range(length):
-            if _lower(int(text[i + 2 + k])) != _lower(int(text[name + k])):
-                same = False
-                break
-        if not same:
-            continue
-        j = i + 2 + length
-        while j < end and (text[j] == 32 or (text[j] >= 9 and text[j] <= 13)):
-            j += 1
-        if j < end and text[j] == 62:
             return i
     return -1
 
@@ -62,6 +38,7 @@ def strip_tags(text: Bytes, start: int, end: int, out: Bytes, keys: Numbers, val
     found once, it will not be found later either, so every search reaches the end of the page at most once.
     """
     missing = np.zeros(_TAGS, dtype=np.bool_)
+    unknown = open_tags()
     comment_end_missing, tag_end_missing = False, False
     # Between the second position and this one, `out` contains only white space.
     known, known_start = -1, -1
@@ -104,28 +81,20 @@ def strip_tags(text: Bytes, start: int, end: int, out: Bytes, keys: Numbers, val
 
         closing = i + 1 < end and text[i + 1] == 47
         name = i + 2 if closing else i + 1
-        j = name
-        key = TAG
-        while j < end and j - name < 20:
-            letter = _lower(int(text[j]))
-            if not ((letter >= 97 and letter <= 122) or (letter >= 48 and letter <= 57)):
-                break
-            key = mix(key, letter)
-            j += 1
+        close, key = read_tag_name(text, name, end)
+        length = close - name
+        while length > 0 and close < end and text[close] != 62 and text[close] != 60:
+            close += 1
         value = ABSENT
-        if (
-            j > name
-            and j < end
-            and (text[j] == 62 or text[j] == 47 or text[j] == 32 or (text[j] >= 9 and text[j] <= 13))
-        ):
+        if length > 0 and close == end:
+            tag_end_missing = True
+        elif length > 0 and text[close] == 62:
             value = find(keys, values, key)
-        close = j
-        if value != ABSENT:
-            while close < end and text[close] != 62 and text[close] != 60:
-                close += 1
-            if close == end or text[close] == 60:
-                tag_end_missing = tag_end_missing or close == end
-                value = ABSENT
+            if value == ABSENT:
+                after, written = read_unknown_tag(text, i, close, end, name, length, key, out, o, unknown)
+                if after > i:
+                    i, o = after, written
+                    continue
         if value == ABSENT:
             out[o] = 60
             o += 1
@@ -138,7 +107,7 @@ def strip_tags(text: Bytes, start: int, end: int, out: Bytes, keys: Numbers, val
             number = value >> 8
             found = -1
             if not missing[number]:
-                found = _find_closing_tag(text, close + 1, end, name, j - name)
+                found = find_closing_tag(text, close + 1, end, name, length)
                 missing[number] = found < 0
             if found < 0:
                 out[o] = 60
@@ -146,7 +115,7 @@ def strip_tags(text: Bytes, start: int, end: int, out: Bytes, keys: Numbers, val
                 i += 1
                 continue
             if kind == _FORMULA:
-                written = write_formula(text, close + 1, found, out, o, found + j - name + 3 - i, keys, values)
+                written = write_formula(text, close + 1, found, out, o, found + length + 3 - i, keys, values)
                 o = write_hole(text, close + 1, found, out, o) if written < 0 else written
             else:
                 out[o] = SPLIT if kind == _LITERAL_BLOCK else GONE
@@ -160,10 +129,7 @@ def strip_tags(text: Bytes, start: int, end: int, out: Bytes, keys: Numbers, val
                     o += 1
                 out[o] = SPLIT if kind == _LITERAL_BLOCK else GONE
                 o += 1
-            i = found
-            while text[i] != 62:
-                i += 1
-            i += 1
+            i = after_tag(text, found)
             continue
         if kind == _TABLE and not closing and not empty:
             out[o] = TABLE_OPEN
@@ -182,4 +148,4 @@ def strip_tags(text: Bytes, start: int, end: int, out: Bytes, keys: Numbers, val
             out[o] = mark
             o += 1
         i = close + 1
-    return o, comment_end_missing or tag_end_missing or bool(missing.any())
+    return o, comment_end_missing or tag_end_missing or unknown[0] > 0 or bool(missing.any())

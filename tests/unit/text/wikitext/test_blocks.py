@@ -22,8 +22,9 @@ EXAMPLES = int(os.environ.get("ESDEDUP_BLOCK_EXAMPLES", "300"))
 
 OPENS = ["{{", "{{{a|", "{", "[[a|", "[[", "[", "[http://a b", "{|", "\n{|\n|-\n| x", "<table>", "<table", "<b"]
 OPENS += ["<ref>", "<ref name=", "<ref name=a />", "<!--", "<!", "<", "<nowiki>", "<pre>", "<math>", "<gallery>"]
+OPENS += ["<wheel>", "<axle a=b>", "<wheel/>"]
 CLOSES = ["}}", "}}}", "}", "]]", "]]]", "]", "|}", "\n|}", "|}}", "</table>", "</b>", ">", "</ref>", "</ref\n", "-->"]
-CLOSES += ["</nowiki>", "</pre>", "</math>", "</gallery>", "--", "</"]
+CLOSES += ["</wheel>", "</axle>", "</nowiki>", "</pre>", "</math>", "</gallery>", "--", "</"]
 TITLES = ["See also", "References", "External links:", "Use", "[[Notes]]", "{{a}}", "<b>References</b>", "", "=", "a=b"]
 HEADINGS = [f"{before}{'=' * level}{title}{'=' * level}{after}" for level in (1, 2, 3) for title in TITLES
             for before, after in (("\n", "\n"), ("\n\n", "\n\n"), ("\n", " <!-- c -->\n"), ("\n", "x\n"))]  # fmt: skip
@@ -39,9 +40,27 @@ LINES = [
     "\n\n<!-- c -->",
     "\n:",
 ]
-LINES += ["\n\n*", "\n\n:{|", "\n\n ", "\n----", "\x85", "\u2028", "\u2029", "\u2003", "\n\n\xa0", "\u2003."]
+LINES += [
+    "\n\n:",
+    "\n:x\n",
+    "\n\n:x\n\n",
+    "\n\n::<math>y</math>",
+    "\n\nwhere",
+    "\n\n*",
+    "\n\n:{|",
+    "\n\n ",
+    "\n----",
+    "\x85",
+    "\u2028",
+    "\u2029",
+    "\u2003",
+    "\n\n\xa0",
+    "\u2003.",
+]
 WORDS = [
     "A b. C d.",
+    "a b c",
+    "\nA line that is long enough to be taken for prose by what reads the sections below some headings.\n",
     "One. ",
     "J",
     "e\u0301",
@@ -138,6 +157,9 @@ def test_only_what_is_new_is_read() -> None:
         "== See also ==\n\na\n\n=== b ===\n\nc\n\n== d ==\n\ne",
         "<ref name=\n\n== a ==\n\n> b",
         "a {\n\n{ b }\n\n}",
+        "a <wheel>\n\nb\n\n</wheel> c",
+        "It is\n\n:x\n\nwhere x is",
+        "It is\n:x\n\n<!-- c -->\n\n:y\n\nX",
     ],
 )
 def test_what_is_open_holds_a_block_together(whole: str) -> None:
@@ -146,9 +168,11 @@ def test_what_is_open_holds_a_block_together(whole: str) -> None:
     assert ["".join(texts) for texts in put_together([blocks])] == expected
 
 
-@pytest.mark.parametrize("opener", ["{{", "[[a|", "<ref>", "<!--", "\n{|\n", "<ref name="])
+@pytest.mark.parametrize(
+    "opener", ["{{", "[[a|", "<ref>", "<!--", "\n{|\n", "<ref name=", "<wheel>", "== Notes ==", ":a"]
+)
 def test_what_is_never_closed_is_not_read_for_each_paragraph(opener: str) -> None:
-    found = PageBlocks(CLEANER.tables).read(column([opener + "\n\nx" * 100_000]))
+    found = PageBlocks(CLEANER.tables).read(column([opener + f"\n\n{':' * (opener == ':a')}x" * 100_000]))
     # its number says how many were tried before it
     assert len(found.seen) == 1
     assert found.seen[0] < 20

@@ -48,6 +48,17 @@ def shown(page: str) -> str:
             "The mill stands.\n\n[-== References ==\n* A book.-](section References)\n\n"
             "[-==-] Later [-==-]\nIt burnt.",
         ),
+        (
+            "== Sources ==\nThe mills of this valley are described in a [[chronicle]] "
+            "that a miller wrote in his old age.",
+            "[-==-] Sources [-==-]\nThe mills of this valley are described in a [-[[-]chronicle[-]]-] "
+            "that a miller wrote in his old age.",
+        ),
+        ("The <x>old mill</x> stands.", "The [-<x>-](tag x)old mill[-</x>-](tag x) stands."),
+        (
+            "The <proof>a -> {b} : c</proof> stands <here>.",
+            "The [-<proof>a -> {b} : c</proof>-](tag proof: code)[+…+] stands <here>.",
+        ),
         ("* One mill\n* Two mills", "[-*-] One mill\n[-*-] Two mills"),
         (
             "See [https://example.org/mill the mill] and more.",
@@ -75,6 +86,8 @@ MARKS = [
     "ref",
     "<ref>",
     "</ref>",
+    "<wheel>",
+    "</wheel>",
     "{|",
     "|}",
     "<!--",

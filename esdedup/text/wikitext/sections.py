@@ -1,0 +1,91 @@
+"""Headings, and the sections that are dropped for their headings, such as *See also*, *Literature* or *Notes*.
+
+Such a section stays if it is prose: the culture of a country has literature too. Lists and short lines are not prose,
+and neither are lines with many digits, which are titles of books.
+"""
+
+from __future__ import annotations
+
+from esdedup.columns.kernels import compiled, constant
+from esdedup.text.wikitext.lookup import Bytes
+from esdedup.text.wikitext.marks import GONE, HOLE, SPLIT
+
+SHORTEST = 80
+"""A line of prose has at least so many bytes without its marks."""
+
+SPACES = 3
+"""It has at least so many spaces, or letters of a language that is written without."""
+
+DIGITS = 25
+"""It has at most one digit in so many bytes."""
+
+_SHORTEST, _SPACES, _DIGITS = constant(SHORTEST), constant(SPACES), constant(DIGITS)
+
+
+@compiled
+def visible_end(text: Bytes, start: int, end: int) -> int:
+    """Return the end of text[start:end] without trailing white space and marks."""
+    while end > start:
+        byte = text[end - 1]
+        if byte != 32 and (byte < 9 or byte > 13) and byte != GONE and byte != SPLIT:
+            break
+        end -= 1
+    return end
+
+
+@compiled
+def heading_level(text: Bytes, start: int, end: int) -> int:
+    """Return the level of the heading in text[start:end], which ends visibly; 0 if it is not a heading."""
+    if end - start < 3 or text[start] != 61 or text[end - 1] != 61:
+        return 0
+    level = 1
+    while level < 6 and 2 * level + 2 < end - start and text[start + level] == 61:
+        if text[end - 1 - level] != 61:
+            break
+        level += 1
+    return level
+
+
+@compiled
+def _line(text: Bytes, start: int, end: int) -> tuple[int, bool]:
+    """Return how many bytes without marks the line text[start:end] has, and whether it is prose."""
+    first = text[start]
+    seen, digits, spaces = 0, 0, 0
+    i = start
+    while i < end:
+        byte = text[i]
+        i += 1
+        if byte == HOLE:
+            i += 2
+        elif byte >= 32 and byte < 0xF5 and byte != 39:  # no mark or quote
+            seen += 1
+            spaces += byte == 32
+            digits += byte >= 48 and byte <= 57
+            spaces += byte >= 0xE3
+    item = first == 42 or first == 35 or first == 58 or first == 59 or first == 124 or first == 123
+    return seen, not item and seen >= _SHORTEST and spaces >= _SPACES and digits * _DIGITS < seen
+
+
+@compiled
+def section_end(text: Bytes, start: int, length: int, level: int) -> tuple[int, bool, bool]:
+    """Return where the section ends that begins at text[start] below a heading of a level, whether more of it is prose
+    than not, and whether a heading ends it.
+    """
+    prose, other = 0, 0
+    at = start
+    while at < length:
+        end = at
+        while end < length and text[end] != 10:
+            end += 1
+        if end > at:
+            below = heading_level(text, at, visible_end(text, at, end)) if text[at] == 61 else 0
+            if below > 0 and below <= level:
+                return at, prose > other, True
+            if below == 0:
+                seen, is_prose = _line(text, at, end)
+                if is_prose:
+                    prose += seen
+                else:
+                    other += seen
+        at = end + 1
+    return length, prose > other, False
