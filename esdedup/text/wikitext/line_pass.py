@@ -23,11 +23,22 @@ from esdedup.text.word_table import ABSENT, find
 # What must be written before the next visible character; the stronger one wins.
 _NOTHING, _SPACE, _LINE, _BLOCK = (constant(strength) for strength in range(4))
 
-_PLAIN, _WHITE, _QUOTE, _AMPERSAND, _UNDERSCORE, _GONE, _SPLIT, _SOFT, _MARK, _LEAD_C2, _HOLE, _STOP = range(12)
+_PLAIN, _WHITE, _QUOTE, _AMPERSAND, _UNDERSCORE, _GONE, _SPLIT, _SOFT, _MARK, _LEAD_C2, _HOLE, _STOP, _LEAD_EF = range(
+    13
+)
 _CLASS = byte_map(
     dict.fromkeys(range(256), _PLAIN)
     | dict.fromkeys(b" \t\n\v\f\r", _WHITE)
-    | {39: _QUOTE, 38: _AMPERSAND, 95: _UNDERSCORE, SPLIT: _SPLIT, SOFT: _SOFT, 0xC2: _LEAD_C2, HOLE: _HOLE}
+    | {
+        39: _QUOTE,
+        38: _AMPERSAND,
+        95: _UNDERSCORE,
+        SPLIT: _SPLIT,
+        SOFT: _SOFT,
+        0xC2: _LEAD_C2,
+        0xEF: _LEAD_EF,
+        HOLE: _HOLE,
+    }
     | dict.fromkeys(b",.;:)", _STOP)
     | dict.fromkeys((GONE, TABLE_CLOSE), _GONE)
     | dict.fromkeys((*PROTECTED.values(), TABLE_OPEN), _MARK)
@@ -134,6 +145,13 @@ def _in_sentence(out: Bytes, begin: int, o: int, spaced: bool, following: int) -
 
 
 @compiled
+def _closes_wide(text: Bytes, i: int, end: int, out: Bytes, begin: int, o: int) -> bool:
+    """Return whether `）` stands before text[i + 2], and `（` at the end of out[begin:o]."""
+    closes = i + 1 < end and text[i] == 0xBC and text[i + 1] == 0x89
+    return closes and o >= begin + 3 and out[o - 3] == 0xEF and out[o - 2] == 0xBC and out[o - 1] == 0x88
+
+
+@compiled
 def _write_sign(out: Bytes, o: int, key: int) -> int:
     """Write `…` and two variation selectors, which are not visible and tell this hole from others. Return the end."""
     for byte in (0xE2, 0x80, 0xA6):
@@ -209,19 +227,24 @@ def _write_line(
                 o -= 1
             elif byte != 41 and byte != 46 and (last == 40 or last == byte):
                 continue
+        if kind == _LEAD_EF and gone and _closes_wide(text, i, end, out, begin, o):
+            o -= 3
+            i += 2
+            continue
         if kind == _SOFT:
             pending = max(pending, _LINE)
             continue
         if kind == _SPLIT:
             pending = _BLOCK
             continue
-        if kind == _LEAD_C2:
-            if i < end and text[i] == 0xA0:
+        if kind in (_LEAD_C2, _LEAD_EF):
+            if kind == _LEAD_C2 and i < end and text[i] == 0xA0:
                 pending = max(pending, _SPACE)
                 i += 1
                 continue
             o = _separate(out, o, page, pending)
             pending = _NOTHING
+            gone = False
             out[o] = byte
             o += 1
             continue

@@ -199,6 +199,8 @@ def _close_gaps(line: str, inside: bool) -> str:
                 out.append(_sign(holes[0]))
         elif char == " " and (last == " " or (gone and last == "(")):
             pass
+        elif char == "）" and gone and last == "（":
+            out.pop()
         elif char in ",.;:)" and gone and (len(out) > 1 or last not in ("", " ")):
             if last == " ":
                 out.pop()
