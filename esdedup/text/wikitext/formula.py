@@ -55,6 +55,18 @@ def _is_mark(sign: int) -> bool:
 
 
 @compiled
+def _write_bracket(byte: int, out: Bytes, o: int, begin: int) -> int:
+    """Write a bracket or a bar. Two of them are kept apart, because together they look like markup: `{{`, `|}`."""
+    if o > begin:
+        last = RESTORE[out[o - 1]]
+        if (last == byte and byte != 124) or (last == 123 and byte == 124) or (last == 124 and byte == 125):
+            out[o] = 32
+            o += 1
+    out[o] = PROTECT[byte]
+    return o + 1
+
+
+@compiled
 def _write_raised(text: Bytes, i: int, end: int, out: Bytes, o: int, limit: int) -> tuple[int, int]:
     """Write what follows the `^` or `_` before text[i], if every sign of it can be raised or lowered. Return where
     reading and writing go on; `i` if it cannot.
@@ -171,7 +183,9 @@ def write_formula(text: Bytes, i: int, end: int, out: Bytes, o: int, room: int, 
                     return -1
                 byte = text[i]
                 i += 1
-                if byte == 123 or byte == 125 or byte == 124 or (byte >= 35 and byte <= 38) or byte == 95:
+                if byte >= 123 and byte <= 125:
+                    o = _write_bracket(byte, out, o, begin)
+                elif (byte >= 35 and byte <= 38) or byte == 95:
                     out[o] = PROTECT[byte]
                     o += 1
                 continue
@@ -215,6 +229,8 @@ def write_formula(text: Bytes, i: int, end: int, out: Bytes, o: int, room: int, 
                 if spaced:
                     out[o] = 32
                     o += 1
+        elif byte == 39:
+            o = write_character(out, o, 0x2032)
         elif byte == 38 or (byte >= 128 and kind != _BARE):
             return -1
         elif byte == 45 or byte == 43 or (byte >= 60 and byte <= 62):
@@ -230,6 +246,8 @@ def write_formula(text: Bytes, i: int, end: int, out: Bytes, o: int, room: int, 
             if spaced:
                 out[o] = 32
                 o += 1
+        elif byte == 91 or byte == 93 or byte == 124:
+            o = _write_bracket(byte, out, o, begin)
         else:
             out[o] = PROTECT[byte]
             o += 1
