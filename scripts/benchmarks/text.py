@@ -1,16 +1,22 @@
-"""Measures the text that is compared: holes, markup, small beginnings, and the ends of sentences."""
+"""Measures the text that is compared: holes, markup, small beginnings, and the ends of sentences, beside other
+libraries.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
+import mwparserfromhell
+
 import esdedup
-from scripts.benchmarks.bench import Bench
+from scripts.benchmarks.bench import Bench, interleaved, ratio, seconds
 from scripts.benchmarks.blemishes import begins_small, has_markup, is_hole, share
+from scripts.benchmarks.peer import Peer
 from scripts.benchmarks.rows import Row, at_least, at_most
+from scripts.benchmarks.wikitext import articles
 
 # What is measured, the language of its articles, and the most holes that we want, in percent.
 DUMPS = {
@@ -29,8 +35,12 @@ DUMPS = {
     "berlin/et.xml.bz2": ("et", 1.0),
 }
 
-TREEBANKS = {"en": 0.877, "de": 0.968, "es": 0.989, "fr": 0.973, "ja": 0.997, "zh": 0.989}
-"""The best F1 of sentencex, pysbd and syntok, by language."""
+TREEBANKS = ("en", "de", "es", "fr", "ja", "zh")
+_SPLITTERS = ("sentencex", "pysbd", "syntok")
+_WITHOUT_SPACES = ("ja", "zh")  # languages; syntok does not split them
+
+_PEERS = ("wikiextractor", "segment_wiki")
+_COMPARED = "enwiki-106-articles.xml.bz2"
 
 _BELOW = 0.005
 _CUT_OUT = re.compile("…[\U000e0100-\U000e013f]")
@@ -38,39 +48,90 @@ _CUT_OUT = re.compile("…[\U000e0100-\U000e013f]")
 
 def measure(bench: Bench) -> list[Row]:
     rows: list[Row] = []
+    limit = 20 if bench.small else None
     for name, (lang, most) in DUMPS.items():
-        rows += _blemishes(bench.data / "wiki", name, lang, most, limit=20 if bench.small else None)
-    return rows + [_boundaries(bench.data / "treebanks" / f"{lang}.jsonl", lang) for lang in TREEBANKS]
+        rows += _blemishes(bench.data / "wiki", name, lang, most, limit)
+    rows += _others(bench)
+    for lang in TREEBANKS:
+        rows += _boundaries(bench.data / "treebanks" / f"{lang}.jsonl", lang, limit)
+    return rows
 
 
 def _blemishes(wikis: Path, dump: str, lang: str, most: float, limit: int | None) -> list[Row]:
     name = dump.partition(".")[0]
-    texts = [row.text for row in esdedup.extract(wikis / dump, sentences=True, limit=limit, quiet=True)]
+    texts = _units(wikis / dump, limit)
     rows = [
         Row(f"{name}: units", len(texts)),
         at_most(f"{name}: units with a hole", share(is_hole(text, lang) for text in texts), "%", most),
         Row(f"{name}: units with a sign for what was cut out", share(map(bool, map(_CUT_OUT.search, texts))), "%"),
         at_most(f"{name}: units with markup", share(map(has_markup, texts)), "%", 0.05),
     ]
-    if lang not in ("ja", "zh"):
+    if lang not in _WITHOUT_SPACES:
         rows.append(at_most(f"{name}: units that begin small", share(map(begins_small, texts)), "%", 2.0))
     return rows
 
 
-def _boundaries(treebank: Path, lang: str) -> Row:
-    right = found = true = 0
-    for sentences in _paragraphs(treebank):
-        ours, gold = _ends(esdedup.split(("" if lang in ("ja", "zh") else " ").join(sentences), lang)), _ends(sentences)
-        right, found, true = right + len(ours & gold), found + len(ours), true + len(gold)
-    best = TREEBANKS[lang]
-    return at_least(
-        f"ends of sentences, {lang}, F1 (best of the peers {best})", 2 * right / (found + true), "", best - _BELOW
-    )
+def _units(source: Path, limit: int | None = None) -> list[str]:
+    return [row.text for row in esdedup.extract(source, sentences=True, limit=limit, quiet=True)]
 
 
-def _paragraphs(treebank: Path) -> Iterator[list[str]]:
+def _others(bench: Bench) -> list[Row]:
+    """What other libraries make of the same dump, split by us, and how long they take for it on one core."""
+    dump = bench.data / "wiki" / _COMPARED
+    rows: list[Row] = []
+
+    def ours() -> object:
+        return _units(dump)
+
+    with Peer("with_wikitext", []) as peer:
+        for name in _PEERS:
+            pages = peer.strings(name, dump=str(dump))
+            rows += _shares(name, pages, bench.work)
+        wikiextractor = partial(peer.run, "wikiextractor", dump=str(dump))
+        times = interleaved({"ours": partial(seconds, ours), "wikiextractor": wikiextractor}, bench.runs)
+    pages = [mwparserfromhell.parse(text).strip_code() for text in articles(dump)]
+    rows += _shares("strip_code of mwparserfromhell", pages, bench.work)
+    speed = ratio(times["wikiextractor"], times["ours"])
+    return [*rows, at_least("cleaning and splitting, times wikiextractor, which only cleans", speed, "x", 10.0)]
+
+
+def _shares(library: str, pages: list[str], work: Path) -> list[Row]:
+    work.mkdir(parents=True, exist_ok=True)
+    path = work / "pages.jsonl"
+    path.write_text("".join(json.dumps({"text": page}) + "\n" for page in pages), "utf-8")
+    texts = _units(path)
+    return [
+        Row(f"{library}: units", len(texts)),
+        Row(f"{library}: units with a hole", share(is_hole(text, "en") for text in texts), "%"),
+        Row(f"{library}: units with markup", share(map(has_markup, texts)), "%"),
+        Row(f"{library}: units that begin small", share(map(begins_small, texts)), "%"),
+    ]
+
+
+def _boundaries(treebank: Path, lang: str, limit: int | None) -> list[Row]:
+    """F1 of the ends of sentences inside paragraphs, beside that of other libraries."""
     with treebank.open(encoding="utf-8") as lines:
-        yield from map(json.loads, lines)
+        paragraphs = [json.loads(line) for line in lines][:limit]
+    texts = [("" if lang in _WITHOUT_SPACES else " ").join(sentences) for sentences in paragraphs]
+    found = {}
+    with Peer("with_splitters", texts) as peer:
+        for library in _SPLITTERS:
+            if library != "syntok" or lang not in _WITHOUT_SPACES:
+                found[library] = _f1(paragraphs, peer.strings("split", library=library, lang=lang))
+    ours = _f1(paragraphs, [esdedup.split(text, lang) for text in texts])
+    title = f"ends of sentences, {lang}, F1"
+    best = max(found.values())
+    return [
+        *(Row(f"{title}: {library}", value) for library, value in found.items()),
+        at_least(f"{title}: esdedup", ours, "", best - _BELOW),
+    ]
+
+
+def _f1(paragraphs: list[list[str]], found: list[list[str]]) -> float:
+    right = both = 0
+    for gold, sentences in zip(map(_ends, paragraphs), map(_ends, found), strict=True):
+        right, both = right + len(gold & sentences), both + len(gold) + len(sentences)
+    return 2 * right / both
 
 
 def _ends(sentences: list[str]) -> set[int]:

@@ -63,6 +63,11 @@ _CLOSE_BRACKETS = tuple(map(ord, "」』）"))
 _QUOTED = 200  # bytes between such brackets inside which no sentence ends
 _NESTED = 64
 
+_PLAIN = np.zeros(256, np.uint8)
+"""ASCII that cannot end a sentence: 2 for letters, 1 for other characters."""
+_PLAIN[:0x80] = [1 + chr(byte).isalpha() for byte in range(0x80)]
+_PLAIN[list(b"\n\r\v\f.!?:;\"")] = 0
+
 
 class _Run(NamedTuple):
     """What may end a sentence: stops, closing quotes and brackets, and white space behind them."""
@@ -204,6 +209,9 @@ def sentence_ends(
                 total += 1
                 letters = 0
                 cut = -1
+            while at < end and _PLAIN[data[at]]:
+                letters += _PLAIN[data[at]] >> 1
+                at += 1
             if at >= end:
                 break
             code, following = decode(data, at, end)
