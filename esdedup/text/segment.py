@@ -198,10 +198,20 @@ def collapse_spaces(data: Bytes, offsets: Offsets) -> tuple[Bytes, Offsets, npt.
                 total += 1
                 length += 1
                 pending = False
-            length += (byte & 0xC0) != 0x80
             out[total] = byte
             total += 1
             at += 1
+            length += (byte & 0xC0) != 0x80
+            # words of ASCII, and single spaces between them
+            while at < end and 0x20 <= data[at] < 0x80 and (data[at] > 0x20 or data[at - 1] > 0x20):
+                out[total] = data[at]
+                total += 1
+                at += 1
+                length += 1
+            if out[total - 1] == 0x20:
+                total -= 1
+                length -= 1
+                pending = True
         bounds[index + 1] = total
         lengths[index] = length
     return out[:total].copy(), bounds, lengths

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 from collections import Counter
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -59,7 +60,8 @@ def measure(bench: Bench) -> list[Row]:
     return rows
 
 
-def _speed(fast: FastCleaner, texts: list[str], runs: int) -> list[Row]:
+def jobs(fast: FastCleaner, texts: list[str]) -> tuple[int, dict[str, Callable[[], None]]]:
+    """The bytes of texts, and what is done with them: `clean`, and `split`, which cleans and splits."""
     encoded = [text.encode() for text in texts]
     data = np.frombuffer(b"".join(encoded), dtype=np.uint8)
     offsets = np.zeros(len(encoded) + 1, dtype=np.int64)
@@ -72,13 +74,18 @@ def _speed(fast: FastCleaner, texts: list[str], runs: int) -> list[Row]:
         out, ends = fast.clean_batch(data, offsets)
         segment([out[ends[i] : ends[i + 1]].tobytes().decode() for i in range(ends.size - 1)], _SPLITTING)
 
+    return data.size, {"clean": clean, "split": clean_and_split}
+
+
+def _speed(fast: FastCleaner, texts: list[str], runs: int) -> list[Row]:
+    size, ours = jobs(fast, texts)
+
     def parse() -> None:
         for text in texts:
             mwparserfromhell.parse(text).strip_code()
 
-    jobs = {"clean": clean, "split": clean_and_split, "parse": parse}
-    times = interleaved({name: partial(seconds, job) for name, job in jobs.items()}, runs)
-    megabytes = data.size / 1e6
+    times = interleaved({name: partial(seconds, job) for name, job in {**ours, "parse": parse}.items()}, runs)
+    megabytes = size / 1e6
     cleaning, splitting = (megabytes / median(times[name]) for name in ("clean", "split"))
     return [
         at_least("wikitext cleaning, one core", cleaning, "MB/s", 40.0),

@@ -66,7 +66,7 @@ _NESTED = 64
 _PLAIN = np.zeros(256, np.uint8)
 """ASCII that cannot end a sentence: 2 for letters, 1 for other characters."""
 _PLAIN[:0x80] = [1 + chr(byte).isalpha() for byte in range(0x80)]
-_PLAIN[list(b"\n\r\v\f.!?:;\"")] = 0
+_PLAIN[list(b'\n\r\v\f.!?:;"')] = 0
 
 
 class _Run(NamedTuple):

@@ -75,7 +75,7 @@ def clean(
     end, so that more text could change the result. `rooms` makes room.
     """
     kinds, places, pipes, brackets = stack[0], stack[1], stack[2], stack[3]
-    start = growth(data, begin, end)
+    start = text.size - (end - begin)  # at least its `growth`
     length, open_tag = strip_tags(data, begin, end, text[start:], keys, values)
     length, open_template = strip_templates(
         text, start, length, places, kinds, pipes, keys, values, letters, code, arguments, spare

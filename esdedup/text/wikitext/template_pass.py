@@ -96,7 +96,7 @@ def strip_templates(
     """Replace closed `{{…}}` and `{{{…}}}` in text[start:start + length] by what a reader sees, and move the result to
     the beginning of `text`. Return the new length, and whether a template is open at the end.
 
-    `start` is the `growth` of the text, so that nothing is overwritten before it is read.
+    `start` is at least the `growth` of the text, so that nothing is overwritten before it is read.
 
     `places`, `counts` and `depths` are a stack: the position of each open run of braces, how many braces of it are
     still open, and how deep templates are nested in it. A run that is never closed stays unchanged, and so does
