@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
+from html import unescape
 from typing import NamedTuple
 
 from esdedup.text.folded_names import fold
@@ -19,10 +20,13 @@ KEPT, LEFT_OUT, ADDED = "=", "-", "+"
 _MARKUP = "markup"
 
 _SPACELESS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
-_WORD = re.compile(rf"[{_SPACELESS}]|[^\W{_SPACELESS}]+|(?m:^)[*#:;]+|'{{2,}}|={{2,}}|\[\[|\]\]|{{{{|}}}}|[^\w\s]")
-_NEVER = re.compile(r"'{2,}|={2,}|\[\[|\]\]|\{\{|\}\}")  # marks that are never kept
+_WORD = re.compile(
+    rf"[{_SPACELESS}]|[^\W{_SPACELESS}]+|(?m:^)[*#:;]+|'{{2,}}|={{2,}}|\[\[|\]\]|{{{{|}}}}|&#?\w+;|[^\w\s]"
+)
+_NEVER = re.compile(r"'{2,}|={2,}|\[\[|\]\]|\{\{|\}\}|&nbsp;|&#160;")  # marks that are never kept
 _HOLE = re.compile("[\U000e0100-\U000e01ef]")  # invisible signs that tell holes apart
 _SURE = 3  # equal words after which two places are taken for the same
+_PARTS = 8  # of one word
 _FAR = 60  # words that a cleaner may add in one place
 _CLOSED = {"{{": "}}", "[[": "]]", "{|": "|}"}
 _WHOLE = {name for name, kind in TAGS.items() if kind in (DROP, FORMULA, TABLE)}
@@ -59,7 +63,7 @@ def runs(page: str, cleaned: str, names: Names) -> list[Run]:
     words = list(_WORD.finditer(page))
     open_to = [at for at, word in enumerate(words) if not _is_gone(page, word, _at(spans, word.start()))]
     theirs = _WORD.findall(_HOLE.sub("", cleaned))
-    kept = {open_to[at]: there for at, there in _aligned([words[at][0] for at in open_to], theirs)}
+    kept = {open_to[at]: there for at, there in _aligned([unescape(words[at][0]) for at in open_to], theirs)}
     shown = [words[at].start() for at in sorted(kept)]
     spans = _outermost([*(span for span in _sections(page) if not _stays(span, words, shown)), *constructs])
     head = page[: words[0].start()] if words else page
@@ -115,6 +119,12 @@ def _aligned(ours: list[str], theirs: list[str]) -> Iterator[tuple[int, int]]:
             yield at, there
             at, there = at + 1, there + 1
             continue
+        if theirs[there].startswith(ours[at]):
+            end = _parts_end(ours, at, theirs[there])
+            yield from ((part, there) for part in range(at, end))
+            if end > at:
+                at, there = end, there + 1
+                continue
         best: tuple[int, int, int] | None = None
         for beyond in range(there, min(there + _FAR, len(theirs))):
             known = places.get(tuple(theirs[beyond : beyond + _SURE]), [])
@@ -126,6 +136,18 @@ def _aligned(ours: list[str], theirs: list[str]) -> Iterator[tuple[int, int]]:
             there += 1  # what stands only there
             continue
         _, at, there = best
+
+
+def _parts_end(ours: list[str], at: int, word: str) -> int:
+    """Return where the words end that make up `word`, as in `[[mill]]s` or `H<sub>2</sub>O`; `at` if none do."""
+    joined = ""
+    for end in range(at, min(at + _PARTS, len(ours))):
+        joined += ours[end]
+        if joined == word:
+            return end + 1
+        if not word.startswith(joined):
+            break
+    return at
 
 
 def marked(found: list[Run]) -> str:

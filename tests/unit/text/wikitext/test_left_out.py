@@ -54,6 +54,8 @@ def shown(page: str) -> str:
             "[-==-] Sources [-==-]\nThe mills of this valley are described in a [-[[-]chronicle[-]]-] "
             "that a miller wrote in his old age.",
         ),
+        ("Two [[mill]]s of H<sub>2</sub>O.", "Two [-[[-]mill[-]]-]s of H[-<sub>-](tag sub)2[-</sub>-](tag sub)O."),
+        ("Four&nbsp;mills &amp; more.", "Four[-&nbsp;-]mills &amp; more."),
         ("The <x>old mill</x> stands.", "The [-<x>-](tag x)old mill[-</x>-](tag x) stands."),
         (
             "The <proof>a -> {b} : c</proof> stands <here>.",
