@@ -259,7 +259,7 @@ def _reason(page: str, begin: int, end: int, mark: str, names: Names) -> _Span:
     title = _NAME.match(page, begin + 2)
     name = " ".join(title[0].split()) if title else ""
     if mark == "}}":
-        known = names.patterns(name) is not None
+        known = names.patterns(name.partition(":")[0]) is not None
         return _Span(begin, end, f"template {name}" if known else f"template {name}: not known", not known)
     if names.drops_link(name):
         return _Span(begin, end, "file, category or other language", True)
