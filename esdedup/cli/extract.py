@@ -30,7 +30,10 @@ _OF_TOKENS = ("normalize", "shingle", "hash_bits", "seed", "signer", "bands", "r
     "--page", metavar="TITLE", help="Print the page with this title or id, instead of writing a file.", panel=OUTPUT
 )
 @click.option(
-    "--dropped", is_flag=True, panel=OUTPUT, help="With --page: also what is left out, marked, and why it is left out."
+    "--dropped",
+    is_flag=True,
+    panel=OUTPUT,
+    help="Print what is left out and why: marked in the text with --page, otherwise counts.",
 )
 @json_option
 @source_options
@@ -48,18 +51,20 @@ def extract(
     Example:
       esdedup extract enwiki-latest-pages-articles.xml.bz2 -o enwiki.jsonl.zst
     """
-    from esdedup.cli.show import extracted_text
+    from esdedup.cli.show import extracted_text, left_out_text
     from esdedup.files import compact_json
-    from esdedup.jobs.page_view import page_text
+    from esdedup.jobs.page_view import left_out, page_text
 
-    if page is not None:
+    if page is not None or dropped:
+        name = "--dropped" if page is None else "--page"
         if out is not None or as_json or options["sentences"]:
-            raise click.UsageError("--page prints one page as text; omit --out, --sentences and --json")
+            raise click.UsageError(f"{name} prints text; omit --out, --sentences and --json")
         read = {name: value for name, value in options.items() if name not in ("sentences", "keep_going", "quiet")}
-        click.echo(page_text(sources, page, read, dropped=dropped))
+        if page is None:
+            click.echo(left_out_text(*left_out(sources, read)))
+        else:
+            click.echo(page_text(sources, page, read, dropped=dropped))
         return
-    if dropped:
-        raise click.UsageError("--dropped applies to one page; name it with --page")
     if out is None:
         raise click.UsageError("Missing option '--out'; for example --out found.jsonl, or --page TITLE")
     if str(out) == "-":

@@ -22,6 +22,7 @@ from esdedup.api.results import (
     Written,
 )
 from esdedup.jobs.accounting import COMPARED_OR_NOT
+from esdedup.jobs.page_view import LeftOut
 from esdedup.matching.verify.compare import diff_words
 from esdedup.output.overlap import COMMON
 from esdedup.output.record_counts import in_words
@@ -29,6 +30,7 @@ from esdedup.output.skips import in_words as meaning
 
 _WIDTH = 100
 _SHOWN = 10
+_MOST = 50  # reasons
 _CONTEXT = 4  # words
 _FILES = (
     "clusters.jsonl",
@@ -82,6 +84,16 @@ def extracted_text(done: Extracted) -> str:
     rows, name = (done["documents"], "documents") if "documents" in done else (done["sentences"], "sentences")
     lines = [f"{rows:,} {name} written to {printable(done['file'])}"]
     return "\n".join([*lines, *_skipped_lines(done["skipped"])])
+
+
+def left_out_text(pages: int, found: Sequence[LeftOut]) -> str:
+    """What is left out of pages, the most first."""
+    lines = [f"{one.characters:>12,}  {one.times:>9,}  {printable(one.why)}" for one in found[:_MOST]]
+    if len(found) > _MOST:
+        rest = found[_MOST:]
+        times, characters = sum(one.times for one in rest), sum(one.characters for one in rest)
+        lines.append(f"{characters:>12,}  {times:>9,}  {len(rest):,} other reasons")
+    return "\n".join([f"left out of {pages:,} documents:", f"{'characters':>12}  {'times':>9}  what", *lines])
 
 
 def _skipped_lines(skipped: Mapping[str, int]) -> list[str]:

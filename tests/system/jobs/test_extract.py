@@ -177,7 +177,7 @@ def test_a_page_is_shown_with_what_is_left_out(tmp_path: Path) -> None:
     assert command("extract", source, "--page", "1", cwd=tmp_path).stdout == "The mill stands.\n"
     for arguments, said in (
         (["--page", "Mil"], "no page 'Mil' among those that are read; did you mean 'Mill'?"),
-        (["--dropped"], "--dropped applies to one page; name it with --page"),
+        (["--dropped", "-o", "x.txt"], "--dropped prints text; omit --out, --sentences and --json"),
         (["--page", "Mill", "-o", "x.txt"], "omit --out, --sentences and --json"),
         ([], "Missing option '--out'; for example --out found.jsonl, or --page TITLE"),
         (["-o", "x"], "the name does not say a format; give a name that ends in .jsonl or .txt"),
@@ -186,6 +186,26 @@ def test_a_page_is_shown_with_what_is_left_out(tmp_path: Path) -> None:
         assert wrong.returncode in (1, 2)
         assert said in wrong.stderr
         assert wrong.stderr.count("\n") == 1
+
+
+def test_what_is_left_out_is_counted(tmp_path: Path) -> None:
+    texts = [
+        "The '''mill'''<ref>A book.</ref> stands.\n== See also ==\n* [[River]]",
+        "A mill.<ref>More.</ref> {{box}}\n== See also ==\n* [[Wheel]]",
+    ]
+    source = dump(tmp_path / "wiki.xml", {f"Mill {number}": [(_TIME, [text])] for number, text in enumerate(texts)})
+    found = command("extract", source, "--dropped", cwd=tmp_path)
+    assert (found.returncode, found.stderr) == (0, "")
+    assert found.stdout.splitlines() == [
+        "left out of 2 documents:",
+        "  characters      times  what",
+        "          52          2  section See also",
+        "          32          2  note",
+        "           8          1  template box: not known",
+        "           6          2  markup",
+    ]
+    (tmp_path / "plain.txt").write_text("A mill stands here.\n", "utf-8")
+    assert command("extract", tmp_path / "plain.txt", "--dropped", cwd=tmp_path).stdout.startswith("left out of 1 ")
 
 
 def test_lines_are_printed(wiki: Path, tmp_path: Path) -> None:
