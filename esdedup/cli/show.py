@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import esdedup
 from esdedup.api.results import (
@@ -22,11 +22,13 @@ from esdedup.api.results import (
     Written,
 )
 from esdedup.jobs.accounting import COMPARED_OR_NOT
-from esdedup.jobs.page_view import LeftOut
 from esdedup.matching.verify.compare import diff_words
 from esdedup.output.overlap import COMMON
 from esdedup.output.record_counts import in_words
 from esdedup.output.skips import in_words as meaning
+
+if TYPE_CHECKING:
+    from esdedup.jobs.page_view import LeftOut
 
 _WIDTH = 100
 _SHOWN = 10

@@ -11,8 +11,9 @@ from mwparserfromhell import nodes
 from esdedup.text.folded_names import fold
 from esdedup.text.wikitext import rules
 from esdedup.text.wikitext.formula import formula_text
-from esdedup.text.wikitext.plain_lines import COMMENT, GONE, SOFT, SPLIT, hole, protect
+from esdedup.text.wikitext.plain_lines import COMMENT, GONE, HOLE, SOFT, SPLIT, hole, protect
 from esdedup.text.wikitext.rules import TAGS, Names
+from esdedup.text.wikitext.template_pass import GROWTH
 from esdedup.text.wikitext.templates.patterns import fill
 from esdedup.text.wikitext.unknown_tags import CODE, PARAGRAPHS, kind_of
 
@@ -51,11 +52,20 @@ def _template(node: nodes.Template, names: Names) -> str:
     if patterns is None:
         return hole(str(node)[2:-2])
     arguments = {"1": first.strip(_BLANK)} if colon else {}
+    size = _size(f"{{{{{title}{colon}{first}}}}}")
     for parameter in node.params:
         name = fold(str(parameter.name))
-        value = flatten(parameter.value, names).replace(COMMENT, "").strip(_BLANK)
+        given = flatten(parameter.value, names).replace(COMMENT, "")
+        size += _size(f"|{given}") + (len(str(parameter.name).encode()) + 1) * parameter.showkey
+        value = given.strip(_BLANK)
         arguments[name] = value.replace("|", protect("|")).replace("=", protect("="))
-    return fill(patterns, arguments, SPLIT) or GONE
+    filled = fill(patterns, arguments, SPLIT)
+    return hole(str(node)[2:-2]) if _size(filled) > size + GROWTH else filled or GONE
+
+
+def _size(flat: str) -> int:
+    """Return the bytes of flat wikitext; marks have one."""
+    return len(flat.replace(HOLE, "?").encode("utf-8", "surrogateescape"))
 
 
 def _comment(node: nodes.Comment, names: Names) -> str:

@@ -117,27 +117,43 @@ def _merged_holes(text: Bytes, i: int, end: int) -> tuple[int, int]:
 
 @compiled
 def _following(text: Bytes, i: int, end: int) -> int:
-    """Return the next byte that is visible, or -1."""
+    """Return the next visible character, or only a byte of it if it has not three; -1 if there is none."""
     while i < end:
         kind = _CLASS[text[i]]
         if kind != _WHITE and kind != _GONE and kind != _QUOTE:
-            return int(text[i])
+            return _three_bytes(text, i) if i + 2 < end else int(text[i])
         i += 1
     return -1
 
 
 @compiled
+def _three_bytes(text: Bytes, i: int) -> int:
+    """Return the character at text[i], if it has three bytes, as those of Chinese and Japanese; else its first byte."""
+    if text[i] < 0xE0 or text[i] >= 0xF0:
+        return int(text[i])
+    return (int(text[i]) & 15) << 12 | (int(text[i + 1]) & 63) << 6 | (int(text[i + 2]) & 63)
+
+
+@compiled
+def _is_spaceless(code: int) -> bool:
+    """Return whether a character is a letter of Chinese or Japanese."""
+    return (code >= 0x3041 and code < 0x3100 and code != 0x30FB) or (code >= 0x3400 and code < 0xA000)
+
+
+@compiled
 def _in_sentence(out: Bytes, begin: int, o: int, spaced: bool, following: int) -> bool:
-    """Return whether a reader would see something between out[begin:o] and the byte `following`.
+    """Return whether a reader would see something between out[begin:o] and the character `following`.
 
     What is not separated by a space, follows the end of a sentence or ends a line is most often a note or a sign of
-    maintenance.
+    maintenance. Letters of Chinese and Japanese have no spaces between them.
     """
     if o == begin:
         return following == 44 or (following >= 97 and following <= 122)
     last = out[o - 1]
     if last == 40 or last == 91 or last == 34:
         return following != 41 and following != 93 and following != 34
+    if not spaced and _is_spaceless(following):
+        return o >= begin + 3 and _is_spaceless(_three_bytes(out, o - 3))
     if not spaced or following < 0:
         return False
     ended = last == 46 or last == 33 or last == 63

@@ -35,6 +35,7 @@ _WHITE = re.compile(r"[ \t\v\f\r\xa0]+")
 _HOLES = re.compile(rf"{HOLE}(..)(?:[ {GONE}]*{HOLE}(..))*")
 _INVISIBLE = f" {GONE}"
 _INVISIBLE_MARKS = re.compile(rf"{HOLE}..|[\udc80-\udcff']")
+_SPACELESS = re.compile("[\u3041-\u30fa\u30fc-\u30ff\u3400-\u9fff]")
 _SMALL = re.compile("[a-zß-öø-ÿά-ώа-џ]")
 _QUOTES = re.compile(rb"(''+)")
 
@@ -226,6 +227,8 @@ def _in_sentence(before: str, following: str) -> bool:
         return following == "," or "a" <= following <= "z"
     if last in '(["':
         return following not in (")", "]", '"')
+    if not before.endswith(" ") and _SPACELESS.match(following):
+        return bool(_SPACELESS.match(last))
     if not before.endswith(" ") or not following:
         return False
     return last not in ".!?" or "a" <= following <= "z"

@@ -12,7 +12,7 @@ from esdedup.text.wikitext.marks import GONE
 from esdedup.text.wikitext.templates.program import fill, read_arguments
 from esdedup.text.word_table import ABSENT, find
 
-_GROWTH = constant(24)
+GROWTH = constant(24)
 """So many bytes more than its wikitext may a template have as text; if it has more, it is a hole. Without a limit, a
 page could become as long as its author likes.
 """
@@ -27,7 +27,7 @@ def growth(text: Bytes, start: int, end: int) -> int:
     braces = 0
     for i in range(start, end):
         braces += text[i] == 123
-    return braces // 2 * _GROWTH
+    return braces // 2 * GROWTH
 
 
 @compiled
@@ -135,7 +135,7 @@ def strip_templates(
                 elif depths[top - 1] > _DEEPEST:
                     o = write_hole(text, content, o, text, begin)
                 else:
-                    room = o + closed - begin + _GROWTH
+                    room = o + closed - begin + GROWTH
                     o = _shown(text, content, o, begin, room, keys, values, letters, code, arguments, spare)
                 if counts[top - 1] < 2:
                     top -= 1

@@ -19,6 +19,7 @@ SIZE = 100_000
 CLEANER = FastCleaner(Names())
 
 OPENERS = ["[[a|", "<ref>", "{|", "\n{|\n", "<math>", "<!--", "{{{a|", "{{", "[http://a ", "<b>", "<nowiki>"]
+OPENERS += ["<wheel>", "<wheel ", "== Notes ==\n", ":a\n", "<math>{"]
 REPEATED = [
     *OPENERS,
     *("{{[[", "<ref>{{", "<table>\n{|\n[[a|", "[[File:a|", "[[[", "<ref ", '<ref name="', "</", "<!-- --> "),
@@ -27,6 +28,11 @@ REPEATED = [
 PAGES = {
     **{f"repeated {opener!r}": opener * (SIZE // len(opener)) for opener in REPEATED},
     **{f"single {opener!r}": opener + "x " * (SIZE // 2) for opener in OPENERS},
+    "unknown tags, open": "".join(f"<x{number}>" for number in range(SIZE // 7)),
+    "unknown tags, nested": "<x>a b c " * (SIZE // 12) + "</x>" * (SIZE // 12),
+    "different unknown tags, nested": "".join(f"<x{number}>a b c " for number in range(SIZE // 12))
+    + "".join(f"</x{number}>" for number in reversed(range(SIZE // 12))),
+    "dropped headings, nested": "".join(f"\n{'=' * level}Notes{'=' * level}" for level in range(1, 7)) * (SIZE // 60),
     "nested templates, open": "{{" * SIZE,
     "nested templates, closed": "{{" * SIZE + "}}" * SIZE,
     "spaced templates, closed": "{{ " * SIZE + "}} " * SIZE,
@@ -53,7 +59,24 @@ MARKUP = st.sampled_from(
         *("{{", "}}", "{{{", "}}}", "[[", "]]", "[", "]", "|", "{|", "|}", "\n", "\n\n", "<ref>", "</ref>", "<ref/>"),
         *("<!--", "-->", "'''", "''", "'", "==", "=", "*", "#", ":", ";", "<nowiki>", "</nowiki>", "<table>", "a"),
         *("</table>", "<b>", "<br>", "&amp;", "&#39;", "&nbsp;", "__NOTOC__", "[http://a ", "File:", "de:", " "),
-        *("<pre>", "</pre>", "----", "See also", "é", "水", "\u200f", "\0", "_", "<noinclude>"),
+        *(
+            "<pre>",
+            "</pre>",
+            "<wheel>",
+            "</wheel>",
+            "<wheel/>",
+            "<math>",
+            "</math>",
+            "x^{a_b}",
+            "----",
+            "See also",
+            "é",
+            "水",
+            "\u200f",
+            "\0",
+            "_",
+            "<noinclude>",
+        ),
     ]
 )
 PAGE = st.lists(st.one_of(MARKUP, st.text(max_size=5)), max_size=40).map("".join)
