@@ -200,7 +200,7 @@ def test_what_is_left_out_is_counted(tmp_path: Path) -> None:
         "left out of 2 documents:",
         "  characters      times  what",
         "          52          2  section See also",
-        "          32          2  note",
+        "          36          2  note",
         "           8          1  template box: not known",
         "           6          2  markup",
     ]
