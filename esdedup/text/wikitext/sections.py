@@ -1,7 +1,7 @@
-"""Headings, and the sections that are dropped for their headings, such as *See also*, *Literature* or *Notes*.
+"""Headings, and the sections that are dropped for their headings, such as *See also*, *Literatur* or *Notes*.
 
-Such a section stays if it is prose: the culture of a country has literature too. Lists and short lines are not prose,
-and neither are lines with many digits, which are titles of books.
+Such a section stays if it is prose: below *Literatur* may stand the literature of a country, not a list of books. Lists
+and short lines are not prose, and neither are lines with many digits, which are titles of books.
 """
 
 from __future__ import annotations

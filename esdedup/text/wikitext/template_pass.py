@@ -25,8 +25,8 @@ _DEEPEST = 8
 def growth(text: Bytes, start: int, end: int) -> int:
     """Return by how many bytes at most text[start:end] is longer with its templates as text."""
     braces = 0
-    for i in range(start, end):
-        braces += text[i] == 123
+    for byte in text[start:end]:
+        braces += byte == 123
     return braces // 2 * GROWTH
 
 
