@@ -39,10 +39,12 @@ from esdedup.text.sentences.language_words import (
     STOP_IS_COMMA,
 )
 from esdedup.text.sentences.letters import (
+    CLASSES,
     CLOSE,
     DIGIT,
     ELLIPSIS,
     END,
+    LETTER,
     LINE,
     LOWER,
     MARK,
@@ -64,9 +66,10 @@ _QUOTED = 200  # bytes between such brackets inside which no sentence ends
 _NESTED = 64
 
 _PLAIN = np.zeros(256, np.uint8)
-"""ASCII that cannot end a sentence: 2 for letters, 1 for other characters."""
-_PLAIN[:0x80] = [1 + chr(byte).isalpha() for byte in range(0x80)]
-_PLAIN[list(b'\n\r\v\f.!?:;"')] = 0
+"""By byte: 2 for letters of ASCII, 1 for other characters of ASCII at which no sentence ends, 0 for all others."""
+_PLAIN[:0x80] = np.where(np.isin(CLASSES[:0x80], (LINE, STOP, END, WIDE, ELLIPSIS)), 0, 1)
+_PLAIN[:0x80] += np.isin(CLASSES[:0x80], (UPPER, LOWER, LETTER))
+_PLAIN[[_COLON, _SEMICOLON, _STRAIGHT]] = 0
 
 
 class _Run(NamedTuple):

@@ -23,7 +23,7 @@ _SPACELESS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\
 _WORD = re.compile(
     rf"[{_SPACELESS}]|[^\W{_SPACELESS}]+|(?m:^)[*#:;]+|'{{2,}}|={{2,}}|\[\[|\]\]|{{{{|}}}}|&#?\w+;|[^\w\s]"
 )
-_NEVER = re.compile(r"'{2,}|={2,}|\[\[|\]\]|\{\{|\}\}|&nbsp;|&#160;")  # marks that are never kept
+_NEVER = re.compile(r"'{2,}|={2,}|\[\[|\]\]|\{\{|\}\}")  # marks that are never kept
 _HOLE = re.compile("[\U000e0100-\U000e01ef]")  # invisible signs that tell holes apart
 _SURE = 3  # equal words after which two places are taken for the same
 _PARTS = 8  # of one word
@@ -102,7 +102,10 @@ def _is_gone(page: str, word: re.Match[str], span: _Span | None) -> bool:
     """Whether a word cannot be kept: in a construct that is left out as a whole, or a mark."""
     begins_line = word.start() == 0 or page[word.start() - 1] == "\n"
     return (
-        (span is not None and span.whole) or bool(_NEVER.fullmatch(word[0])) or (begins_line and word[0][0] in "*#:;")
+        (span is not None and span.whole)
+        or bool(_NEVER.fullmatch(word[0]))
+        or unescape(word[0]).isspace()
+        or (begins_line and word[0][0] in "*#:;")
     )
 
 

@@ -156,8 +156,7 @@ def _in_sentence(out: Bytes, begin: int, o: int, spaced: bool, following: int) -
         return o >= begin + 3 and _is_spaceless(_three_bytes(out, o - 3))
     if not spaced or following < 0:
         return False
-    ended = last == 46 or last == 33 or last == 63
-    return not (ended and (following < 97 or following > 122))
+    return not (ends_sentence(out, o) and (following < 97 or following > 122))
 
 
 @compiled

@@ -76,7 +76,7 @@ def plain_text(flat: str, quotes: bool) -> str:
             before = len(blocks)
             _append_block(blocks, _line_text(heading[2], quotes))
             if fold("\n\n".join(blocks[before:]).removesuffix(":")) in SECTIONS and not _is_prose(
-                lines[number + 1 :], len(heading[1])
+                lines, number + 1, len(heading[1])
             ):
                 del blocks[before:]
                 dropped_level = len(heading[1])
@@ -124,10 +124,13 @@ def _sentence_goes_on(lines: list[str], number: int) -> tuple[int, bool]:
     return len(lines), False
 
 
-def _is_prose(lines: list[str], level: int) -> bool:
-    """Return whether a section with these lines, below a heading of a level, is more prose than not."""
+def _is_prose(lines: list[str], number: int, level: int) -> bool:
+    """Return whether the section whose first line has this number, below a heading of a level, is more prose than
+    not.
+    """
     prose = other = 0
-    for line in lines:
+    for at in range(number, len(lines)):
+        line = lines[at]
         heading = _HEADING.fullmatch(line)
         if heading and len(heading[1]) <= level:
             break

@@ -10,16 +10,14 @@ from esdedup.columns.kernels import compiled, constant
 from esdedup.text.wikitext.lookup import Bytes
 from esdedup.text.wikitext.marks import GONE, HOLE, SPLIT
 
-SHORTEST = 80
+SHORTEST = constant(80)
 """A line of prose has at least so many bytes without its marks."""
 
-SPACES = 3
+SPACES = constant(3)
 """It has at least so many spaces, or letters of a language that is written without."""
 
-DIGITS = 25
+DIGITS = constant(25)
 """It has at most one digit in so many bytes."""
-
-_SHORTEST, _SPACES, _DIGITS = constant(SHORTEST), constant(SPACES), constant(DIGITS)
 
 
 @compiled
@@ -63,7 +61,7 @@ def _line(text: Bytes, start: int, end: int) -> tuple[int, bool]:
             digits += byte >= 48 and byte <= 57
             spaces += byte >= 0xE3
     item = first == 42 or first == 35 or first == 58 or first == 59 or first == 124 or first == 123
-    return seen, not item and seen >= _SHORTEST and spaces >= _SPACES and digits * _DIGITS < seen
+    return seen, not item and seen >= SHORTEST and spaces >= SPACES and digits * DIGITS < seen
 
 
 @compiled

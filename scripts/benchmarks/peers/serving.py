@@ -51,6 +51,11 @@ def shingles(text: str) -> list[str]:
     return [text[start : start + SHINGLE] for start in range(max(1, len(text) - SHINGLE + 1))]
 
 
+def strings(texts: Any) -> Arrays:
+    """Texts, or lists of texts, as an answer."""
+    return {"texts": np.frombuffer(json.dumps(texts).encode(), np.uint8)}
+
+
 def clusters(neighbours: Sequence[Sequence[int]]) -> Arrays:
     """Clusters of texts from the list of neighbours of each, and the pairs that these lists hold."""
     count = len(neighbours)

@@ -1,18 +1,15 @@
 """sentencex, pysbd and syntok: the sentences of each text."""
 
-import json
 from collections.abc import Callable
 
-import numpy as np
 import pysbd
 import sentencex
 import syntok.segmenter
-from serving import Arrays, serve
+from serving import Arrays, serve, strings
 
 
 def split(texts: list[str], library: str, lang: str) -> Arrays:
-    sentences = list(map(_splitter(library, lang), texts))
-    return {"texts": np.frombuffer(json.dumps(sentences).encode(), np.uint8)}
+    return strings(list(map(_splitter(library, lang), texts)))
 
 
 def _splitter(library: str, lang: str) -> Callable[[str], list[str]]:

@@ -9,8 +9,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
-from serving import Arrays, serve
+from serving import Arrays, serve, strings
 
 _WIKIEXTRACTOR = "wikiextractor.WikiExtractor {file} -o {folder}/pages --json --processes 1 --quiet"
 
@@ -24,14 +23,14 @@ def wikiextractor(texts: list[str], dump: str) -> Arrays:
         seconds = whole - start
         files = sorted(path for path in Path(folder, "pages").rglob("*") if path.is_file())
         pages = [json.loads(line)["text"] for path in files for line in path.read_text("utf-8").splitlines()]
-    return _answer(seconds, [page.replace("\n", "\n\n") for page in pages])
+    return {"seconds": seconds, **strings([page.replace("\n", "\n\n") for page in pages])}
 
 
 def segment_wiki(texts: list[str], dump: str) -> Arrays:
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "pages.json.gz"
         seconds = _run(f"gensim.scripts.segment_wiki -f {dump} -o {out} -w 1 -m 0")
-        return _answer(seconds, list(_pages(out)))
+        return {"seconds": seconds, **strings(list(_pages(out)))}
 
 
 def _pages(path: Path) -> Iterator[str]:
@@ -44,10 +43,6 @@ def _run(command: str) -> float:
     began = time.perf_counter()
     subprocess.run([sys.executable, "-m", *command.split()], check=True, stdout=subprocess.DEVNULL)
     return time.perf_counter() - began
-
-
-def _answer(seconds: float, pages: list[str]) -> Arrays:
-    return {"seconds": seconds, "texts": np.frombuffer(json.dumps(pages).encode(), np.uint8)}
 
 
 serve({"wikiextractor": wikiextractor, "segment_wiki": segment_wiki})

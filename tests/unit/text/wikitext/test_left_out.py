@@ -56,6 +56,7 @@ def shown(page: str) -> str:
         ),
         ("Two [[mill]]s of H<sub>2</sub>O.", "Two [-[[-]mill[-]]-]s of H[-<sub>-](tag sub)2[-</sub>-](tag sub)O."),
         ("Four&nbsp;mills &amp; more.", "Four[-&nbsp;-]mills &amp; more."),
+        ("Four&thinsp;mills.", "Four[-&thinsp;-]mills."),
         ("The <x>old mill</x> stands.", "The [-<x>-](tag x)old mill[-</x>-](tag x) stands."),
         (
             "The <proof>a -> {b} : c</proof> stands <here>.",
