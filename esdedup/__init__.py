@@ -1,7 +1,7 @@
 """Find copied and near-duplicate sentences in large text collections.
 
-Change a store: `run`, `index`, `scan`, `add`, `remove`, `drop`. Ask it: `status`, `similar`, `suggest`, `explain`,
-`clusters`, `overlap`. What clusters mean: `drift`, `templates`, `fill`, `lineage`. Deduplicate: `dedupe`,
+Change a store: `run`, `index`, `scan`, `add`, `remove`, `doctor`, `drop`. Ask it: `status`, `similar`, `suggest`,
+`explain`, `clusters`, `overlap`. What clusters mean: `drift`, `templates`, `fill`, `lineage`. Deduplicate: `dedupe`,
 `cluster_texts`. Quality: `plan`, `evaluate`, `report`. `extract` takes the text out of sources, `split` cuts it into
 sentences. `open_store` opens a store for many questions. `sample` makes small sets of data to try them on.
 
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from esdedup._version import __version__ as __version__
 from esdedup.api.asking import clusters, explain, overlap, similar, suggest
-from esdedup.api.changing import add, drop, index, remove, run, scan, status
+from esdedup.api.changing import add, doctor, drop, index, remove, run, scan, status
 from esdedup.api.cluster_meaning import drift, fill, lineage, templates
 from esdedup.api.deduplicating import cluster_texts, dedupe
 from esdedup.api.quality import evaluate, plan, report
@@ -31,6 +31,7 @@ __all__ = [
     "cluster_texts",
     "clusters",
     "dedupe",
+    "doctor",
     "drift",
     "drop",
     "evaluate",

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from esdedup.errors import EsdedupError
+
 
 def user_cache() -> Path:
     """Return the user's folder for data that can be made again. Raises `RuntimeError` for a user without a home."""
@@ -63,5 +65,11 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 
 def compact_json(value: Any) -> str:
-    """Return JSON in one line, without spaces, and without escaping non-ASCII characters."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    """Return JSON in one line, without spaces, and without escaping non-ASCII characters.
+
+    Raise `EsdedupError` for a number that JSON does not have, which only a damaged store can contain.
+    """
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except ValueError as error:
+        raise EsdedupError("a number in the results is infinite or undefined; scan the store again") from error

@@ -19,12 +19,20 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-def parse_memory(text: str) -> int:
+def parse_memory(text: str, name: str = "memory") -> int:
     """Return the bytes of `1GiB`, `512MB` or `800m`. Raises `SettingsError` for anything else."""
     match = re.fullmatch(r"\s*([0-9]{1,18}(?:\.[0-9]+)?)\s*([kmg]?i?)b?\s*", text.lower())
     if match is None or match[2] not in _BYTE_UNITS:
-        raise SettingsError(f"memory is {shown_value(text)}; write it as 512MiB, 1GiB or 2GB")
+        raise SettingsError(f"{name} is {shown_value(text)}; write it as 512MiB, 1GiB or 2GB")
     return int(float(match[1]) * _BYTE_UNITS[match[2]])
+
+
+def memory_in_words(size: int) -> str:
+    """Return a size as `parse_memory` reads it."""
+    for unit, power in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
+        if size and size % 2**power == 0:
+            return f"{size >> power}{unit}"
+    return str(size)
 
 
 @dataclass(frozen=True)

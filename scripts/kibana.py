@@ -179,7 +179,8 @@ def _dashboard(prefix: str) -> Json:
         _lens(members, *_cluster_sizes(), place=(0, 5, 24, 13)),
         _lens(members, *_kinds_over_size(), place=(24, 5, 24, 13)),
         _lens(members, *_kinds(), place=(0, 18, 16, 13)),
-        _lens(members, *_articles(), place=(16, 18, 32, 13)),
+        _lens(members, *_articles(), place=(16, 18, 16, 13)),
+        _lens(_view_id(prefix, "clusters"), *_together(), place=(32, 18, 16, 13)),
         _found("contradictions", "Contradictions", _contradictions_search_id(prefix), place=(0, 31, 48, 15)),
         _found("sentences", "Clusters and their sentences", _clusters_search_id(prefix), place=(0, 46, 48, 22)),
     ):
@@ -299,13 +300,24 @@ def _kinds() -> Chart:
 
 def _articles() -> Chart:
     columns = {"title": _terms("title", "Article", 50), "clusters": _clusters(), "sentences": _sentences()}
-    table = {
-        "layerId": "articles",
+    return "articles", "Articles that share most", "lnsDatatable", _rows("articles", columns), columns
+
+
+def _together() -> Chart:
+    """The articles of clusters: of those of one article, if the dashboard is filtered by it."""
+    columns = {"title": _terms("titles", "Article", 50), "clusters": _column(
+        "Clusters", "count", "___records___", "number", "ratio", bucket=False, emptyAsNull=False
+    )}  # fmt: skip
+    return "together", "Articles in the same clusters", "lnsDatatable", _rows("together", columns), columns
+
+
+def _rows(layer: str, columns: Json) -> Json:
+    return {
+        "layerId": layer,
         "layerType": "data",
         "columns": [{"columnId": name} for name in columns],
         "paging": {"enabled": True, "size": 10},
     }
-    return "articles", "Articles that share most", "lnsDatatable", table, columns
 
 
 def _bars(layer: str, series: str, x: str, split: str | None = None, **more: Any) -> Json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-from esdedup.api.results import Added, Indexed, Removed, Status, Summary
+from esdedup.api.results import Added, Examined, Indexed, Removed, Status, Summary
 from esdedup.api.sources import Address
 from esdedup.api.table_sources import named_sources
 
@@ -250,6 +250,29 @@ def status(*, store: Address) -> Status:
     from esdedup.jobs import verbs
 
     return Status.of(verbs.status(store=store))
+
+
+def doctor(*, store: Address, repair: bool = False, quiet: bool = True, **options: Unpack[ResourceOptions]) -> Examined:
+    """Check everything that a store promises.
+
+    Args:
+        store: Address of the store.
+        repair: Mend what can be: sign again, make lost indices and results again, delete what was left over.
+        quiet: No progress bars.
+        **options: Options of resources.
+
+    Returns:
+        The checks, each with what is wrong and what mends it.
+
+    Raises:
+        StoreError: A server cannot be reached.
+
+    Example:
+        >>> esdedup.doctor(store="news.duckdb").problems  # doctest: +SKIP
+    """
+    from esdedup.jobs import doctor as jobs
+
+    return Examined.of(jobs.doctor(store=store, repair=repair, quiet=quiet, **options))
 
 
 def drop(*, store: Address) -> None:

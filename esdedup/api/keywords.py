@@ -21,6 +21,10 @@ class ReadingOptions(TypedDict, total=False):
     part: str | None
     """Load one of N parts, each on its own machine: by page id, or line, modulo N."""
 
+    max_text: int | None
+    """Skip texts larger than SIZE, and lines or cells that hold them (they are not compared). Default: 64MiB, at
+    most 1/16 of the memory."""
+
     contributors: bool | None
     """Keep the contributor of each revision. Only with format "wikipedia". Default: True."""
 

@@ -197,6 +197,16 @@ class Removed(Result, job_answers.Removed):
 
 
 @dataclass(frozen=True, repr=False)
+class Examined(Result, job_answers.Examined):
+    """The checks of a store."""
+
+    @property
+    def problems(self) -> list[dict[str, Any]]:
+        """The checks that found something which is not mended."""
+        return [check for check in self.checks if check["problem"] and not check["repaired"]]
+
+
+@dataclass(frozen=True, repr=False)
 class Status(Result, job_answers.Status):
     """What a store holds."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from importlib import import_module
@@ -15,6 +16,7 @@ from esdedup.cli.interrupts import INTERRUPTED, interruptible
 from esdedup.cli.layout import LAYOUT
 from esdedup.cli.wrong_usage import usage_message
 from esdedup.errors import EsdedupError
+from esdedup.terminal import printable
 
 _HOMES = {
     "run": "work",
@@ -24,6 +26,7 @@ _HOMES = {
     "add": "work",
     "remove": "upkeep",
     "status": "upkeep",
+    "doctor": "upkeep",
     "drop": "upkeep",
     "similar": "ask",
     "suggest": "ask",
@@ -89,7 +92,7 @@ fish: {_COMPLETION}=fish_source esdedup | source
 )  # fmt: skip
 @rich_click.version_option(__version__)
 @rich_click.command_panel("Find duplicates", commands=["run", "dedupe"])
-@rich_click.command_panel("Keep a store", commands=["index", "scan", "add", "remove", "status", "drop"])
+@rich_click.command_panel("Keep a store", commands=["index", "scan", "add", "remove", "status", "doctor", "drop"])
 @rich_click.command_panel("Ask a store", commands=["similar", "suggest", "explain", "clusters", "overlap"])
 @rich_click.command_panel("What clusters mean", commands=["drift", "templates", "fill", "lineage"])
 @rich_click.command_panel("Plain text", commands=["extract"])
@@ -101,6 +104,8 @@ def cli() -> None:
 
 def command() -> NoReturn:
     """The program `esdedup`."""
+    # rows are many small objects and no cycles: to look for garbage more often takes a tenth of the time of a command
+    gc.set_threshold(50_000, 20, 100)
     interruptible(main)
 
 
@@ -173,6 +178,5 @@ def _cause(error: Exception) -> str:
 
 
 def _say(message: str, code: int) -> int:
-    line = "".join(character if character.isprintable() else " " for character in message)
-    click.echo(f"esdedup: {' '.join(line.split())}", err=True)
+    click.echo(f"esdedup: {' '.join(printable(message).split())}", err=True)
     return code

@@ -14,6 +14,7 @@ from esdedup.cli.completion import complete_files
 from esdedup.cli.declared import verb_option
 from esdedup.cli.defaults import Command
 from esdedup.cli.shared_options import json_option, store_option, talk_options
+from esdedup.terminal import printable_lines
 
 _SELECTION = "Selection"
 _LIMIT = click.option(
@@ -91,10 +92,10 @@ def explain(a: str, b: str, store: str, as_json: bool, quiet: bool) -> None:
       esdedup explain 12:3 4071:0 --store found/store.duckdb
     """
     from esdedup.cli.show import explain_text
-    from esdedup.files import compact_json
+    from esdedup.terminal import json_line
 
     found = esdedup.explain(a, b, store=store)
-    click.echo(compact_json(found.to_dict()) if as_json else explain_text(found))
+    click.echo(json_line(found.to_dict()) if as_json else printable_lines(explain_text(found)))
 
 
 @click.command(cls=Command)
@@ -145,10 +146,10 @@ def clusters(store: str, as_json: bool, quiet: bool, **filters: Any) -> None:
       esdedup clusters --store found/store.duckdb --text "land use" --min-size 3
     """
     from esdedup.cli.show import cluster_text
-    from esdedup.files import compact_json
+    from esdedup.terminal import json_line
 
     for cluster in esdedup.clusters(store=store, **filters):
-        click.echo(compact_json(cluster.to_dict()) if as_json else cluster_text(cluster))
+        click.echo(json_line(cluster.to_dict()) if as_json else printable_lines(cluster_text(cluster)))
 
 
 @click.command(cls=Command)
@@ -179,7 +180,7 @@ def overlap(as_json: bool, quiet: bool, **options: Any) -> None:
 
 def _answer(rows: Sequence[Result], as_json: bool, text: Callable[[], str]) -> None:
     """Print rows as JSON Lines, or as text."""
-    from esdedup.files import compact_json
+    from esdedup.terminal import json_line
 
-    for line in (compact_json(row.to_dict()) for row in rows) if as_json else [text()]:
+    for line in (json_line(row.to_dict()) for row in rows) if as_json else [printable_lines(text())]:
         click.echo(line)

@@ -15,6 +15,7 @@ from esdedup.cli.declared import resource_options
 from esdedup.cli.defaults import Command
 from esdedup.cli.shared_options import OUTPUT, json_option, talk_options
 from esdedup.errors import EsdedupError, UsageError
+from esdedup.terminal import printable_lines
 
 if TYPE_CHECKING:
     from esdedup.demo.checking import Found
@@ -105,7 +106,7 @@ def _run(wiki: str, truth: Path, out: Path, as_json: bool, options: dict[str, An
     import esdedup
     from esdedup.cli.show import summary_text
     from esdedup.demo.checking import check
-    from esdedup.files import compact_json
+    from esdedup.terminal import json_line
 
     summary = esdedup.run(wiki, out=out, fresh=True, **options)
     store = out / "store.duckdb"
@@ -113,9 +114,9 @@ def _run(wiki: str, truth: Path, out: Path, as_json: bool, options: dict[str, An
         truth, (cluster.to_dict() for cluster in esdedup.clusters(store=store)), summary["settings"]["jaccard"]
     )
     if as_json:
-        click.echo(compact_json({"summary": summary.to_dict(), "found": asdict(found), "complete": found.complete}))
+        click.echo(json_line({"summary": summary.to_dict(), "found": asdict(found), "complete": found.complete}))
     elif not options["quiet"]:
-        click.echo(summary_text(summary, out, store))
+        click.echo(printable_lines(summary_text(summary, out, store)))
         click.echo()
         click.echo(_found_text(found))
         click.echo(f"\nLook at it: esdedup serve --store {store}")

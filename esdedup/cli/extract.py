@@ -12,6 +12,7 @@ from esdedup.cli.declared import hiding, resource_options, signing_options, sour
 from esdedup.cli.defaults import Command
 from esdedup.cli.shared_options import OUTPUT, json_option, sources_argument, talk_options
 from esdedup.cli.work import raise_damage, show
+from esdedup.terminal import printable_lines
 
 _OF_TOKENS = ("normalize", "shingle", "hash_bits", "seed", "signer", "bands", "rows", "hashes", "draw", "draws")
 
@@ -52,8 +53,8 @@ def extract(
       esdedup extract enwiki-latest-pages-articles.xml.bz2 -o enwiki.jsonl.zst
     """
     from esdedup.cli.show import extracted_text, left_out_text
-    from esdedup.files import compact_json
     from esdedup.jobs.page_view import left_out, page_text
+    from esdedup.terminal import json_line
 
     if page is not None or dropped:
         name = "--dropped" if page is None else "--page"
@@ -61,15 +62,15 @@ def extract(
             raise click.UsageError(f"{name} prints text; omit --out, --sentences and --json")
         read = {name: value for name, value in options.items() if name not in ("sentences", "keep_going", "quiet")}
         if page is None:
-            click.echo(left_out_text(*left_out(sources, read)))
+            click.echo(printable_lines(left_out_text(*left_out(sources, read))))
         else:
-            click.echo(page_text(sources, page, read, dropped=dropped))
+            click.echo(printable_lines(page_text(sources, page, read, dropped=dropped)))
         return
     if out is None:
         raise click.UsageError("Missing option '--out'; for example --out found.jsonl, or --page TITLE")
     if str(out) == "-":
         for row in esdedup.extract(*sources, **options):
-            click.echo(compact_json(row.to_dict()))
+            click.echo(json_line(row.to_dict()))
         return
     done = esdedup.extract(*sources, out=out, **options)
     show(done, as_json, lambda: extracted_text(done), quiet=options["quiet"])

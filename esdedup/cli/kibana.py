@@ -48,16 +48,17 @@ def import_(store: str, kibana: str | None, out: Path | None, as_json: bool, qui
       esdedup kibana import --store http://es/news --kibana http://kibana/s/press
       esdedup kibana import --store http://127.0.0.1:9200/wiki --out wiki.ndjson
     """
-    from esdedup.files import compact_json, whole_file
+    from esdedup.files import whole_file
     from esdedup.kibana.saved_objects import import_dashboards, saved_objects
     from esdedup.store.registry import address_of
+    from esdedup.terminal import json_line
 
     prefix = address_of(store).prefix
     if prefix is None:
         raise UsageError(f"{store}: Kibana shows stores on a server; give --store http://HOST:PORT/PREFIX")
     if out is None:
         done = import_dashboards(store, kibana or _DEFAULT)
-        click.echo(compact_json(done) if as_json else f"imported {done['objects']} objects: {done['dashboard']}")
+        click.echo(json_line(done) if as_json else f"imported {done['objects']} objects: {done['dashboard']}")
         return
     if kibana is not None:
         raise UsageError("--out writes a file and --kibana imports; use one of them")
@@ -67,4 +68,4 @@ def import_(store: str, kibana: str | None, out: Path | None, as_json: bool, qui
     with whole_file(out) as part:
         part.write_bytes(objects)
     done = {"objects": objects.count(b"\n"), "file": str(out)}
-    click.echo(compact_json(done) if as_json else f"wrote {done['objects']} objects to {out}")
+    click.echo(json_line(done) if as_json else f"wrote {done['objects']} objects to {out}")

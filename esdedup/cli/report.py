@@ -8,6 +8,7 @@ import rich_click as click
 
 from esdedup.cli.defaults import Command
 from esdedup.cli.shared_options import json_option, out_option, store_option, talk_options
+from esdedup.terminal import printable_lines
 
 
 @click.command(cls=Command)
@@ -26,11 +27,11 @@ def report(store: str, out: Path, as_json: bool, quiet: bool) -> None:
       esdedup report --store found/store.duckdb --out found
     """
     import esdedup
-    from esdedup.files import compact_json
+    from esdedup.terminal import json_line
 
     paths = esdedup.report(store=store, out=out)
     if as_json:
-        click.echo(compact_json({"files": [str(path) for path in paths]}))
+        click.echo(json_line({"files": [str(path) for path in paths]}))
         return
     for path in paths:
-        click.echo(f"wrote {path}")
+        click.echo(printable_lines(f"wrote {path}"))

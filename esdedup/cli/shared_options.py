@@ -12,13 +12,21 @@ import esdedup
 from esdedup.cli.completion import complete_files, complete_names
 from esdedup.cli.declared import Decorator, bundle, default_of, verb_option
 from esdedup.cli.defaults import presets, use_config, use_preset
+from esdedup.terminal import printable
 
 OUTPUT, _GENERAL, STORE = "Output", "General", "Store"
 
 
+class _OneLine(logging.Formatter):
+    """Messages name sources, titles and ids, which cannot control a terminal then."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return printable(super().format(record))
+
+
 def _configure_log(context: click.Context, parameter: click.Parameter, value: bool) -> bool:
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("esdedup: %(message)s"))
+    handler.setFormatter(_OneLine("esdedup: %(message)s"))
     logger = logging.getLogger("esdedup")
     logger.handlers[:] = [handler]
     logger.propagate = False

@@ -11,6 +11,7 @@ import esdedup
 from esdedup.api.results import (
     Added,
     Cluster,
+    Examined,
     Explanation,
     Extracted,
     Hit,
@@ -26,6 +27,7 @@ from esdedup.matching.verify.compare import diff_words
 from esdedup.output.overlap import COMMON
 from esdedup.output.record_counts import in_words
 from esdedup.output.skips import in_words as meaning
+from esdedup.terminal import printable
 
 if TYPE_CHECKING:
     from esdedup.jobs.page_view import LeftOut
@@ -44,6 +46,19 @@ _FILES = (
     "cluster-sizes.png",
     "report.html",
 )
+
+
+def checks_text(examined: Examined) -> str:
+    """Every check in a line, and what mends what is wrong."""
+    lines = []
+    for check in examined["checks"]:
+        if check["problem"] is None:
+            lines.append(f"ok        {check['name']}")
+            continue
+        lines.append(f"{'repaired' if check['repaired'] else 'wrong':10}{check['name']}: {printable(check['problem'])}")
+        if not check["repaired"] and check["advice"]:
+            lines.append(f"          {printable(check['advice'])}")
+    return "\n".join(lines)
 
 
 def summary_text(summary: Summary, out: Path | None, store: Path | str) -> str:
@@ -99,7 +114,7 @@ def left_out_text(pages: int, found: Sequence[LeftOut]) -> str:
 
 
 def _skipped_lines(skipped: Mapping[str, int]) -> list[str]:
-    return [f"skipped: {count:,} {meaning(reason)}" for reason, count in skipped.items()]
+    return [f"skipped: {count:,} {printable(meaning(reason))}" for reason, count in skipped.items()]
 
 
 def cluster_line(cluster: Cluster) -> str:
@@ -121,7 +136,8 @@ def cluster_text(cluster: Cluster, members: int = 5) -> str:
         + _changed(cluster)
     ]
     if cluster["kind"] is not None:
-        lines.append(f"  {cluster['kind']} ({cluster['kind_confidence']:.2f}): {cluster['kind_reason']}")
+        sure, why = cluster["kind_confidence"], printable(cluster["kind_reason"])
+        lines.append(f"  {cluster['kind']} ({sure:.2f}): {why}")
     groups: dict[str, list[dict[str, Any]]] = {}
     for member in cluster["members"]:
         groups.setdefault(member["text"], []).append(member)
@@ -263,8 +279,3 @@ def shortened(text: str, width: int) -> str:
     """The text in at most `width` characters, control characters shown as spaces."""
     clean = printable(text)
     return clean if len(clean) <= width else clean[: width - 1] + "…"
-
-
-def printable(text: str) -> str:
-    """Replace control characters with spaces, so that text cannot control the terminal."""
-    return "".join(character if character.isprintable() else " " for character in text)

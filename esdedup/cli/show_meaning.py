@@ -7,7 +7,8 @@ from typing import Any
 
 from esdedup.analysis.templates import Table
 from esdedup.api.results import Contradiction, Lineage
-from esdedup.cli.show import printable, shortened, where
+from esdedup.cli.show import shortened, where
+from esdedup.terminal import printable
 
 _WIDTH = 160
 _VALUES = 6

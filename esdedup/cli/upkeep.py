@@ -1,9 +1,10 @@
-"""`status`, `remove`, `drop`: the commands that maintain a store."""
+"""`status`, `doctor`, `remove`, `drop`: the commands that maintain a store."""
 
 from __future__ import annotations
 
 import sys
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
@@ -11,6 +12,10 @@ from esdedup.cli.declared import resource_options
 from esdedup.cli.defaults import Command
 from esdedup.cli.shared_options import STORE, json_option, store_option, talk_options
 from esdedup.errors import EsdedupError, UsageError
+from esdedup.terminal import printable_lines
+
+if TYPE_CHECKING:
+    from esdedup.api.results import Status
 
 
 @click.command(cls=Command)
@@ -20,30 +25,34 @@ from esdedup.errors import EsdedupError, UsageError
 def status(store: str, as_json: bool, quiet: bool) -> None:
     """Show what a store holds: counts, settings, sources, last scan, unfinished work, disk use."""
     import esdedup
-    from esdedup.cli.show import count_lines, counts_text, printable
-    from esdedup.files import compact_json
+    from esdedup.terminal import json_line
 
     state = esdedup.status(store=store)
     if as_json:
-        click.echo(compact_json(state.to_dict()))
+        click.echo(json_line(state.to_dict()))
         return
-    click.echo(f"{state['store']}  {state['disk_bytes'] / 2**20:,.1f} MiB")
-    click.echo(counts_text(state))
+    click.echo(printable_lines("\n".join(_status_lines(state))))
+
+
+def _status_lines(state: Status) -> Iterator[str]:
+    from esdedup.cli.show import count_lines, counts_text
+    from esdedup.terminal import printable
+
+    yield f"{state['store']}  {state['disk_bytes'] / 2**20:,.1f} MiB"
+    yield counts_text(state)
     if state["languages"]:
-        click.echo("languages: " + ", ".join(f"{code} {count:,}" for code, count in state["languages"].items()))
-    click.echo("settings: " + ", ".join(f"{name} {value}" for name, value in state["settings"].items()))
+        yield "languages: " + ", ".join(f"{code} {count:,}" for code, count in state["languages"].items())
+    yield "settings: " + ", ".join(f"{name} {value}" for name, value in state["settings"].items())
     for source in state["sources"]:
-        click.echo(
-            f"source: {printable(source['name'])}  {source['documents']:,} documents  {printable(source['path'])}"
-        )
+        yield f"source: {printable(source['name'])}  {source['documents']:,} documents  {printable(source['path'])}"
     scanned = state["last_scan"]
     if scanned is None:
-        click.echo(f"not scanned; next: esdedup scan --store {store}")
+        yield f"not scanned; next: esdedup scan --store {state['store']}"
     else:
-        click.echo("last scan: " + ", ".join(f"{name} {value}" for name, value in scanned["scanning"].items()))
-        click.echo("\n".join(count_lines(scanned["counts"])))
+        yield "last scan: " + ", ".join(f"{name} {value}" for name, value in scanned["scanning"].items())
+        yield from count_lines(scanned["counts"])
     if state["unfinished"]:
-        click.echo(f"unfinished: {printable(state['unfinished'])}")
+        yield f"unfinished: {printable(state['unfinished'])}"
 
 
 @click.command(cls=Command)
@@ -79,6 +88,34 @@ def remove(documents: tuple[str, ...], as_json: bool, **options: Any) -> None:
 
 @click.command(cls=Command)
 @store_option
+@click.option("--repair", is_flag=True, help="Mend what can be mended.", panel=STORE)
+@json_option
+@resource_options
+@talk_options
+def doctor(as_json: bool, **options: Any) -> None:
+    """Check that a store holds what it promises, and mend it.
+
+    Without --repair, nothing is changed. Exit code 1 if something is wrong and not mended.
+
+    \b
+    Example:
+      esdedup doctor --store http://127.0.0.1:9200/wiki --repair
+    """
+    import esdedup
+    from esdedup.cli.show import checks_text
+    from esdedup.cli.work import show
+
+    done = esdedup.doctor(**options)
+    show(done, as_json, lambda: checks_text(done), quiet=options["quiet"])
+    if done.problems:
+        first = done.problems[0]
+        rest = f" (and {len(done.problems) - 1} more)" if len(done.problems) > 1 else ""
+        advice = f"; {first['advice']}" if first["advice"] else ""
+        raise EsdedupError(f"{first['name']}: {first['problem']}{rest}{advice}")
+
+
+@click.command(cls=Command)
+@store_option
 @click.option("--yes", is_flag=True, help="Confirm the deletion.", panel=STORE)
 @talk_options
 def drop(store: str, yes: bool, quiet: bool) -> None:
@@ -88,4 +125,4 @@ def drop(store: str, yes: bool, quiet: bool) -> None:
     import esdedup
 
     esdedup.drop(store=store)
-    click.echo(f"{store}: dropped")
+    click.echo(printable_lines(f"{store}: dropped"))

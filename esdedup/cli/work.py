@@ -37,6 +37,7 @@ from esdedup.cli.shared_options import (
 )
 from esdedup.errors import NothingCompared, SourceError
 from esdedup.formats.protocol import FORMATS
+from esdedup.terminal import printable_lines
 
 R = TypeVar("R", bound=Result)
 
@@ -188,12 +189,12 @@ def done_by(verb: Callable[[], R]) -> tuple[R, NothingCompared | None]:
 
 def show(answer: Result, as_json: bool, text: Any, *, quiet: bool = False) -> None:
     """Print an answer as JSON, or as text unless `quiet`."""
-    from esdedup.files import compact_json
+    from esdedup.terminal import json_line
 
     if as_json:
-        click.echo(compact_json(answer.to_dict()))
+        click.echo(json_line(answer.to_dict()))
     elif not quiet:
-        click.echo(text())
+        click.echo(printable_lines(text()))
 
 
 def finish(damaged: list[str], nothing: NothingCompared | None = None) -> None:

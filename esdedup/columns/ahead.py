@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Generic, TypeVar
@@ -16,11 +17,17 @@ _DEPTH = 4
 class Ahead(Generic[T]):
     """Iterates over what `produce(put)` puts, while it runs in a thread at most a few items ahead.
 
+    After an item that is `large`, it waits until the next one is asked for.
+
     Exceptions of the thread are raised here, after everything that it put before. `close` stops the thread, even in the
     middle of its work: then `put` raises inside it.
     """
 
-    def __init__(self, produce: Callable[[Callable[[T], None]], None]) -> None:
+    def __init__(
+        self, produce: Callable[[Callable[[T], None]], None], large: Callable[[T], bool] = lambda _: False
+    ) -> None:
+        self._large = large
+        self._put_so_far = self._asked = 0
         self._queue: queue.Queue[tuple[T] | BaseException | None] = queue.Queue(_DEPTH)
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, args=(produce,), name="esdedup-ahead", daemon=True)
@@ -30,7 +37,11 @@ class Ahead(Generic[T]):
         if not self._started:
             self._started = True
             self._thread.start()
-        while (item := self._queue.get()) is not None:
+        while True:
+            self._asked += 1
+            item = self._queue.get()
+            if item is None:
+                return
             if isinstance(item, BaseException):
                 raise item
             yield item[0]
@@ -68,20 +79,24 @@ class Ahead(Generic[T]):
                 raise _StoppedError
             try:
                 self._queue.put((item,), timeout=0.1)
-                return
+                break
             except queue.Full:
                 continue
+        self._put_so_far += 1
+        # while a large one is used, the next is not made
+        while self._large(item) and self._asked <= self._put_so_far and not self._stopped.is_set():
+            time.sleep(0.01)
 
 
 @contextmanager
-def read_ahead(items: Iterator[T]) -> Iterator[Iterator[T]]:
-    """Return the items; a thread takes at most a few of them ahead."""
+def read_ahead(items: Iterator[T], large: Callable[[T], bool] = lambda _: False) -> Iterator[Iterator[T]]:
+    """Return the items; a thread takes at most a few of them ahead, and none beyond a large one."""
 
     def produce(put: Callable[[T], None]) -> None:
         for item in items:
             put(item)
 
-    ahead = Ahead(produce)
+    ahead = Ahead(produce, large)
     try:
         yield iter(ahead)
     finally:

@@ -18,8 +18,26 @@ ROWS_AT_ONCE = 500_000
 _PRIVATE_MEMORY = 2**29
 
 
+_CLOSED_IN = {
+    "enable_external_access": False,  # neither read_text('/…') in a view of the file, nor ATTACH, COPY TO or LOAD
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "allow_persistent_secrets": False,
+    "python_enable_replacements": False,  # a name in a query is never a variable of ours
+    "lock_configuration": True,  # nothing in a query can undo the above
+}
+"""What a database may not do, whoever made its file. Its temporary folder stays allowed, so it can spill.
+
+All of it is passed to `connect`: another connection to the same file in this process must ask for the same, and nothing
+can be set once the configuration is locked.
+"""
+
+
 class Database:
-    """One connection. With `path` None, it is a private database in memory that spills to `spill`."""
+    """One connection. With `path` None, it is a private database in memory that spills to `spill`.
+
+    No database of ours reads or writes other files, not even the private ones: rows come and go as Arrow tables.
+    """
 
     def __init__(
         self,
@@ -34,14 +52,14 @@ class Database:
             "memory_limit": f"{memory // 2**20}MiB",
             "threads": threads,
             "preserve_insertion_order": False,
-            "autoinstall_known_extensions": False,
-            "autoload_known_extensions": False,
+            **_CLOSED_IN,
         }
         if spill is not None:
             config["temp_directory"] = str(spill)
-        self.connection = duckdb.connect(str(path) if path else ":memory:", read_only=read_only, config=config)
-        # otherwise a caller without a script, such as python -c, would get it among the results on standard output
-        self.connection.execute("SET enable_progress_bar = false")
+        self._opened = duckdb.connect(str(path) if path else ":memory:", read_only=read_only, config=config)
+        # for a caller without a script, such as python -c, the first connection shows progress on standard output; a
+        # cursor does not, and with the configuration locked, nothing could turn it off
+        self.connection = self._opened.cursor()
 
     def execute(self, statement: str, values: Sequence[Any] = ()) -> None:
         """Run a statement whose result does not matter. Without values, there may be several, separated by
@@ -124,6 +142,7 @@ class Database:
     def close(self) -> None:
         """Close the connection. A database in memory is deleted."""
         self.connection.close()
+        self._opened.close()
 
     def __enter__(self) -> Database:
         return self

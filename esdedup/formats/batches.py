@@ -33,9 +33,15 @@ def collect(rows: Iterable[Row]) -> Iterator[pa.RecordBatch]:
             if held and (size + grown > MAX_BYTES or len(held) == MAX_ROWS):
                 yield _batch(held, texts)
                 held, texts, size = [], [], 0
-            held.append(row)
+            held.append((*row[:2], b"", *row[3:]))
             texts.append(encoded)
             size += grown
+            del row, encoded  # nothing else keeps a large text while its batch is used
+            if size > MAX_BYTES:
+                batch = _batch(held, texts)
+                held, texts, size = [], [], 0
+                yield batch
+                del batch
     except SourceError:
         if held:
             yield _batch(held, texts)

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 
-from esdedup.formats.line_format import MAX_LINE, Block, split_lines
+from esdedup.errors import SourceError
+from esdedup.formats.line_format import Block, split_lines
 
 if TYPE_CHECKING:
     from esdedup.columns.records import Skips
@@ -19,17 +20,36 @@ _PIECE = 2**18
 
 
 class CsvLines(Iterator[str]):
-    """Lines for the csv module. If `first_of_record` is 0, the next line sets it."""
+    """Lines for the csv module. If `first_of_record` is 0, the next line sets it.
 
-    def __init__(self) -> None:
+    A record of more than twice `most` characters raises `TooLongError`: its fields may all be short.
+    """
+
+    def __init__(self, most: int, label: str) -> None:
+        self.label = label
         self.first_of_record = 0
+        self.most = most
+        self.size = 0  # characters of the record so far
+        self.open = 0  # 1 if a quote of the record is open
+
+    def taken(self, line: str) -> str:
+        """Count a line of the record."""
+        self.size += len(line)
+        self.open ^= line.count('"') % 2
+        if self.size > 2 * self.most:
+            raise TooLongError
+        return line
+
+
+class TooLongError(Exception):
+    """A record is too long."""
 
 
 class NumberedLines(CsvLines):
     """The lines of blocks."""
 
-    def __init__(self, blocks: Iterable[Block]) -> None:
-        super().__init__()
+    def __init__(self, blocks: Iterable[Block], most: int, label: str = "") -> None:
+        super().__init__(most, label)
         self._blocks = iter(blocks)
         self._lines: Iterator[bytes] = iter(())
         self._number = 0
@@ -45,7 +65,7 @@ class NumberedLines(CsvLines):
         if not self.first_of_record:
             self.first_of_record = self._number
         # surrogates stand for invalid bytes and are detected later in the field
-        return line.decode("utf-8", "surrogateescape")
+        return self.taken(line.decode("utf-8", "surrogateescape"))
 
 
 class HeldLines(CsvLines, AbstractContextManager["HeldLines"]):
@@ -54,8 +74,8 @@ class HeldLines(CsvLines, AbstractContextManager["HeldLines"]):
     `torn` is true if a part without a line number is inside the current record.
     """
 
-    def __init__(self, lines: Iterator[tuple[int, bytes]]) -> None:
-        super().__init__()
+    def __init__(self, lines: Iterator[tuple[int, bytes]], most: int, label: str = "") -> None:
+        super().__init__(most, label)
         self.torn = False
         self._lines = lines
         self._begin = 0
@@ -72,7 +92,7 @@ class HeldLines(CsvLines, AbstractContextManager["HeldLines"]):
                 self.torn = False
             self._held.write(line)
             if number:
-                return line.decode("utf-8", "surrogateescape")
+                return self.taken(line.decode("utf-8", "surrogateescape"))
             self.torn = True
         raise StopIteration
 
@@ -105,24 +125,30 @@ class HeldLines(CsvLines, AbstractContextManager["HeldLines"]):
 
 def csv_records(lines: CsvLines, separator: str, skips: Skips) -> Iterator[tuple[int, list[str]]]:
     """Yield records with the number of their first line. An unreadable record is skipped and counted."""
-    csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE))
+    csv.field_size_limit(max(csv.field_size_limit(), lines.most))
     reader = csv.reader(lines, delimiter=separator, strict=True)
     while True:
-        lines.first_of_record = 0
+        lines.first_of_record = lines.size = lines.open = 0
         try:
             record = next(reader)
         except StopIteration:
             return
-        except csv.Error as error:
+        except (csv.Error, TooLongError) as error:
             number = lines.first_of_record
-            if "field limit" not in str(error):
+            if isinstance(error, csv.Error) and "field limit" not in str(error):
                 skips.add("bad_csv", f"line {number}")
                 continue
             skips.add("too_long_field", f"line {number}")
-            # the field is open: its quote ends on the next line with an odd number of quotes
-            for line in lines:
-                if line.count('"') % 2:
-                    break
+            # if the field is open, its quote ends on the next line with an odd number of quotes
+            lines.size = 0
+            try:
+                while lines.open and next(lines, None) is not None:
+                    pass
+            except TooLongError:
+                raise SourceError(
+                    f"{lines.label}: the record at line {number} has a quote without an end; everything before it was "
+                    "read; close the quote, or give --format tsv if quotes mean nothing"
+                ) from None
             continue
         if record:
             yield lines.first_of_record, record

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from esdedup.errors import EsdedupError
+from esdedup.formats.text_limit import USUAL
 from esdedup.text.segment import without
 from esdedup.text.splitting import Splitting
 
@@ -32,6 +33,7 @@ class Decisions:
         templates: str | None = None,
     ) -> None:  # fmt: skip
         self.record = 0
+        self.max_text = USUAL  # bytes of the largest text that was read
         self.language = ""
         self.templates = templates
         self.documents = 0

@@ -234,7 +234,7 @@ class Csv(Delimited):
 
     def _rows(self, blocks: LineBlocks, walk: Walk) -> Iterator[Row]:
         columns, skips = self.without_header(walk.label), walk.skips
-        for number, cells in csv_records(NumberedLines(blocks), self.between, skips):
+        for number, cells in csv_records(NumberedLines(blocks, walk.max_text, walk.label), self.between, skips):
             if columns is None:
                 columns = self.with_header(cells, walk.label)
                 continue
@@ -243,6 +243,9 @@ class Csv(Delimited):
                 skips.add(record, f"line {number}")
                 continue
             identifier, title, text = record
+            if len(text) > walk.max_text:
+                skips.add("too_long_field", f"line {number}")
+                continue
             if _is_utf8(text) and _is_utf8(identifier) and _is_utf8(title):
                 yield identifier, None if columns.title is None else title, text, None, None, None, number
             else:
@@ -259,7 +262,7 @@ class _CsvRecords(_Cells):
     def records(self, pieces: Iterator[bytes], decisions: Decisions) -> Iterator[tuple[int, bytes]]:
         from esdedup.columns.records import Skips
 
-        with HeldLines(numbered_lines(pieces, decisions)) as lines:
+        with HeldLines(numbered_lines(pieces, decisions), 2 * decisions.max_text, self._label) as lines:
             for number, cells in csv_records(lines, self._separator, Skips()):
                 yield from ((0, piece) for piece in lines.before_record())
                 if self._columns is None:

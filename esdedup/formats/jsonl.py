@@ -16,6 +16,7 @@ from esdedup.formats.protocol import NOTE, Walk
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from esdedup.columns.records import Skips
     from esdedup.formats.batches import Row
 
 _log = logging.getLogger("esdedup")
@@ -50,28 +51,29 @@ class JsonLines(LineFormat, TableFormat):
         text_paths, title_path = self.text_paths, self.title_column or "title"
         id_path = None if self.id_column == LINE else self.id_column or "id"
         unseen = list(text_paths[1:])  # columns that no record has had
-        for first, block in blocks:
-            for number, line in zip(*decode_lines(first, block, skips), strict=True):
-                if not line or line.isspace():
-                    continue
-                record = _object(line)
-                if record is None:
-                    skips.add("bad_json", f"line {number}")
-                    continue
-                if unseen:
-                    unseen = [path for path in unseen if _locate(record, path) is None]
-                text = _text(record, text_paths)
-                if not text or text.isspace():
-                    skips.add("no_text", f"line {number}: {{{', '.join(list(record)[:_KEYS])}}}")
-                    continue
-                identifier = None if id_path is None else _name(_value(record, id_path))
-                if identifier is None and (id_path is None or self.id_column is None):
-                    identifier = str(number)
-                if not identifier:
-                    skips.add("no_id", f"line {number}")
-                    continue
-                title = _name(_value(record, title_path))
-                yield identifier, title and replace_surrogates(title), text, None, None, None, number
+        for number, line in _lines(blocks, skips):
+            if not line or line.isspace():
+                continue
+            record = _object(line)
+            if record is None:
+                skips.add("bad_json", f"line {number}")
+                continue
+            if unseen:
+                unseen = [path for path in unseen if _locate(record, path) is None]
+            text = _text(record, text_paths)
+            if not text or text.isspace():
+                skips.add("no_text", f"line {number}: {{{', '.join(list(record)[:_KEYS])}}}")
+                continue
+            identifier = None if id_path is None else _name(_value(record, id_path))
+            if identifier is None and (id_path is None or self.id_column is None):
+                identifier = str(number)
+            if not identifier:
+                skips.add("no_id", f"line {number}")
+                continue
+            title = _name(_value(record, title_path))
+            once = [text]
+            del line, record, text  # a large text is not kept while it is used
+            yield identifier, title and replace_surrogates(title), once.pop(), None, None, None, number
         if 0 < len(unseen) < len(text_paths) - 1:
             _log.warning("%s: no record has %s (--text-column)", walk.label, " or ".join(map(repr, unseen)))
 
@@ -150,6 +152,16 @@ def _locate(record: dict[str, Any], path: str) -> tuple[Any, Any] | None:
             return holder, place
         holder = holder[place]
     return None
+
+
+def _lines(blocks: LineBlocks, skips: Skips) -> Iterator[tuple[int, str]]:
+    """Yield the lines of blocks with their numbers. None is kept while it is used."""
+    for first, block in blocks:
+        numbers, lines = decode_lines(first, block, skips)
+        del block
+        lines.reverse()
+        for number in numbers:
+            yield number, lines.pop()
 
 
 def _object(line: str | None) -> dict[str, Any] | None:

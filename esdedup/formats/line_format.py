@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from esdedup.errors import SourceError
 from esdedup.formats.encoding import EncodedText
 from esdedup.formats.protocol import Walk
+from esdedup.formats.text_limit import ENDLESS, too_large
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
     from esdedup.formats.decisions import Decisions
 
 BLOCK = 2**20
-MAX_LINE = 2**26
-"""A line (or field) longer than this is skipped and counted. Memory use must not grow with the file."""
-
 BOM = b"\xef\xbb\xbf"
 
 Block = tuple[int, bytes]
@@ -60,7 +58,7 @@ class LineFormat(EncodedText):
 
     def read(self, member: Member, walk: Walk) -> Iterator[pa.RecordBatch]:
         """See `Format`; raw records are lines."""
-        blocks = LineBlocks(self.as_utf8(member.pieces), walk.skips)
+        blocks = LineBlocks(self.as_utf8(member.pieces), walk.skips, walk.max_text, walk.label)
         yield from walk.up_to_limit(self.documents(blocks, walk))
         walk.records += blocks.lines
 
@@ -92,26 +90,55 @@ class LineBlocks:
 
     A byte order mark and lines that are too long are left out; the latter are counted in `skips`. Without `skips`, they
     are yielded too, in pieces with the number 0. If the input is damaged, a cut last line is dropped, and the whole
-    lines before it are yielded first.
+    lines before it are yielded first. A line without an end is damage.
     """
 
-    def __init__(self, pieces: Iterator[bytes], skips: Skips | None) -> None:
+    def __init__(self, pieces: Iterator[bytes], skips: Skips | None, most: int, label: str = "") -> None:
         self.lines = 0
+        self._most = most
+        self._label = label
         self._pieces = pieces
         self._skips = skips
         # a line may be found too long slightly beyond the limit, depending on how it is cut: a rewritten file has room
         # for every line that was read
-        self._longest = 2 * MAX_LINE if skips is None else MAX_LINE
+        self._longest = 2 * most if skips is None else most
         self._ready: list[bytes] = []
 
     def __iter__(self) -> Iterator[Block]:
-        return (block for block in self._all() if block[0] or self._skips is None)
+        if self._skips is None:
+            return self._all()
+        return self._readable(self._skips)
+
+    def _readable(self, skips: Skips) -> Iterator[Block]:
+        """Yield the blocks without lines that would cost too much. A block is not kept while it is used."""
+        for first, block in self._all():
+            if not first:
+                continue
+            if len(block) <= self._most // 8 or not any(
+                too_large(line, self._most) for line in _long(block, self._most)
+            ):
+                once = [block]
+                del block
+                yield first, once.pop()
+                continue
+            held: list[bytes] = []
+            for number, line in enumerate(split_lines(block), first):
+                if not too_large(line, self._most):
+                    held.append(line)
+                    continue
+                if held:
+                    yield number - len(held), b"".join(held)
+                    held = []
+                skips.add("too_long_field", f"line {number}")
+            if held:
+                yield number + 1 - len(held), b"".join(held)
 
     def _all(self) -> Iterator[Block]:
         ready_size = 0
         tail: list[bytes] = []
         tail_size = 0
         too_long = False
+        passed = 0  # bytes of the line that is too long
         head = self._head()
         try:
             if head.startswith(BOM):
@@ -121,6 +148,12 @@ class LineBlocks:
                     cut = piece.find(b"\n") + 1
                     yield 0, piece[: cut or None]
                     if not cut:
+                        passed += len(piece)
+                        if self._skips is not None and passed > ENDLESS * self._most:
+                            raise SourceError(
+                                f"{self._label}: line {self.lines} has more than {passed:,} bytes, and no end; "
+                                "everything before it was read; is this a file of lines?"
+                            )
                         continue
                     too_long = False
                     piece = piece[cut:]
@@ -144,7 +177,7 @@ class LineBlocks:
                     if self._skips is not None:
                         self._skips.add("too_long_field", f"line {self.lines}")
                     yield from ((0, part) for part in tail)
-                    tail, tail_size, too_long = [], 0, True
+                    tail, tail_size, too_long, passed = [], 0, True, 0
         except SourceError:
             if self._ready:
                 yield self._take()
@@ -191,7 +224,7 @@ def numbered_lines(pieces: Iterator[bytes], decisions: Decisions) -> Iterator[tu
     Parts that no reader takes for a line have number 0. A line that is cut by damage is left out. `SourceError` follows
     the whole lines before it.
     """
-    before, blocks = decisions.record, LineBlocks(pieces, None)
+    before, blocks = decisions.record, LineBlocks(pieces, None, decisions.max_text)
     for first, block in blocks:
         if first:
             yield from enumerate(split_lines(block), before + first)
@@ -207,6 +240,16 @@ def split_lines(block: bytes) -> list[bytes]:
     lines = [line + b"\n" for line in block.split(b"\n")]
     last = lines.pop().removesuffix(b"\n")
     return [*lines, last] if last else lines
+
+
+def _long(block: bytes, most: int) -> Iterator[memoryview]:
+    """Yield the lines of a block that may be too large, without copying them."""
+    begin, whole = 0, memoryview(block)
+    while begin < len(block) and len(block) > most // 8:
+        end = block.find(b"\n", begin) + 1 or len(block)
+        if end - begin > most // 8:
+            yield whole[begin:end]
+        begin = end
 
 
 def body_and_end(line: bytes) -> tuple[bytes, bytes]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import glob
 import logging
 import os
@@ -14,8 +15,11 @@ from esdedup.errors import SourceError, UsageError
 from esdedup.formats.compression.opener import readable
 from esdedup.formats.protocol import FORMATS, Format, split_name
 from esdedup.formats.reading_options import Reading
+from esdedup.formats.text_limit import USUAL
 
 STDIN = "-"
+
+_SHOWN = 5
 
 _ABSENT = "no such file or folder; check the path"
 _ABSENT_URL = "addresses on the web are not read; download the file first"
@@ -33,6 +37,7 @@ class Source:
     format: Format
     size: int  # bytes on disk, 0 if unknown
     base: Path | None  # if a folder is one source: the folder that document ids are relative to
+    max_text: int = USUAL  # bytes of the largest text that is read
 
     @property
     def document(self) -> str:
@@ -74,7 +79,7 @@ def _expand(argument: str, reading: Reading) -> Iterator[Source]:
     if argument == STDIN:
         if reading.format is None:
             raise UsageError(f"the format of standard input is unknown; {_GIVE_FORMAT}")
-        yield Source("stdin", None, reading.format_named(reading.format), 0, None)
+        yield Source("stdin", None, reading.format_named(reading.format), 0, None, reading.most_text)
         return
     if not argument:
         raise UsageError("a source has an empty name; give files, folders, patterns or -")
@@ -99,7 +104,7 @@ def _expand(argument: str, reading: Reading) -> Iterator[Source]:
 
 
 def _from_pattern(pattern: str, reading: Reading) -> Iterator[Source]:
-    paths = sorted(map(Path, glob.glob(pattern, recursive=True)), key=os.fsencode)  # noqa: PTH207
+    paths = sorted(_matching(pattern), key=os.fsencode)
     if not paths:
         raise SourceError(f"{pattern}: no file matches this pattern; check it")
     files = [path for path in paths if not path.is_dir()]
@@ -108,6 +113,21 @@ def _from_pattern(pattern: str, reading: Reading) -> Iterator[Source]:
             yield from _from_folder(path, reading)
         return
     yield from _known(files, pattern, reading)
+
+
+def _matching(pattern: str) -> list[Path]:
+    """Return what a pattern matches. `**` does not follow links, which may lead in circles, and neither do folders."""
+    parts = PurePath(pattern).parts
+    if "**" not in parts:
+        return [Path(path) for path in glob.glob(pattern)]  # noqa: PTH207
+    fixed = next(at for at, part in enumerate(parts) if glob.has_magic(part))
+    base, rest = Path(*parts[:fixed]), parts[fixed:]
+    hidden = any(part.startswith(".") for part in rest)
+    return [
+        path
+        for path in base.glob("/".join(rest))
+        if hidden or not any(part.startswith(".") for part in path.relative_to(base).parts)
+    ]
 
 
 def _from_folder(folder: Path, reading: Reading) -> Iterator[Source]:
@@ -127,12 +147,28 @@ def _refuse(error: OSError) -> None:
 
 
 def _known(files: list[Path], named: str, reading: Reading) -> Iterator[Source]:
+    circles = [path for path in files if _is_circle(path)]
+    files = [path for path in files if path not in circles]
+    if circles:
+        shown = ", ".join(path.name for path in circles[:_SHOWN]) + (" …" if len(circles) > _SHOWN else "")
+        _log.warning("%s: %d symbolic links that lead in circles are skipped: %s", named, len(circles), shown)
     sources = [source for path in files if (source := _source(path, reading))]
     if not sources:
+        if circles and not files:
+            raise SourceError(f"{named}: contains nothing but symbolic links that lead in circles; check the path")
         raise _unknown(named)
     if len(sources) < len(files):
         _log.warning("%s: %d files of an unknown format are skipped", named, len(files) - len(sources))
     yield from sources
+
+
+def _is_circle(path: Path) -> bool:
+    """Whether this is a link that leads to itself, perhaps through others."""
+    try:
+        path.stat()
+    except OSError as error:
+        return error.errno == errno.ELOOP
+    return False
 
 
 def _source(path: Path, reading: Reading) -> Source | None:
@@ -145,7 +181,7 @@ def _source(path: Path, reading: Reading) -> Source | None:
         size = path.stat().st_size if path.is_file() else 0
     except OSError as error:
         raise SourceError(f"{path}: cannot be read: {error.strerror}") from error
-    return Source(readable(name or path.name), path, reading.format_named(chosen), size, None)
+    return Source(readable(name or path.name), path, reading.format_named(chosen), size, None, reading.most_text)
 
 
 def _share_folder_names(sources: list[Source]) -> list[Source]:

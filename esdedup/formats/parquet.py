@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from esdedup.formats.decisions import Decisions
 
 _PIECE = 2**18
+_MAGIC = b"PAR1"
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Parquet(TableFormat):
         """See `Format`; raw records are rows."""
         from esdedup.formats.parquet_table import ParquetTable
 
-        with member.file() as file, ParquetTable(file, self, walk.label) as table:
+        with member.file(walk.label, _MAGIC) as file, ParquetTable(file, self, walk.label, walk.max_text) as table:
             yield from walk.up_to_limit(table.documents(walk))
             walk.records += table.rows
 
@@ -39,8 +40,8 @@ class Parquet(TableFormat):
         """See `Format`: schema, metadata, row groups and codecs are kept."""
         from esdedup.formats.parquet_table import ParquetTable
 
-        with member.file() as file:
-            table = ParquetTable(file, self, walk.label)
+        with member.file(walk.label, _MAGIC) as file:
+            table = ParquetTable(file, self, walk.label, walk.max_text)
             if annotate or decisions.next_record <= decisions.record + table.rows:
                 yield from table.rewritten(decisions, annotate)
                 return

@@ -20,11 +20,15 @@ from esdedup.formats.batches import MAX_BYTES, MAX_ROWS, cut
 from esdedup.formats.decisions import Decisions
 from esdedup.formats.fields import TableFormat, several_texts
 from esdedup.formats.line_format import decoded
+from esdedup.formats.parquet_pages import HeaderError, pages
 from esdedup.formats.protocol import NOTE, Walk
+from esdedup.formats.text_limit import USUAL
 
 _BUFFER = 2**20
 _ROWS_AT_ONCE = 4096
 _BYTES_AT_ONCE = 2**22
+_USUAL_PAGE = 2**23
+_DICTIONARY_BYTES = 2**26
 _GROUP_BYTES = 2**26
 """A row group that is larger in memory is written as several."""
 
@@ -35,8 +39,10 @@ _VERSIONS = ("1.0", "2.4", "2.6")
 class ParquetTable(AbstractContextManager["ParquetTable"]):
     """One file with `rows` rows. Damage raises `SourceError` after the rows before it."""
 
-    def __init__(self, file: BinaryIO, form: TableFormat, label: str) -> None:
+    def __init__(self, file: BinaryIO, form: TableFormat, label: str, max_text: int = USUAL) -> None:
         self._label = label
+        self._bytes = file
+        self._most_page = max(max_text, _USUAL_PAGE) * 3 // 2
         with self._damage():
             self._file = pq.ParquetFile(file, buffer_size=_BUFFER, pre_buffer=False)
             self.rows: int = self._file.metadata.num_rows
@@ -55,8 +61,9 @@ class ParquetTable(AbstractContextManager["ParquetTable"]):
         first = 1
         with self._damage():
             for group in range(self._file.metadata.num_row_groups):
-                rows = self._rows_of_text(group)
-                for batch in self._file.iter_batches(rows, row_groups=[group], columns=columns):
+                rows = self._rows_of_text(group, columns)
+                read = self._rows_at_once(group, columns, rows)
+                for batch in _collected(self._file.iter_batches(read, row_groups=[group], columns=columns), rows):
                     documents = self._documents(batch, first, walk)
                     first += batch.num_rows
                     walk.share = min(first / max(self.rows, 1), 1.0)
@@ -95,16 +102,46 @@ class ParquetTable(AbstractContextManager["ParquetTable"]):
         widest = max(1, about.total_byte_size // max(1, about.num_rows))
         rows = max(1, min(_ROWS_AT_ONCE, _BYTES_AT_ONCE // widest))
         with self._damage():
-            yield from self._file.iter_batches(rows, row_groups=[group])
+            read = self._rows_at_once(group, None, rows)
+            yield from _collected(self._file.iter_batches(read, row_groups=[group]), rows)
 
-    def _rows_of_text(self, group: int) -> int:
+    def _rows_at_once(self, group: int, columns: list[str] | None, most: int) -> int:
+        """Return how many rows of a group can be read at once, by the pages of these columns, or of all: each row may
+        have the longest value that the pages allow.
+
+        Raise `SourceError` for a page that takes too much memory.
+        """
+        part = self._file.metadata.row_group(group)
+        if part.total_byte_size <= self._most_page:
+            # if a damaged footer is inconsistent, asking the library about its columns can end the process; reading a
+            # row raises instead. A group that says it is large is not read before its pages are known
+            next(self._file.iter_batches(1, row_groups=[group], columns=columns), None)
+        longest = 0
+        for index in range(part.num_columns):
+            column = part.column(index)
+            if columns is not None and not any(_is_within(column.path_in_schema, name) for name in columns):
+                continue
+            try:
+                for page in pages(self._bytes, column):
+                    if page.size > self._most_page:
+                        raise SourceError(
+                            f"{self._label}: row group {group + 1} of {self._file.metadata.num_row_groups}: the column "
+                            f"{column.path_in_schema!r} has a page of {page.size:,} bytes, more than "
+                            f"{self._most_page:,}; write the file with smaller pages or row groups, or increase "
+                            "--memory and --max-text"
+                        )
+                    longest = max(longest, page.size if page.dictionary else 0)
+            except HeaderError as error:
+                raise pa.ArrowInvalid(str(error)) from error
+        return max(1, min(most, _DICTIONARY_BYTES // max(longest, 1))) if longest * most > _DICTIONARY_BYTES else most
+
+    def _rows_of_text(self, group: int, columns: list[str]) -> int:
         """Return how many rows of a group make about one batch of text, according to the sizes in the file's footer."""
-        # if a damaged footer is inconsistent, asking the library about it can end the process; reading a row raises
-        # instead
+        self._rows_at_once(group, columns, 1)
         next(self._file.iter_batches(1, row_groups=[group], columns=self._texts), None)
         part = self._file.metadata.row_group(group)
         paths = [self._file.schema.column(index).path for index in range(part.num_columns)]
-        known = [paths.index(text) for text in self._texts if text in paths]
+        known = [paths.index(name) for name in columns if name in paths]
         if not known or not part.num_rows:
             return MAX_ROWS
         width: int = sum(part.column(index).total_uncompressed_size for index in known) // part.num_rows
@@ -202,6 +239,30 @@ class ParquetTable(AbstractContextManager["ParquetTable"]):
             raise several_texts(self._label)
         text: str | None = _column_at(batch.slice(row, 1), self._texts[0]).cast(pa.large_string())[0].as_py()
         return text
+
+
+def _is_within(path: str, name: str) -> bool:
+    """Whether a column of the file belongs to a column of the table, which may be nested."""
+    return path == name or path.startswith(f"{name}.")
+
+
+def _collected(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
+    """Put small batches together, up to so many rows or the bytes of a batch."""
+    held: list[pa.RecordBatch] = []
+    count = size = 0
+    for batch in batches:
+        if held and (count + batch.num_rows > rows or size + batch.nbytes > MAX_BYTES):
+            yield _one(held)
+            held, count, size = [], 0, 0
+        held.append(batch)
+        count += batch.num_rows
+        size += batch.nbytes
+    if held:
+        yield _one(held)
+
+
+def _one(held: list[pa.RecordBatch]) -> pa.RecordBatch:
+    return held[0] if len(held) == 1 else pa.concat_batches(held)
 
 
 def _leaves(schema: Any) -> list[str]:

@@ -10,17 +10,14 @@ from typing import TYPE_CHECKING
 from esdedup.formats.encoding import EncodedText
 from esdedup.formats.line_format import BOM, LineBlocks, LineFormat, Records, body_and_end, decode_lines, decoded
 from esdedup.formats.protocol import Walk
+from esdedup.formats.text_limit import too_large
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from esdedup.columns.records import Skips
     from esdedup.formats.batches import Row
     from esdedup.formats.compression.opener import Member
     from esdedup.formats.decisions import Decisions
-
-MAX_TEXT = 2**28
-"""A larger text file is skipped and counted, because a document is held in memory as a whole."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +38,7 @@ class Text(EncodedText):
         """See `Format`. Invalid UTF-8 is replaced by U+FFFD and counted."""
         from esdedup.formats.batches import collect
 
-        rows = _whole(member.name or walk.document, self.as_utf8(member.pieces), walk.skips)
+        rows = _whole(member.name or walk.document, self.as_utf8(member.pieces), walk)
         yield from walk.up_to_limit(collect(rows))
         walk.records += 1
 
@@ -61,24 +58,31 @@ class Text(EncodedText):
         return self.rewritten(iter([first]), lambda _: iter((whole[: len(whole) - len(text)], left.encode())))
 
 
-def _whole(identifier: str, pieces: Iterator[bytes], skips: Skips) -> Iterator[Row]:
+def _whole(identifier: str, pieces: Iterator[bytes], walk: Walk) -> Iterator[Row]:
+    skips = walk.skips
     held: list[bytes] = []
     size = 0
     for piece in pieces:
         held.append(piece)
         size += len(piece)
-        if size > MAX_TEXT:
+        if size > walk.max_text:
             skips.add("too_long_text", identifier)
             return
     data = b"".join(held).removeprefix(BOM)
+    held.clear()
+    if too_large(data, walk.max_text):
+        skips.add("too_long_text", identifier)
+        return
     text = decoded(data)
     if text is None:
         skips.add("replaced_bytes", identifier)
         text = data.decode(errors="replace")
+        data = text.encode()
     if not text or text.isspace():
         skips.add("no_text", identifier)
         return
-    yield identifier, None, text, None, None, None, 1
+    del text  # it may take four times as much memory
+    yield identifier, None, data, None, None, None, 1
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 from esdedup.formats.compression.protocol import compression_of
+from esdedup.formats.text_limit import USUAL
 from esdedup.options import Choice, Registry
 
 if TYPE_CHECKING:
@@ -29,10 +30,12 @@ class Walk:
     document: str  # the id of the document, if a whole source is one document
     skips: Skips  # records that are not documents
     limit: int | None = None  # how many documents are left to read
+    max_text: int = USUAL  # bytes of the largest text that is read
     records: int = 0  # raw records in the members read so far
     share: float | None = None  # share of the source read so far, if the position in its bytes does not say it
     namespaces: dict[int, str] = field(default_factory=dict)  # names, known when the first batch is read
     language: str = ""  # what the source says about its language, known at the same time
+    cut: bool = False  # whether the text that was just read was too large, and is not whole
 
     def up_to_limit(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield the batches up to the limit. Each row is a document."""
@@ -135,7 +138,7 @@ FORMATS: Registry[Format] = Registry(
 
 def format_at(path: str, named: str | None) -> type[Format] | None:
     """Return the format of a path: the `named` one, or that of its extension; None if neither is known."""
-    chosen = named or split_name(path.rpartition("/")[2])[1]
+    chosen = (named if named in FORMATS.names else None) or split_name(path.rpartition("/")[2])[1]
     return FORMATS[chosen] if chosen else None
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from esdedup.errors import SettingsError
 from esdedup.formats.protocol import FORMATS, Format
+from esdedup.formats.text_limit import SHARE, USUAL
 from esdedup.options import Options, option, shown_value, sort_out
+from esdedup.resources import memory_in_words, parse_memory
 
 _PARTS = "allowed: I/N with I from 1 to N, and N up to 1024"
 
@@ -38,11 +41,33 @@ class Reading(Options):
         None, "Load one of N parts, each on its own machine: by page id, or line, modulo N.", unit="I/N",
         pattern=r"[0-9]{1,4}/[0-9]{1,4}", expected=_PARTS,
     )  # fmt: skip
+    max_text: int | None = option(
+        None, "Skip texts larger than SIZE, and lines or cells that hold them (they are not compared).",
+        unit="SIZE", low=2**10, high=2**40, expected="allowed: 1KiB to 1TiB, as 64MiB",
+        parse=partial(parse_memory, name="max-text"), usual="64MiB, at most 1/16 of the memory",
+    )  # fmt: skip
+    most_text: int = USUAL  # bytes: `max_text`, or the default within the memory of the job
     given: Mapping[str, Any] = field(default_factory=dict)  # options of formats; each format takes its own
 
     def check_together(self) -> None:
         """Check that the number of a part is one of the parts."""
         Part.parse(self.part)
+        if self.max_text is not None:
+            object.__setattr__(self, "most_text", self.max_text)
+
+    def within(self, memory: int) -> Reading:
+        """Return these options for a job that may use so much memory.
+
+        Raises `SettingsError` if the requested largest text needs more.
+        """
+        if self.max_text is None:
+            return replace(self, most_text=min(USUAL, memory // SHARE))
+        if self.max_text * SHARE > memory:
+            raise SettingsError(
+                f"max-text {memory_in_words(self.max_text)} needs memory of {memory_in_words(self.max_text * SHARE)} "
+                f"or more; now memory is {memory_in_words(memory)}"
+            )
+        return self
 
     @classmethod
     def all_names(cls) -> frozenset[str]:
@@ -80,6 +105,7 @@ class Reading(Options):
         values, usual = self.flat(), Reading().flat()
         others = sorted(FORMATS.option_names() - set(_REMEMBERED))
         known = {name: values[name] for name in _REMEMBERED}
+        others += ["max_text"] * (self.max_text is not None)
         return known | {name: values[name] for name in others if values[name] != usual[name]}
 
 

@@ -88,7 +88,8 @@ def rewrite_source(
     path = output_path(source, folder)
     with closing(Opened(source.path, threads)) as opened:
         decisions = Decisions(verdicts, splitting, opened.label, templates)
-        walk = Walk(opened.label, source.document, Skips(), limit)
+        decisions.max_text = source.max_text
+        walk = Walk(opened.label, source.document, Skips(), limit, source.max_text)
         writing = _Writing(source.format, opened, walk, decisions, annotate, keep_going)
         members = writing.members()
         first = next(members, None)

@@ -8,10 +8,12 @@ from contextlib import AbstractContextManager
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from esdedup.columns.arrays import text_buffers
 from esdedup.columns.records import DOCUMENTS, Skips
 from esdedup.formats.compression.opener import Opened
 from esdedup.formats.locations import Source
 from esdedup.formats.protocol import Walk
+from esdedup.formats.text_limit import too_large
 
 
 class DocumentStream(AbstractContextManager["DocumentStream"]):
@@ -25,7 +27,7 @@ class DocumentStream(AbstractContextManager["DocumentStream"]):
     def __init__(self, source: Source, skips: Skips, *, limit: int | None = None, threads: int = 1) -> None:
         self._source = source
         self._opened = Opened(source.path, threads)
-        self._walk = Walk(self._opened.label, source.document, skips, limit)
+        self._walk = Walk(self._opened.label, source.document, skips, limit, source.max_text)
 
     @property
     def namespaces(self) -> dict[int, str]:
@@ -50,7 +52,16 @@ class DocumentStream(AbstractContextManager["DocumentStream"]):
                 return
             before = walk.records
             for batch in self._source.format.read(member, walk):
-                yield _moved(batch, before)
+                if self._fits(batch):
+                    yield _moved(batch, before)
+
+    def _fits(self, batch: pa.RecordBatch) -> bool:
+        """Whether a text is small enough. Each text that is larger than a batch has its own."""
+        texts = batch["text"]
+        if batch.num_rows != 1 or not too_large(text_buffers(texts)[0], self._walk.max_text):
+            return True
+        self._walk.skips.add("too_long_text", batch["title"][0].as_py() or batch["id"][0].as_py())
+        return False
 
     def close(self) -> None:
         """Close the source. Reading may stop anywhere."""

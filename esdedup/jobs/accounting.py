@@ -27,8 +27,8 @@ _UNREAD = {
     "no_id": "without an id (--id-column)",
     "no_text": NO_TEXT,
     "refused": "refused by the server",
-    "too_long_field": "with a field or a line that is too long to be read",
-    "too_long_text": "too long to be read",
+    "too_long_field": "with a line or a field larger than --max-text",
+    "too_long_text": "larger than --max-text",
 }
 """Records that are no documents, by their reason among what was skipped."""
 

@@ -27,7 +27,7 @@ from esdedup.jobs.prepare import BatchPlan, Cleaned, Prepared, clean, prepare
 from esdedup.jobs.progress_bar import Bar
 from esdedup.jobs.settings import Settings
 from esdedup.jobs.steps import Address, find_sources, refuse_inside, settings_of
-from esdedup.jobs.workers import Workers
+from esdedup.jobs.workers import LARGE, Workers
 from esdedup.matching.signing import Signing, freeze
 from esdedup.output.extracts import ExtractFile, Parts
 from esdedup.store.ledger import SourceCheckpoint
@@ -144,7 +144,8 @@ class Extraction:
                     given = (texts, np.arange(len(texts)), plan) if self._sentences else (texts, plan)
                     work: Future[Any] = workers.submit(prepare if self._sentences else clean, *given, size=texts.nbytes)
                     waiting.append(_Batch(batch.drop_columns(["text"]), stream.position, work))
-                    if len(waiting) > 4 * workers.count:
+                    most = 0 if texts.nbytes > LARGE else 4 * workers.count
+                    while len(waiting) > most:
                         yield waiting.popleft()
         except SourceError as error:
             skips.add("damaged_source", str(error))

@@ -25,7 +25,7 @@ from esdedup.jobs.assemble import Assembler, Rows
 from esdedup.jobs.prepare import BatchPlan, Prepared, prepare
 from esdedup.jobs.progress_bar import Bar
 from esdedup.jobs.revision_deltas import DeltaReader, RevisionDelta
-from esdedup.jobs.workers import Workers
+from esdedup.jobs.workers import LARGE, Workers
 from esdedup.resources import Resources
 from esdedup.store.corpus import ALL
 from esdedup.store.ledger import STANDARD_INPUT, SourceCheckpoint
@@ -183,24 +183,34 @@ class _Loader:
         reader = DeltaReader()
         # a thread that waits for standard input cannot be interrupted
         ahead = self._workers.count > 1 and self._source.path is not None
-        with read_ahead(self._batches(stream)) if ahead else nullcontext(self._batches(stream)) as batches:
-            read = _next(batches, skips)
-            while read is not None or waiting:
-                if read is not None:
-                    batch, plan, position = read
-                    delta = reader.read(batch, plan)
-                    columns = batch.drop_columns(["text"])
-                    work = self._workers.submit(prepare, delta.texts, delta.page, delta.plan, size=delta.texts.nbytes)
-                    waiting.append((columns, delta, position, work))
-                    read = _next(batches, skips)
-                while waiting and (read is None or len(waiting) > 4 * self._workers.count):
-                    columns, delta, position, future = waiting.popleft()
-                    assembler.add(columns, delta, self._workers.result(future))
-                    self._bar.reach(self._bytes_before + position, f"{assembler.sentences:,} sentences")
-                    if assembler.pending_rows >= _FLUSH_ROWS:
-                        writer.write(*assembler.take(_FLUSH_ROWS))
-                    elif assembler.pending_bytes > _FLUSH_BYTES:
-                        writer.write(*assembler.take())
+
+        def drain(most: int) -> None:
+            while len(waiting) > most:
+                columns, delta, position, future = waiting.popleft()
+                assembler.add(columns, delta, self._workers.result(future))
+                self._bar.reach(self._bytes_before + position, f"{assembler.sentences:,} sentences")
+                if assembler.pending_rows >= _FLUSH_ROWS:
+                    writer.write(*assembler.take(_FLUSH_ROWS))
+                elif assembler.pending_bytes > _FLUSH_BYTES:
+                    writer.write(*assembler.take())
+
+        made = self._batches(stream)
+        with read_ahead(made, _is_large) if ahead else nullcontext(made) as batches:
+            while (read := _next(batches, skips)) is not None:
+                alone = _is_large(read)
+                if alone:
+                    drain(0)
+                batch, plan, position = read
+                delta = reader.read(batch, plan)
+                columns = batch.drop_columns(["text"])
+                work = self._workers.submit(prepare, delta.texts, delta.page, delta.plan, size=delta.texts.nbytes)
+                waiting.append((columns, delta, position, work))
+                del read, batch, delta, columns, work  # a large text is not kept while the next one is made
+                drain(0 if alone else 4 * self._workers.count)
+                if alone:
+                    writer.write(*assembler.take())
+                    writer.finish()  # what it holds is gone before the next large text is read
+            drain(0)
 
     def _batches(self, stream: DocumentStream) -> Iterator[_Read]:
         """Yield what is left to read of the stream."""
@@ -231,6 +241,11 @@ class _Loader:
             form.keeps_history,
             language,
         )
+
+
+def _is_large(read: _Read) -> bool:
+    """Whether a batch is a single text that takes much memory: it is prepared alone."""
+    return bool(read[0].nbytes > LARGE)
 
 
 def _next(batches: Iterator[_Read], skips: Skips) -> _Read | None:

@@ -16,6 +16,7 @@ from esdedup.analysis.templates import Table, table_of, write
 from esdedup.errors import SourceError, UsageError
 from esdedup.jobs.questions import opened_kinds, storable
 from esdedup.jobs.steps import Address, check_count
+from esdedup.output.spreadsheet import text_of
 from esdedup.store.cluster_queries import ClusterQuery
 from esdedup.store.store import Store
 
@@ -72,12 +73,15 @@ def lineage(*, store: Address | Store, document: str | None, limit: int | None) 
 
 
 def fill(frame: str, table: Address) -> Iterator[str]:
-    """Yield the sentences of a frame and the rows of a CSV file whose columns are named like the slots."""
+    """Yield the sentences of a frame and the rows of a CSV file whose columns are named like the slots.
+
+    The apostrophe before what looks like a formula, as in the tables of `templates`, is left out.
+    """
     path = Path(table)
     try:
         with path.open(encoding="utf-8-sig", newline="") as lines:
             for row in csv.DictReader(lines):
-                yield write(frame, {name: value or "" for name, value in row.items() if isinstance(name, str)})
+                yield write(frame, {name: text_of(value or "") for name, value in row.items() if isinstance(name, str)})
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise SourceError(f"{path}: {error}; use a CSV file in UTF-8 with a header line") from error
 

@@ -20,11 +20,12 @@ from esdedup.matching.signers.minhash_kernels import Tokens
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import Signing
 from esdedup.text.language import base_language
-from esdedup.text.segment import languages_of, segment
+from esdedup.text.segment import Units, languages_of, segment
 from esdedup.text.splitting import AUTO, DEFAULT
 from esdedup.text.wikitext.cleaning import CLEANERS, Cleaner
 from esdedup.text.wikitext.rules import Names
 
+_SIGNED_AT_ONCE = 2**16
 _NO_TOKENS: Tokens = np.empty((0, 0), np.int64)
 _NONE = (np.empty(0, np.int64), np.empty(0, np.int64))
 
@@ -104,9 +105,7 @@ def prepare(column: pa.LargeStringArray, page: Numbers, plan: BatchPlan) -> Prep
     """Convert texts to units, signed if the plan says so. `page` is equal for texts of one page, and does not
     decrease.
     """
-    documents, unparsable = _plain_texts(column, plan)
-    languages = _languages(documents, plan)
-    units = segment(documents, plan.signing.splitting, languages)
+    units, languages, unparsable = _units(column, plan)
     hashes = content_hashes(*text_buffers(units.texts))
     firsts, again_unit, again_text = np.arange(len(hashes)), *_NONE
     if plan.merge_revisions:
@@ -115,14 +114,13 @@ def prepare(column: pa.LargeStringArray, page: Numbers, plan: BatchPlan) -> Prep
     length = units.length[firsts]
     low, high = signer.bounds(units.texts if len(firsts) == len(units.texts) else units.texts.take(pa.array(firsts)))
     fitting = (length >= low) & (length <= high)
-    texts = units.texts.take(pa.array(firsts[fitting]))
-    views = signer.views(texts)
-    worded = views.worded
+    everything = len(firsts) == len(units.texts) and fitting.all()
+    texts = units.texts if everything else units.texts.take(pa.array(firsts[fitting]))
+    worded, tokens = _signed(texts, signer, sign=plan.sign)
     if not worded.all():
         # these are empty after normalization: they have no shingle, and match nothing
         fitting[np.flatnonzero(fitting)[~worded]] = False
         texts = texts.filter(pa.array(worded))
-        views = signer.views(texts)
     return Prepared(
         languages,
         units.document[firsts],
@@ -130,11 +128,36 @@ def prepare(column: pa.LargeStringArray, page: Numbers, plan: BatchPlan) -> Prep
         fitting,
         ~fitting & (length <= high),
         texts,
-        signer.tokens(views) if plan.sign else _NO_TOKENS,
+        tokens,
         again_unit,
         again_text,
         unparsable,
     )
+
+
+def _units(column: pa.LargeStringArray, plan: BatchPlan) -> tuple[Units, list[str], list[tuple[int, str]]]:
+    """Return the units of texts, the languages of the texts, and what could not be cleaned. The texts are dropped."""
+    documents, unparsable = _plain_texts(column, plan)
+    languages = _languages(documents, plan)
+    return segment(documents, plan.signing.splitting, languages), languages, unparsable
+
+
+def _signed(texts: pa.LargeStringArray, signer: TextSigner, *, sign: bool) -> tuple[npt.NDArray[np.bool_], Tokens]:
+    """Return which texts have words after normalization, and the tokens of those: some at a time, as the values that
+    tokens are folded from take many times as much memory.
+    """
+    worded: list[npt.NDArray[np.bool_]] = [np.empty(0, np.bool_)]
+    tokens = [np.empty((0, signer.signing.tokens), np.int64)]
+    for begin in range(0, len(texts), _SIGNED_AT_ONCE):
+        part = texts.slice(begin, _SIGNED_AT_ONCE)
+        views = signer.views(part)
+        worded.append(views.worded)
+        if not sign:
+            continue
+        if not views.worded.all():
+            views = signer.views(part.filter(pa.array(views.worded)))
+        tokens.append(signer.tokens(views))
+    return np.concatenate(worded), np.concatenate(tokens) if sign else _NO_TOKENS
 
 
 def _plain_texts(column: pa.LargeStringArray, plan: BatchPlan) -> tuple[list[str], list[tuple[int, str]]]:

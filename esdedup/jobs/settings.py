@@ -52,11 +52,15 @@ class Settings:
                 given[name] = os.fspath(given[name])
         if isinstance(given.get("memory"), str):
             given["memory"] = parse_memory(given["memory"])
+        if isinstance(given.get("max_text"), str):
+            given["max_text"] = parse_memory(given["max_text"], "max-text")
         frozen, free, reading, resources = sort_out(given, *cls.groups())
         checked = freeze(None, {USUAL_UNIT: "record", **frozen})  # of any length: the sources may choose another unit
         if checked.templates is not None:  # what is in the file now, whatever becomes of it while this runs
             frozen["templates"] = checked.templates
-        found = cls(frozen, free, Scanning.of(**free), Reading.of(**reading), Resources(**resources))
+        checked_resources = Resources(**resources)
+        within = Reading.of(**reading).within(checked_resources.memory)
+        found = cls(frozen, free, Scanning.of(**free), within, checked_resources)
         ENGINES.check(found.resources.engine)
         return found
 

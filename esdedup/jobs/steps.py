@@ -68,6 +68,7 @@ def open_for(store: Address, settings: Settings, *, fresh: str | None = None, mu
         memory=resources.memory * 3 // 10,
         threads=resources.processes,
         fresh=fresh,
+        part=None if settings.reading.part is None else str(settings.reading.part),
     )
 
 

@@ -204,7 +204,7 @@ def remove(*documents: str, store: Address, quiet: bool, **options: Any) -> dict
         begun = opened.ledger.begin_job("remove", documents)
         gone = set(begun) if set(begun) == set(documents) else set()
         removed, unknown = opened.corpus.remove(documents)
-        if opened.results.last_scan() is not None:
+        if opened.ledger.last_scanning() is not None:
             bring_up_to_date(opened, settings, quiet=quiet)
         counts = opened.corpus.counts() | (opened.results.last_scan() or {}).get("counts", {})
         opened.ledger.end_job()
@@ -267,13 +267,17 @@ def _unfinished_job(store: Store) -> str | None:
         checkpoints = [checkpoint for checkpoint in store.ledger.sources() if checkpoint.number in begun.sources]
         pending = next(
             (checkpoint for checkpoint in checkpoints if not checkpoint.finished or damages([checkpoint])),
-            checkpoints[-1],
+            checkpoints[-1] if checkpoints else None,
         )
+        if pending is None:
+            return "reading sources that the store does not list; index them again with --fresh"
         what = f"still to come: {still_to_come(begun)}" if begun.missing else "run the same command again"
         return f"reading {pending.path}: {pending.documents:,} documents so far; {what}"
     verb = store.ledger.unfinished_job()
     if verb is not None:
         return f"esdedup {verb}; run the same command again"
+    if store.results.lost is not None:
+        return f"there are no results: {store.results.lost}; run esdedup scan"
     last = store.results.last_scan()
     if last is not None and not last["current"]:
         return "documents were added or removed since the last scan; run esdedup scan"

@@ -19,6 +19,9 @@ from esdedup.jobs.prepare import get_ready
 
 T = TypeVar("T")
 
+LARGE = 2**23
+"""Bytes of a single text that is prepared alone, and here: it takes many times as much memory."""
+
 _WORTH_WORKERS = 24 * 2**20
 """Bytes of documents from which worker processes pay off: they take about a second to start."""
 
@@ -44,7 +47,7 @@ class Workers:
 
     def submit(self, work: Callable[..., T], *given: Any, size: int) -> Future[T]:
         """Submit work on `size` bytes of text. Raise `EsdedupError` after a worker was lost."""
-        if self.count == 1:
+        if self.count == 1 or size > LARGE:  # a copy in another process would take memory for both
             done: Future[T] = Future()
             done.set_result(work(*given))
             return done

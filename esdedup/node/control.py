@@ -26,6 +26,17 @@ from esdedup.node.folder import Running
 from esdedup.node.jars import VERSION, need_extra, program
 from esdedup.node.needs import HOST, check_memory, check_port, free_ports
 
+LACKS = (
+    "security",
+    "Kibana",
+    "scripts",
+    "_reindex, _update_by_query and _delete_by_query",
+    "ingest processors",
+    "the modules analysis-common, mapper-extras, aggregations and parent-join",
+    "SQL, ES|QL and async search",
+)
+"""What every other Elasticsearch has, and this node does not."""
+
 _OFTEN = 0.1  # seconds between two checks
 _GRACE = 120.0  # seconds to close open files
 _BRIEFLY = 5.0  # seconds
@@ -64,6 +75,7 @@ def start(
             "path.home": str(home),
             "path.data": str(data / "data"),
             "path.logs": str(data / "logs"),
+            "path.repo": str(data / "snapshots"),
             "network.host": HOST,
             "http.port": str(http_port),
             "transport.port": str(transport_port),
@@ -95,6 +107,7 @@ def status(folder: Path | None = None) -> dict[str, Any]:
     if node is not None:
         asked = asdict(_asked(node))
         state |= {name: asked[name] for name in ("address", "transport", "name", "pid", "version", "health", "nodes")}
+        state["lacks"] = list(LACKS)
     return state | {"data_bytes": folders.size(data / "data")}
 
 

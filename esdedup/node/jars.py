@@ -1,32 +1,49 @@
 """The program files of Elasticsearch, downloaded once for each user from Maven Central.
 
 The folder has the layout that Elasticsearch expects: `lib` is the class path, `modules` what the server loads itself.
-It is made under another name and renamed when complete, so an existing one is complete.
+It is made under another name and renamed when complete, so an existing one is complete. `locks/node.txt` names every
+jar with its SHA-256. They are checked when they are downloaded, and before every start.
 """
 
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import logging
 import os
 import shutil
 import zipfile
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
+from typing import NamedTuple
 
 from esdedup.errors import NodeError
 
 VERSION = "9.2.0"
 """Version of Elasticsearch."""
 
-_SERVER = ("org.elasticsearch", "elasticsearch")
-_TRANSPORT = ("org.elasticsearch.plugin", "transport-netty4")
-_OF_MODULE = ("netty-", _TRANSPORT[1])
+_MODULE = "transport-netty4"
+_OF_MODULE = ("netty-", _MODULE)
 _TRIES = 3
 _CONNECTIONS = 8
 
 _log = logging.getLogger("esdedup")
+
+
+class Jar(NamedTuple):
+    """A file of Maven Central, and the SHA-256 that it must have."""
+
+    sha256: str
+    group: str
+    name: str
+    version: str
+
+    @property
+    def file(self) -> str:
+        """Its name on disk."""
+        return f"{self.name}-{self.version}.jar"
 
 
 def need_extra() -> None:
@@ -38,6 +55,15 @@ def need_extra() -> None:
             raise NodeError(f"a local Elasticsearch needs {name}: pip install 'esdedup[node]'") from error
 
 
+def locked_jars() -> list[Jar]:
+    """Return all jars of the server, from `locks/node.txt` of the installed package or of the checkout."""
+    package = Path(__file__).parents[1]
+    inside = package / "locks" / "node.txt"
+    text = (inside if inside.exists() else package.parent / "locks" / "node.txt").read_text("ascii")
+    lines = (line.split() for line in text.splitlines() if not line.startswith("#"))
+    return [Jar(sha256, *coordinates.split(":")) for sha256, coordinates in lines]
+
+
 def program_folder() -> Path:
     """Return the folder of the program files, which may not exist yet."""
     cache = os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()
@@ -46,11 +72,15 @@ def program_folder() -> Path:
 
 
 def program() -> Path:
-    """Return the folder of the program files. They are downloaded if they are missing."""
+    """Return the folder of the program files. They are downloaded if they are missing.
+
+    Raises `NodeError` if they are not the files that `locks/node.txt` names.
+    """
     folder = program_folder()
-    if folder.is_dir():
-        return folder
     try:
+        if folder.is_dir():
+            _check(folder)
+            return folder
         folder.parent.mkdir(parents=True, exist_ok=True)
         with folder.with_name(f"{folder.name}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)  # until the file is closed; another process may be downloading
@@ -69,7 +99,7 @@ def _make(folder: Path) -> None:
     shutil.rmtree(part, ignore_errors=True)  # left by a download that was killed
     try:
         home = part / "home"
-        module = home / "modules" / _TRANSPORT[1]
+        module = home / "modules" / _MODULE
         for made in (home / "lib", home / "plugins", module):
             made.mkdir(parents=True)
         for jar in _download(part / "repository", folder):
@@ -80,10 +110,30 @@ def _make(folder: Path) -> None:
         shutil.rmtree(part, ignore_errors=True)
 
 
+def _check(folder: Path) -> None:
+    """Raise `NodeError` unless the folder holds exactly the jars of the lock."""
+    found = {path.name: path for path in (*folder.glob("lib/*"), *folder.glob("modules/*/*.jar"))}
+    missing = [jar.file for jar in locked_jars() if jar.file not in found]
+    unknown = sorted(found.keys() - {jar.file for jar in locked_jars()})
+    for names, what in ((missing, "is missing"), (unknown, "is not a file of Elasticsearch that esdedup knows")):
+        if names:
+            raise NodeError(f"{names[0]} {what}; delete the folder {folder} and start the node again")
+    _compare(((jar, found[jar.file]) for jar in locked_jars()), f"delete the folder {folder} and start the node again")
+
+
+def _compare(files: Iterable[tuple[Jar, Path]], advice: str) -> None:
+    """Raise `NodeError` unless each file has the SHA-256 of its jar."""
+    for jar, path in files:
+        with path.open("rb") as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        if sha256 != jar.sha256:
+            raise NodeError(f"{jar.file} has the SHA-256 {sha256}, but {jar.sha256} is expected; {advice}")
+
+
 def _download(repository: Path, folder: Path) -> list[Path]:
-    """Download every jar that the server and its transport need, to a separate Maven repository."""
+    """Download every jar of the lock to a separate Maven repository, and check it."""
     need_extra()
-    from jgo.maven import Artifact, Dependency, MavenContext, PythonResolver
+    from jgo.maven import Artifact, MavenContext, PythonResolver
     from requests import RequestException
 
     class Resolver(PythonResolver):
@@ -103,20 +153,23 @@ def _download(repository: Path, folder: Path) -> list[Path]:
             ) from cause
 
     context = MavenContext(resolver=Resolver(), repo_cache=repository)
-    requested = [
-        Dependency(context.project(group, name).at_version(VERSION).artifact()) for group, name in (_SERVER, _TRANSPORT)
-    ]
-    given, others = context.resolver.resolve(requested)
-    needed = [*given, *(other for other in others if other.scope in ("compile", "runtime"))]
+    jars = locked_jars()
     with ThreadPoolExecutor(_CONNECTIONS) as pool:
-        return list(pool.map(lambda one: Path(one.artifact.resolve()), needed))
+        paths = list(
+            pool.map(
+                lambda jar: Path(context.project(jar.group, jar.name).at_version(jar.version).artifact().resolve()),
+                jars,
+            )
+        )
+    _compare(zip(jars, paths, strict=True), "it was not installed; check the network for a proxy that changes files")
+    return paths
 
 
 def _describe(module: Path) -> None:
     """Write the module's description beside its jars, where the server looks for it."""
-    with zipfile.ZipFile(module / f"{_TRANSPORT[1]}-{VERSION}.jar") as jar:
+    with zipfile.ZipFile(module / f"{_MODULE}-{VERSION}.jar") as jar:
         for name in ("plugin-descriptor.properties", "entitlement-policy.yaml"):
-            text = jar.read(f"META-INF/es-plugins/{_TRANSPORT[1]}/{name}").decode("utf-8")
+            text = jar.read(f"META-INF/es-plugins/{_MODULE}/{name}").decode("utf-8")
             # on the class path, not in Java's module layer: the server's own classes are not modules there
             lines = [line for line in text.splitlines() if not line.startswith("modulename=")]
             (module / name).write_text("\n".join(lines) + "\n", "utf-8")

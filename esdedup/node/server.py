@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from esdedup.node.folder import CONFIG, PID
+from esdedup.node.front_page import add_front_page
 
 _END = {signal.SIGTERM, signal.SIGINT}
 
@@ -100,7 +101,9 @@ def _node(data: Path, config: dict[str, Any]) -> Any:
         JClass("java.util.Map").of(),
         False,
     )
-    return JClass("org.elasticsearch.node.Node")(environment, plugins).start()
+    node = JClass("org.elasticsearch.node.Node")(environment, plugins)
+    add_front_page(node)
+    return node.start()
 
 
 def _java_options(data: Path, home: Path, heap: int) -> list[str]:

@@ -19,7 +19,8 @@ from esdedup.store.store import Store
 PAIRS = arrow_schema(Pair)
 CLUSTERS = arrow_schema(Cluster)
 
-_WHITE_SPACE = re.compile(r"\s+")
+# also marks that change the direction of writing, and other controls: an editor or a terminal would obey them
+_UNLISTED = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+")
 _ROWS_AT_ONCE = 2000
 
 
@@ -58,8 +59,8 @@ def _listed(clusters: Iterator[dict[str, Any]], out: TextIO) -> Iterator[dict[st
 
 
 def listed_id(identity: str) -> str:
-    """Format an id for clusters.txt: white space is percent-encoded."""
-    return _WHITE_SPACE.sub(_percent_encoded, identity)
+    """Format an id for clusters.txt: white space and control characters are percent-encoded."""
+    return _UNLISTED.sub(_percent_encoded, identity)
 
 
 def _percent_encoded(match: re.Match[str]) -> str:

@@ -18,8 +18,8 @@ WORDS = {
     "repeated_id": "documents whose id was already read; they are numbered",
     "replaced_bytes": "texts with bytes that are not valid UTF-8, which were replaced",
     "too_long": "sentences longer than max-chars",
-    "too_long_field": "records with a field or a line that is too long to be read",
-    "too_long_text": "texts that are too long to be read",
+    "too_long_field": "records with a line or a field larger than --max-text",
+    "too_long_text": "texts larger than --max-text",
     "too_short": "sentences shorter than min-chars",
     "unparsable_page": "pages whose markup could not be read",
 }

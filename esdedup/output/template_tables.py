@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,13 +12,15 @@ import pyarrow.parquet as pq
 
 from esdedup.analysis.templates import Column, Table
 from esdedup.files import whole_file
+from esdedup.output.spreadsheet import write_csv
 
 
 def write_tables(tables: Iterable[Table], folder: Path, form: str) -> list[Path]:
     """Write frames.jsonl and one table for each cluster (`csv` or `parquet`) to `folder`; return their paths.
 
     Columns are id, document, title, the slots as written, the values of those that are numbers or dates (`SLOT_value`),
-    and `fits`: whether frame and cells reproduce the sentence.
+    and `fits`: whether frame and cells reproduce the sentence. In CSV, a cell that begins like a formula gets a leading
+    apostrophe.
     """
     folder.mkdir(parents=True, exist_ok=True)
     written = []
@@ -32,7 +33,8 @@ def write_tables(tables: Iterable[Table], folder: Path, form: str) -> list[Path]
                 if form == "parquet":
                     pq.write_table(pa.table(columns), part_of_table)
                 else:
-                    _write_csv(columns, part_of_table)
+                    with part_of_table.open("w", encoding="utf-8", newline="") as out:
+                        write_csv(list(columns), zip(*columns.values(), strict=True), out)
             slots = [{"name": slot.name, "type": slot.type, "unit": slot.unit} for slot in table.columns]
             row = {"cluster": table.cluster, "frame": table.frame, "slots": slots, "rows": len(table.fits)}
             row |= {"fit": sum(table.fits), "file": path.name}
@@ -54,10 +56,3 @@ def _columns(table: Table) -> dict[str, list[Any]]:
 
 def _value_name(slot: Column) -> str:
     return f"{slot.name}_value"
-
-
-def _write_csv(columns: dict[str, list[Any]], path: Path) -> None:
-    with path.open("w", encoding="utf-8", newline="") as out:
-        writer = csv.writer(out)
-        writer.writerow(columns)
-        writer.writerows(zip(*columns.values(), strict=True))

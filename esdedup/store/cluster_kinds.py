@@ -25,6 +25,7 @@ from esdedup.store.classifying import (
     Classifier,
 )
 from esdedup.store.corpus import Corpus
+from esdedup.store.naming import NAMED
 from esdedup.store.origins import trace
 
 _TEXTS = 20_000  # per batch
@@ -106,7 +107,8 @@ FROM (
             'title': coalesce(nullif(n.title, ''), n.id),
             'since': least(coalesce(s.revision, 0), coalesce(s.last_revision, s.revision, 0)),
             'till': greatest(coalesce(s.revision, 0), coalesce(s.last_revision, s.revision, 0))}}, {PLACES}) AS places
-    FROM (SELECT * FROM looked_at WHERE page = ?) l JOIN sentences s USING (hash) JOIN named n ON n.number = s.document
+    FROM (SELECT * FROM looked_at WHERE page = ?) l JOIN sentences s USING (hash)
+    JOIN {NAMED} n ON n.number = s.document
     GROUP BY l.cluster, l.hash
 ) ORDER BY cluster, hash
 """

@@ -48,6 +48,7 @@ def is_cluster_id(identity: str) -> bool:
 def cluster_of(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Make a cluster from the rows of its members. Each row repeats the columns of the cluster."""
     cluster = rows[0]
+    _require(rows)
     firsts = {row["hash"]: row["sentence"] for row in rows if row["turn"] == 1}
     weakest = [firsts.get(cluster["weakest_a"]), firsts.get(cluster["weakest_b"])]
     if cluster["distinct_texts"] == 1:
@@ -72,9 +73,18 @@ def cluster_of(rows: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
+def _require(rows: list[dict[str, Any]]) -> None:
+    """Raise `ValueError` for rows that lack what every sentence has, which only a damaged store can contain."""
+    if any(row["sentence"] is None or row["text"] is None or row["document"] is None for row in rows):
+        raise ValueError("a sentence has no id or no text")
+    if rows[0]["kind"] is not None and (rows[0]["kind_confidence"] is None or rows[0]["kind_reason"] is None):
+        raise ValueError("a cluster has a kind without a confidence or a reason")
+
+
 def tree_of(rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Make a tree of copies between pages, with the members in chronological order."""
     names = ("title", "text", "timestamp", "contributor", "parent", "jaccard", "edits", "copied")
+    _require(rows)
     dated = [row for row in rows if row["timestamp"] is not None]
     dated.sort(
         key=lambda row: (row["timestamp"], row["revision"] or 0, row["parent"] is not None, row["sentence"].encode())

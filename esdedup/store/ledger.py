@@ -15,6 +15,9 @@ from esdedup.columns.records import Skips
 STANDARD_INPUT = "-"
 """The path of a source that can be read only once: an interrupted read starts again."""
 
+_LONGEST_READING = 2**16
+"""Characters of the options with which a source was read."""
+
 WHOLE_SCAN_FROM = 0.25
 """The share of changed texts above which a full scan is faster than an update."""
 
@@ -39,11 +42,15 @@ class SourceCheckpoint:
     skips: Skips = field(default_factory=Skips)
 
     def reading(self) -> dict[str, Any]:
-        """Return the options with which the source was read, according to its fingerprint."""
-        try:
-            return dict(ast.literal_eval(self.fingerprint.partition(", read with ")[2]))
-        except (ValueError, SyntaxError, TypeError):
+        """Return the options with which the source was read, according to its fingerprint; none if it does not say."""
+        options = self.fingerprint.partition(", read with ")[2]
+        if len(options) > _LONGEST_READING:
             return {}
+        try:
+            found = ast.literal_eval(options)
+        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):  # anybody may have written it
+            return {}
+        return found if isinstance(found, dict) and all(isinstance(name, str) for name in found) else {}
 
     def same_as(self, other: SourceCheckpoint) -> bool:
         """Whether both mean the same file in the same state, read the same way."""
@@ -52,10 +59,12 @@ class SourceCheckpoint:
     def enter(self, known: list[SourceCheckpoint]) -> SourceCheckpoint | None:
         """Take the number of the same source among the `known` ones and return that source, or take the next number.
 
-        A known source keeps the form of its ids, whatever other sources are given with it.
+        A known source keeps the form of its ids, whatever other sources are given with it. One whose path was lost is
+        the same source if it has this name.
         """
-        self.qualified = next((old.qualified for old in known if old.name == self.name), self.qualified)
-        before = next((old for old in known if (old.name, old.path) == (self.name, self.path)), None)
+        named = [old for old in known if old.name == self.name]
+        self.qualified = next((old.qualified for old in named), self.qualified)
+        before = next((old for path in (self.path, "") for old in named if old.path == path), None)
         self.number = 1 + max((old.number for old in known), default=-1) if before is None else before.number
         if before is None:
             known.append(self)
@@ -151,7 +160,7 @@ class Ledger(ABC):
         return str(self.get("state"))
 
     def last_scanning(self) -> dict[str, Any] | None:
-        """Return the options of the last scan, as saved with its results."""
+        """Return the options of the last scan, as saved with its results, even if the results are lost."""
         scan = self.get("scan")
         return None if scan is None else dict(scan["summary"]["scanning"])
 
@@ -160,7 +169,7 @@ class Ledger(ABC):
         one.
         """
         scan = self.get("scan")
-        return scan is not None and not scan.get("overtaken")
+        return scan is not None and not scan.get("overtaken") and not scan.get("lost")
 
     def changed(self, *, overtaken: bool) -> dict[str, Any]:
         """Return the values to save after a change of documents. `overtaken` makes the next scan a full one."""

@@ -9,6 +9,15 @@ from esdedup.columns.database import Database
 SOURCE_GROUPS = "SELECT number, min(number) OVER (PARTITION BY name, qualified) AS group_id, name FROM sources"
 """Files of one folder share their source's name. Together they are one group, identified by its smallest number."""
 
+NAMED = """(
+    SELECT d.number, s.name AS source, s.history, d.title,
+        try_cast(d.key AS UBIGINT) AS numeral,  -- ids that are numbers come first, in their order
+        CASE WHEN s.qualified THEN s.name || '/' ELSE '' END || d.key
+            || CASE WHEN d.occurrence > 1 THEN '#' || d.occurrence ELSE '' END AS id
+    FROM documents d JOIN sources s ON s.number = d.source
+)"""
+"""The documents with their ids as shown in results. It is no view: a store in a file holds tables only."""
+
 
 def sentence_id(unit: str) -> str:
     """SQL for a sentence's id: `DOCUMENT:POSITION`, or only the document's if the units are records."""
@@ -34,7 +43,7 @@ def rank_members(db: Database, unit: str, table: str, texts: str, *, few: bool =
             SELECT s.*, n.source, n.id AS named, n.title, CASE WHEN n.history THEN s.contributor END AS who,
                 {sentence_id(unit)} AS id,
                 {{'source': n.source, 'numeral': n.numeral, 'id': n.id, 'position': s.position}} AS key
-            FROM (SELECT * FROM {chosen}) s JOIN named n ON n.number = s.document
+            FROM (SELECT * FROM {chosen}) s JOIN {NAMED} n ON n.number = s.document
         )
         SELECT c.hash, c.id, c.source, c.named AS document, c.title, c.position, c.text, c.revision, c.timestamp,
             c.who AS contributor, c.document AS number, coalesce(list_position(f.two, c.key), 3) AS turn

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from esdedup.columns.database import Database
 from esdedup.store.corpus import Corpus
+from esdedup.store.naming import NAMED
 
 
 def moment(timestamp: str) -> str:
@@ -61,7 +62,7 @@ SELECT row_number() OVER (ORDER BY timestamp, moment, revision, id, position) - 
 FROM (SELECT c.cluster, s.hash, s.document, s.position, s.timestamp, s.revision, w.history, w.as_of, n.id, n.title,
     CASE WHEN w.history THEN s.timestamp ELSE w.as_of END AS moment, coalesce(nullif(n.title, ''), n.id) AS page
 FROM sentences s JOIN cluster_texts c USING (hash) JOIN traced k ON k.id = c.cluster
-JOIN documents d ON d.number = s.document JOIN named n ON n.number = s.document JOIN dumps w ON w.source = d.source
+JOIN documents d ON d.number = s.document JOIN {NAMED} n ON n.number = s.document JOIN dumps w ON w.source = d.source
 WHERE {moment("s.timestamp")} IS NOT NULL)
 """
 # of all sentences with one text, the first two of different pages are enough; `since`: the page is known not to have

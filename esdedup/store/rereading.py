@@ -6,6 +6,13 @@ from typing import Any, NamedTuple
 
 from esdedup.columns.database import Database
 
+_KEYED = """(
+    SELECT d.number, CASE WHEN s.qualified THEN s.name ELSE '' END AS source, d.key, d.occurrence, d.content,
+        d.source AS file, d.place
+    FROM documents d JOIN sources s ON s.number = d.source
+)"""
+"""The documents with what they are recognized by. A document is the same one again by its id, in whatever file."""
+
 
 class Reread(NamedTuple):
     """The outcome of a run."""
@@ -25,8 +32,8 @@ def compare_documents(db: Database, first: int, *, by_place: bool = False) -> Re
     db.execute(
         "CREATE OR REPLACE TEMP TABLE repeats AS SELECT number, n FROM ("
         "SELECT number, row_number() OVER (PARTITION BY source, key "
-        f"ORDER BY {'file, place' if by_place else 'number'}) AS n FROM keyed "
-        "WHERE number >= ? AND (source, key) IN (SELECT source, key FROM keyed WHERE number >= ? "
+        f"ORDER BY {'file, place' if by_place else 'number'}) AS n FROM {_KEYED} "
+        f"WHERE number >= ? AND (source, key) IN (SELECT source, key FROM {_KEYED} WHERE number >= ? "
         "GROUP BY source, key HAVING count(*) > 1)) WHERE n > 1",
         [first, first],
     )
@@ -38,7 +45,7 @@ def compare_documents(db: Database, first: int, *, by_place: bool = False) -> Re
     db.execute(
         "CREATE OR REPLACE TEMP TABLE outdated AS "
         "SELECT old.number AS old, new.number AS new, new.content = old.content AS same "
-        "FROM keyed new JOIN keyed old USING (source, key, occurrence) WHERE new.number >= ? AND old.number < ?",
+        f"FROM {_KEYED} new JOIN {_KEYED} old USING (source, key, occurrence) WHERE new.number >= ? AND old.number < ?",
         [first, first],
     )
     read = db.count("SELECT count(*) FROM documents WHERE number >= ?", [first])

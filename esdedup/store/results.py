@@ -19,7 +19,7 @@ from esdedup.store.cluster_kinds import insert_clusters
 from esdedup.store.cluster_queries import ALL_CLUSTERS, ORDERS, ClusterQuery, cluster_of, is_cluster_id, tree_of
 from esdedup.store.corpus import Corpus
 from esdedup.store.ledger import Ledger
-from esdedup.store.naming import SOURCE_GROUPS, rank_members, sentence_id
+from esdedup.store.naming import NAMED, SOURCE_GROUPS, rank_members, sentence_id
 from esdedup.store.origins import moment
 from esdedup.store.schemas import MEMBERSHIPS
 from esdedup.text.words import holding
@@ -40,6 +40,7 @@ class Results:
         self._unit = corpus.signing.unit
         self._ranked = False
         self._calls = 0
+        self.lost: str | None = None  # what somebody has deleted of the results: then there are none
 
     @property
     def db(self) -> Database:
@@ -148,7 +149,7 @@ class Results:
         `current` says whether nothing has changed since.
         """
         scan = self._ledger.get("scan")
-        if scan is None:
+        if scan is None or self.lost:
             return None
         saved, now = scan["summary"], self.counts()
         far, ignored = now.pop("far"), now.pop("ignored")
@@ -176,7 +177,7 @@ class Results:
         copies = self.db.rows(
             "SELECT CASE WHEN n.history THEN s.contributor END AS who, count(*) FROM origins o "
             "JOIN clusters k ON k.id = o.cluster AND NOT k.ignored JOIN sentences s USING (document, position) "
-            "JOIN named n ON n.number = s.document WHERE o.copied GROUP BY who"
+            f"JOIN {NAMED} n ON n.number = s.document WHERE o.copied GROUP BY who"
         )
         undated = self.db.count(
             "SELECT count(*) FROM sentences SEMI JOIN (SELECT hash FROM cluster_texts JOIN clusters ON id = cluster "
@@ -216,7 +217,7 @@ class Results:
             SELECT s.hash, c.cluster, k.kind, h.group_id AS source, d.source AS file, s.document, d.place, s.position,
                 {sentence_id(self._unit)} AS id, length(s.text)::INTEGER AS length
             FROM sentences s JOIN ({_SHOWN_TEXTS}) c USING (hash)
-            JOIN named n ON n.number = s.document JOIN documents d ON d.number = s.document
+            JOIN {NAMED} n ON n.number = s.document JOIN documents d ON d.number = s.document
             JOIN ({SOURCE_GROUPS}) h ON h.number = d.source
             LEFT JOIN clusters k ON k.id = c.cluster
             """
@@ -410,7 +411,7 @@ _WITH_PARENTS = """LEFT JOIN (
     FROM origins o JOIN {} p ON p.number = o.parent_document AND p.position = o.parent_position
 ) o ON o.number = m.number AND o.place = m.position"""
 _WITH = "id IN (SELECT cluster FROM cluster_texts SEMI JOIN (SELECT hash FROM sentences WHERE {}) USING (hash))"
-_OF_DOCUMENT = "document IN (SELECT number FROM named WHERE {})"
+_OF_DOCUMENT = f"document IN (SELECT number FROM {NAMED} WHERE {{}})"
 
 _SHOWN_TEXTS = """
 SELECT hash, cluster FROM (SELECT hash FROM cluster_texts UNION SELECT a FROM pairs UNION SELECT b FROM pairs)

@@ -15,13 +15,13 @@ import pyarrow as pa
 
 from esdedup.clustering.clusters import CLUSTER_TEXTS, CLUSTERS
 from esdedup.columns.database import Database
-from esdedup.errors import StoreSettingsError, StoreVersionError
+from esdedup.errors import SettingsError, StoreSettingsError, StoreVersionError
 from esdedup.matching.signers.protocol import SIGNERS
 from esdedup.matching.signing import HASH_SCHEME, Signing
 from esdedup.matching.units import setting_in_words
 from esdedup.store.classifying import FOUND, MEANINGS
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 
 START_CHARS = 64
 """Characters of a text's start that are stored separately, to look it up by prefix."""
@@ -132,24 +132,30 @@ MEMBERSHIPS: pa.Schema = pa.schema(
 )
 
 
+TABLES: dict[str, pa.Schema] = {
+    "documents": _DOCUMENTS,
+    "sentences": SENTENCE_ROWS,
+    "seen": SEEN,  # until the run is committed
+    # lookups, one row for each token and one for each text; sorted in runs, so that a query reads few blocks
+    "postings": pa.schema([("token", pa.int64()), ("hash", pa.uint64())]),
+    # the first 8 bytes of the case-folded text, big-endian; and its first `START_CHARS` unchanged
+    "starts": pa.schema([("key", pa.uint64()), ("start", pa.string()), ("hash", pa.uint64())]),
+    # texts whose sentences changed since the last scan, and whether that scan had any
+    "stale": pa.schema([("hash", pa.uint64()), ("existed", pa.bool_()), ("tokens", _TOKENS)]),
+    "pairs": PAIRS,
+    "clusters": CLASSIFIED,
+    "cluster_texts": CLUSTER_TEXTS,
+    "origins": ORIGINS,
+}
+"""The tables of DuckDB without keys, by name."""
+
+KEYED_TABLES = frozenset({"about", "sources"})
+"""Those with keys, which `mappings/embedded.sql` declares."""
+
+
 def create_tables(db: Database) -> None:
     """Create all tables of a store."""
-    tables = {
-        "documents": _DOCUMENTS,
-        "sentences": SENTENCE_ROWS,
-        "seen": SEEN,  # until the run is committed
-        # lookups, one row for each token and one for each text; sorted in runs, so that a query reads few blocks
-        "postings": pa.schema([("token", pa.int64()), ("hash", pa.uint64())]),
-        # the first 8 bytes of the case-folded text, big-endian; and its first `START_CHARS` unchanged
-        "starts": pa.schema([("key", pa.uint64()), ("start", pa.string()), ("hash", pa.uint64())]),
-        # texts whose sentences changed since the last scan, and whether that scan had any
-        "stale": pa.schema([("hash", pa.uint64()), ("existed", pa.bool_()), ("tokens", _TOKENS)]),
-        "pairs": PAIRS,
-        "clusters": CLASSIFIED,
-        "cluster_texts": CLUSTER_TEXTS,
-        "origins": ORIGINS,
-    }
-    for name, schema in tables.items():
+    for name, schema in TABLES.items():
         db.create(name, schema.empty_table())
     db.execute(mapping_text("embedded.sql"))
 
@@ -190,6 +196,9 @@ def saved_signing(address: str, saved: Mapping[str, Any]) -> Signing:
             f"{address}: signed by the signer {signer!r}, which this esdedup does not have; "
             "use the esdedup that made the store, or index again with --fresh"
         )
+    templates = saved.get("templates")
+    if isinstance(templates, str) and not templates.startswith("{"):  # a path: what a store names is not read
+        raise SettingsError("templates is not what esdedup saves of them")
     return Signing.of(**{"text_scheme": 1, **saved})  # stores of scheme 1 do not name it
 
 

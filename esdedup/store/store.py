@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from types import TracebackType
 
+from esdedup.errors import StoreError
 from esdedup.matching.signing import Signing
 from esdedup.store.corpus import Corpus
 from esdedup.store.ledger import Ledger
@@ -36,6 +37,11 @@ class Store(ABC):
     @abstractmethod
     def drop(self) -> None:
         """Delete what esdedup made here, and nothing else."""
+
+    def blame(self, error: BaseException) -> StoreError | None:
+        """Return the `StoreError` for an error that the contents of the store caused; None for any other."""
+        del error
+        return None
 
     @abstractmethod
     def close(self) -> None:

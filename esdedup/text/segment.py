@@ -54,6 +54,8 @@ def segment(documents: Sequence[str], splitting: Splitting, languages: Sequence[
     """
     composed = list(map(compose, documents))
     data, offsets = text_buffers(text_column(composed))
+    if splitting.unit in ("sentence", "record"):
+        composed.clear()
     if splitting.unit == "sentence":
         offsets, owners = _sentence_bounds(data, offsets, languages or languages_of(documents, splitting))
     elif splitting.whole:
@@ -214,4 +216,5 @@ def collapse_spaces(data: Bytes, offsets: Offsets) -> tuple[Bytes, Offsets, npt.
                 pending = True
         bounds[index + 1] = total
         lengths[index] = length
-    return out[:total].copy(), bounds, lengths
+    # a copy of a large text is only worth it if much of it was white space
+    return (out[:total] if 8 * total > 7 * len(out) else out[:total].copy()), bounds, lengths

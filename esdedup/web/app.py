@@ -12,12 +12,14 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.security import HTTPBearer
 from pydantic import ValidationError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Scope
 
 from esdedup._version import __version__
 from esdedup.errors import EsdedupError, UsageError
 from esdedup.web.answers.browse import UnknownError
+from esdedup.web.bodies import Bodies
 from esdedup.web.exports import add_exports
 from esdedup.web.guard import Guard, Refuse, typed
 from esdedup.web.pages import Pages
@@ -29,11 +31,16 @@ _API = "/api"
 
 
 def create_app(
-    queue: RequestQueue, *, hosts: Collection[str], token: str | None = None, article_url: str | None = None
+    queue: RequestQueue,
+    *,
+    hosts: Collection[str],
+    token: str | None = None,
+    article_url: str | None = None,
+    bodies: Bodies | None = None,
 ) -> ASGIApp:
     """Create the application. It passes queries to `queue`, for requests that name one of `hosts` and know the `token`.
 
-    `article_url` is a link to an article, with {title} or {id}.
+    `article_url` is a link to an article, with {title} or {id}. `bodies` limits what is received.
     """
     pages = Pages(article_url, with_token=token is not None)
 
@@ -55,7 +62,7 @@ def create_app(
     app.mount("/assets", pages.assets())
     refuse = _refuser(pages)
     _add_errors(app, refuse)
-    return Guard(app, hosts, token, refuse)
+    return Guard(app, hosts, token, refuse, bodies or Bodies())
 
 
 def _add_view(app: FastAPI, queue: RequestQueue, pages: Pages, view: View) -> None:
@@ -134,6 +141,7 @@ def _add_errors(app: FastAPI, refuse: Refuse) -> None:
     add(UsageError, 400)
     add(BusyError, 503)
     add(SupersededError, 499)
+    add(ClientDisconnect, 499, lambda _: "the client is gone")
     add(EsdedupError, 503)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
@@ -12,13 +11,13 @@ from starlette.responses import Response
 
 from esdedup.analysis.templates import Table
 from esdedup.files import compact_json
+from esdedup.output.spreadsheet import write_csv
 from esdedup.web.answers.browse import whole_cluster
 from esdedup.web.answers.meanings import whole_table
 from esdedup.web.request_queue import RequestQueue
 from esdedup.web.views import ERRORS, ClusterId
 
 _MEMBER = ("id", "source", "document", "title", "position", "revision", "timestamp", "text")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def add_exports(app: FastAPI, queue: RequestQueue) -> None:
@@ -33,9 +32,11 @@ def add_exports(app: FastAPI, queue: RequestQueue) -> None:
     async def export_cluster(request: Request, identity: ClusterId, form: Literal["json", "csv"] = "json") -> Response:
         """All members of a cluster: as the line of clusters.jsonl, or as a table."""
         if form == "json":
-            found = await queue.ask(request, lambda store: compact_json(whole_cluster(store, identity)) + "\n")
+            found = await queue.ask(
+                request, lambda store: compact_json(whole_cluster(store, identity)) + "\n", long=True
+            )
             return _file(found, f"{identity}.json", "application/json")
-        found = await queue.ask(request, lambda store: _members(whole_cluster(store, identity)))
+        found = await queue.ask(request, lambda store: _members(whole_cluster(store, identity)), long=True)
         return _file(found, f"{identity}.csv", "text/csv; charset=utf-8")
 
     @app.get(
@@ -44,7 +45,7 @@ def add_exports(app: FastAPI, queue: RequestQueue) -> None:
     )  # fmt: skip
     async def export_template(request: Request, identity: ClusterId) -> Response:
         """A row for each sentence, a column for each slot."""
-        found = await queue.ask(request, lambda store: _fillers(whole_table(store, identity)))
+        found = await queue.ask(request, lambda store: _fillers(whole_table(store, identity)), long=True)
         return _file(found, f"{identity}.csv", "text/csv; charset=utf-8")
 
 
@@ -67,12 +68,9 @@ def _fillers(table: Table) -> str:
 
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Return CSV that a spreadsheet reads as text: anything that looks like a formula gets a leading apostrophe."""
+    """Return CSV that a spreadsheet reads as text."""
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(header)
-    for row in rows:
-        writer.writerow([f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell for cell in row])
+    write_csv(header, rows, out, "\n")
     return out.getvalue()
 
 

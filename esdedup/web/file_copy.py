@@ -19,15 +19,19 @@ from pathlib import Path
 
 from esdedup.errors import StoreError, StoreLockedError
 from esdedup.files import hold
-from esdedup.store.duckdb.generation_file import connect, log_beside
+from esdedup.store.duckdb.generation_file import (
+    Fingerprint,
+    check_file,
+    connect,
+    fingerprint,
+    log_beside,
+)
 
 _LOOK = 2**26  # bytes for the connection that checks whether somebody writes
 
 _LOCK = "lock"
 _SOON = 600  # seconds in which a new folder must get its lock
 _AT_ONCE = 2**24  # bytes that are copied at once
-
-Fingerprint = tuple[tuple[int, int, int] | None, ...]
 
 
 class FileCopy:
@@ -40,6 +44,7 @@ class FileCopy:
     def __init__(self, store: Path, ended: Callable[[], bool] = lambda: False) -> None:
         if not store.exists():
             raise StoreError(f"{store}: there is no store; make one with esdedup run or esdedup index")
+        check_file(store)  # before anything of it is copied, and with its own name in the message
         self._lock: int | None = None
         failed: OSError | None = None
         for parent in _parents(store):
@@ -86,18 +91,6 @@ def _copy(file: Path, copy: Path, ended: Callable[[], bool]) -> None:
             if ended():
                 raise StoreError(f"{file}: the copy is no longer needed")
             written.write(some)
-
-
-def fingerprint(store: Path) -> Fingerprint:
-    """Return a value that changes with every change of the store's files."""
-    found: list[tuple[int, int, int] | None] = []
-    for path in (store, log_beside(store)):
-        stamp = None
-        with suppress(OSError):
-            stat = path.stat()
-            stamp = (stat.st_ino, stat.st_size, stat.st_mtime_ns)
-        found.append(stamp)
-    return tuple(found)
 
 
 def _at_rest(store: Path) -> Fingerprint:

@@ -19,24 +19,21 @@ from starlette.requests import cookie_parser
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-MOST_BYTES = 5 * 2**19
-"""Largest body of a request, in bytes."""
-
-MOST_SECONDS = 30
-"""Time in which the body of a request must arrive."""
-
-TOO_LARGE = f"the request is larger than {MOST_BYTES:,} bytes; send less at once"
+from esdedup.web.bodies import Bodies
 
 COOKIE = "esdedup-token"
 ENTRANCE = "/enter"
 OPEN = ("/assets/",)
 """Paths that need no token."""
 
+_REFUSED_A_SECOND = 500
+_LONGEST_WAIT = 1.0  # seconds
+
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-_HEADERS = {
+SECURITY_HEADERS = {
     "Content-Security-Policy": _POLICY,
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
@@ -54,14 +51,16 @@ Refuse = Callable[[Scope, int, str, Mapping[str, str] | None], Response]
 
 class Guard:
     """Wraps an application. `hosts` are names without ports; `*` allows all. `refuse` makes the answers to refused
-    requests.
+    requests. `bodies` limits what is received.
     """
 
-    def __init__(self, app: ASGIApp, hosts: Collection[str], token: str | None, refuse: Refuse) -> None:
+    def __init__(self, app: ASGIApp, hosts: Collection[str], token: str | None, refuse: Refuse, bodies: Bodies) -> None:
         self._app = app
+        self._bodies = bodies
         self._hosts = {host.lower() for host in hosts}
         self._token = token
         self._refuse = refuse
+        self._next = 0.0  # when the next refusal is due
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or pass it to the application."""
@@ -73,24 +72,38 @@ class Guard:
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 answered = MutableHeaders(scope=message)
-                for name, value in _HEADERS.items():
+                for name, value in SECURITY_HEADERS.items():
                     answered[name] = value
                 if not scope["path"].startswith(OPEN):
                     answered["Cache-Control"] = "no-store"
             await send(message)
 
         refusal = self._refusal(scope, headers)
-        if refusal is None and scope["path"] == ENTRANCE and scope["method"] == "POST" and self._token is not None:
-            try:
-                refusal = await self._enter(scope, receive)
-            except HTTPException as error:
-                refusal = self._refuse(scope, error.status_code, error.detail, None)
+        if refusal is not None or not self._knows(headers):
+            await self._slow_down()
         if refusal is not None:
             await refusal(scope, receive, guarded)
             return
-        if scope["method"] == "HEAD":
-            scope = {**scope, "method": "GET"}  # the server leaves out the body
-        await self._app(scope, _bounded(receive), guarded)
+        declared = int(headers.get("content-length", "0")[-20:])
+        with self._bodies.receiving(receive, min(declared, self._bodies.most)) as bounded:
+            if scope["path"] == ENTRANCE and scope["method"] == "POST" and self._token is not None:
+                try:
+                    answer = await self._enter(scope, bounded)
+                except HTTPException as error:
+                    answer = self._refuse(scope, error.status_code, error.detail, error.headers)
+                await answer(scope, receive, guarded)
+                return
+            if scope["method"] == "HEAD":
+                scope = {**scope, "method": "GET"}  # the server leaves out the body
+            await self._app(scope, bounded, guarded)
+
+    async def _slow_down(self) -> None:
+        """Wait, if there are many requests that are refused or come without the token."""
+        now = asyncio.get_running_loop().time()
+        turn = max(now, min(self._next, now + _LONGEST_WAIT))
+        self._next = turn + 1 / _REFUSED_A_SECOND
+        if turn > now:
+            await asyncio.sleep(turn - now)
 
     def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
         host = _HOST.fullmatch(headers.get("host", "").lower())
@@ -99,8 +112,8 @@ class Guard:
         if scope["method"] not in ("GET", "HEAD", "POST"):
             return self._refuse(scope, 405, "this page is read-only", {"Allow": "GET, HEAD, POST"})
         length = headers.get("content-length", "0")
-        if not (length.isascii() and length.isdigit()) or int(length[:20]) > MOST_BYTES:
-            return self._refuse(scope, 413, TOO_LARGE, None)
+        if not (length.isascii() and length.isdigit()) or int(length[:20]) > self._bodies.most:
+            return self._refuse(scope, 413, self._bodies.too_large, None)
         if scope["path"].startswith(OPEN) or scope["path"] == ENTRANCE or self._knows(headers):
             return None
         if "text/html" in headers.get("accept", ""):
@@ -119,13 +132,11 @@ class Guard:
 
     async def _enter(self, scope: Scope, receive: Receive) -> Response:
         """Store the token from the form in a cookie that scripts cannot read."""
-        body = b""
-        bounded = _bounded(receive)
-        while True:
-            message = await bounded()
+        body, more = b"", True
+        while more:
+            message = await receive()
             body += message.get("body", b"")
-            if not message.get("more_body"):
-                break
+            more = message.get("more_body", False)
         given, target = typed(body, "token"), typed(body, "next")
         if not hmac.compare_digest(given.encode("utf-8", "replace"), str(self._token).encode()):
             return RedirectResponse(_entrance(target, wrong=True), 303)
@@ -148,13 +159,6 @@ def _entrance(target: str, *, wrong: bool = False) -> str:
     return ENTRANCE + (f"?{urlencode(query)}" if query else "")
 
 
-class TooLargeError(HTTPException):
-    """A body without a declared length is larger than allowed."""
-
-    def __init__(self) -> None:
-        super().__init__(413, TOO_LARGE)
-
-
 def typed(body: bytes, field: str) -> str:
     """Return the value of this field of a form, empty without one. Raises `HTTPException` if the body is not from our
     form.
@@ -163,27 +167,6 @@ def typed(body: bytes, field: str) -> str:
         return parse_qs(body.decode("utf-8", "replace"), max_num_fields=8).get(field, [""])[0]
     except ValueError as error:
         raise HTTPException(400, "the form has too many fields") from error
-
-
-def _bounded(receive: Receive) -> Receive:
-    """Limit the size of a body and the time in which it must arrive."""
-    seen, whole = 0, False
-    deadline = asyncio.get_running_loop().time() + MOST_SECONDS
-
-    async def counted() -> Message:
-        nonlocal seen, whole
-        try:
-            async with asyncio.timeout_at(None if whole else deadline):
-                message = await receive()
-        except TimeoutError:
-            raise HTTPException(408, f"the body did not arrive within {MOST_SECONDS} seconds") from None
-        whole = not message.get("more_body", False)
-        seen += len(message.get("body", b""))
-        if seen > MOST_BYTES:
-            raise TooLargeError()
-        return message
-
-    return counted
 
 
 def _cookie(header: str) -> str:

@@ -11,9 +11,10 @@ from queue import LifoQueue
 from typing import Any
 
 from esdedup.errors import EsdedupError, StoreError, StoreLockedError, UsageError
+from esdedup.store.duckdb.generation_file import fingerprint
 from esdedup.store.registry import address_of, open_store
 from esdedup.store.store import Store
-from esdedup.web.file_copy import FileCopy, fingerprint
+from esdedup.web.file_copy import FileCopy
 
 log = logging.getLogger("esdedup")
 
@@ -54,7 +55,8 @@ class Snapshot:
                     raise StoreError(f"{address}: the server is stopping")
                 store = self._open()
                 self._idle.put(store)
-                prepare(store)
+                with _blamed(store):
+                    prepare(store)
         except BaseException:
             self.retire()
             raise
@@ -78,7 +80,8 @@ class Snapshot:
         """Yield a store that nobody else uses meanwhile. If it fails, it is opened again."""
         store = self._idle.get()
         try:
-            yield store
+            with _blamed(store):
+                yield store
         except (LookupError, UsageError):
             raise  # the request is at fault, not the store
         except BaseException:
@@ -135,6 +138,20 @@ class Snapshot:
         while not self._idle.empty():
             self._idle.get().close()
         self.discard()
+
+
+@contextmanager
+def _blamed(store: Store) -> Iterator[None]:
+    """Turn errors that the contents of the store cause into a `StoreError`."""
+    try:
+        yield
+    except Exception as error:
+        # an answer that something is not there is a subclass of these
+        ordinary = isinstance(error, LookupError) and type(error) not in (KeyError, IndexError)
+        blamed = None if ordinary else store.blame(error)
+        if blamed is None:
+            raise
+        raise blamed from error
 
 
 class Live:

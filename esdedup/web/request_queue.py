@@ -20,6 +20,7 @@ from esdedup.web.live import Live
 T = TypeVar("T")
 
 _END = "the server is stopping"
+_LONGEST_PAUSE = 1.0  # seconds
 
 StoreQuery = Callable[[Store], T]
 """A query to the store."""
@@ -44,29 +45,33 @@ class SupersededError(EsdedupError):
 class RequestQueue:
     """Runs up to `readers` queries at once on `live`, and lets up to `waiting` wait, none longer than `seconds`.
 
-    In addition, one query about the whole store runs at a time. It needs one reader more. `superseded` counts the
-    queries that were dropped because their client was gone.
+    In addition, one query that takes long runs at a time: those about the whole store, and those that `ask` is told
+    about. It needs one reader more. Once the oldest query has waited for `patience` seconds, every second place goes
+    to the newest: many clients ask at once, and all would be late. `superseded` counts the queries that were dropped
+    because their client was gone.
     """
 
-    def __init__(self, live: Live, readers: int, *, waiting: int = 512, seconds: float = 20.0) -> None:
+    def __init__(
+        self, live: Live, readers: int, *, waiting: int = 512, seconds: float = 20.0, patience: float = 0.2
+    ) -> None:
         self._live = live
-        self._slots = asyncio.Semaphore(readers)
-        self._whole_slot = asyncio.Semaphore(1)
+        self._slots = _Slots(readers, patience)
+        self._long_slot = _Slots(1, patience)
         self._room = waiting
         self._seconds = seconds
         self._asking: set[asyncio.Task[Any]] = set()
         self._closed = False
         self.superseded = 0
 
-    async def ask(self, request: Request, query: StoreQuery[T] | CachedQuery[T]) -> T:
-        """Return the answer. Raises `BusyError` if there is no room or no time, `SupersededError` if the client is
-        gone.
+    async def ask(self, request: Request, query: StoreQuery[T] | CachedQuery[T], *, long: bool = False) -> T:
+        """Return the answer. `long`: it takes long. Raises `BusyError` if there is no room or no time,
+        `SupersededError` if the client is gone.
         """
         task = asyncio.current_task()
         assert task is not None
         self._asking.add(task)
         try:
-            return await self._asked(request, query)
+            return await self._asked(request, query, long)
         except asyncio.CancelledError:
             if not self._closed:
                 raise
@@ -81,21 +86,19 @@ class RequestQueue:
         for task in self._asking:
             task.cancel()
 
-    async def _asked(self, request: Request, query: StoreQuery[T] | CachedQuery[T]) -> T:
+    async def _asked(self, request: Request, query: StoreQuery[T] | CachedQuery[T], long: bool) -> T:
         if self._closed:
             raise BusyError(_END)
         if not self._room:
             raise BusyError("too many queries at once; try again in a moment")
         if isinstance(query, CachedQuery) and (cached := self._cached(query)) is not None:
             return cached[0]
-        slots = self._whole_slot if isinstance(query, CachedQuery) else self._slots
+        slots = self._long_slot if long or isinstance(query, CachedQuery) else self._slots
         deadline = time.monotonic() + self._seconds
         self._room -= 1
         try:
-            try:
-                await asyncio.wait_for(slots.acquire(), self._seconds)
-            except TimeoutError:
-                raise self._late(query) from None
+            if not await slots.acquire(self._seconds):
+                raise self._late(query)
         finally:
             self._room += 1
         try:
@@ -107,13 +110,12 @@ class RequestQueue:
             raise
         working = in_thread(partial(self._answer, query))
         # a thread cannot be stopped: its reader becomes free when it ends, even if nobody waits for it
-        working.add_done_callback(partial(_end, slots))
-        try:
-            return await asyncio.wait_for(asyncio.shield(working), max(0.0, deadline - time.monotonic()))
-        except TimeoutError:
-            if working.done():
-                raise  # raised by the query itself
-            raise self._late(query) from None
+        working.add_done_callback(partial(_end, slots, time.monotonic() if long else None))
+        # the query may raise TimeoutError itself, so whether it is late is not read from an exception
+        await asyncio.wait([working], timeout=max(0.0, deadline - time.monotonic()))
+        if not working.done():
+            raise self._late(query)
+        return working.result()
 
     def _cached(self, query: CachedQuery[T]) -> tuple[T] | None:
         with self._live.snapshot() as snapshot:
@@ -135,6 +137,45 @@ class RequestQueue:
     def _late(self, query: StoreQuery[T] | CachedQuery[T]) -> BusyError:
         what = "it needs all clusters; try" if isinstance(query, CachedQuery) else "ask for less, or"
         return BusyError(f"no answer within {self._seconds:g} seconds; {what} again in a moment")
+
+
+class _Slots:
+    """Places for queries that run at once."""
+
+    def __init__(self, free: int, patience: float) -> None:
+        self._free = free
+        self._patience = patience
+        self._waiting: dict[asyncio.Future[None], float] = {}  # since when, the oldest first
+        self._newest = False  # whether the newest had the last place
+
+    async def acquire(self, seconds: float) -> bool:
+        """Wait for a place. Return whether there was one in time."""
+        if self._free:
+            self._free -= 1
+            return True
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting[turn] = time.monotonic()
+        try:
+            await asyncio.wait([turn], timeout=seconds)
+        except asyncio.CancelledError:
+            if turn.done():
+                self.release()
+            raise
+        finally:
+            self._waiting.pop(turn, None)
+        return turn.done()
+
+    def release(self) -> None:
+        """Give a place to the next one."""
+        if not self._waiting:
+            self._free += 1
+            return
+        turn, since = next(iter(self._waiting.items()))
+        self._newest = not self._newest and time.monotonic() - since > self._patience
+        if self._newest:
+            turn = next(reversed(self._waiting))
+        del self._waiting[turn]
+        turn.set_result(None)
 
 
 def in_thread(work: Callable[[], T]) -> asyncio.Future[T]:
@@ -163,7 +204,13 @@ def in_thread(work: Callable[[], T]) -> asyncio.Future[T]:
     return future
 
 
-def _end(slots: asyncio.Semaphore, working: asyncio.Future[T]) -> None:
-    slots.release()
+def _end(slots: _Slots, began: float | None, working: asyncio.Future[T]) -> None:
+    """Give back the place of a query that has ended. One that took long leaves as much time to the others, which want
+    the same processors.
+    """
+    if began is None:
+        slots.release()
+    else:
+        working.get_loop().call_later(min(time.monotonic() - began, _LONGEST_PAUSE), slots.release)
     if not working.cancelled():
         working.exception()  # mark the exception as retrieved

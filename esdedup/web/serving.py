@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import ipaddress
 import logging
+import math
 import os
 import re
 import signal
@@ -12,14 +14,17 @@ import socket
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 import psutil
 import uvicorn
+from starlette.types import ASGIApp
 
 from esdedup.errors import EsdedupError, UsageError
 from esdedup.resources import available_cores
 from esdedup.web.answers.warm import warm_up
 from esdedup.web.app import create_app
+from esdedup.web.connections import Limits, limited
 from esdedup.web.live import Live
 from esdedup.web.request_queue import RequestQueue
 
@@ -29,8 +34,11 @@ LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 """Names of this machine."""
 
 _ANY = ("0.0.0.0", "::")
-_MOST_CONNECTIONS = 1_000
 _LEAST_TOKEN = 16
+_BACKLOG = 4_096  # connections that the system keeps until they are accepted
+_ACCEPTED_AT_ONCE = 16
+_OTHER_FILES = 6 * _ACCEPTED_AT_ONCE + 100  # connections not yet counted, or not yet closed; and what stores open
+_SOCKET_BYTES = 2**17  # buffers of a connection; if they are small, it shows early that a client reads nothing
 _ARTICLE_URL = re.compile(r"https?://[^\s{}]+.*\{(title|id)\}.*")
 
 
@@ -68,23 +76,18 @@ def serve(
     readers = max(2, available_cores())
     live = Live(address, readers=readers + 1, memory=memory, prepare=warm_up)  # one for slow queries
     try:
-        listening = _listening(host, port)
+        listening = listen(host, port)
         queue = RequestQueue(live, readers)
         app = create_app(queue, hosts=_known(host, names), token=token, article_url=article_url)
-        server = _Server(
-            queue,
-            uvicorn.Config(
-                app, access_log=False,  # addresses contain what people type
-                log_level="error",  # malformed requests are not worth a line
-                ws="none", lifespan="off", server_header=False, limit_concurrency=_MOST_CONNECTIONS,
-                timeout_keep_alive=30, timeout_graceful_shutdown=1, proxy_headers=False,
-            ),
-        )  # fmt: skip
+        server = Server(app, queue, _limits())
         where = f"[{host}]" if ":" in host else host
         log.info("http://%s:%d/ shows %s; Ctrl-C ends it", where, listening.getsockname()[1], address)
+        gc.collect()
+        gc.freeze()  # what is here now stays, and need not be looked through while visitors wait
         with suppress(KeyboardInterrupt):  # uvicorn raises it again after it has stopped
             server.run([listening])
     finally:
+        gc.unfreeze()
         idle = live.close()
     if not idle:
         # a thread that runs a query cannot be stopped, and must not outlive the interpreter
@@ -92,12 +95,36 @@ def serve(
         os._exit(0)
 
 
-def _listening(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
     """Return a socket that already listens, so that clients can connect as soon as they know the address."""
     try:
-        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+        listening = socket.create_server(
+            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=_BACKLOG
+        )
     except OSError as error:
         raise EsdedupError(f"{host}:{port}: {error.strerror or error}; choose another --port or --host") from error
+    for buffer in (socket.SO_SNDBUF, socket.SO_RCVBUF):  # every connection gets these
+        listening.setsockopt(socket.SOL_SOCKET, buffer, _SOCKET_BYTES)
+    return listening
+
+
+def _limits() -> Limits:
+    """Return limits with as many connections as this process may have, 1,000 at most."""
+    limits = Limits()
+    if sys.platform == "win32":
+        return limits
+    import resource
+
+    kept = psutil.Process().num_fds() + _OTHER_FILES
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = limits.connections + kept
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        most = max(soft - kept, soft // 4)
+        return replace(limits, connections=most, of_one_address=min(limits.of_one_address, most))
+    return limits
 
 
 def _known(host: str, names: Sequence[str]) -> set[str]:
@@ -110,12 +137,27 @@ def _known(host: str, names: Sequence[str]) -> set[str]:
     return known
 
 
-class _Server(uvicorn.Server):
-    """Stops at once, even if queries are running."""
+class Server(uvicorn.Server):
+    """Accepts connections within limits. Stops at once, even if queries are running."""
 
-    def __init__(self, queue: RequestQueue, config: uvicorn.Config) -> None:
-        super().__init__(config)
+    def __init__(self, app: ASGIApp, queue: RequestQueue, limits: Limits) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app, http=limited(limits), ws="none", lifespan="off", proxy_headers=False, server_header=False,
+                access_log=False,  # addresses contain what people type
+                log_level="error",  # malformed requests are not worth a line
+                backlog=_ACCEPTED_AT_ONCE, timeout_keep_alive=math.ceil(limits.idle_seconds),
+                timeout_graceful_shutdown=1,
+            )
+        )  # fmt: skip
         self._queue = queue
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to accept connections."""
+        await super().startup(sockets)
+        for listening in sockets or ():
+            # asyncio accepts as many at once as its backlog, before any is counted; the system may keep more
+            listening.listen(_BACKLOG)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Tell all clients, and stop listening."""

@@ -10,10 +10,26 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from fastapi import Path, Query
 from pydantic import BaseModel, BeforeValidator, Field
+from starlette.convertors import Convertor, register_url_convertor
 
 from esdedup.store.cluster_queries import ClusterQuery
 from esdedup.web.answers import articles, browse, check, meanings, overview, shapes
 from esdedup.web.request_queue import CachedQuery, StoreQuery
+
+
+class _DocumentId(Convertor[str]):
+    """The rest of a path, which is the id of a document: it may contain slashes and, unlike `path`, line ends."""
+
+    regex = "(?s:.*)"
+
+    def convert(self, value: str) -> str:
+        return value
+
+    def to_string(self, value: str) -> str:
+        return value
+
+
+register_url_convertor("document", _DocumentId())
 
 _MOST_LETTERS = 2_000  # of an id or of search words
 
@@ -155,6 +171,6 @@ VIEWS = (
     View("/templates", "templates.html", templates, shapes.ClusterList),
     View("/templates/{identity}", "template.html", template, shapes.TemplateTable),
     View("/articles", "articles.html", article_list, shapes.ArticleList),
-    View("/articles/{identity:path}", "article.html", article, shapes.ArticlePage),
+    View("/articles/{identity:document}", "article.html", article, shapes.ArticlePage),
     View("/overview", "overview.html", overview_of_all, shapes.Overview),
 )

@@ -27,8 +27,11 @@ TOPICS = {
     "documents": "dedupe of documents, rows and leaks, against text-dedup, datasketch, datatrove (takes long)",
     "exact": "every pair, beside what tokens find (takes long: 5 million sentences, 3 GB of disk)",
     "elasticsearch": "the store on a server, with a node of this machine (takes long)",
+    "server_scan": "a scan on a server against the same scan on a file (takes minutes)",
+    "more_like_this": "what Elasticsearch itself finds, with a node of this machine (takes minutes)",
     "plan": "forecasts of plan against the runs themselves, with a node of this machine (takes minutes)",
     "serve": "the page under load, on a file and on a node of this machine (takes minutes)",
+    "attack": "one visitor of the page while others try to keep everybody out (takes minutes)",
     "startup": "--help, and compiled code kept between runs",
 }
 

@@ -23,9 +23,9 @@ from esdedup.matching.lsh.collide import HOT_LIMIT
 from esdedup.node.control import running_node
 from esdedup.resources import Resources
 from esdedup.store.elasticsearch.bulk import BODY_BYTES
-from esdedup.store.elasticsearch.indices import CORPUS, Indices
+from esdedup.store.elasticsearch.indices import CORPUS
 from esdedup.store.elasticsearch.reading import PAGE
-from esdedup.store.elasticsearch.rows import SIGNATURE, sentence_actions
+from esdedup.store.elasticsearch.rows import sentence_actions, signature_fields
 from esdedup.store.elasticsearch.store import ServerStore
 from esdedup.store.ledger import SourceCheckpoint
 from esdedup.store.schemas import SEEN
@@ -125,8 +125,7 @@ def _bodies(batches: list[tuple[pa.Table, pa.Table]]) -> Iterator[bytes]:
 def _load_raw(server: str, bodies: list[bytes]) -> float:
     """Seconds for the same bodies, ready made, sent by as many connections as ours; then a refresh."""
     with _dropped(f"{server}/raw") as store:
-        connection = store._open.connection
-        indices = Indices(connection)
+        connection, indices = store._open.connection, store._open.indices
         index = indices.name("sentences", indices.make(CORPUS, {}, loading=True))
 
         def send(body: bytes) -> None:
@@ -184,7 +183,7 @@ def _asking(bench: Bench, server: str) -> list[Row]:
 
 def _bare_scroll(store: Any) -> int:
     ask, index, seen = store._open.connection.ask, store._open.names["sentences"], 0
-    body = {"size": PAGE, "sort": ["_doc"], **SIGNATURE.body()}
+    body = {"size": PAGE, "sort": ["_doc"], **signature_fields("any").body()}
     answer = ask("POST", f"/{index}/_search", body, scroll="5m")
     while answer["hits"]["hits"]:
         seen += len(answer["hits"]["hits"])
@@ -197,7 +196,7 @@ def _point_in_time(store: Any) -> int:
     ask, index, seen = store._open.connection.ask, store._open.names["sentences"], 0
     identity = ask("POST", f"/{index}/_pit", keep_alive="5m")["id"]
     body = {"size": PAGE, "sort": [{"_doc": "asc"}, {"_shard_doc": "asc"}], "track_total_hits": False}
-    body |= {"pit": {"id": identity, "keep_alive": "5m"}, **SIGNATURE.body()}
+    body |= {"pit": {"id": identity, "keep_alive": "5m"}, **signature_fields("any").body()}
     while hits := ask("POST", "/_search", body)["hits"]["hits"]:
         seen += len(hits)
         body["search_after"] = hits[-1]["sort"]
@@ -207,7 +206,9 @@ def _point_in_time(store: Any) -> int:
 
 def _read_and_group(store: ServerStore) -> int:
     with Database(memory=MEMORY * 2 // 5, threads=2) as scratch:
-        sentences = Sentences(store.signing.tokens, lambda done: store.signatures("any", done), store.texts)
+        sentences = Sentences(
+            store.signing.tokens, lambda done: store.corpus.signatures("any", done), store.corpus.texts
+        )
         return LocalEngine(scratch, sentences, MEMORY // 5, Resources().processes).collide(HOT_LIMIT).tokens
 
 
@@ -270,7 +271,7 @@ def _naive(bench: Bench, store: Any, kept: int, scanned: float) -> list[Row]:
 def _first_tokens(store: Any, wanted: int) -> list[list[int]]:
     """The tokens of the first sentences, which come in pages."""
     tokens: list[list[int]] = []
-    body: dict[str, Any] = {"sort": [{"number": "asc"}], **SIGNATURE.body()}
+    body: dict[str, Any] = {"sort": [{"number": "asc"}], **signature_fields("any").body()}
     while len(tokens) < wanted:
         page = body | {"size": min(PAGE, wanted - len(tokens))}
         hits = store._open.reader.search(store._open.names["sentences"], page)["hits"]["hits"]

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
+import re
+import resource
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 
-ESDEDUP = (sys.executable, "-c", "from esdedup.cli import main; main()")
+ESDEDUP = (sys.executable, "-c", "from esdedup.cli import command; command()")
 
 _SECONDS_BETWEEN = 0.2
 
@@ -55,6 +58,31 @@ def run(
             raise RuntimeError(f"exit {code}: {' '.join(words)}")
         out.seek(0)
         return Ran(took, out.read().decode(), peak)
+
+
+@contextmanager
+def serving(store: str | Path, **environment: str) -> Iterator[tuple[int, subprocess.Popen[str]]]:
+    """The port of `esdedup serve`, and its process, which may open as many files as is usual."""
+    process = subprocess.Popen(
+        [*ESDEDUP, "serve", "--store", str(store), "--port", "0"],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **environment},
+        preexec_fn=_usual_files,
+    )
+    try:
+        assert process.stderr is not None
+        told = re.search(r"http://127\.0\.0\.1:([0-9]+)/", process.stderr.readline())
+        assert told is not None
+        yield int(told[1]), process
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _usual_files() -> None:
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(1_024, hard), hard))
 
 
 def tree_bytes(root: int) -> int:

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import random
-import re
 import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from statistics import quantiles
 from typing import Any, NamedTuple
@@ -24,7 +22,7 @@ import esdedup
 from esdedup.node.control import running_node
 from scripts.benchmarks.bench import Bench
 from scripts.benchmarks.corpora import articles_of_sentences, dump
-from scripts.benchmarks.processes import ESDEDUP
+from scripts.benchmarks.processes import ESDEDUP, serving
 from scripts.benchmarks.rows import Row, at_most
 
 SENTENCES, SMALL_SENTENCES = 1_000_000, 20_000
@@ -65,7 +63,7 @@ def measure(bench: Bench) -> list[Row]:
 
 def _served(bench: Bench, what: str, store: str, typed: Sequence[str], more: Path) -> list[Row]:
     lasting = SMALL_SECONDS if bench.small else SECONDS
-    with _serving(store) as (port, process):
+    with serving(store) as (port, process):
         alone = asyncio.run(_alone(port, typed, KEYS // 10 if bench.small else KEYS))
         hasty = asyncio.run(_hasty(port, typed))
         crowd = asyncio.run(_crowd(port, typed, lasting))
@@ -94,20 +92,6 @@ def _rows(what: str, load: Load, aims: dict[int, float]) -> list[Row]:
         aim = aims.get(percent)
         rows.append(Row(title, value, "ms") if aim is None else at_most(title, value, "ms", 1000 * aim))
     return [*rows, at_most(f"serve, {what}: errors of {len(load.waits) + load.errors:,}", load.errors, "", 0)]
-
-
-@contextmanager
-def _serving(store: str) -> Iterator[tuple[int, subprocess.Popen[str]]]:
-    """The port of a server, and its process."""
-    process = subprocess.Popen([*ESDEDUP, "serve", "--store", store, "--port", "0"], stderr=subprocess.PIPE, text=True)
-    try:
-        assert process.stderr is not None
-        told = re.search(r"http://127\.0\.0\.1:([0-9]+)/", process.stderr.readline())
-        assert told is not None
-        yield int(told[1]), process
-    finally:
-        process.terminate()
-        process.wait()
 
 
 # -- who types -----------------------------------------------------------------------------------------------

@@ -73,6 +73,7 @@ ANSWERS = (
     Content("extract", job_answers.Extracted, "`extract`", "", "What was written."),
     Content("remove", job_answers.Removed, "`remove`", "", "What was deleted, and what is left."),
     Content("status", job_answers.Status, "`status`", "", "What the store contains."),
+    Content("doctor", job_answers.Examined, "`doctor`", "", "What was checked, what is wrong, and what mends it."),
     Content("suggest", comparisons.Sentence, "`suggest`", "", "One line for each sentence."),
     Content("similar", comparisons.Hit, "`similar`", "", "One line for each sentence, nearest first."),
     Content("explain", comparisons.Explanation, "`explain`", "", "Measures of two sentences, and the verdict."),

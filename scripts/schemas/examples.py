@@ -47,6 +47,7 @@ def _answers() -> dict[str, Any]:
         "clusters-listed": _said("clusters", "--since", "earlier", *few),
         "remove": _said("remove", "4", *few),
         "status": _said("status", *there),
+        "doctor": _said("doctor", *there),
         "extract": _said("extract", "towns.xml", "-o", "towns.jsonl"),
         "similar": _said("similar", SIMILAR, *there),
         "suggest": _said("suggest", "in 1904", *there),

@@ -40,12 +40,13 @@ For everything that was found, read `clusters.jsonl`. For the similarity of text
 
 OTHER_FILES = (
     ("`clusters.txt`", "`run`, `scan`, `add`",
-     "The ids of each cluster on one line, separated by spaces. White space in an id is percent-encoded. "
-     "`evaluate --golden` reads this format."),
+     "The ids of each cluster on one line, separated by spaces. White space and control characters in an id are "
+     "percent-encoded. `evaluate --golden` reads this format."),
     ("`cluster-sizes.png`", "`run`, `scan`, `add`, `report`", "A plot of the sizes of clusters."),
     ("`report.html`", "`run`, `scan`, `add`, `report`", "A page about the results, which needs no other file."),
     ("`cluster-sizes.svg`, `kinds.png`, `kinds.svg`", "`report`", "The plots of the page."),
-    ("`store.duckdb`", "`run`, `dedupe`", "The store, if `--store` names no other."),
+    ("`store.duckdb`", "`run`, `dedupe`",
+     "The store, if `--store` names no other: a DuckDB file, see [below](#the-store-in-duckdb)."),
     ("`SOURCE`", "`dedupe`",
      "Each source without its duplicates: same name, format and compression. A wiki dump becomes `DUMP.jsonl`."),
     ("`CLUSTER.csv`, `CLUSTER.parquet`", "`templates --out`",
@@ -60,6 +61,24 @@ OTHER_FILES = (
 
 REASONS_HEAD = """\
 With `--table parquet`, `run`, `scan` and `add` write `.parquet` files with the same fields instead of `.jsonl` files.
+
+CSV that esdedup composes (`templates --out`, downloads of the page) is safe in a spreadsheet: a cell that begins like a
+formula gets a leading apostrophe. `fill` leaves it out again. Sources that `dedupe` writes again are not touched.
+
+## The store in DuckDB
+
+You can read a store with DuckDB: its tables `documents` and `sentences` hold titles and texts. Do not put views or
+tables of your own into the file. esdedup refuses a file with anything that it did not make, because a view or a macro
+from a stranger would run as part of esdedup. Keep them in another file that attaches the store:
+
+```sql
+-- duckdb mine.duckdb
+ATTACH 'found/store.duckdb' AS store (READ_ONLY);
+CREATE VIEW titles AS SELECT title FROM store.documents;
+```
+
+A store that somebody sends you cannot read or write other files on your machine when esdedup opens it. In the DuckDB
+shell it can: attach it, and then run `SET enable_external_access = false` before you query it.
 
 ## Why was something skipped?
 

@@ -113,6 +113,7 @@ def answers(folder: Path) -> Outputs:
     run("templates", "--out", folder / "tables", *store)
     return {
         "status": [*said("status", *store), *said("status", *facts)],
+        "doctor": said("doctor", *store),
         "similar": said("similar", SIMILAR, *store),
         "suggest": [*said("suggest", "in 1904", *store), *said("suggest", "the museum", *facts)],
         "explain": [*said("explain", "1:1", "4:0", *store), *said("explain", "1", "2", *agreement)],

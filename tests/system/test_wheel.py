@@ -23,6 +23,8 @@ def test_it_works_without_the_checkout(tmp_path: Path) -> None:
         "assert esdedup.__file__.startswith(sys.argv[1]), esdedup.__file__\n"
         "summary = esdedup.run('two.txt', out='out', min_chars=10)\n"
         "assert summary['counts']['clusters'] == 1, summary\n"
+        "from esdedup.node.jars import VERSION, locked_jars\n"
+        "assert VERSION in {jar.version for jar in locked_jars()}\n"
     )
     environment = {"PYTHONPATH": str(installed), "PATH": "", "HOME": str(tmp_path)}
     subprocess.run([sys.executable, "-c", code, str(installed)], cwd=tmp_path, env=environment, check=True)

@@ -24,9 +24,9 @@ from esdedup.text.wikitext.cleaning import CLEANERS
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "esdedup"
 ROOMS = [
-    "_version", "errors", "files", "options", "resources", "columns", "text", "formats", "clustering", "matching",
-    "engines", "papers", "store", "analysis", "evaluation", "output", "jobs", "api", "kibana", "node", "demo", "web",
-    "cli", "__init__", "__main__",
+    "_version", "errors", "files", "terminal", "options", "resources", "columns", "text", "formats", "clustering",
+    "matching", "engines", "papers", "store", "analysis", "evaluation", "output", "jobs", "api", "kibana", "node",
+    "demo", "web", "cli", "__init__", "__main__",
 ]  # fmt: skip
 """Each room may import itself and those before it."""
 
@@ -215,6 +215,11 @@ def test_locks_are_hashed_and_name_no_address() -> None:
     for lock in locks:
         text = lock.read_text("utf-8")
         assert "://" not in text
+        if lock.name == "node.txt":  # of Java, each line as sha256sum writes it
+            comment, *jars = text.splitlines()
+            assert comment.startswith("# ")
+            assert all(re.fullmatch(r"[0-9a-f]{64}  [\w.-]+:[\w.-]+:[\w.-]+", jar) for jar in jars)
+            continue
         pins = [line for line in text.splitlines() if "==" in line]
         assert pins
         assert text.count("--hash=sha256:") >= len(pins)

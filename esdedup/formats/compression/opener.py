@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -15,6 +16,9 @@ from esdedup.formats.compression.protocol import COMPRESSIONS, Compression, Raw,
 
 T = TypeVar("T")
 
+MOST_COPIED = 2**32
+"""Bytes of a temporary copy. What is compressed is rarely larger, and a small file can unpack to any size."""
+
 
 class Member(NamedTuple):
     """A run of plain bytes that contains documents: a source, or one file of an archive."""
@@ -23,13 +27,27 @@ class Member(NamedTuple):
     pieces: Iterator[bytes]  # damage raises `SourceError` after the pieces before it
     path: Path | None = None  # the file with exactly these bytes, if there is one
 
-    def file(self) -> BinaryIO:
-        """Return the bytes as a seekable file: the source itself if it is a plain file, otherwise a temporary copy."""
+    def file(self, label: str, magic: bytes) -> BinaryIO:
+        """Return the bytes as a seekable file: the source itself if it is a plain file, otherwise a temporary copy.
+
+        Raise `SourceError` if a copy does not begin with `magic`, or takes more than `MOST_COPIED` bytes or half of the
+        disk that is free.
+        """
         if self.path is not None:
             return self.path.open("rb")
         copy = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115
         try:
+            most = min(MOST_COPIED, shutil.disk_usage(tempfile.gettempdir()).free // 2)
+            size = 0
             for piece in self.pieces:
+                if not size and not piece.startswith(magic[: len(piece)]):
+                    raise SourceError(f"{label}: what is in it does not begin as it should; check what was packed")
+                size += len(piece)
+                if size > most:
+                    raise SourceError(
+                        f"{label}: takes more than {most:,} bytes of {tempfile.gettempdir()} when it is unpacked; "
+                        "unpack it yourself and give the file, or set TMPDIR to a larger disk"
+                    )
                 copy.write(piece)
             copy.seek(0)
         except BaseException:

@@ -23,7 +23,7 @@ from esdedup.columns.ahead import read_ahead
 from esdedup.formats.compression.protocol import PIECE, Compression, Members, Raw
 
 _GZIP_LEVEL = 6
-_ZSTD_BLOCK = 2**12
+_ZSTD_LEAST, _ZSTD_BLOCK = 2**6, 2**12
 _MAX_WINDOW = 2**31
 
 _log = logging.getLogger("esdedup")
@@ -52,13 +52,16 @@ class _Inflate:
 
 
 class _Frame:
-    """One zstd frame. The library cannot limit its output, so it gets little input at a time."""
+    """One zstd frame. The library cannot limit its output, so it gets little input at a time: less if the last one
+    became much.
+    """
 
     needs_input = True
 
     def __init__(self) -> None:
         self._frame = zstandard.ZstdDecompressor(max_window_size=_MAX_WINDOW).decompressobj()
         self._rest = b""
+        self._step = _ZSTD_LEAST
 
     @property
     def eof(self) -> bool:
@@ -71,9 +74,14 @@ class _Frame:
     def decompress(self, data: bytes, max_length: int) -> bytes:
         del max_length
         pending = self._rest + data
-        self._rest = pending[_ZSTD_BLOCK:]
+        self._rest = pending[self._step :]
         self.needs_input = not self._rest
-        return self._frame.decompress(pending[:_ZSTD_BLOCK])
+        found = self._frame.decompress(pending[: self._step])
+        if len(found) > PIECE:
+            self._step = _ZSTD_LEAST
+        elif self._step < _ZSTD_BLOCK:
+            self._step *= 2
+        return found
 
 
 _Decoder: TypeAlias = bz2.BZ2Decompressor | lzma.LZMADecompressor | _Inflate | _Frame

@@ -48,7 +48,7 @@ class _Pages:
         if walk.limit == 0:
             return
         page = _Page()
-        for element in elements(pieces, walk.label):
+        for element in elements(pieces, walk):
             if not walk.language:
                 walk.language = element.getroottree().getroot().get(_LANG, "")
             name = local_name(element)
@@ -62,6 +62,7 @@ class _Pages:
                 if element is not page.best:
                     drop_content(element)
             elif name == "page":
+                walk.cut = False
                 if not page.known:
                     self._begin(page, element.iterchildren())
                 if row := self._end(page):
@@ -106,6 +107,13 @@ class _Pages:
     def _revision(self, page: _Page, element: etree._Element) -> Row | None:
         """Return a row at once for `every_revision`. Otherwise keep the element if it is the newest revision so far."""
         page.revisions += 1
+        cut, self._walk.cut = self._walk.cut, False
+        if cut and not self._all:
+            page.skipped = page.skipped or "too_long_text"  # its newest text may be this one
+            return None
+        if cut:
+            self._walk.skips.add("too_long_text", page.title)
+            return None
         if self._all:
             return self._row(page, element)
         stamps = (child.text or "" for child in element if local_name(child) == "timestamp")

@@ -12,11 +12,14 @@ from typing import cast
 from lxml import etree
 
 from esdedup.errors import SourceError
+from esdedup.formats.protocol import Walk
+from esdedup.formats.text_limit import ENDLESS
 
 # The elements that the parser reports: everything large or frequent, so that it can be dropped when done.
 _TAGS = ("revision", "page", "siteinfo", "upload", "logitem")
 _MAX_PROLOG = 2**20
 _PRUNE_AFTER = 2**22
+_TAG = 32  # bytes, more than the beginning of an end tag in any encoding
 _DEEPEST = 8
 
 _SKIPPED = re.compile(r"\s+|<\?.*?\?>|<!--.*?-->", re.DOTALL)
@@ -43,12 +46,14 @@ def drop_content(element: etree._Element) -> None:
     element.clear(keep_tail=True)  # type: ignore[call-arg]
 
 
-def elements(pieces: Iterator[bytes], label: str) -> Iterator[etree._Element]:
+def elements(pieces: Iterator[bytes], walk: Walk) -> Iterator[etree._Element]:
     """Yield each finished revision, page, siteinfo, upload and log item, children before parents.
 
-    The caller drops what it no longer needs: the element's content, and its siblings before it. Damage raises
-    `SourceError` after the elements before it.
+    The caller drops what it no longer needs: the element's content, and its siblings before it. If the text of a
+    revision is too large, `walk.cut` is set, and most of it is left out. Damage raises `SourceError` after the elements
+    before it.
     """
+    label = walk.label
     prolog = _Prolog(label)
     for piece in pieces:
         prolog.add(piece)
@@ -58,7 +63,7 @@ def elements(pieces: Iterator[bytes], label: str) -> Iterator[etree._Element]:
         return
     if prolog.fragment:
         _log.warning("%s: has no root element; its pages are read anyway", label)
-    yield from _Feed(label, prolog).elements(pieces)
+    yield from _Feed(walk, prolog).elements(pieces)
 
 
 class _Prolog:
@@ -105,6 +110,10 @@ class _Prolog:
         """Whether there are pages without a root."""
         return self.root in ("page", "siteinfo")
 
+    def end_of_text(self) -> bytes:
+        """How the end tag of a text begins."""
+        return "</text".encode(self._encoding())
+
     def closing(self) -> bytes:
         """The end tag of the root that was added."""
         return "</mediawiki>".encode(self._encoding())
@@ -120,9 +129,12 @@ class _Prolog:
 class _Feed:
     """The push parser, which gets the file piece by piece."""
 
-    def __init__(self, label: str, prolog: _Prolog) -> None:
-        self._label = label
+    def __init__(self, walk: Walk, prolog: _Prolog) -> None:
+        self._walk = walk
+        self._label = walk.label
         self._prolog = prolog
+        self._left_out = -1  # bytes of the text that is too large; -1 outside one
+        self._seen = b""  # the last bytes that were read of it
         tags = {*_TAGS, "mediawiki"}
         if prolog.root and re.fullmatch(r"[\w.-]+", prolog.root):  # otherwise the parser reports what is wrong with it
             tags.add(prolog.root)
@@ -145,6 +157,9 @@ class _Feed:
         piece = self._prolog.data
         self._prolog.data = self._prolog.data[:4]  # enough to know the encoding
         while piece:
+            if self._left_out >= 0 and not (piece := self._after_text(piece)):
+                piece = next(pieces, b"")
+                continue
             error = self._feed(piece)
             unseen += len(piece)
             for element in self._finished():
@@ -152,7 +167,11 @@ class _Feed:
                 yield element
             if error:
                 raise error
-            if unseen > _PRUNE_AFTER:
+            if unseen > self._walk.max_text and self._in_page():
+                self._walk.cut = True
+                self._left_out = unseen = 0
+                self._seen = piece[-_TAG:]
+            elif unseen > _PRUNE_AFTER and not self._in_page():
                 self._prune()
                 unseen = 0
             piece = next(pieces, b"")
@@ -167,6 +186,22 @@ class _Feed:
             raise self._damaged(broken) from broken
         if not self._pages:
             _log.warning("%s: has no <page>; is it a MediaWiki export of pages?", self._label)
+
+    def _after_text(self, piece: bytes) -> bytes:
+        """Return what follows the text that is too large in a piece: its end tag, or nothing yet."""
+        data, mark = self._seen + piece, self._prolog.end_of_text()
+        at = data.find(mark)
+        if at < 0:
+            self._left_out += len(piece)
+            self._seen = data[-_TAG:]
+            if self._left_out > ENDLESS * self._walk.max_text:
+                raise SourceError(
+                    f"{self._label}: a text has more than {self._left_out:,} bytes, and no end; everything before it "
+                    "was read; download the file again, or repair it there"
+                )
+            return b""
+        self._left_out = -1
+        return data[max(at, len(self._seen)) :]
 
     def _feed(self, piece: bytes) -> SourceError | None:
         try:
@@ -195,6 +230,15 @@ class _Feed:
                 self._pages += 1
             if name in _TAGS:
                 yield element
+
+    def _in_page(self) -> bool:
+        """Whether the element that is being read is a page, or in one."""
+        node = self._root
+        for _ in range(_DEEPEST):
+            if node is None or local_name(node) == "page":
+                return node is not None
+            node = node[-1] if len(node) else None
+        return False
 
     def _prune(self) -> None:
         """Drop finished elements outside pages that are not needed. The last child may be unfinished."""

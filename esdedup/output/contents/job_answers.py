@@ -330,6 +330,30 @@ class Status:
 
 
 @dataclass(frozen=True)
+class StoreCheck:
+    """One promise of a store."""
+
+    name: str
+    """What was checked."""
+    problem: str | None
+    """What is wrong; null if nothing is."""
+    advice: str | None
+    """What mends it; null if nothing is wrong."""
+    repaired: bool
+    """Whether it was mended just now, by --repair."""
+
+
+@dataclass(frozen=True)
+class Examined:
+    """The checks of a store."""
+
+    store: str
+    """Address of the store."""
+    checks: list[Annotated[dict[str, Any], StoreCheck]]
+    """Every check: first what was mended, then the others."""
+
+
+@dataclass(frozen=True)
 class Reported:
     """The files that `report` has written."""
 

@@ -29,6 +29,8 @@ class NodeStatus:
     """Health of the cluster: green, yellow, red or `no master`; null while the node does not answer."""
     nodes: Count | None = MISSING
     """Number of nodes of the cluster; null while the node does not answer."""
+    lacks: list[str] = MISSING
+    """Features of other Elasticsearch servers that the node does not have."""
     data_bytes: Count
     """Size of the data, in bytes."""
 

@@ -14,6 +14,7 @@ from duckdb.func import PythonUDFType
 from esdedup.columns.database import Database
 from esdedup.store.duckdb.ledger import FileLedger
 from esdedup.store.ledger import note_repeated
+from esdedup.store.naming import NAMED
 from esdedup.store.rereading import compare_documents
 from esdedup.store.schemas import DATES, START_CHARS
 
@@ -99,7 +100,7 @@ def remove_documents(db: Database, ids: Sequence[str], *, remember: bool) -> tup
     """Delete documents by their shown ids. Return the number, and the unknown ids."""
     names = [name.encode("utf-8", "replace").decode() for name in ids]  # an id that is not valid UTF-8 is unknown here
     db.create("asked", pa.table({"id": pa.array(names, pa.string())}), temporary=True)
-    db.execute("CREATE OR REPLACE TEMP TABLE leaving AS SELECT number, id FROM named SEMI JOIN asked USING (id)")
+    db.execute(f"CREATE OR REPLACE TEMP TABLE leaving AS SELECT number, id FROM {NAMED} SEMI JOIN asked USING (id)")
     unknown = [row[0] for row in db.rows("SELECT DISTINCT id FROM asked ANTI JOIN leaving USING (id) ORDER BY id")]
     if remember:
         db.execute(

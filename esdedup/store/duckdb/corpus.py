@@ -16,7 +16,7 @@ from esdedup.store.duckdb.changes import commit_reading, register_functions, rem
 from esdedup.store.duckdb.ledger import FileLedger
 from esdedup.store.duckdb.sentence_lookup import SentenceLookup
 from esdedup.store.ledger import SourceCheckpoint, is_much
-from esdedup.store.naming import SOURCE_GROUPS
+from esdedup.store.naming import NAMED, SOURCE_GROUPS
 from esdedup.store.origins import moment
 
 
@@ -165,7 +165,7 @@ class FileCorpus(Corpus):
     def groups(self, by: str) -> Iterator[pa.RecordBatch]:
         if by == "documents":
             return self._db.batches(
-                "SELECT n.number AS group_id, n.id, n.title, s.sentences FROM named n JOIN "
+                f"SELECT n.number AS group_id, n.id, n.title, s.sentences FROM {NAMED} n JOIN "
                 "(SELECT document, count(*) AS sentences FROM sentences GROUP BY document) s ON s.document = n.number"
             )
         return self._db.batches(

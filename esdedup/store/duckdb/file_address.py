@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from esdedup.errors import UsageError
+from esdedup.store.checks import Check
 from esdedup.store.store import Store
 
 
@@ -52,11 +54,20 @@ class FileAddress:
 
     def drop(self) -> None:
         """As `esdedup.store.registry.drop_store`."""
-        from esdedup.store.duckdb.generation_file import delete_generation
+        from esdedup.store.duckdb.generation_file import delete_generation, drop_tables
 
         if self.file.exists() or not delete_generation(self.file):  # there may be only an unfinished generation
-            with self.open(None) as opened:
-                opened.drop()
+            drop_tables(self.file)
+            delete_generation(self.file)
+
+    def examine(self) -> list[Check]:
+        """Return every check of the store."""
+        from esdedup.store.duckdb.file_checks import examine
+
+        return list(examine(self.file))
+
+    def repair(self, broken: Collection[str]) -> None:
+        """Do nothing: a file has one writer, and what is wrong there cannot be made again from the rest."""
 
     def has_unfinished_generation(self) -> bool:
         """Whether a new generation is being made or was left unfinished."""

@@ -7,7 +7,10 @@ old one stays unchanged, and a restarted job finds what it has made so far.
 from __future__ import annotations
 
 import re
+import time
+from contextlib import suppress
 from pathlib import Path
+from typing import TypeAlias
 
 import duckdb
 
@@ -20,10 +23,16 @@ from esdedup.errors import (
     UsageError,
 )
 from esdedup.matching.signing import Signing
+from esdedup.store.duckdb.contradictions import contradiction
+from esdedup.store.duckdb.file_contents import catalog, check_contents, check_made_here, is_ours
 from esdedup.store.duckdb.ledger import DamagedError, FileLedger
 from esdedup.store.schemas import check_readable, saved_signing
+from esdedup.terminal import printable
+
+Fingerprint: TypeAlias = tuple[tuple[int, int, int] | None, ...]
 
 _SMALL = 2**28  # bytes for checking a file
+_OLD_VIEWS = {("view", "named"), ("view", "keyed")}  # of stores before schema 8
 _TABLES_OF_SCHEMA_1 = (
     "about", "sources", "documents", "sentences", "last_seen", "skipped", "pairs", "clusters", "cluster_texts",
 )  # fmt: skip
@@ -34,12 +43,36 @@ def connect(path: Path, memory: int, threads: int, read_only: bool) -> Database:
     if path.is_dir():
         raise NotAStoreError(f"{path}: this is a folder; use another --store")
     existed = path.exists()
+    if existed and not path.is_file():  # opening a pipe would wait for ever
+        raise NotAStoreError(f"{path}: this is not a regular file; use another --store")
     try:
         return Database(path, memory=memory, threads=threads, read_only=read_only)
     except duckdb.Error as error:
         if not existed:
             delete(path)  # a failed first write does not leave a store
         raise store_error(error, path) from error
+
+
+_OF_VALUES = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
+"""What code raises that meets values which cannot be."""
+
+
+def as_store_error(error: BaseException, db: Database, path: Path) -> StoreError | None:
+    """Return the `StoreError` for an error that the file or the machine caused; None for any other.
+
+    Code that meets values that cannot be, such as a cluster whose representative is not there, raises whatever it
+    raises. The store is to blame only if it contradicts itself.
+    """
+    if not isinstance(error, Exception) or isinstance(error, EsdedupError):
+        return None
+    if is_circumstance(error):
+        return store_error(error, path)
+    if isinstance(error, _OF_VALUES):
+        with suppress(duckdb.Error):
+            what = contradiction(db)
+            if what is not None:
+                return store_error(DamagedError(what), path)
+    return None
 
 
 def is_circumstance(error: Exception) -> bool:
@@ -72,16 +105,61 @@ _DISK = ("No space left", "Could not write", "Out of disk", "Disk quota", "File 
 _DAMAGE = ("orrupt", "checksum", "Could not read", "INTERNAL", "eserializ", "has been invalidated")
 
 
-def is_empty(db: Database) -> bool:
-    """Whether the file has no tables."""
-    return db.count("SELECT count(*) FROM duckdb_tables()") == 0
+def discard_empty(path: Path) -> None:
+    """Delete an empty file: it was left when the very first write failed."""
+    if path.is_file() and path.stat().st_size == 0:
+        path.unlink()
 
 
-def check_made_here(db: Database, path: Path) -> None:
-    """Raise `NotAStoreError` for a database that esdedup did not make."""
-    ours = db.count("SELECT count(*) FROM duckdb_tables() WHERE table_name IN ('about', 'cluster_texts')")
-    if ours != 2:
-        raise NotAStoreError(f"{path}: esdedup did not make this DuckDB file; use another --store")
+def no_store(path: Path) -> StoreError:
+    """Return the error for a file that does not exist."""
+    return StoreError(f"{path}: there is no store; make one with esdedup run or esdedup index")
+
+
+def check_store(db: Database, path: Path, ledger: FileLedger) -> bool:
+    """Return whether the file is a store of this version that holds nothing foreign; False if nothing is in it.
+
+    It must be called before anything else is asked of a file. A file that has not changed since this process checked
+    it is not checked again. Raise the `StoreError`s of `check_contents`, and `DamagedError` for metadata that is not
+    valid.
+    """
+    seen = fingerprint(path)  # the open connection keeps other writers out
+    if _CHECKED.get(path) == seen:
+        return True
+    if not check_contents(db, path, lambda: check_version(ledger, path)):
+        return False
+    newest = max(stamp[2] for stamp in seen if stamp is not None)
+    if time.time_ns() - newest > _SETTLED:  # a later change could not be told from this state by its time
+        _CHECKED[path] = seen
+    return True
+
+
+_CHECKED: dict[Path, Fingerprint] = {}
+_SETTLED = 10**9  # nanoseconds
+
+
+def fingerprint(store: Path) -> Fingerprint:
+    """Return a value that changes with every change of the store's files."""
+    found: list[tuple[int, int, int] | None] = []
+    for path in (store, log_beside(store)):
+        stamp = None
+        with suppress(OSError):
+            stat = path.stat()
+            stamp = (stat.st_ino, stat.st_size, stat.st_mtime_ns)
+        found.append(stamp)
+    return tuple(found)
+
+
+def check_file(path: Path) -> None:
+    """Raise `StoreError` unless the file is a store that holds nothing foreign."""
+    with connect(path, _SMALL, 1, True) as db:
+        try:
+            ledger = FileLedger(db)
+            if not check_store(db, path, ledger):
+                raise no_store(path)
+            stored_signing(ledger, path)
+        except (DamagedError, duckdb.Error) as error:
+            raise store_error(error, path) from error
 
 
 def check_version(ledger: FileLedger, path: Path) -> None:
@@ -141,32 +219,50 @@ def log_beside(path: Path) -> Path:
     return path.with_name(path.name + ".wal")
 
 
+def drop_tables(path: Path) -> None:
+    """Delete the tables of a store, and the file if it holds nothing else. What others put there is not run."""
+    discard_empty(path)
+    if not path.exists():
+        raise no_store(path)
+    with connect(path, _SMALL, 1, False) as db:
+        try:
+            found = catalog(db)
+            check_made_here(found, path)
+            check_version(FileLedger(db), path)
+            with db.transaction():
+                for entry in filter(is_ours, found):
+                    db.execute(f"DROP TABLE main.{entry.name}")
+            left = catalog(db)
+        except (DamagedError, duckdb.Error) as error:
+            raise store_error(error, path) from error
+    if not left:
+        delete(path)
+
+
 def _check_replaceable(path: Path) -> None:
-    """Raise an error if the file exists but is in use, is not a store, or contains other tables."""
+    """Raise an error if the file exists but is in use, is not a store, or contains what others made."""
     if not path.exists() or (path.is_file() and path.stat().st_size == 0):
         return
     try:
         with connect(path, _SMALL, 1, False) as db:
-            if is_empty(db):
+            found = catalog(db)
+            if not found:
                 return
-            check_made_here(db, path)
-            ours = set(FileLedger(db).get("tables") or _TABLES_OF_SCHEMA_1)
-            tables = db.rows("SELECT table_name FROM duckdb_tables() ORDER BY 1")
+            check_made_here(found, path)
+            ours = {("table", name) for name in FileLedger(db).get("tables") or _TABLES_OF_SCHEMA_1} | _OLD_VIEWS
     except (DamagedError, duckdb.Error) as error:
         raise store_error(error, path) from error
-    others = [name for (name,) in tables if name not in ours]
+    others = [entry.name for entry in found if (entry.kind, entry.name) not in ours or entry.schema != "main"]
     if others:
-        raise StoreError(
-            f"{path}: --fresh would delete tables that esdedup did not make ({', '.join(others[:3])}); "
-            "use another --store"
-        )
+        named = ", ".join(map(printable, others[:3]))
+        raise StoreError(f"{path}: --fresh would delete what esdedup did not make ({named}); use another --store")
 
 
 def _job_of(path: Path) -> str | None:
     try:
         with connect(path, _SMALL, 1, False) as db:
-            check_version(FileLedger(db), path)
-            return str(FileLedger(db).get("job"))
+            ledger = FileLedger(db)
+            return str(ledger.get("job")) if check_store(db, path, ledger) else None
     except StoreLockedError:
         raise  # another process is making it right now
     except (EsdedupError, DamagedError, duckdb.Error):

@@ -14,6 +14,7 @@ from esdedup.columns.arrays import Numbers, table_of_rows
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import Hashes
 from esdedup.store.duckdb.changes import start_keys
+from esdedup.store.naming import NAMED
 from esdedup.store.schemas import SENTENCES, START_CHARS
 
 _KEPT_SENTENCES = 5_000_000
@@ -105,9 +106,9 @@ class SentenceLookup:
             if re.fullmatch("0|[1-9][0-9]{0,8}", position):
                 asked.append((document, int(position)))
         found = self._db.arrays(
-            """
+            f"""
             WITH asked AS (SELECT unnest(?::VARCHAR[]) AS id, unnest(?::INTEGER[]) AS position),
-            meant AS (SELECT number, position FROM named JOIN asked USING (id))
+            meant AS (SELECT number, position FROM {NAMED} JOIN asked USING (id))
             SELECT s.rowid AS row, s.document::BIGINT AS document FROM sentences s
             JOIN meant m ON m.number = s.document AND m.position = s.position
             """,
@@ -155,7 +156,7 @@ class SentenceLookup:
         return table_of_rows([found[row] for row in rows.tolist()], SENTENCES)
 
     def _names(self, documents: Numbers) -> dict[int, tuple[str, str, str | None]]:
-        """Return source, id and title of each document, as in the view `named`."""
+        """Return source, id and title of each document, as `NAMED` does."""
         if not self._keep or not self._sources:
             rows = self._db.rows("SELECT number, name, qualified FROM sources")
             self._sources = {number: (name, f"{name}/" if qualified else "") for number, name, qualified in rows}

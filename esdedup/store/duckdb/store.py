@@ -19,7 +19,7 @@ from esdedup.store.duckdb.corpus import FileCorpus
 from esdedup.store.duckdb.ledger import FileLedger
 from esdedup.store.ledger import Ledger
 from esdedup.store.results import Results
-from esdedup.store.schemas import SCHEMA_VERSION, check_same, create_tables
+from esdedup.store.schemas import KEYED_TABLES, SCHEMA_VERSION, TABLES, check_same, create_tables
 from esdedup.store.store import Store
 
 
@@ -46,22 +46,20 @@ class FileStore(Store):
         self._live = path
         self._path = path if fresh is None else files.prepare_generation(path, fresh)
         self.generation = "" if fresh is None else "fresh"
-        if self._path.is_file() and self._path.stat().st_size == 0:
-            self._path.unlink()  # left when the very first write failed
+        files.discard_empty(self._path)
         if not self._path.exists() and (frozen is None or read_only):
-            raise StoreError(f"{path}: there is no store; make one with esdedup run or esdedup index")
+            raise files.no_store(path)
         self._db = files.connect(self._path, memory, threads, read_only)
         ledger = FileLedger(self._db, read_only=read_only)
         try:
-            if files.is_empty(self._db):
+            if not files.check_store(self._db, self._path, ledger):
+                if read_only:
+                    raise files.no_store(path)
                 _make(self._db, ledger, freeze(None, frozen or {}), fresh)
-            else:
-                files.check_made_here(self._db, path)
-                if frozen and not read_only and not self._db.count("SELECT count(*) FROM documents"):
-                    # a command that failed at its first source; settings are frozen with the first document
-                    _forget(self._db, ledger)
-                    _make(self._db, ledger, freeze(None, frozen), fresh)
-            files.check_version(ledger, path)
+            elif frozen and not read_only and not self._db.count("SELECT count(*) FROM documents"):
+                # a command that failed at its first source; settings are frozen with the first document
+                _forget(self._db)
+                _make(self._db, ledger, freeze(None, frozen), fresh)
             self.signing = files.stored_signing(ledger, path)
             check_same(str(path), self.signing, freeze(self.signing, frozen or {}))
             self.ledger: Ledger = ledger
@@ -78,16 +76,21 @@ class FileStore(Store):
             self._db.close()
             files.publish_generation(self._path, self._live)
 
+    @property
+    def database(self) -> Database:
+        """The database in the file."""
+        return self._db
+
     def disk_bytes(self) -> int:
         return sum(path.stat().st_size for path in (self._path, files.log_beside(self._path)) if path.exists())
 
     def drop(self) -> None:
-        _forget(self._db, self.ledger)
-        others = not files.is_empty(self._db)
         self._db.close()
-        if not others:
-            files.delete(self._path)
+        files.drop_tables(self._path)
         files.delete_generation(self._live)
+
+    def blame(self, error: BaseException) -> StoreError | None:
+        return files.as_store_error(error, self._db, Path(self.address))
 
     def close(self) -> None:
         self._db.close()
@@ -95,23 +98,23 @@ class FileStore(Store):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        blamed = None if error is None else self.blame(error)
         with suppress(duckdb.Error):  # the original error says more
             self.close()
-        if isinstance(error, Exception) and files.is_circumstance(error):
-            raise files.store_error(error, Path(self.address)) from error
+        if blamed is not None:
+            raise blamed from error
 
 
-def _forget(db: Database, ledger: Ledger) -> None:
+def _forget(db: Database) -> None:
     """Delete all tables of a store."""
-    db.execute("DROP VIEW IF EXISTS named; DROP VIEW IF EXISTS keyed")
-    for table in ledger.get("tables"):
-        db.execute(f"DROP TABLE IF EXISTS {table}")
+    for table in (*TABLES, *KEYED_TABLES):
+        db.execute(f"DROP TABLE {table}")
 
 
 def _make(db: Database, ledger: FileLedger, signing: Signing, job: str | None) -> None:
     with db.transaction():
         create_tables(db)
-        tables = [name for (name,) in db.rows("SELECT table_name FROM duckdb_tables()")]
+        tables = [*TABLES, *sorted(KEYED_TABLES)]
         ledger.set(
             schema=SCHEMA_VERSION, signing=signing.saved(), tables=tables, job=job, **{"hash-scheme": HASH_SCHEME}
         )

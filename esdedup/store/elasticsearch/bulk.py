@@ -20,7 +20,7 @@ from esdedup.store.elasticsearch.client import HelperClient
 from esdedup.store.elasticsearch.connection import Connection, retries
 from esdedup.store.elasticsearch.indices import own_name
 
-BODY_BYTES = 4 * 2**20
+BODY_BYTES = 2**20
 """The size of one request body, in bytes."""
 
 _SENDERS = 2

@@ -20,7 +20,6 @@ from esdedup.store.elasticsearch.rows import (
     POSITION_BITS,
     POSITION_MASK,
     WHOLE_SENTENCE,
-    fields_of,
     table_of_hits,
     token_column,
     whole_sentence,
@@ -39,9 +38,9 @@ _DOCUMENT: pa.Schema = pa.schema(
     ]
 )
 _FIELDS = {"source": "source_number"}
-_DOCUMENT_FIELDS = fields_of(_DOCUMENT, _FIELDS)
+_DOCUMENT_FIELDS = Fields(source=True)
 _HELD = Fields(columns=("number", "document_number", "hash", "tokens"))
-_DATED = Fields(columns=("number", "document_number"), source=tuple(DATES))
+_DATED = Fields(columns=("number", "document_number"), source=True)
 _MANY = 8
 """If the store has this many times more documents, looking the old ones up by name is faster than reading all."""
 
@@ -78,7 +77,7 @@ class Changes:
         """Write down the removal of documents. Return how many there are, the unknown ids, and the number of affected
         texts.
         """
-        fields = Fields(source=("id", "number"))
+        fields = Fields(source=True)
         hits = [hit for some in self._reader.look_up(self._names["documents"], "id", list(ids), fields) for hit in some]
         numbers = np.unique(np.array([hit["_source"]["number"] for hit in hits], np.int64))
         unknown = sorted(set(ids) - {hit["_source"]["id"] for hit in hits}, key=str.encode)
@@ -135,12 +134,12 @@ class Changes:
         for begin in range(0, len(same), ASKED):
             asked = same[begin : begin + ASKED].tolist()
             now = {
-                _place(hit, olds[hit["fields"]["document_number"][0]]): hit["_source"]
+                _place(hit, olds[hit["fields"]["document_number"][0]]): _dates(hit)
                 for hits in self._reader.look_up(index, "document_number", asked, _DATED)
                 for hit in hits
             }
             then = {
-                hit["fields"]["number"][0]: hit["_source"]
+                hit["fields"]["number"][0]: _dates(hit)
                 for hits in self._reader.look_up(index, "document_number", [olds[one] for one in asked], _DATED)
                 for hit in hits
             }
@@ -200,7 +199,7 @@ class Changes:
                 self._names["sentences"], "hash", texts, Fields(columns=("hash",)), query=before
             ):
                 known |= set(integers(hits, "hash").tolist())
-        fields = Fields(source=("hash", "existed", "renamed"))
+        fields = Fields(source=True)
         noted = {
             hit["_source"]["hash"]: hit["_source"]
             for hits in self._reader.look_up(self._names["stale"], "hash", texts, fields)
@@ -247,6 +246,10 @@ _MOVES = "CREATE TABLE moves (hash BIGINT, document BIGINT, copies INTEGER, toke
 
 def _from(number: int) -> dict[str, Any]:
     return {"range": {"number": {"gte": number}}}
+
+
+def _dates(hit: dict[str, Any]) -> dict[str, Any]:
+    return {name: hit["_source"][name] for name in DATES}
 
 
 def _place(hit: dict[str, Any], document: int) -> int:

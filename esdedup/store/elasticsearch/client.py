@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
-from threading import Event
+from threading import Event, get_ident
 from typing import Any
 
 from elastic_transport import ApiResponseMeta, HttpHeaders, ObjectApiResponse
 from elasticsearch import ApiError, Elasticsearch
 
 from esdedup.errors import StoreError
-from esdedup.store.elasticsearch.answers import BLOCKED, gone, is_block, is_gone, reason_of, whole
-from esdedup.store.elasticsearch.connection import Connection
+from esdedup.store.elasticsearch.answers import BLOCKED, PASSING, gone, is_block, is_gone, reason_of, whole
+from esdedup.store.elasticsearch.connection import PATIENCE, SAID_AFTER, Connection
 
 _NO_META = ApiResponseMeta(200, "1.1", HttpHeaders(), 0.0, None)  # type: ignore[arg-type]  # no helper looks at it
 
@@ -27,6 +28,7 @@ class HelperClient(Elasticsearch):
         self._connection = connection
         self._ended = ended
         self._check = check
+        self._rejected: dict[int, float] = {}  # by thread, since when the server has rejected writes
         self.total = 0
         """The number of documents that match the last search."""
 
@@ -67,12 +69,24 @@ class HelperClient(Elasticsearch):
                 return {"items": [item for half in halves for item in half["items"]]}
             detail = {"type": "too_long", "reason": f"too long for the server: {sum(map(len, lines)) + one:,} bytes"}
             answer = {"errors": True, "items": [{"index": {"status": error.status_code, "error": detail}}]}
+        self._say_rejections(answer)
         if answer["errors"]:
             for item, document in zip(answer["items"], lines[one - 1 :: one], strict=True):
                 [detail] = item.values()
                 self._raise_if_useless(detail)
                 detail["document"] = document
         return answer
+
+    def _say_rejections(self, answer: dict[str, Any]) -> None:
+        """Say that the server has been rejecting writes for a while. The helper sends them again."""
+        detail = next((item for each in answer.get("items", ()) for item in each.values() if "error" in item), None)
+        if detail is None or detail["status"] not in PASSING:
+            self._rejected.pop(get_ident(), None)
+            return
+        now = time.monotonic()
+        waited = now - self._rejected.setdefault(get_ident(), now)
+        if 2 * waited > SAID_AFTER:  # the next pause is about as long
+            self._connection.notice.say(str(detail["status"]), waited, PATIENCE)
 
     def _raise_if_useless(self, item: dict[str, Any]) -> None:
         """Raise `StoreError` if neither another document nor another attempt would help."""

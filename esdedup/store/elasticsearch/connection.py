@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import random
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from importlib.metadata import version
-from threading import Event
+from threading import Event, Lock, Timer
 from typing import Any, NoReturn
 from weakref import WeakSet
 
@@ -39,6 +41,8 @@ from esdedup.store.elasticsearch.answers import (
     reason_of,
 )
 
+log = logging.getLogger("esdedup")
+
 TIMEOUT = 60.0
 """Seconds to wait for one answer."""
 
@@ -51,23 +55,64 @@ FIRST_PATIENCE = 5.0
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 10.0
 
 
+SAID_AFTER, SAID_AGAIN = 3.0, 10.0
+"""Seconds of retrying after which it is said, and then again."""
+
+SILENT_AFTER = 10.0
+"""Seconds without an answer to a request after which it is said. A large search or a refresh may well take a few."""
+
+
+class Notice:
+    """Tells the user that requests are being repeated, in all threads together."""
+
+    def __init__(self) -> None:
+        self._last = -SAID_AGAIN
+        self._lock = Lock()
+
+    def say(self, why: str, waited: float, patience: float) -> None:
+        """Say why, how long already and how long at most, unless this was said just now."""
+        with self._lock:
+            if time.monotonic() < self._last + SAID_AGAIN:
+                return
+            self._last = time.monotonic()
+        log.warning("waiting for the server: %s, %.0f s, up to %.0f s", why, waited, patience)
+
+    @contextmanager
+    def watch(self) -> Iterator[None]:
+        """Tell the user if a request has no answer after a while."""
+        timer = Timer(SILENT_AFTER, self.say, ("no answer yet", SILENT_AFTER, TIMEOUT))
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+
 class Pauses:
     """Pauses between attempts, which grow and are randomized so that clients do not retry in step.
 
     The patience is counted from the first failure. After `ended` is set there are no more attempts.
     """
 
-    def __init__(self, ended: Event | None = None) -> None:
+    def __init__(self, ended: Event | None = None, notice: Notice | None = None) -> None:
         self._begun: float | None = None
+        self._notice = notice
         self._next = FIRST_PAUSE
         self._ended = Event() if ended is None else ended
 
-    def wait(self, patience: float | None = None) -> bool:
-        """Wait before the next attempt. Return False if `patience` (`PATIENCE`) is used up or the work has ended."""
-        now = time.monotonic()
+    def wait(self, patience: float | None = None, why: str = "") -> bool:
+        """Wait before the next attempt. Return False if `patience` (`PATIENCE`) is used up or the work has ended.
+
+        A long wait is said, with the reason.
+        """
+        now, patience = time.monotonic(), PATIENCE if patience is None else patience
         self._begun = now if self._begun is None else self._begun
-        if now + self._next > self._begun + (PATIENCE if patience is None else patience):
+        waited = now - self._begun
+        if waited + self._next > patience:
             return False
+        if self._notice is not None and waited + self._next > SAID_AFTER and patience > FIRST_PATIENCE:
+            self._notice.say(why, waited, patience)
         ended = self._ended.wait(self._next * random.uniform(0.5, 1))
         self._next = min(2 * self._next, LONGEST_PAUSE)
         return not ended
@@ -87,6 +132,7 @@ class Connection:
 
     def __init__(self, address: ServerAddress, connections: int = 8) -> None:
         self.address = address
+        self.notice = Notice()
         self._known = False  # whether Elasticsearch has answered
         self._given_up = False
         self._ends: WeakSet[Event] = WeakSet()
@@ -129,10 +175,11 @@ class Connection:
         """
         kind = "application/x-ndjson" if lines else JSON
         headers = {"accept": JSON} | ({} if body is None else {"content-type": kind})
-        pauses = Pauses(ended or self._ended)
+        pauses = Pauses(ended or self._ended, self.notice)
         while True:
             try:
-                answer = self._client.perform_request(method, path, params=parameters, headers=headers, body=body)
+                with self.notice.watch():
+                    answer = self._client.perform_request(method, path, params=parameters, headers=headers, body=body)
                 if is_of_elasticsearch(answer.meta.headers, answer.body):
                     self._known = True
                     return answer.body
@@ -153,7 +200,7 @@ class Connection:
                 raise LostAnswerError from cause
             # if Elasticsearch has never answered, the address may be wrong
             patience = PATIENCE if self._known or isinstance(cause, ApiError) else min(PATIENCE, FIRST_PATIENCE)
-            if not pauses.wait(patience):
+            if not pauses.wait(patience, _briefly(cause)):
                 self._give_up(cause)
 
     @property
@@ -252,6 +299,16 @@ class Connection:
 
 
 _NO_TLS = ("wrong_version_number", "wrong version number", "record layer failure", "unknown protocol", "packet length")
+
+
+def _briefly(error: Exception) -> str:
+    """Return why a request is repeated, in a few words."""
+    if isinstance(error, ApiError):
+        return str(error.status_code)
+    if isinstance(error, ConnectionTimeout):
+        return f"no answer within {TIMEOUT:g} seconds"
+    root = _root(error)
+    return "connection refused" if isinstance(root, ConnectionRefusedError) else " ".join(str(root).split())[:80]
 
 
 def _root(error: BaseException) -> BaseException:

@@ -21,12 +21,13 @@ from esdedup.store.elasticsearch.generations import OpenGeneration
 from esdedup.store.elasticsearch.journal import forget_documents
 from esdedup.store.elasticsearch.ledger import ServerLedger
 from esdedup.store.elasticsearch.loading import Loader
+from esdedup.store.elasticsearch.mending import Mender
 from esdedup.store.elasticsearch.ranking import rank_by_queries
 from esdedup.store.elasticsearch.reading import Fields, hashes, integers, signed
 from esdedup.store.elasticsearch.rows import (
     POSITION_BITS,
     POSITION_MASK,
-    SIGNATURE,
+    signature_fields,
     signature_table,
     table_of_hits,
     token_column,
@@ -57,6 +58,11 @@ class ServerCorpus(Corpus):
         self._open = opened
         self._ledger = ledger
         self._loader: Loader | None = None
+        self._mender = Mender(opened, ledger)
+
+    def mend(self) -> None:
+        """Make good what others have changed since the last write, if it can be."""
+        self._mender.mend()
 
     # -- loading --------------------------------------------------------------------------------------------
 
@@ -69,7 +75,7 @@ class ServerCorpus(Corpus):
         own = range(first + part.number - 1, next_number, part.parts)
         for number in anew:
             self._forget(self._of_source(number, own))
-        self._open.indices.relax(self._open.generation)
+        self._open.indices.relax(names["sentences"])
         self._loader = Loader(self._open, self._ledger, part.parts)
         return next_number
 
@@ -105,6 +111,7 @@ class ServerCorpus(Corpus):
         if missing:
             log.warning("this part is complete; still to come: %s", ", ".join(map(str, missing)))
             return {}
+        self._mender.sign()  # sentences without tokens could not be compared with what was read
         before = reader.count(names["sentences"], {"range": {"number": {"lt": reading.first << POSITION_BITS}}})
         arrived = reader.count(names["sentences"]) - before
         remember = self._ledger.follows_changes() and not is_much(arrived, before)
@@ -112,8 +119,9 @@ class ServerCorpus(Corpus):
         with self._open.private(self._ledger.sources()) as db:
             changes = Changes(db, self._open, journal)
             read, stale = changes.commit(reading.first, by_place=self._ledger.in_parts, remember=remember)
-        self._open.indices.restore(self._open.generation)  # before the end: nobody would do it afterwards
+        self._open.indices.restore(names["sentences"])  # before the end: nobody would do it afterwards
         journal.commit(**self._ledger.ended(read.repeated), **self._updates(stale, remember))
+        self._mender.remember()
         self._loader = None
         return read.counts
 
@@ -124,6 +132,7 @@ class ServerCorpus(Corpus):
             removed, unknown, stale = changes.remove(ids, remember=remember)
         if removed:
             journal.commit(read=None, **self._updates(stale, remember))
+            self._mender.remember()
         return removed, unknown
 
     def _updates(self, stale: int, remember: bool) -> dict[str, Any]:
@@ -139,14 +148,17 @@ class ServerCorpus(Corpus):
     ) -> Iterator[tuple[int, Signatures]]:
         reader, index, seen = self._open.reader, self._open.names["sentences"], 0
         group_ids, columns = source_groups(self._ledger.sources()), self.signing.tokens
+        fields = signature_fields(across)
         if of is not None:
-            pages = reader.look_up(index, "hash", signed(of["hash"].to_numpy()), SIGNATURE)
+            pages = reader.look_up(index, "hash", signed(of["hash"].to_numpy()), fields)
             tables = [signature_table(hits, columns, group_ids, across) for hits in pages if hits]
             yield 0, pa.concat_tables([SIGNATURES.empty_table(), *tables])
             return
+        if self._mender.unsigned():  # somebody has changed the store since it was opened
+            self.mend()
         slices = reader.slices(index)
         left = [one for one in slices if one.number not in done]
-        for one, hits in reader.read_slices(index, SIGNATURE, left):
+        for one, hits in reader.read_slices(index, fields, left):
             seen += len(hits)
             yield one.number, signature_table(hits, columns, group_ids, across)
         expected = reader.count(index)
@@ -159,7 +171,7 @@ class ServerCorpus(Corpus):
     def texts(self, hashes: pa.Table, *, first: bool = False) -> Iterator[pa.RecordBatch]:
         schema, order = _FIRST_TEXT if first else _TEXT, ["number"] if first else ["_doc"]
         values, index = signed(hashes["hash"].to_numpy()), self._open.names["sentences"]
-        fields = Fields(columns=("number",) if first else (), source=("hash", "text"))
+        fields = Fields(columns=("number",) if first else (), source=True)
         for hits in self._open.reader.first_of_each(index, "hash", values, fields, sort=order):
             rows = table_of_hits(hits, schema, {})
             if first:
@@ -180,7 +192,7 @@ class ServerCorpus(Corpus):
         if not self._ledger.follows_changes():
             return None
         reader, names = self._open.reader, self._open.names
-        fields = Fields(columns=("tokens",), source=tuple(_CHANGED.names))
+        fields = Fields(columns=("tokens",), source=True)
         pages = reader.read_all(names["stale"], fields, {"term": {"renamed": False}})
         hits = [hit for some in pages for hit in some]
         table = table_of_hits(hits, _CHANGED, {})
@@ -237,7 +249,7 @@ class ServerCorpus(Corpus):
             )
             for hits in reader.read_all(names["sentences"], Fields(columns=("document_number",))):
                 db.insert("held", pa.table({"group_id": integers(hits, "document_number")}))
-            for hits in reader.read_all(names["documents"], Fields(source=("number", "id", "title"))):
+            for hits in reader.read_all(names["documents"], Fields(source=True)):
                 rows = [{"group_id": row["number"], **row} for row in (hit["_source"] for hit in hits)]
                 db.insert("shown", pa.Table.from_pylist(rows, _SHOWN))
             yield from db.batches(
@@ -286,7 +298,7 @@ class ServerCorpus(Corpus):
         return table_of_rows(rows, DUMPS)
 
     def pages(self, titles: pa.Table) -> pa.Table:
-        fields = Fields(source=("source_number", "title"))
+        fields = Fields(source=True)
         found = {
             (hit["_source"]["source_number"], hit["_source"]["title"])
             for hits in self._open.reader.look_up(

@@ -6,7 +6,7 @@ Also the open generation: its indices, and how they are read and written.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,13 +18,18 @@ from esdedup.columns.database import Database
 from esdedup.errors import StoreError, StoreLockedError
 from esdedup.matching.signing import HASH_SCHEME, Signing, freeze
 from esdedup.store.elasticsearch.address import ServerAddress
+from esdedup.store.elasticsearch.answers import GoneError
 from esdedup.store.elasticsearch.connection import Connection
+from esdedup.store.elasticsearch.holds import wait_for_writers
 from esdedup.store.elasticsearch.indices import CORPUS, RESULTS, WORKING, Indices
 from esdedup.store.elasticsearch.journal import Journal
 from esdedup.store.elasticsearch.reading import Reader
 from esdedup.store.elasticsearch.state import State
 from esdedup.store.ledger import SourceCheckpoint
 from esdedup.store.schemas import check_readable, check_same, create_tables, saved_signing
+
+_FIRST = "first"
+"""The job that makes the first generation of a store. Until it has the alias, several commands may be making one."""
 
 _SOURCES: pa.Schema = pa.schema(
     [("number", pa.int32()), ("name", pa.string()), ("qualified", pa.bool_()), ("history", pa.bool_())]
@@ -57,9 +62,31 @@ class OpenGeneration:
 
     @property
     def results(self) -> str | None:
-        """The generation of the results; None before the first scan."""
+        """The generation of the results; None before the first scan, and if they are lost."""
         scan = self.state.get("scan")
-        return None if scan is None else str(scan["generation"])
+        return None if scan is None or scan.get("lost") else str(scan["generation"])
+
+    def lost_results(self) -> str | None:
+        """Say what is missing of the results of the last scan; None if they are whole, or there was no scan."""
+        scan = self.state.get("scan")
+        if scan is None:
+            return None
+        if scan.get("lost"):
+            return str(scan["lost"])
+        for kind in RESULTS:
+            index = self.indices.name(kind, scan["generation"])
+            if not self.indices.exists(index):
+                return f"{index} is gone"
+            require_open(self.indices, self.address, index)
+            for difference in self.indices.differences(kind, scan["generation"]):
+                return f"{index}: {difference}"
+        if self.state.get("journal") is not None:  # which changes them
+            return None
+        for kind, wrote in scan["documents"].items():
+            index = self.indices.name(kind, scan["generation"])
+            if (held := self.reader.count(index)) != wrote:
+                return f"{index} has {held:,} documents instead of {wrote:,}"
+        return None
 
     def journal(self) -> Journal:
         """Start a journal of changes."""
@@ -84,25 +111,87 @@ class OpenGeneration:
 
 
 def open_generation(
-    indices: Indices, address: str, frozen: Mapping[str, Any] | None, *, read_only: bool, fresh: str | None
+    indices: Indices,
+    address: str,
+    frozen: Mapping[str, Any] | None,
+    *,
+    read_only: bool,
+    fresh: str | None,
+    hold: Callable[[str], None],
 ) -> tuple[str, Signing]:
     """Return the generation to use and its signing settings. Make the generation if necessary.
 
-    For the errors see `esdedup.store.elasticsearch.store.ServerStore`.
+    Before a writer changes a generation, `hold` is called with its name, to keep other writers out. A fresh one holds
+    the live one too, which it will replace. For the errors see `esdedup.store.elasticsearch.store.ServerStore`.
     """
     if fresh is not None:
-        generation = _unfinished_of(indices, fresh) or _begin(indices, frozen or {}, fresh)
+        live = indices.live("state")
+        if live is not None and not indices.is_closed(indices.name("state", live)):
+            indices.own([indices.name("state", live)])
+            hold(live)
+        generation = _unfinished_of(indices, address, fresh) or _begin(indices, frozen or {}, fresh)
+        hold(generation)
         return generation, _signing(indices, address, generation, frozen)
-    live = indices.live("state")
+    live = live_generation(indices)
     if live is None:
+        _raise_if_damaged(indices, address)
         if frozen is None or read_only:
             raise StoreError(f"{address}: there is no store; make one with esdedup run or esdedup index")
         live = _first(indices, frozen)
+    for kind in CORPUS:
+        _require(indices, address, indices.name(kind, live))
     if not read_only:
+        indices.own([indices.name("state", live)])  # somebody may have deleted an alias
+        hold(live)
+        indices.swap(dict.fromkeys(CORPUS, live))
+        indices.own(indices.name(kind, live) for kind in CORPUS)
         _end_job(indices, live)  # otherwise running the same job now starts a new one
         if frozen and _saved(indices, live) != freeze(None, frozen).saved() and _is_empty(indices, live):
             live = _instead(indices, live, frozen)
+            hold(live)
     return live, _signing(indices, address, live, frozen)
+
+
+def live_generation(indices: Indices) -> str | None:
+    """Return the live generation: that of the alias or, if somebody has deleted the alias, the newest complete one."""
+    live = indices.live("state")
+    if live is not None:
+        return live
+    whole = [one for one in indices.generations("state") if _job(indices, one) is None]
+    return whole[-1] if whole else None
+
+
+def _require(indices: Indices, address: str, index: str) -> None:
+    """Raise `StoreError` if an index of the corpus is missing or closed."""
+    if not indices.exists(index):
+        raise StoreError(
+            f"{address}: the index {index} is gone; restore it from a snapshot, or see what "
+            f"esdedup doctor --store {address} advises"
+        )
+    require_open(indices, address, index)
+
+
+def require_open(indices: Indices, address: str, index: str) -> None:
+    """Raise `StoreError` if somebody has closed an index."""
+    if indices.is_closed(index):
+        raise StoreError(f"{address}: the index {index} is closed; open it (POST /{index}/_open) and try again")
+
+
+def _raise_if_damaged(indices: Indices, address: str) -> None:
+    """Raise `StoreError` if there are sentences, but the state that belongs to them is gone."""
+    for generation in set(indices.generations("sentences")) - set(indices.generations("state")):
+        if _has_sentences(indices, generation):  # one without was left by a killed command
+            _require(indices, address, indices.name("state", generation))
+
+
+def _has_sentences(indices: Indices, generation: str) -> bool:
+    """Whether there are sentences in a generation. What is in a closed index cannot be known, and counts as some."""
+    name = indices.name("sentences", generation)
+    try:
+        return indices.is_closed(name) or indices.count(name) > 0
+    except GoneError:  # another command begins the store at the same time, and has tidied up
+        indices.forget()
+        return False
 
 
 def publish(indices: Indices, generation: str, results: str | None, keep: int) -> None:
@@ -135,7 +224,7 @@ def _results(indices: Indices) -> dict[str, str | None]:
 def unfinished(indices: Indices) -> list[str]:
     """Return the generations that are being made or were left unfinished."""
     live = indices.live("state")
-    return [one for one in indices.generations("state") if one != live and _job(indices, one) is not None]
+    return [one for one in indices.generations("state") if one != live and _job(indices, one) not in (None, _FIRST)]
 
 
 def unfinished_at(address: ServerAddress) -> bool:
@@ -145,16 +234,21 @@ def unfinished_at(address: ServerAddress) -> bool:
 
 
 def drop_all(address: ServerAddress) -> None:
-    """Delete every index that esdedup made at an address. Raise `StoreError` if there is none."""
+    """Delete every index that esdedup made at an address.
+
+    Raise `StoreError` if there is none, and `StoreLockedError` if somebody writes to the store.
+    """
     with closing(Connection(address)) as connection:
         indices, kinds = Indices(connection), WORKING + RESULTS + CORPUS
         if not any(indices.generations(kind) for kind in kinds):
             raise StoreError(f"{address}: there is no store and no other esdedup index")
+        for generation in indices.generations("state"):
+            _leave_to_writers(indices, str(address), generation)
         indices.delete(kinds)
 
 
-def _unfinished_of(indices: Indices, job: str) -> str | None:
-    """Return the generation that the same job began. Delete those that other jobs began."""
+def _unfinished_of(indices: Indices, address: str, job: str) -> str | None:
+    """Return the generation that the same job began. Delete those that other jobs began and nobody writes any more."""
     live = indices.live("state")
     if live is not None and _job(indices, live) == job:
         return live  # the older ones are not deleted yet
@@ -166,8 +260,16 @@ def _unfinished_of(indices: Indices, job: str) -> str | None:
     for generation, theirs in begun.items():
         # without a claim, another part of this job may be about to claim one
         if generation != found and (found is not None or theirs != job):
+            _leave_to_writers(indices, address, generation)
             _discard(indices, generation)
     return found
+
+
+def _leave_to_writers(indices: Indices, address: str, generation: str) -> None:
+    """Raise `StoreLockedError` if somebody writes to a generation."""
+    name = indices.name("state", generation)
+    if not indices.is_closed(name):
+        wait_for_writers(State(indices.connection, name), address)
 
 
 def _begin(indices: Indices, frozen: Mapping[str, Any], job: str) -> str:
@@ -208,7 +310,7 @@ def _first(indices: Indices, frozen: Mapping[str, Any]) -> str:
     """Make a new store, or use the one that another command makes at the same time."""
     made = None
     try:
-        made = _make(indices, frozen, None)
+        made = _make(indices, frozen, _FIRST)
         indices.swap(dict.fromkeys(CORPUS, made), only_first=True)
     except StoreLockedError:
         _unmake(indices, made)
@@ -219,7 +321,8 @@ def _first(indices: Indices, frozen: Mapping[str, Any]) -> str:
     # generations whose creation was killed
     whole = indices.generations("state")
     beginnings = {one for kind in CORPUS for one in indices.generations(kind)}
-    indices.delete(CORPUS, beginnings - {made} - {one for one in whole if _job(indices, one) is not None})
+    indices.delete(CORPUS, beginnings - {made} - {one for one in whole if _job(indices, one) not in (None, _FIRST)})
+    _end_job(indices, made)
     return made
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import logging
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -18,7 +19,10 @@ from elasticsearch import ApiError, BadRequestError
 from esdedup.errors import NotAStoreError, StoreError, StoreLockedError, UsageError
 from esdedup.store.elasticsearch.answers import GoneError, gone, reason_of
 from esdedup.store.elasticsearch.connection import Connection
+from esdedup.store.elasticsearch.own_fields import FieldDifference, different_fields
 from esdedup.store.schemas import SCHEMA_VERSION, mapping_text
+
+log = logging.getLogger("esdedup")
 
 CORPUS = ("documents", "sentences", "state")
 """In the order of creation and deletion: a generation with a state is complete."""
@@ -27,6 +31,9 @@ RESULTS = ("pairs", "clusters", "members", "stale")
 
 WORKING = ("records",)
 """Indices that a scan makes for its queries and deletes afterwards."""
+
+_READ_AT_ONCE = ("documents", "state")
+"""Indices that are read while they are being filled."""
 
 _KINDS = CORPUS + RESULTS + WORKING
 
@@ -41,7 +48,7 @@ class Indices:
     """Names, creates, swaps and deletes the indices of one prefix."""
 
     def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+        self.connection = connection
         self._prefix = connection.address.prefix
         self._known: dict[str, Any] | None = None
         self._names = re.compile(rf"{re.escape(self._prefix)}-({'|'.join(_KINDS)})-({_STAMP})")
@@ -56,35 +63,52 @@ class Indices:
 
     def generations(self, kind: str) -> list[str]:
         """Return every generation of an index that esdedup made, oldest first."""
-        return sorted(
-            match[2]
-            for index, description in self._all().items()
-            if (match := self._names.fullmatch(index)) and match[1] == kind and "esdedup" in _meta(description)
-        )
+        found: dict[str, bool] = {}
+        for index, description in self._all().items():
+            if (match := self._names.fullmatch(index)) is not None:
+                found[match[2]] = found.get(match[2], False) or "esdedup" in _meta(description)
+        # all indices of a date are made together: somebody may have overwritten what one of them says about itself
+        return sorted(one for one, ours in found.items() if ours and self.name(kind, one) in self._all())
 
     def live(self, kind: str) -> str | None:
         """Return the generation behind the alias of a kind. Raise `NotAStoreError` if esdedup did not make it."""
         alias = self.alias(kind)
-        found = [
-            index
+        found = {
+            index: description.get("index", index)
             for index, description in self._all().items()
             if index == alias or alias in description.get("aliases", {})
-        ]
-        ours = [match[2] for match in map(self._names.fullmatch, found) if match is not None and match[1] == kind]
-        if len(ours) != len(found) or len(found) > 1:
+        }
+        ours = {
+            index: match[2]
+            for index in found
+            if (match := self._names.fullmatch(index)) is not None and match[1] == kind
+        }
+        foreign = sorted(set(found.values()) - {found[index] for index in ours})
+        if foreign or len(ours) > 1:
+            which = foreign or sorted(ours)
             raise NotAStoreError(
-                f"{self._connection.address}: esdedup did not make the alias {alias}; choose another prefix"
+                f"{self.connection.address}: the alias {alias} points to {', '.join(which)}, "
+                + ("which esdedup did not make" if foreign else "and only one of them can be the store's")
+                + "; remove it from the alias, or choose another prefix"
             )
-        return ours[0] if ours else None
+        return next(iter(ours.values()), None)
 
     def _all(self) -> dict[str, Any]:
         """Return the server's description of every index with our prefix. It is cached until something changes."""
         if self._known is None:
+            settings = ("uuid", "number_of_shards", "verified_before_close")
+            what = ",".join(["*.aliases", "*.mappings", *(f"*.settings.index.{name}" for name in settings)])
             try:
-                found = self._connection.ask("GET", f"/{self._prefix}-*", filter_path="*.aliases,*.mappings")
+                # others may have hidden or closed an index
+                found = self.connection.ask("GET", f"/{self._prefix}-*", expand_wildcards="all", filter_path=what)
             except GoneError:  # one was deleted during the request
                 return self._all()
             self._known = dict(found)
+            # an index that was written again under another name, with our name as its alias
+            for index, description in found.items():
+                for alias in description.get("aliases", {}):
+                    if self._names.fullmatch(alias):
+                        self._known.setdefault(alias, {**description, "index": index})
         return self._known
 
     def forget(self) -> None:
@@ -93,11 +117,14 @@ class Indices:
 
     def _description(self, index: str) -> dict[str, Any]:
         if index not in self._all():
-            raise StoreError(f"{self._connection.address}: {gone(f'no such index [{index}]')}")
+            raise StoreError(f"{self.connection.address}: {gone(f'no such index [{index}]')}")
         return dict(self._all()[index])
 
-    def make(self, kinds: Iterable[str], meta: Mapping[str, Any], *, loading: bool = False) -> str:
-        """Make an index of each kind as a new generation and return its name. `loading` makes it cheap to fill.
+    def make(
+        self, kinds: Iterable[str], meta: Mapping[str, Any], *, loading: bool = False, shards: int | None = None
+    ) -> str:
+        """Make an index of each kind as a new generation and return its name. `loading` makes it cheap to fill. The
+        sentences get so many `shards`, or as many as are asked for.
 
         Raise `StoreLockedError` if another command takes the generation for an abandoned one and deletes it.
         """
@@ -107,21 +134,24 @@ class Indices:
         for kind in kinds:
             index = self.name(kind, generation)
             body = {
-                "settings": {**_shape(), **(_relaxed() if loading and kind == "sentences" else {})},
+                "settings": {
+                    **_shape(),
+                    **_sharded(shards, kind),
+                    **(_relaxed() if loading and kind not in _READ_AT_ONCE else {}),
+                },
                 "mappings": {**self.mapping(kind), "_meta": {"esdedup": ours}},
                 "aliases": {own_name(index): {"is_hidden": True}},
             }
             try:
-                self._connection.ask("PUT", f"/{index}", body, raising=(400,), wait_for_active_shards=1)
+                self.connection.ask("PUT", f"/{index}", body, raising=(400,), wait_for_active_shards=1)
             except GoneError as error:
                 raise StoreLockedError(
-                    f"{self._connection.address}: another command has deleted the new index {index}; run "
+                    f"{self.connection.address}: another command has deleted the new index {index}; run "
                     "this one again when that has ended"
                 ) from error
             except BadRequestError as error:
                 if error.message != "resource_already_exists_exception":  # otherwise only the answer was lost
-                    reason = reason_of(error.body)
-                    raise StoreError(f"{self._connection.address}: cannot make {index}: {reason}") from error
+                    raise StoreError(f"{self.connection.address}: {_refusal(index, reason_of(error.body))}") from error
         self._known = None
         return generation
 
@@ -131,47 +161,72 @@ class Indices:
 
     def meta(self, index: str) -> dict[str, Any]:
         """Return what esdedup wrote into an index's `_meta` when it made the index."""
-        return dict(_meta(self._description(index))["esdedup"])
+        meta = _meta(self._description(index))
+        if "esdedup" not in meta:
+            raise StoreError(
+                f"{self.connection.address}: what esdedup wrote into the _meta of {index} is gone; "
+                f"run esdedup doctor --repair --store {self.connection.address}"
+            )
+        return dict(meta["esdedup"])
+
+    def has_meta(self, index: str) -> bool:
+        """Whether an index says that esdedup made it."""
+        return "esdedup" in _meta(self._description(index))
+
+    def shards(self, index: str) -> int:
+        """Return the number of shards of an index."""
+        return int(self._description(index)["settings"]["index"].get("number_of_shards", 1))
 
     def set_meta(self, index: str, meta: Mapping[str, Any]) -> None:
         """Replace what esdedup wrote into an index's `_meta`."""
-        self._connection.ask("PUT", f"/{index}/_mapping", {"_meta": {"esdedup": meta}})
+        self.connection.ask("PUT", f"/{index}/_mapping", {"_meta": {"esdedup": meta}})
         self._known = None
 
+    def differences(self, kind: str, generation: str) -> list[FieldDifference]:
+        """Return the fields of an index that are not as esdedup made them."""
+        return different_fields(self._description(self.name(kind, generation))["mappings"], self.mapping(kind))
+
     def check_mapping(self, kind: str, generation: str) -> None:
-        """Raise `StoreError` if the fields of an index were changed."""
-        index = self.name(kind, generation)
-        there, ours = self._description(index)["mappings"].get("properties", {}), self.mapping(kind)["properties"]
-        changed = sorted(name for name in there.keys() | ours.keys() if not _same(there.get(name), ours.get(name)))
-        if changed:
+        """Raise `StoreError` if fields that esdedup needs were changed."""
+        for difference in self.differences(kind, generation):
             raise StoreError(
-                f"{self._connection.address}: the mapping of {index} was changed ({', '.join(changed)}); "
-                "index again with --fresh"
+                f"{self.connection.address}: {self.name(kind, generation)}: {difference}; "
+                f"run esdedup doctor --repair --store {self.connection.address}"
             )
 
-    def restore(self, generation: str) -> None:
+    def uuid(self, index: str) -> str:
+        """Return the server's own id of an index, which changes when the index is made again or restored."""
+        return str(self._description(index)["settings"]["index"]["uuid"])
+
+    def exists(self, index: str) -> bool:
+        """Whether an index is there."""
+        return index in self._all()
+
+    def is_closed(self, index: str) -> bool:
+        """Whether somebody has closed an index."""
+        settings = self._description(index)["settings"]["index"]
+        return bool(settings.get("verified_before_close") == "true")
+
+    def restore(self, index: str) -> None:
         """End bulk loading: restore the refresh interval and the replicas, as set now or when the index was made."""
-        index = self.name("sentences", generation)
         asked = _asked_replicas()
         copies = self.meta(index)["replicas"] if asked is None else asked
         settings: dict[str, Any] = {"index.refresh_interval": None} | (_DEFAULT_REPLICAS if copies is None else {})
         if copies is not None:
             settings |= {"index.auto_expand_replicas": False, "index.number_of_replicas": copies}
-        self._connection.ask("PUT", f"/{index}/_settings", settings)
+        self.connection.ask("PUT", f"/{index}/_settings", settings)
 
-    def relax(self, generation: str) -> None:
+    def relax(self, index: str) -> None:
         """Begin bulk loading: no refresh before the end. Replicas are kept, since they hold existing documents."""
-        self._connection.ask(
-            "PUT", f"/{self.name('sentences', generation)}/_settings", {"index.refresh_interval": "-1"}
-        )
+        self.connection.ask("PUT", f"/{index}/_settings", {"index.refresh_interval": "-1"})
 
     def refresh(self, *names: str) -> None:
         """Make what was written visible to searches."""
-        self._connection.ask("POST", f"/{','.join(names)}/_refresh")
+        self.connection.ask("POST", f"/{','.join(names)}/_refresh")
 
     def count(self, name: str) -> int:
         """Return the number of documents of an index."""
-        return int(self._connection.ask("GET", f"/{name}/_count")["count"])
+        return int(self.connection.ask("GET", f"/{name}/_count")["count"])
 
     def swap(self, generations: Mapping[str, str | None], *, only_first: bool = False) -> None:
         """Make these generations, by kind, live in a single request. None means that no index is live any more.
@@ -186,10 +241,29 @@ class Indices:
         for kind, before in self._lives(target).items():
             alias, generation = self.alias(kind), target[kind]
             if before not in (None, generation) and not only_first:
-                actions.append({"remove": {"index": self.name(kind, before), "alias": alias, "must_exist": True}})
+                index = self._concrete(self.name(kind, before))
+                actions.append({"remove": {"index": index, "alias": alias, "must_exist": True}})
             if generation not in (None, before):  # a server does not let two indices of an alias be the write index
-                actions.append({"add": {"index": self.name(kind, generation), "alias": alias, "is_write_index": True}})
+                index = self._concrete(self.name(kind, generation))
+                actions.append({"add": {"index": index, "alias": alias, "is_write_index": True}})
         self._change_aliases(actions, lambda: self._lives(target) == target, "replaces or drops")
+
+    def own(self, names: Iterable[str]) -> None:
+        """Give indices the alias through which they are written, where somebody has deleted it."""
+        missing = [name for name in names if not self.has_own(name)]
+        actions = [
+            {"add": {"index": self._concrete(name), "alias": own_name(name), "is_hidden": True}} for name in missing
+        ]
+        if actions:
+            self._change_aliases(actions, lambda: False, "replaces or drops")
+
+    def has_own(self, name: str) -> bool:
+        """Whether an index has the alias through which it is written."""
+        return own_name(name) in self._description(name).get("aliases", {})
+
+    def _concrete(self, name: str) -> str:
+        """Return the name of the index itself, if `name` is an alias that somebody gave it."""
+        return str(self._all().get(name, {}).get("index", name))
 
     def claim(self, generation: str) -> None:
         """Claim a generation as the one being made. Raise `StoreLockedError` if another one is claimed."""
@@ -199,12 +273,12 @@ class Indices:
 
     def _change_aliases(self, actions: list[dict[str, Any]], done: Callable[[], bool], otherwise: str) -> None:
         try:
-            self._connection.ask("POST", "/_aliases", {"actions": actions}, raising=(400, 404, 500))
+            self.connection.ask("POST", "/_aliases", {"actions": actions}, raising=(400, 404, 500))
         except ApiError as error:
             self._known = None
             if not done():  # otherwise only the answer was lost
                 raise StoreLockedError(
-                    f"{self._connection.address}: another command {otherwise} this store ({reason_of(error.body)}); "
+                    f"{self.connection.address}: another command {otherwise} this store ({reason_of(error.body)}); "
                     "run this command again after it ends"
                 ) from error
         self._known = None
@@ -219,7 +293,7 @@ class Indices:
         """End the claim of a completed generation."""
         if self.claimed() == generation:
             index = self.name("state", generation)
-            self._connection.ask("DELETE", f"/{index}/_alias/{self.alias(_CLAIM)}", missing=True)
+            self.connection.ask("DELETE", f"/{index}/_alias/{self.alias(_CLAIM)}", missing=True)
             self._known = None
 
     def _lives(self, kinds: Iterable[str]) -> dict[str, str | None]:
@@ -229,26 +303,43 @@ class Indices:
         """Delete generations of these kinds; without `generations`, all of them."""
         chosen = None if generations is None else set(generations)
         names = [
-            self.name(kind, generation)
+            name
             for kind in kinds
             for generation in self.generations(kind)
-            if chosen is None or generation in chosen
+            if (chosen is None or generation in chosen) and self._is_index(name := self.name(kind, generation))
         ]
         for some in _few(names):
             self._known = None
             try:
-                self._connection.ask("DELETE", f"/{','.join(some)}", ignore_unavailable="true")
+                self.connection.ask("DELETE", f"/{','.join(some)}", ignore_unavailable="true")
             except GoneError:  # one was deleted during the request, and then none is deleted
                 self.delete(kinds, chosen)
+
+    def _is_index(self, name: str) -> bool:
+        """Whether this is an index, and not an alias that somebody gave to an index of theirs, which stays."""
+        index = self._all()[name].get("index")
+        if index is not None:
+            log.warning("%s stays, because esdedup did not make it; delete it yourself", index)
+        return index is None
 
     def bytes_on_disk(self) -> int:
         """Return the disk space of all generations, including replicas."""
         names = [self.name(kind, generation) for kind in _KINDS for generation in self.generations(kind)]
         total = 0
         for some in _few(names):
-            answer = self._connection.ask("GET", f"/{','.join(some)}/_stats/store", filter_path="_all.total.store")
+            answer = self.connection.ask("GET", f"/{','.join(some)}/_stats/store", filter_path="_all.total.store")
             total += int(answer["_all"]["total"]["store"]["size_in_bytes"])
         return total
+
+
+def _refusal(index: str, reason: str) -> str:
+    """Say why a server does not make an index."""
+    if (template := re.search(r"template \[(.+?)\] that creates data streams", reason)) is None:
+        return f"cannot make {index}: {reason}"
+    return (
+        f"cannot make {index}: the prefix falls under the template {template[1]} for data streams; choose another "
+        "prefix, or give the template another pattern"
+    )
 
 
 def own_name(index: str) -> str:
@@ -268,6 +359,10 @@ def _shape() -> dict[str, Any]:
     shape = _DEFAULT_REPLICAS if replicas is None else {"index.number_of_replicas": replicas}
     shards = _number("ES_SHARDS", 1)
     return {**shape, **({} if shards is None else {"index.number_of_shards": shards})}
+
+
+def _sharded(shards: int | None, kind: str) -> dict[str, Any]:
+    return {} if shards is None or kind != "sentences" else {"index.number_of_shards": shards}
 
 
 def _relaxed() -> dict[str, Any]:
@@ -293,15 +388,3 @@ def _number(variable: str, least: int) -> int | None:
 def _meta(description: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the creator of an index wrote into its `_meta`."""
     return dict(description.get("mappings", {}).get("_meta", {}))
-
-
-def _same(there: Any, ours: Any) -> bool:
-    """Whether a server's field is as requested. Servers leave out default values."""
-    if isinstance(there, dict) and isinstance(ours, dict):
-        return all(_same(there.get(name), value) for name, value in ours.items() if name not in _DEFAULTS) and all(
-            name in ours or name in _DEFAULTS for name in there
-        )
-    return bool(there == ours)
-
-
-_DEFAULTS = ("enabled",)

@@ -16,6 +16,7 @@ import orjson
 from esdedup.errors import StoreError
 from esdedup.store.elasticsearch.bulk import Bulk, delete, put
 from esdedup.store.elasticsearch.connection import Connection
+from esdedup.store.elasticsearch.indices import RESULTS
 from esdedup.store.elasticsearch.reading import Fields, Reader
 from esdedup.store.elasticsearch.state import State
 
@@ -34,10 +35,11 @@ class Journal:
         self._name = uuid.uuid4().hex  # two writers must not mix their journals
         self._pieces = 0
 
-    def put(self, kind: str, documents: Iterable[tuple[str, dict[str, Any]]]) -> None:
-        """Add documents to write, each with its id."""
+    def put(self, kind: str, documents: Iterable[tuple[str, dict[str, Any] | str]]) -> None:
+        """Add documents to write, each with its id. They may be JSON already."""
         for identity, document in documents:
-            self._note({"put": kind, "id": identity, "document": orjson.dumps(document).decode()})
+            encoded = document if isinstance(document, str) else orjson.dumps(document).decode()
+            self._note({"put": kind, "id": identity, "document": encoded})
 
     def delete(self, kind: str, identities: Iterable[str]) -> None:
         """Add documents to delete."""
@@ -72,12 +74,23 @@ class Journal:
             if piece is None:
                 self._state.check()
                 raise StoreError(
-                    f"{self._connection.address}: the store is damaged: changes are lost; start again with --fresh"
+                    f"{self._connection.address}: the store is damaged: changes are lost; "
+                    f"run esdedup doctor --repair --store {self._connection.address}"
                 )
             self._do(piece["steps"])
         self._connection.ask("POST", f"/{','.join(sorted(set(self._names.values())))}/_refresh")
-        self._state.set(journal=None, **written["then"])
+        then = dict(written["then"])
+        scan = then.get("scan") or self._state.get("scan")
+        if scan is not None:
+            then["scan"] = scan | self._results()
+        self._state.set(journal=None, **then)
         self._drop(written)
+
+    def _results(self) -> dict[str, Any]:
+        """Return what the state says about results after they were changed: how many documents they have."""
+        if any(kind not in self._names for kind in RESULTS):
+            return {"lost": (self._state.get("scan") or {}).get("lost")}
+        return {"documents": count_documents(self._connection, {kind: self._names[kind] for kind in RESULTS})}
 
     def _note(self, step: dict[str, Any]) -> None:
         self._steps.append(step)
@@ -109,6 +122,12 @@ class Journal:
                 bulk.add(delete(step["id"]) for step in steps if step.get("delete") == kind)
             with Bulk(self._connection, name, check=self._state.check) as bulk:
                 bulk.add(put(step["id"], step["document"].encode()) for step in steps if step.get("put") == kind)
+
+
+def count_documents(connection: Connection, names: dict[str, str]) -> dict[str, int]:
+    """Return the number of documents of each of these indices, by kind."""
+    reader = Reader(connection)
+    return {kind: reader.count(name) for kind, name in names.items()}
 
 
 def forget_documents(

@@ -6,7 +6,7 @@ which parts are complete. The state is compared before it is replaced, so exactl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from copy import deepcopy
 from dataclasses import asdict
 from typing import Any
@@ -128,7 +128,7 @@ class ServerLedger(Ledger):
         self.reach = self._next if piece is None else piece["reach"]
         # a copy: the reader of a source advances its checkpoint before the rows are written
         self._read = {
-            str(number): _payload(checkpoint)
+            str(number): saved_checkpoint(checkpoint)
             for number, checkpoint in (before | {m.number: m for m in checkpoints}).items()
         }
         numbers = sorted({*begun["sources"], *(checkpoint.number for checkpoint in checkpoints)})
@@ -137,7 +137,7 @@ class ServerLedger(Ledger):
         if not all(checkpoint.finished for checkpoint in checkpoints):
             ended = [number for number in ended if number != part.number]
         payload = {**begun, "sources": numbers, "ended": ended}
-        sources = [_payload(checkpoint) for checkpoint in stored]
+        sources = [saved_checkpoint(checkpoint) for checkpoint in stored]
         if started != payload or self._state.get("sources") != sources:
             self._state.set(sources=sources, started=payload, read=None)
         # the reader need not know about rejected documents: they do not stop it
@@ -146,6 +146,15 @@ class ServerLedger(Ledger):
         self._own = self._state.guarded(_name(part.number))
         self._note()
         return payload["first"], self._next, anew
+
+    def reopen(self, sources: Collection[int]) -> None:
+        """Have these sources read again when they are next given, because documents of theirs were changed."""
+        checkpoints = [checkpoint_of(payload) for payload in self._state.get("sources") or []]
+        for checkpoint in checkpoints:
+            if checkpoint.number in sources:
+                checkpoint.documents, checkpoint.finished, checkpoint.skips = 0, False, Skips()
+        payloads = [saved_checkpoint(checkpoint) for checkpoint in checkpoints]
+        self._state.set(sources=payloads, read=None, **self.changed(overtaken=True))
 
     def announce(self, reach: int) -> None:
         """Reserve document numbers up to `reach` before writing them: after a kill some of them may be stored."""
@@ -156,7 +165,7 @@ class ServerLedger(Ledger):
     def advance(self, checkpoint: SourceCheckpoint, next_number: int, refused: Skips) -> None:
         """Save how far this part has read a source, and what the server has rejected of it since."""
         self._refused[checkpoint.number].include(refused)
-        self._read[str(checkpoint.number)] = _payload(checkpoint, self._refused[checkpoint.number])
+        self._read[str(checkpoint.number)] = saved_checkpoint(checkpoint, self._refused[checkpoint.number])
         self._next = max(self._next, next_number)
         self._note()
 
@@ -196,7 +205,7 @@ class ServerLedger(Ledger):
         checkpoints = self.sources()
         note_repeated(checkpoints, repeated)
         return {
-            "sources": [_payload(checkpoint) for checkpoint in checkpoints],
+            "sources": [saved_checkpoint(checkpoint) for checkpoint in checkpoints],
             "next": max([started["first"], *(piece["next"] for piece in self._pieces())]),
             "turn": started["turn"],
             "started": None,
@@ -247,7 +256,8 @@ def _without_refused(checkpoint: SourceCheckpoint) -> Skips:
     return taken
 
 
-def _payload(checkpoint: SourceCheckpoint, refused: Skips | None = None) -> dict[str, Any]:
+def saved_checkpoint(checkpoint: SourceCheckpoint, refused: Skips | None = None) -> dict[str, Any]:
+    """Return a checkpoint as it is saved, with what the server rejected; see `checkpoint_of`."""
     skips = deepcopy(checkpoint.skips)
     skips.include(refused or Skips())
     return {**asdict(checkpoint), "skips": asdict(skips)}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +15,7 @@ import pyarrow.compute as pc
 from esdedup.columns.arrays import Numbers
 from esdedup.columns.records import Skips
 from esdedup.errors import StoreError
-from esdedup.store.elasticsearch.bulk import Bulk
+from esdedup.store.elasticsearch.bulk import Action, Bulk
 from esdedup.store.elasticsearch.generations import OpenGeneration
 from esdedup.store.elasticsearch.ledger import ServerLedger
 from esdedup.store.elasticsearch.rows import POSITION_BITS, document_actions, sentence_actions
@@ -47,21 +49,23 @@ class Loader:
         rows = _dated(waiting.filter(ready).combine_chunks(), dates.filter(pc.less_equal(dates["document"], last)))
         next_number = last + self._parts if documents.num_rows else 0
         self._ledger.announce(next_number)
-        refused: list[bytes] = []
-        for kind, actions in (
-            ("sentences", sentence_actions(checkpoint, self._open.signing.unit, documents, rows)),
-            ("documents", document_actions(checkpoint, documents)),
-        ):
-            with Bulk(self._open.connection, self._names[kind], lenient=True, check=self._ledger.check) as bulk:
-                bulk.add(actions)
-                bulk.finish()
-                refused += bulk.refused
+        refused = self._send("sentences", sentence_actions(checkpoint, self._open.signing.unit, documents, rows))
+        kept = Counter(rows["document"].to_pylist())
+        kept.subtract(orjson.loads(line)["document"]["document_number"] for line in refused)
+        refused += self._send("documents", document_actions(checkpoint, documents, kept))
         skips = Skips()
         if refused:
             path = _keep(refused, self._open.connection.address.prefix)
             why = orjson.loads(refused[0])["reason"]
             skips.add("refused", f"{checkpoint.path}: refused by the server, saved in {path}: {why}", len(refused))
         self._ledger.advance(checkpoint, next_number, skips)
+
+    def _send(self, kind: str, actions: Iterable[Action]) -> list[bytes]:
+        """Write documents to an index. Return those that the server rejected."""
+        with Bulk(self._open.connection, self._names[kind], lenient=True, check=self._ledger.check) as bulk:
+            bulk.add(actions)
+            bulk.finish()
+            return bulk.refused
 
 
 def _keep(refused: list[bytes], prefix: str) -> Path:

@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import orjson
 import pyarrow as pa
 
 from esdedup.clustering.clusters import CLUSTER_TEXTS
@@ -25,23 +24,25 @@ from esdedup.store.elasticsearch.rows import (
     PAIR_FIELDS,
     POSITION_BITS,
     POSITION_MASK,
-    fields_of,
-    one_signed,
     table_of_hits,
     unique_hashes,
 )
 from esdedup.store.naming import rank_members
 from esdedup.store.schemas import CLASSIFIED, PAIRS
 
-_ROWS = 20_000
+MOST_NAMES = 1_000
+"""Titles and documents that a cluster lists. It has the numbers of all of them beside."""
 
-Named = tuple[str, dict[str, Any]]
-"""A document with its id."""
+_ROWS = 20_000
+_NAMES_AT_ONCE = 500_000
+
+Named = tuple[str, str]
+"""The id of a document, and the document as JSON."""
 
 
 def actions(documents: Iterator[Named]) -> Iterator[Action]:
     """Convert documents to bulk actions."""
-    return (put(identity, orjson.dumps(document)) for identity, document in documents)
+    return (put(identity, document.encode()) for identity, document in documents)
 
 
 def rank(db: Database, unit: str) -> None:
@@ -49,24 +50,45 @@ def rank(db: Database, unit: str) -> None:
     rank_members(db, unit, "members", "SELECT DISTINCT hash FROM sentences")
 
 
+def _signed(column: str) -> str:
+    """Return SQL for a content hash as a signed number, as the server stores it."""
+    return (
+        f"CASE WHEN {column} >= 9223372036854775808 THEN ({column}::HUGEINT - 18446744073709551616)::BIGINT "
+        f"ELSE {column}::BIGINT END"
+    )
+
+
+def _shown(column: str) -> str:
+    """Return SQL for a content hash as a cluster's id shows it."""
+    return f"lpad(lower(to_hex({column})), 16, '0')"
+
+
+def _documents(db: Database, identity: str, fields: Mapping[str, str], tables: str) -> Iterator[Named]:
+    """Yield the rows of joined tables as documents, made by the database."""
+    columns = ", ".join(f"'{name}': {value}" for name, value in fields.items())
+    query = f"SELECT {identity} AS identity, to_json({{{columns}}})::VARCHAR AS document FROM {tables}"
+    for batch in db.stream(query, rows=_ROWS):
+        yield from zip(batch["identity"].to_pylist(), batch["document"].to_pylist(), strict=True)
+
+
+_NAMES = ("id", "source", "document", "title", "position", "text", "revision", "timestamp", "contributor")
+
+
 def pair_documents(db: Database) -> Iterator[Named]:
     """The documents of the index `pairs`, for every pair in a database."""
-    rows = db.stream(
-        """
-        SELECT p.a AS a_hash, p.b AS b_hash, least(one.id, two.id) AS a, greatest(one.id, two.id) AS b, p.jaccard,
-            p.word_edit_distance, p.shared_tokens, c.cluster, coalesce(k.ignored, false) OR coalesce(l.ignored, false)
-            AS ignored
-        FROM pairs p JOIN members one ON one.hash = p.a AND one.turn = 1
+    fields = {
+        "a_hash": _signed("p.a"), "b_hash": _signed("p.b"), "a": "least(one.id, two.id)",
+        "b": "greatest(one.id, two.id)", "jaccard": "p.jaccard", "word_edit_distance": "p.word_edit_distance",
+        "shared_tokens": "p.shared_tokens", "cluster": _shown("c.cluster"),
+        "ignored": "coalesce(k.ignored, false) OR coalesce(l.ignored, false)",
+    }  # fmt: skip
+    tables = """
+        pairs p JOIN members one ON one.hash = p.a AND one.turn = 1
         JOIN members two ON two.hash = p.b AND two.turn = 1
         LEFT JOIN cluster_texts c ON c.hash = p.a LEFT JOIN clusters k ON k.id = c.cluster
         LEFT JOIN cluster_texts d ON d.hash = p.b LEFT JOIN clusters l ON l.id = d.cluster
-        """,
-        rows=_ROWS,
-    )
-    for batch in rows:
-        for row in batch.to_pylist():
-            document = {**row, "a_hash": _signed(row["a_hash"]), "b_hash": _signed(row["b_hash"])}
-            yield pair_identity(row["a_hash"], row["b_hash"]), document | {"cluster": _shown(row["cluster"])}
+    """
+    return _documents(db, f"{_shown('p.a')} || {_shown('p.b')}", fields, tables)
 
 
 def pair_identity(a: int, b: int) -> str:
@@ -74,83 +96,73 @@ def pair_identity(a: int, b: int) -> str:
     return f"{a:016x}{b:016x}"
 
 
+def _list_names(db: Database) -> None:
+    """Make the table `held` of a database: the first titles and documents of each cluster, and how many it has.
+
+    A list of limited length takes all its memory at once, a list of all names what it holds. So the former is for large
+    clusters, of which there are few, and the names of all clusters are never in memory together.
+    """
+    db.execute(
+        "CREATE OR REPLACE TEMP TABLE held (cluster UBIGINT, titles VARCHAR[], title_count INTEGER, "
+        "documents VARCHAR[], document_count INTEGER)"
+    )
+    parts = 1 + db.count("SELECT sum(size) FROM clusters") // _NAMES_AT_ONCE
+    for part in range(parts):
+        for which, first in (("<=", "list(DISTINCT {0})"), (">", f"min(DISTINCT {{0}}, {MOST_NAMES})")):
+            titles, documents = (f"list_sort({first.format(name)})" for name in ("m.title", "m.document"))
+            db.execute(
+                f"INSERT INTO held SELECT k.id, {titles}, count(DISTINCT m.title), {documents}, "
+                "count(DISTINCT m.document) FROM members m JOIN cluster_texts c USING (hash) "
+                f"JOIN clusters k ON k.id = c.cluster WHERE k.size {which} {MOST_NAMES} AND k.id % {parts} = {part} "
+                "GROUP BY k.id"
+            )
+
+
 def cluster_documents(db: Database) -> Iterator[Named]:
     """The documents of the index `clusters`, for every cluster in a database."""
-    rows = db.stream(
-        """
-        SELECT k.*, face.id AS face, face.text, list_sort([one.id, two.id]) AS weakest, twins.ids AS twins
-        FROM clusters k JOIN members face ON face.hash = k.representative AND face.turn = 1
+    _list_names(db)
+    fields = {
+        "id": _shown("k.id"), "size": "k.size", "distinct": "k.distinct_texts",
+        **{name: f"k.{name}" for name in (*MEANINGS.names, *FOUND.names)},
+        "min_jaccard": "k.min_jaccard",
+        "weakest": "coalesce(twins.ids, list_filter(list_sort([one.id, two.id]), lambda name: name IS NOT NULL))",
+        "representative": "face.id", "text": "face.text", "titles": "held.titles", "title_count": "held.title_count",
+        "documents": "held.documents", "document_count": "held.document_count", "ignored": "k.ignored",
+        "farthest": "k.farthest",
+        "hash": _signed("k.id"), "weakest_a": _signed("k.weakest_a"), "weakest_b": _signed("k.weakest_b"),
+        "representative_hash": _signed("k.representative"),
+    }  # fmt: skip
+    tables = """
+        clusters k JOIN members face ON face.hash = k.representative AND face.turn = 1
         LEFT JOIN members one ON one.hash = k.weakest_a AND one.turn = 1
         LEFT JOIN members two ON two.hash = k.weakest_b AND two.turn = 1
         LEFT JOIN (SELECT hash, list_sort(list(id)) AS ids FROM members WHERE turn <= 2 GROUP BY hash) twins
             ON twins.hash = k.representative AND k.distinct_texts = 1
-        """,
-        rows=_ROWS,
-    )
-    for batch in rows:
-        for row in batch.to_pylist():
-            weakest = row["twins"] or [name for name in row["weakest"] if name is not None]
-            yield (
-                f"{row['id']:016x}",
-                {
-                    "id": _shown(row["id"]),
-                    "size": row["size"],
-                    "distinct": row["distinct_texts"],
-                    **{name: row[name] for name in (*MEANINGS.names, *FOUND.names)},
-                    "min_jaccard": row["min_jaccard"],
-                    "weakest": weakest,
-                    "representative": row["face"],
-                    "text": row["text"],
-                    "ignored": row["ignored"],
-                    "farthest": row["farthest"],
-                    "hash": _signed(row["id"]),
-                    "weakest_a": _signed(row["weakest_a"]),
-                    "weakest_b": _signed(row["weakest_b"]),
-                    "representative_hash": _signed(row["representative"]),
-                },
-            )
+        LEFT JOIN held ON held.cluster = k.id
+    """
+    return _documents(db, _shown("k.id"), fields, tables)
 
 
 def member_documents(db: Database) -> Iterator[Named]:
     """The documents of the index `members`: every sentence of every cluster in a database."""
-    rows = db.stream(
-        """
-        SELECT m.*, d.language, k.id AS cluster, k.size, k.distinct_texts AS distinct, k.min_jaccard, k.ignored,
-            k.kind, k.kind_confidence, k.copies, m.hash = k.representative AND m.turn = 1 AS representative,
-            d.source AS source_number, d.place, p.id AS parent, o.jaccard AS parent_jaccard, o.edits, o.copied,
-            o.parent_document, o.parent_position
-        FROM members m JOIN cluster_texts c USING (hash) JOIN clusters k ON k.id = c.cluster
+    number = f"(m.number::BIGINT << {POSITION_BITS} | m.position)"
+    fields = {
+        **{name: f"m.{name}" for name in _NAMES},
+        "language": "d.language", "cluster": _shown("k.id"), "size": "k.size", "distinct": "k.distinct_texts",
+        "min_jaccard": "k.min_jaccard", "ignored": "k.ignored", "kind": "k.kind",
+        "kind_confidence": "k.kind_confidence", "copies": "k.copies",
+        "representative": "m.hash = k.representative AND m.turn = 1", "source_number": "d.source", "place": "d.place",
+        "parent": "p.id", "parent_jaccard": "o.jaccard", "edits": "o.edits", "copied": "o.copied",
+        "cluster_hash": _signed("k.id"), "hash": _signed("m.hash"), "number": number, "document_number": "m.number",
+        "parent_number": f"(o.parent_document::BIGINT << {POSITION_BITS} | o.parent_position)",
+    }  # fmt: skip
+    tables = """
+        members m JOIN cluster_texts c USING (hash) JOIN clusters k ON k.id = c.cluster
         JOIN documents d ON d.number = m.number
         LEFT JOIN origins o ON o.document = m.number AND o.position = m.position
         LEFT JOIN members p ON p.number = o.parent_document AND p.position = o.parent_position
-        """,
-        rows=_ROWS,
-    )
-    for batch in rows:
-        for row in batch.to_pylist():
-            document, above, place = (row.pop(name) for name in ("number", "parent_document", "parent_position"))
-            del row["turn"]
-            number = document << POSITION_BITS | row["position"]
-            yield (
-                str(number),
-                {
-                    **row,
-                    "cluster": _shown(row["cluster"]),
-                    "cluster_hash": _signed(row["cluster"]),
-                    "hash": _signed(row["hash"]),
-                    "number": number,
-                    "document_number": document,
-                    "parent_number": None if above is None else above << POSITION_BITS | place,
-                },
-            )
-
-
-def _shown(identity: int | None) -> str | None:
-    return None if identity is None else f"{identity:016x}"
-
-
-def _signed(value: int | None) -> int | None:
-    return None if value is None else one_signed(value)
+    """
+    return _documents(db, f"{number}::VARCHAR", fields, tables)
 
 
 # -- loading ------------------------------------------------------------------------------------------------
@@ -186,7 +198,7 @@ _SENTENCES: pa.Schema = pa.schema(
         ("last_revision", pa.int64()),
     ]
 )
-_SENTENCE = Fields(columns=("document_number",), source=tuple(_SENTENCES.names[1:]))
+_SENTENCE = Fields(source=True)
 _MEMBER = Fields(columns=("hash", "cluster_hash"))
 _HAS_PARENT = {"exists": {"field": "copied"}}
 
@@ -232,7 +244,7 @@ class Extract:
         self._add("cluster_texts", pages(_MEMBER, None), CLUSTER_TEXTS, _CLUSTER_TEXT)
         self._each_once("cluster_texts")
         self.db.create("incoming_origins", _ORIGINS.empty_table(), temporary=True)
-        self._add("incoming_origins", pages(fields_of(_ORIGINS, _ORIGIN), _HAS_PARENT), _ORIGINS, _ORIGIN)
+        self._add("incoming_origins", pages(Fields(source=True), _HAS_PARENT), _ORIGINS, _ORIGIN)
         self.db.execute(_ADD_ORIGINS)
 
     def _each_once(self, table: str) -> None:
@@ -243,7 +255,7 @@ class Extract:
         """Load all pairs, all clusters and their texts."""
         read = self._reader.read_all
         self._add("pairs", read(self._names["pairs"], PAIR), PAIRS, PAIR_FIELDS)
-        clusters = read(self._names["clusters"], fields_of(CLASSIFIED, _CLUSTER))
+        clusters = read(self._names["clusters"], Fields(source=True))
         self._add("clusters", clusters, CLASSIFIED, _CLUSTER)
         self._add_members(partial(read, self._names["members"]))
 
@@ -259,7 +271,7 @@ class Extract:
             self._add_members(partial(self._reader.look_up, self._names["members"], "cluster_hash", signed(ids)))
 
     def _load_clusters(self, ids: Hashes) -> None:
-        fields = fields_of(CLASSIFIED, _CLUSTER)
+        fields = Fields(source=True)
         clusters = self._reader.look_up(self._names["clusters"], "hash", signed(ids), fields)
         self._add("clusters", clusters, CLASSIFIED, _CLUSTER)
 

@@ -7,7 +7,9 @@ are cut by the documents' numbers, since these are not spread evenly over their 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from itertools import pairwise
@@ -25,18 +27,23 @@ from esdedup.store.elasticsearch.client import HelperClient
 from esdedup.store.elasticsearch.connection import Connection, Pauses
 
 PAGE = 10_000
-"""Documents per answer: the most that a server returns."""
+"""Documents per answer: the most that a server returns. A fifth of it if whole documents are read one after the other,
+because a server makes large answers slowly.
+"""
 
 SLICE = 50_000
-"""Documents per slice if only columns are read; a fifth of it for texts."""
+"""Documents per slice if only columns are read; two fifths of it for whole documents."""
 
 ASKED = 4_096
-"""Values per lookup."""
+"""Values per lookup; a quarter of it for whole documents."""
 
 _KEYS = {"sentences": "number", "members": "number", "documents": "number"} | {
     "pairs": "a_hash", "clusters": "hash", "stale": "hash"
 }  # fmt: skip
 """The number by which each kind of index is cut into slices. Only `a_hash` may occur in several documents."""
+
+HITS = "_scroll_id,timed_out,_shards,hits.total,hits.hits._id,hits.hits.fields,hits.hits._source"
+"""What is read of the answer to a search."""
 
 _RANGES = 500  # ranges per count request
 _KEEP_ALIVE = "5m"
@@ -45,17 +52,21 @@ _READERS = 2
 Hits = list[dict[str, Any]]
 
 T = TypeVar("T")
+V = TypeVar("V")
 
 
 class Fields(NamedTuple):
-    """The fields that a search reads: `columns` from doc values, `source` from the document (all of it, or by name)."""
+    """The fields that a search reads: `columns` from doc values, and with `source` the document.
+
+    It is read as a whole, because to filter it takes a server longer than to send it.
+    """
 
     columns: Sequence[str] = ()
-    source: Sequence[str] | bool = False
+    source: bool = False
 
     def body(self) -> dict[str, Any]:
         """The part of a search body that selects these fields."""
-        body: dict[str, Any] = {"_source": list(self.source) if isinstance(self.source, tuple) else self.source}
+        body: dict[str, Any] = {"_source": self.source}
         if self.columns:
             body["docvalue_fields"] = list(self.columns)
         if not self.source:
@@ -84,10 +95,10 @@ class Reader:
         answer = self._until_whole(lambda: whole(self._connection.ask("POST", f"/{index}/_count", asked)))
         return int(answer["count"])
 
-    def search(self, index: str, body: dict[str, Any], ended: Event | None = None) -> dict[str, Any]:
+    def search(self, index: str, body: dict[str, Any], ended: Event | None = None, **parameters: Any) -> dict[str, Any]:
         """Run a search. All shards must answer."""
         return self._until_whole(
-            lambda: whole(self._connection.ask("POST", f"/{index}/_search", body, ended=ended)), ended
+            lambda: whole(self._connection.ask("POST", f"/{index}/_search", body, ended=ended, **parameters)), ended
         )
 
     def slices(self, index: str, size: int | None = None, query: dict[str, Any] | None = None) -> list[Slice]:
@@ -149,26 +160,31 @@ class Reader:
     ) -> Iterator[tuple[Slice, Hits]]:
         """Yield every slice with its matching documents, a few slices at a time."""
         only = [] if query is None else [query]
+
+        def read(one: Slice, ended: Event) -> tuple[Slice, Hits]:
+            return one, self._read(index, [_between(_key(index), one), *only], fields, one.documents, ended)
+
+        yield from self._ahead(read, slices)
+
+    def _ahead(self, read: Callable[[V, Event], T], asked: Iterable[V]) -> Iterator[T]:
+        """Yield what `read` returns for each of these, in this order, while the next ones are being read."""
         ended = self._connection.end()
         with ThreadPoolExecutor(_READERS) as threads:
-            waiting: list[tuple[Slice, Future[Hits]]] = []
-            left = iter(slices)
+            waiting: deque[Future[T]] = deque()
             try:
-                while True:
-                    while len(waiting) < _READERS and (one := next(left, None)) is not None:
-                        asked = [_between(_key(index), one), *only]
-                        waiting.append((one, threads.submit(self._read, index, asked, fields, one.documents, ended)))
-                    if not waiting:
-                        return
-                    one, future = waiting.pop(0)
-                    yield one, future.result()
+                for one in asked:
+                    waiting.append(threads.submit(read, one, ended))
+                    if len(waiting) == _READERS:
+                        yield waiting.popleft().result()
+                while waiting:
+                    yield waiting.popleft().result()
             finally:
                 ended.set()
                 threads.shutdown(cancel_futures=True)
 
     def read_all(self, index: str, fields: Fields, query: dict[str, Any] | None = None) -> Iterator[Hits]:
         """Yield every document of an index that matches, slice by slice."""
-        size = SLICE // 5 if fields.source else SLICE
+        size = SLICE * 2 // 5 if fields.source else SLICE
         seen, expected = 0, self.count(index, query)
         if not expected:
             return
@@ -192,19 +208,51 @@ class Reader:
         """Yield the documents whose field has one of the values (and that match `query`), in batches."""
         listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
         only = [] if query is None else [query]
-        for begin in range(0, len(listed), ASKED):
-            yield from self.matching(index, [{"terms": {field: listed[begin : begin + ASKED]}}, *only], fields)
+        step = ASKED // 4 if fields.source else ASKED
+        asked = [[{"terms": {field: listed[at : at + step]}}, *only] for at in range(0, len(listed), step)]
+
+        def read(queries: Sequence[dict[str, Any]], ended: Event) -> tuple[Sequence[dict[str, Any]], Hits | None]:
+            return queries, self._one_page(index, queries, fields, ended)
+
+        for queries, found in self._ahead(read, asked):
+            yield from self._all(index, queries, fields) if found is None else [found]
 
     def matching(self, index: str, queries: Sequence[dict[str, Any]], fields: Fields) -> Iterator[Hits]:
         """Yield the documents that match all the queries, in batches. Usually this is one page without a cursor."""
+        found = self._one_page(index, queries, fields)
+        yield from self._all(index, queries, fields) if found is None else [found]
+
+    def _all(self, index: str, queries: Sequence[dict[str, Any]], fields: Fields) -> Iterator[Hits]:
+        return self.read_all(index, fields, {"bool": {"filter": list(queries)}})
+
+    def _one_page(
+        self, index: str, queries: Sequence[dict[str, Any]], fields: Fields, ended: Event | None = None
+    ) -> Hits | None:
+        """Return the documents that match all the queries; None if they do not fit on a page."""
         try:
-            found = self.search(index, _page(queries, fields))["hits"]
+            found = self._page(index, _page(queries, fields), ended)
         except TooLongError:
-            found = None
-        if found is not None and found["total"]["value"] == len(found["hits"]):
-            yield found["hits"]
-        else:
-            yield from self.read_all(index, fields, {"bool": {"filter": list(queries)}})
+            return None
+        return found["hits"] if found["total"]["value"] == len(found["hits"]) else None
+
+    def in_order(self, index: str, body: dict[str, Any], most: int | None = None, **parameters: Any) -> Iterator[Hits]:
+        """Yield the first `most` documents of a sorted search, page by page."""
+        left = sys.maxsize if most is None else most
+        size = PAGE
+        while left:
+            body = body | {"size": min(size, left), "track_total_hits": False}
+            try:
+                page: Hits = self.search(index, body, **parameters)["hits"]["hits"]
+            except TooLongError:  # very long texts: request fewer
+                if body["size"] == 1:
+                    raise
+                size = body["size"] // 2
+                continue
+            yield page
+            if len(page) < body["size"]:
+                return
+            left -= len(page)
+            body["search_after"] = page[-1]["sort"]
 
     def first_of_each(
         self,
@@ -240,10 +288,12 @@ class Reader:
     def _read(self, index: str, queries: Sequence[dict[str, Any]], fields: Fields, count: int, ended: Event) -> Hits:
         """Read every document that matches all the queries, about `count`. After `ended` is set, do not retry."""
         body = _page(queries, fields)
+        if fields.source:
+            body["size"] = max(PAGE // 5, 1)
         while True:
             try:
-                if count <= PAGE // 2:  # no cursor, unless the number has grown
-                    found = self.search(index, body, ended)["hits"]
+                if count <= body["size"] // 2:  # no cursor, unless the number has grown
+                    found = self._page(index, body, ended)
                     if found["total"]["value"] == len(found["hits"]):
                         return list(found["hits"])
                 return self._until_whole(lambda: self._scroll(index, body, ended), ended)
@@ -252,13 +302,16 @@ class Reader:
                     raise
                 body["size"], count = max(body["size"] // 8, 1), PAGE
 
+    def _page(self, index: str, body: dict[str, Any], ended: Event | None = None) -> dict[str, Any]:
+        return dict(self.search(index, body, ended, filter_path=HITS)["hits"])
+
     def _until_whole(self, read: Callable[[], T], ended: Event | None = None) -> T:
-        pauses = Pauses(ended or self._connection.end())
+        pauses = Pauses(ended or self._connection.end(), self._connection.notice)
         while True:
             try:
                 return read()
             except LostAnswerError as error:
-                if not pauses.wait():
+                if not pauses.wait(why="incomplete answers"):
                     cause = error.__cause__
                     why = reason_of(cause.body) if isinstance(cause, ApiError) else cause
                     raise StoreError(
@@ -269,7 +322,8 @@ class Reader:
     def _scroll(self, index: str, body: dict[str, Any], ended: Event) -> Hits:
         client = HelperClient(self._connection, ended)
         hits: Hits = []
-        found: Any = scan(client, body, scroll=_KEEP_ALIVE, size=body["size"], preserve_order=True, index=index)
+        how: Any = {"scroll": _KEEP_ALIVE, "size": body["size"], "preserve_order": True}
+        found: Any = scan(client, body, **how, index=index, filter_path=HITS)
         with closing(found):
             for hit in found:
                 hits.append(hit)

@@ -6,6 +6,7 @@ it changes. The results of a scan are kept from the start.
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -18,6 +19,7 @@ import pyarrow as pa
 from esdedup.clustering.clusters import Clusters
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import Hashes
+from esdedup.errors import StoreLockedError
 from esdedup.store.classifying import Classifier
 from esdedup.store.cluster_queries import ALL_CLUSTERS, ClusterQuery
 from esdedup.store.corpus import Corpus
@@ -25,7 +27,7 @@ from esdedup.store.elasticsearch import generations, publishing
 from esdedup.store.elasticsearch.bulk import Bulk
 from esdedup.store.elasticsearch.generations import OpenGeneration
 from esdedup.store.elasticsearch.indices import RESULTS
-from esdedup.store.elasticsearch.journal import Journal
+from esdedup.store.elasticsearch.journal import Journal, count_documents
 from esdedup.store.elasticsearch.publishing import Extract
 from esdedup.store.elasticsearch.reading import Fields, integers, signed
 from esdedup.store.elasticsearch.rows import PAIR, PAIR_FIELDS, POSITION_BITS, table_of_hits, unique_hashes
@@ -33,6 +35,8 @@ from esdedup.store.elasticsearch.searches import ClusterLookup
 from esdedup.store.ledger import Ledger
 from esdedup.store.results import Results
 from esdedup.store.schemas import PAIRS
+
+log = logging.getLogger("esdedup")
 
 _HASH = Fields(columns=("hash",))
 _SHOWN = {"term": {"ignored": False}}
@@ -66,6 +70,38 @@ class PublishedResults(Results):
         self._held, self._ranked = None, False
         self._kept.close()
 
+    def check(self, *, read_only: bool) -> None:
+        """See whether the results are whole; if not, there are none. A writer also finishes what another one left."""
+        opened = self._open
+        lost = opened.lost_results()
+        if read_only:
+            if lost is not None:  # unless a writer is just changing them
+                opened.state.reload()
+                lost = opened.lost_results()
+            if lost is not None:
+                opened.state.pretend(scan=opened.state.get("scan") | {"lost": lost})
+            self.lost = lost
+            return
+        self._lose(lost)
+        opened.journal().carry_out()
+        if lost is None:
+            self._lose(opened.lost_results())
+        self.show()
+
+    def _lose(self, lost: str | None) -> None:
+        state = self._open.state
+        scan = state.get("scan")
+        if lost is not None and not scan.get("lost"):
+            log.warning("%s: no results: %s; a scan makes them again", self._open.address, lost)
+            try:
+                state.set(scan=scan | {"lost": lost})
+            except StoreLockedError:
+                state.reload()
+                if not (state.get("scan") or {}).get("lost"):
+                    raise
+                # another part of the same run was faster
+        self.lost = lost
+
     def show(self) -> None:
         """Point the aliases to the results in the ledger, unless this generation is still being made.
 
@@ -75,7 +111,10 @@ class PublishedResults(Results):
         if indices.live("state") == self._open.generation:
             indices.swap(dict.fromkeys(RESULTS, results))
         if results is not None:
+            indices.own(indices.name(kind, results) for kind in RESULTS)
             generations.discard_results(indices, self._open.generation, until=results)
+        elif self.lost is not None:
+            generations.discard_results(indices, self._open.generation)
 
     # -- saving ---------------------------------------------------------------------------------------------
 
@@ -91,13 +130,18 @@ class PublishedResults(Results):
         for batch in pairs:
             extract.db.insert("pairs", pa.Table.from_batches([batch]))
         self._insert(extract, clusters, classifier)
-        generation = opened.indices.make(RESULTS, {"corpus": opened.generation})
+        generation = opened.indices.make(RESULTS, {"corpus": opened.generation}, loading=True)
         for kind, documents in _DOCUMENTS.items():
             with Bulk(opened.connection, opened.indices.name(kind, generation)) as bulk:
                 bulk.add(publishing.actions(documents(extract.db)))
-        opened.indices.refresh(*(opened.indices.name(kind, generation) for kind in RESULTS))
+        names = {kind: opened.indices.name(kind, generation) for kind in RESULTS}
+        for name in names.values():
+            opened.indices.restore(name)
+        opened.indices.refresh(*names.values())
         self._held, self._ranked = extract.db, True  # the next request is usually for what was just written
-        self._ledger.set(scan={"generation": generation, "summary": summary})
+        held = count_documents(opened.connection, names)
+        self._ledger.set(scan={"generation": generation, "summary": summary, "documents": held})
+        self.lost = None
         self.show()
         generations.discard_results(opened.indices, opened.generation, but=generation)  # left by killed scans
 
@@ -245,7 +289,7 @@ class PublishedResults(Results):
         """As `Results.copiers`, computed from the members."""
         index = self._open.names["members"]
         copies = {"bool": {"filter": [_SHOWN, {"term": {"copied": True}}]}}
-        pages = self._open.reader.read_all(index, Fields(source=("contributor",)), copies)
+        pages = self._open.reader.read_all(index, Fields(source=True), copies)
         counts = Counter(hit["_source"]["contributor"] for hits in pages for hit in hits)
         undated = {"bool": {"filter": [_SHOWN], "must_not": [{"exists": {"field": "timestamp"}}]}}
         return counts, self._open.reader.count(index, undated)

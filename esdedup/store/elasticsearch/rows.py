@@ -16,7 +16,7 @@ from esdedup.matching.groups import in_columns, token_lists
 from esdedup.store.elasticsearch.bulk import Action, put
 from esdedup.store.elasticsearch.reading import Fields, Hits, hashes, integers, signed
 from esdedup.store.ledger import SourceCheckpoint
-from esdedup.store.schemas import DATES, PAIRS, SENTENCES, START_CHARS
+from esdedup.store.schemas import DATES, SENTENCES, START_CHARS
 
 POSITION_BITS = 32
 """A sentence number is the document number followed by this many bits for the position."""
@@ -24,7 +24,10 @@ POSITION_BITS = 32
 POSITION_MASK = (1 << POSITION_BITS) - 1
 """Mask of the position in a sentence number."""
 
-NAMED = Fields(source=tuple(SENTENCES.names))
+CHANGED = 0
+"""The content of a document that others have changed: no text that is read again is the same."""
+
+NAMED = Fields(source=True)
 """The fields that a row of `SENTENCES` needs."""
 
 
@@ -33,14 +36,14 @@ def shown_id(checkpoint: SourceCheckpoint, key: str) -> str:
     return f"{checkpoint.name}/{key}" if checkpoint.qualified else key
 
 
-def document_actions(checkpoint: SourceCheckpoint, documents: pa.Table) -> Iterator[Action]:
-    """Convert documents (`DOCUMENT_ROWS`) of one source to bulk actions."""
+def document_actions(checkpoint: SourceCheckpoint, documents: pa.Table, kept: Mapping[int, int]) -> Iterator[Action]:
+    """Convert documents (`DOCUMENT_ROWS`) of one source to bulk actions. `kept` counts their stored sentences."""
     for row in documents.to_pylist():
-        yield put(str(row["number"]), orjson.dumps(document(checkpoint, row)))
+        yield put(str(row["number"]), orjson.dumps(document(checkpoint, row, kept.get(row["number"], 0))))
 
 
-def document(checkpoint: SourceCheckpoint, row: dict[str, Any]) -> dict[str, Any]:
-    """Return one document of the index `documents`."""
+def document(checkpoint: SourceCheckpoint, row: dict[str, Any], kept: int) -> dict[str, Any]:
+    """Return one document of the index `documents`, of which `kept` sentences are stored."""
     return {
         "number": row["number"],
         "source_number": row["source"],
@@ -52,6 +55,7 @@ def document(checkpoint: SourceCheckpoint, row: dict[str, Any]) -> dict[str, Any
         "title": row["title"],
         "content": one_signed(row["content"]),
         "sentences": row["sentences"],
+        "kept": kept,
         "place": row["place"],
         "language": row["language"],
     }
@@ -114,20 +118,14 @@ def beginnings(text: str) -> dict[str, Any]:
     return {"start": head.casefold(), "head": head, "bytes": len(text.encode())}
 
 
-WHOLE_SENTENCE = Fields(columns=("number", "document_number", "tokens"), source=True)
+WHOLE_SENTENCE = Fields(columns=("tokens",), source=True)
 """The fields that `whole_sentence` needs."""
 
 
 def whole_sentence(hit: dict[str, Any]) -> dict[str, Any]:
     """Return a sentence as it was written, including what the index keeps only in columns."""
-    columns = hit["fields"]
-    return {
-        **hit["_source"],
-        **beginnings(hit["_source"]["text"]),
-        "tokens": columns["tokens"],
-        "number": columns["number"][0],
-        "document_number": columns["document_number"][0],
-    }
+    fields = hit["_source"]
+    return {**fields, **beginnings(fields["text"]), "tokens": hit["fields"]["tokens"]}
 
 
 def tokens_of(hits: Hits) -> tuple[Numbers, Numbers]:
@@ -147,12 +145,16 @@ def sentence_table(hits: Hits) -> pa.Table:
     return table_of_hits(hits, SENTENCES, {})
 
 
-SIGNATURE = Fields(columns=("hash", "bytes", "tokens", "document_number", "source_number"))
-"""The fields that a row of `SIGNATURES` needs."""
+_GROUP = {"documents": ("document_number",), "sources": ("source_number",)}
+
+
+def signature_fields(across: str) -> Fields:
+    """Return the fields that a row of `SIGNATURES` needs."""
+    return Fields(columns=("hash", "bytes", "tokens", *_GROUP.get(across, ())))
 
 
 def signature_table(hits: Hits, columns: int, group_ids: Numbers | None, across: str) -> pa.Table:
-    """Convert hits of `SIGNATURE` to rows of `SIGNATURES`. `group_ids` are those of the sources, by number."""
+    """Convert hits with `signature_fields` to rows of `SIGNATURES`. `group_ids` are those of the sources, by number."""
     group_id = np.full(len(hits), -1, np.int64)
     if across == "documents":
         group_id = integers(hits, "document_number")
@@ -173,12 +175,7 @@ PAIR_FIELDS = {"a": "a_hash", "b": "b_hash"}
 """The index fields of the columns of `PAIRS`."""
 
 
-def fields_of(schema: pa.Schema, named: Mapping[str, str]) -> Fields:
-    """Return the fields that `table_of_hits` needs, read from the source."""
-    return Fields(source=tuple(named.get(name, name) for name in schema.names))
-
-
-PAIR = fields_of(PAIRS, PAIR_FIELDS)
+PAIR = Fields(source=True)
 
 
 def table_of_hits(hits: Hits, schema: pa.Schema, named: Mapping[str, str]) -> pa.Table:
@@ -187,9 +184,14 @@ def table_of_hits(hits: Hits, schema: pa.Schema, named: Mapping[str, str]) -> pa
     Unsigned numbers are content hashes, which the server stores as signed numbers.
     """
     columns = []
+    sources = [hit["_source"] for hit in hits] if hits and "_source" in hits[0] else []
+    held = [hit.get("fields", {}) for hit in hits]
     for name, kind in zip(schema.names, schema.types, strict=True):
         field = named.get(name, name)
-        values = [hit["fields"][field][0] if field in hit.get("fields", ()) else hit["_source"][field] for hit in hits]
+        if held and field in held[0]:
+            values = [fields[field][0] for fields in held]
+        else:
+            values = [source.get(field) for source in sources]
         columns.append(pa.array(values, pa.int64()).view(kind) if kind == pa.uint64() else pa.array(values, kind))
     return pa.table(columns, schema)
 

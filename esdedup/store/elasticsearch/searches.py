@@ -16,7 +16,6 @@ import pyarrow as pa
 
 from esdedup.columns.hashing import Hashes
 from esdedup.store.cluster_queries import ORDERS, ClusterQuery, is_cluster_id
-from esdedup.store.elasticsearch.answers import TooLongError
 from esdedup.store.elasticsearch.reading import PAGE, Fields, Hits, Reader, hashes, integers
 from esdedup.store.elasticsearch.rows import NAMED, sentence_table
 from esdedup.store.schemas import SENTENCES, START_CHARS
@@ -43,24 +42,9 @@ class SentenceLookup:
 
     def _first(self, query: dict[str, Any], most: int) -> Hits:
         """Return the `most` documents with the highest scores; ties are broken by the lowest hash."""
-        found: Hits = []
-        at_once = min(most, PAGE)
         order = [{"_score": "desc"}, {"hash": "asc"}, {"number": "asc"}]
-        body: dict[str, Any] = {"track_total_hits": False, "query": query, "sort": order, **NAMED.body()}
-        while len(found) < most:
-            body["size"] = min(at_once, most - len(found))
-            try:
-                page = self._reader.search(self._index, body)["hits"]["hits"]
-            except TooLongError:  # very long texts: request fewer
-                if at_once == 1:
-                    raise
-                at_once //= 2
-                continue
-            found += page
-            if len(page) < body["size"]:
-                break
-            body["search_after"] = page[-1]["sort"]
-        return found
+        pages = self._reader.in_order(self._index, {"query": query, "sort": order, **NAMED.body()}, most)
+        return [hit for hits in pages for hit in hits]
 
     def starting(self, folded: str, limit: int | None) -> pa.Table:
         """Return the first `limit` sentences by (text, id) whose case-folded text begins with `folded`."""
@@ -142,7 +126,7 @@ class ClusterLookup:
         return chosen
 
     def _clusters(self, query: dict[str, Any], text: str | None) -> Hashes:
-        read = Fields(columns=("cluster_hash",), source=False if text is None else ("text",))
+        read = Fields(columns=("cluster_hash",), source=text is not None)
         found = [_NONE]
         for hits in self._reader.read_all(self._names["members"], read, query):
             clusters = hashes(integers(hits, "cluster_hash"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from threading import Event
 from typing import Any
 
 import orjson
@@ -18,22 +19,26 @@ _STATE = "state"
 class Guarded:
     """A document that is compared before it is replaced. If two writers compete, one gets an error."""
 
-    def __init__(self, connection: Connection, index: str, name: str) -> None:
+    def __init__(self, connection: Connection, index: str, name: str, ended: Event | None = None) -> None:
         self._connection = connection
+        self._ended = ended  # once it is set, a request is tried once
         self._index = index
         self._name = name
         self._writer = uuid.uuid4().hex  # tells our document from an identical one of another writer
         self._version: tuple[int, int] | None = None
         self.value: dict[str, Any] = {}
-        self._read()
+        self.read()
 
-    def _read(self) -> None:
+    def read(self) -> None:
+        """Read the document as it is now."""
         found = self._found()
         self._version = None if found is None else (found["_seq_no"], found["_primary_term"])
         self.value = {} if found is None else found["_source"]["value"]
 
     def _found(self) -> dict[str, Any] | None:
-        found: dict[str, Any] | None = self._connection.ask("GET", f"/{self._index}/_doc/{self._name}", missing=True)
+        found: dict[str, Any] | None = self._connection.ask(
+            "GET", f"/{self._index}/_doc/{self._name}", missing=True, ended=self._ended
+        )
         return found
 
     def replace(self, value: dict[str, Any]) -> None:
@@ -45,10 +50,10 @@ class Guarded:
         path = f"/{own_name(self._index)}/_doc/{self._name}"
         try:
             answer = self._connection.ask(
-                "PUT", path, {"value": payload}, raising=(409,), require_alias="true", **parameters
+                "PUT", path, {"value": payload}, raising=(409,), ended=self._ended, require_alias="true", **parameters
             )
         except ConflictError as error:
-            self._read()
+            self.read()
             if self.value == payload:  # it was written, only the answer was lost
                 return
             raise self._locked() from error
@@ -85,13 +90,21 @@ class State:
         changed = {**self._values.value, **values}
         self._values.replace({key: value for key, value in changed.items() if value is not None})
 
+    def pretend(self, **values: Any) -> None:
+        """Act as if these values were set."""
+        self._values.value.update(values)
+
+    def reload(self) -> None:
+        """Read the values again, which another process may have changed."""
+        self._values.read()
+
     def check(self) -> None:
         """Raise `StoreLockedError` if another writer interfered."""
         self._values.check()
 
-    def guarded(self, name: str) -> Guarded:
-        """Return a document beside the state that only one writer may change."""
-        return Guarded(self._connection, self._index, name)
+    def guarded(self, name: str, ended: Event | None = None) -> Guarded:
+        """Return a document beside the state that only one writer may change. After `ended` is set, do not retry."""
+        return Guarded(self._connection, self._index, name, ended)
 
     def piece(self, name: str) -> dict[str, Any] | None:
         """Return a document beside the state, as stored now."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 from esdedup.errors import EsdedupError
 from esdedup.files import user_cache
+from esdedup.store.checks import Check
 from esdedup.store.elasticsearch.address import SCHEMES, ServerAddress
 from esdedup.store.store import Store
 
@@ -38,6 +40,18 @@ class ServerStoreAddress(ServerAddress):
         from esdedup.store.elasticsearch.generations import drop_all
 
         drop_all(self)
+
+    def examine(self) -> list[Check]:
+        """Return every check of the store."""
+        from esdedup.store.elasticsearch.server_checks import examine
+
+        return examine(self)
+
+    def repair(self, broken: Collection[str]) -> None:
+        """Mend what cannot be mended by opening the store. `broken` are the names of checks that found something."""
+        from esdedup.store.elasticsearch.server_checks import repair
+
+        repair(self, broken)
 
     def has_unfinished_generation(self) -> bool:
         """Whether a new generation is being made or was left unfinished."""

@@ -138,3 +138,35 @@ def test_source_name(tmp_path: Path) -> None:
 def test_standard_input() -> None:
     (source,) = discover(["-"], Reading.of(format="jsonl"))
     assert (source.name, source.path, source.format.name, source.size) == ("stdin", None, "jsonl", 0)
+
+
+def circles(folder: Path) -> None:
+    """Links that lead to themselves, one by one and in pairs, and to the folder they are in."""
+    for name, target in {"self.tsv": "self.tsv", "a.tsv": "b.tsv", "b.tsv": "a.tsv", "here": ".", "too": "."}.items():
+        (folder / name).symlink_to(target)
+
+
+@pytest.mark.parametrize("pattern", ["", "*.tsv", "**/*.tsv", "**"])
+def test_links_that_lead_in_circles_are_left_out(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, pattern: str
+) -> None:
+    touch(tmp_path, "good.tsv", "below/more.tsv")
+    circles(tmp_path)
+    found = discover([str(tmp_path / pattern)], Reading.of())
+    assert {source.name for source in found} == {"good", *(["more"] if pattern != "*.tsv" else [])}
+    [line] = caplog.messages
+    assert line.endswith("3 symbolic links that lead in circles are skipped: a.tsv, b.tsv, self.tsv")
+
+
+def test_nothing_but_circles_is_an_error(tmp_path: Path) -> None:
+    circles(tmp_path)
+    with pytest.raises(SourceError, match="nothing but symbolic links that lead in circles"):
+        discover([str(tmp_path)], Reading.of())
+    with pytest.raises(SourceError, match="no such file"):
+        discover([str(tmp_path / "self.tsv")], Reading.of())
+
+
+def test_patterns_leave_out_what_is_hidden(tmp_path: Path) -> None:
+    touch(tmp_path, "a.tsv", ".git/b.tsv", "c/.d.tsv", "c/e.tsv")
+    assert [source.name for source in discover([f"{tmp_path}/**/*.tsv"], Reading.of())] == ["a", "e"]
+    assert [source.name for source in discover([f"{tmp_path}/**/.git/*.tsv"], Reading.of())] == ["b"]

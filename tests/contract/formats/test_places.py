@@ -73,13 +73,12 @@ def test_revisions_of_a_page_share_its_place(tmp_path: Path) -> None:
     assert places(path, format="wikipedia", revisions="all") == [1, 5, 5, 7, 11, 11]
 
 
-def test_giant_lines_have_a_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "MAX_LINE", 2**20)
+def test_giant_lines_have_a_place(tmp_path: Path) -> None:
     giant = b"x" * 2**21
     path = pack_7z(
         tmp_path / "f.7z", {"a.txt": b"one\n" + giant + b"\n" + giant + b"\nfour\n" + giant, "b.txt": b"six"}
     )
-    assert places(path, format="lines") == [1, 4, 6]
+    assert places(path, format="lines", max_text=2**20) == [1, 4, 6]
 
 
 def test_places_rise_over_many_batches(tmp_path: Path) -> None:

@@ -10,8 +10,6 @@ import pytest
 
 from esdedup.columns.records import Skips
 from esdedup.errors import SourceError, UsageError
-from esdedup.formats import line_format as lines
-from esdedup.formats import plain
 from esdedup.formats.locations import discover
 from esdedup.formats.reading_options import Reading
 from esdedup.formats.stream import DocumentStream
@@ -141,12 +139,14 @@ def test_unclosed_quote_does_not_become_a_document(tmp_path: Path) -> None:
     assert skips.places == {"bad_csv": ["line 3"]}
 
 
-def test_giant_lines_are_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "MAX_LINE", 2**20)
+def test_giant_lines_are_skipped(tmp_path: Path) -> None:
     giant = b"2\t" + b"x" * 2**21 + b"\n"
     skips = Skips()
     rows = read(
-        write(tmp_path, "t.tsv", b"1\ta\n" + giant + b"3\tb\n" + giant + giant + b"4\tc"), skips, id_column="line"
+        write(tmp_path, "t.tsv", b"1\ta\n" + giant + b"3\tb\n" + giant + giant + b"4\tc"),
+        skips,
+        id_column="line",
+        max_text=2**20,
     )
     assert pairs(rows) == [("1", "a"), ("3", "b"), ("6", "c")]
     assert skips.places == {"too_long_field": ["line 2", "line 4", "line 5"]}
@@ -233,10 +233,9 @@ def test_text(tmp_path: Path) -> None:
     assert read(write(tmp_path, "b.txt", b"")) == []
 
 
-def test_text_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plain, "MAX_TEXT", 100)
+def test_text_too_long(tmp_path: Path) -> None:
     skips = Skips()
-    assert read(write(tmp_path, "a.txt", b"x" * 101), skips) == []
+    assert read(write(tmp_path, "a.txt", b"x" * 1025), skips, max_text=1024) == []
     assert skips.places == {"too_long_text": ["a.txt"]}
 
 

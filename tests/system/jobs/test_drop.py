@@ -71,7 +71,8 @@ def test_what_cannot_be_opened_any_more(scanned: str, server: Elasticsearch, wha
         [name for name in indices_of(server, scanned) if f"-{kind}-2" in name] for kind in ("sentences", "state")
     )
     if what == "mapping":
-        server.indices.put_mapping(index=sentences, properties={"mine": {"type": "keyword"}})
+        title = {"type": "keyword", "ignore_above": 7, "fields": {"text": {"type": "text"}}}
+        server.indices.put_mapping(index=sentences, properties={"title": title})
     elif what == "no state":
         server.indices.delete(index=state)
     else:

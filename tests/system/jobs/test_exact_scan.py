@@ -65,8 +65,9 @@ def test_what_is_added_is_compared_with_all(tmp_path: Path, address: str, run: R
 
 @pytest.mark.parametrize("stage", ["bring", "_post", "_meet", "_list", "_compare"])
 def test_a_large_scan_goes_on_where_it_was_killed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stage: str, address: str, run: RunJob
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stage: str, run: RunJob
 ) -> None:
+    """On a file: wherever the store is, the scan works in a database of this machine."""
     source = table(tmp_path / "a.tsv", records(74, 800))
     options = {**RECORDS, "exact": True, "jaccard": 0.6}
     run(source, out=tmp_path / "whole", **options)
@@ -83,14 +84,14 @@ def test_a_large_scan_goes_on_where_it_was_killed(
 
     monkeypatch.setattr(LocalEngine, stage, killed)
     with pytest.raises(KilledError):
-        run(source, out=tmp_path / "killed", store=address, **options)
-    run(source, out=tmp_path / "killed", store=address, **options)
+        run(source, out=tmp_path / "killed", store=tmp_path / "s.duckdb", **options)
+    run(source, out=tmp_path / "killed", store=tmp_path / "s.duckdb", **options)
     assert results(tmp_path / "killed") == results(tmp_path / "whole")
 
 
 @pytest.mark.parametrize("mark", ["load", "bring", "post", "meet", "list"])
 def test_killed_as_it_marks_what_is_done(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mark: str, address: str, run: RunJob
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mark: str, run: RunJob
 ) -> None:
     source = table(tmp_path / "a.tsv", records(76, 300))
     monkeypatch.setattr("esdedup.jobs.scratch.KEPT_FROM", 0)
@@ -103,9 +104,9 @@ def test_killed_as_it_marks_what_is_done(
 
     monkeypatch.setattr(LocalEngine, "finish", killed)
     with pytest.raises(KilledError):
-        run(source, out=tmp_path / "killed", store=address, exact=True, **RECORDS)
+        run(source, out=tmp_path / "killed", store=tmp_path / "s.duckdb", exact=True, **RECORDS)
     monkeypatch.setattr(LocalEngine, "finish", finish)
-    run(source, out=tmp_path / "killed", store=address, exact=True, **RECORDS)
+    run(source, out=tmp_path / "killed", store=tmp_path / "s.duckdb", exact=True, **RECORDS)
     run(source, out=tmp_path / "whole", exact=True, **RECORDS)
     assert results(tmp_path / "killed") == results(tmp_path / "whole")
 

@@ -23,7 +23,7 @@ from esdedup.output.result_files import export_results
 from tests.support.corpus import edited, sentence, template
 from tests.support.stores import Stores
 
-STEPS = int(os.environ.get("ESDEDUP_HISTORY_STEPS", "60"))
+STEPS = int(os.environ.get("ESDEDUP_HISTORY_STEPS", "20"))
 STEPS_A_HISTORY = 20
 
 

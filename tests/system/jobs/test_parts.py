@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -16,6 +17,9 @@ import pytest
 import esdedup
 from esdedup.errors import SettingsError, SourceError, StoreError, StoreSourcesError, UsageError
 from esdedup.store.elasticsearch import generations
+from esdedup.store.elasticsearch.address import ServerAddress
+from esdedup.store.elasticsearch.connection import Connection
+from esdedup.store.elasticsearch.indices import Indices
 from esdedup.store.elasticsearch.ledger import ServerLedger
 from tests.support.corpus import corpus
 from tests.support.killed import KilledError
@@ -329,3 +333,23 @@ def test_both_find_nothing_and_make_it(
     esdedup.index(source, store=store, part="2/2", fresh=fresh, **RECORDS)
     status = esdedup.status(store=store)
     assert (status["unfinished"], status["counts"]["documents"]) == (None, 60)
+
+
+def test_another_part_tidies_up_while_what_was_left_is_looked_at(
+    tmp_path: Path, store: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A third command was killed, or is still at it: there are its sentences, and no state yet."""
+    source = table(tmp_path / "a.tsv", records(72, 60))
+    with closing(Connection(ServerAddress.parse(store))) as connection:
+        Indices(connection).make(["documents", "sentences"], {})
+    count = Indices.count
+
+    def after_another(*arguments: Any) -> int:
+        monkeypatch.setattr(Indices, "count", count)
+        esdedup.index(source, store=store, part="1/2", **RECORDS)
+        return count(*arguments)
+
+    monkeypatch.setattr(Indices, "count", after_another)
+    esdedup.index(source, store=store, part="2/2", **RECORDS)
+    assert Indices.count is count
+    assert esdedup.status(store=store)["counts"]["documents"] == 60

@@ -41,7 +41,7 @@ def logging_as_before() -> Iterator[None]:
 
 
 def test_a_run_tells_how_it_was_made(tmp_path: Path, source: Path, run: RunJob) -> None:
-    summary = run(source, out=tmp_path / "out", **OPTIONS)
+    summary = run(source, out=tmp_path / "out", report=True, **OPTIONS)
     assert summary["settings"]["candidates"] == "projection"
     told = ("vector-length", "signature-bits", "permutations", "window", "hamming")
     assert [summary["settings"][name] for name in told] == [400, 100, 10, 10, 5]
@@ -54,7 +54,7 @@ def test_a_run_tells_how_it_was_made(tmp_path: Path, source: Path, run: RunJob) 
     # identical texts are copies also if they have no word that counts
     clusters = lines(tmp_path / "out" / "clusters.jsonl")
     assert ["n1", "n2"] in [[member["id"] for member in one["members"]] for one in clusters]
-    again = run(source, out=tmp_path / "out", **OPTIONS)
+    again = run(source, out=tmp_path / "out", report=True, **OPTIONS)
     assert list(again["seconds"]) == ["export", "report"]
     other = run(source, out=tmp_path / "out", **OPTIONS | {"hamming": 0})
     assert other["counts"]["pairs"] < summary["counts"]["pairs"]

@@ -58,7 +58,7 @@ def section(tree: html.HtmlElement, name: str) -> str:
 
 def test_a_run_writes_a_page_with_what_was_found(tmp_path: Path, run: RunJob, stores: Stores) -> None:
     wiki = dump(tmp_path / "wiki.xml", pages())
-    summary = run(wiki, out=tmp_path / "out", **LOOSE)
+    summary = run(wiki, out=tmp_path / "out", report=True, **LOOSE)
     tree = page(tmp_path / "out" / "report.html")
     assert tree.findtext(".//title") == "Near-duplicates in wiki.xml"
     assert f"{summary['counts']['sentences_kept']} sentences of {len(pages())} documents" in tree.text_content()
@@ -98,7 +98,7 @@ def test_the_same_results_give_the_same_page_in_every_store(
 
 def test_without_a_page_everything_else_is_the_same(tmp_path: Path, run: RunJob) -> None:
     source = table(tmp_path / "news.tsv", records())
-    one = run(source, out=tmp_path / "one", unit="record", min_chars=0)
+    one = run(source, out=tmp_path / "one", unit="record", min_chars=0, report=True)
     two = run(source, out=tmp_path / "two", unit="record", min_chars=0, report=False)
     assert not (tmp_path / "two" / "report.html").exists()
     assert results(tmp_path / "one") == results(tmp_path / "two")
@@ -122,7 +122,7 @@ def test_hostile_texts_and_names_are_only_text(tmp_path: Path, run: RunJob) -> N
     ]
     source = tmp_path / "<i>a'b\"&.jsonl"
     source.write_text("".join(json.dumps(one) + "\n" for one in documents) + "{no json <script>\n", "utf-8")
-    run(source, out=tmp_path / "out", unit="record", min_chars=0, max_chars=100_000, jaccard=0.5)
+    run(source, out=tmp_path / "out", unit="record", min_chars=0, max_chars=100_000, jaccard=0.5, report=True)
     tree = page(tmp_path / "out" / "report.html")
     assert tree.findtext(".//title") == "Near-duplicates in <i>a'b\"&.jsonl"
     texts = ["".join(node.itertext()) for node in tree.xpath("//p[@class='text']")]
@@ -178,7 +178,7 @@ def test_nothing_found_and_nothing_scanned(tmp_path: Path, run: RunJob, stores: 
     esdedup.index(source, store=stores.at(tmp_path), unit="record", min_chars=0)
     with pytest.raises(StoreError, match="not scanned yet"):
         esdedup.report(store=stores.at(tmp_path), out=tmp_path / "out")
-    run(source, out=tmp_path / "out", unit="record", min_chars=0)
+    run(source, out=tmp_path / "out", unit="record", min_chars=0, report=True)
     tree = page(tmp_path / "out" / "report.html")
     for name in ("kinds", "sizes", "largest"):
         assert section(tree, name) == "There are no clusters."
@@ -194,7 +194,14 @@ def test_a_page_of_very_many_and_very_large_clusters_stays_small(tmp_path: Path,
             rows.append(
                 (f"t{frame}x{number}", f"In frame {frame} {'many words ' * 60} the number {number * 7919} stands.")
             )
-    run(table(tmp_path / "many.tsv", rows), out=tmp_path / "out", unit="record", min_chars=0, max_chars=9999)
+    run(
+        table(tmp_path / "many.tsv", rows),
+        out=tmp_path / "out",
+        unit="record",
+        min_chars=0,
+        max_chars=9999,
+        report=True,
+    )
     tree = page(tmp_path / "out" / "report.html")
     assert "3,000×" in section(tree, "largest")
     assert "and 2,996 more" in section(tree, "largest")

@@ -24,7 +24,7 @@ FILES = [
 def test_files_hold_what_the_contract_says(tmp_path: Path, run: RunJob, stores: Stores) -> None:
     rows = records()
     out = tmp_path / "out"
-    summary = run(table(tmp_path / "news.tsv", rows), out=out, **RECORDS)
+    summary = run(table(tmp_path / "news.tsv", rows), out=out, report=True, **RECORDS)
     expected = [name for name in FILES if not (stores.on_server and name == "store.duckdb")]
     assert sorted(path.name for path in out.iterdir()) == expected
     first: dict[str, str] = {}
@@ -121,10 +121,10 @@ def test_across(tmp_path: Path, across: str, found: int, run: RunJob) -> None:
 def test_the_same_job_again_only_writes_its_files(tmp_path: Path, run: RunJob) -> None:
     source = table(tmp_path / "a.tsv", records())
     out = tmp_path / "out"
-    first = run(source, out=out, **RECORDS)
+    first = run(source, out=out, report=True, **RECORDS)
     before = results(out)
     (out / "clusters.jsonl").unlink()
-    again = run(source, out=out, **RECORDS)
+    again = run(source, out=out, report=True, **RECORDS)
     assert results(out) == before
     assert list(again["seconds"]) == ["export", "report"]
     assert again["counts"] == first["counts"]

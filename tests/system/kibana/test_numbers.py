@@ -194,6 +194,32 @@ def test_articles_that_share_most_are_the_stores(known: Known) -> None:
     assert len(set(most)) > 1
 
 
+def test_articles_that_share_most_with_one_are_the_stores(known: Known) -> None:
+    titles = {cluster["id"]: {member["title"] for member in cluster["members"]} for cluster in known.clusters}
+    article = Counter(title for held in titles.values() for title in held).most_common(1)[0][0]
+    one = chart("together")
+    for chosen in (None, article):
+        query = dsl(one.state["query"])
+        query = query if chosen is None else {"bool": {"filter": [query, {"term": {"titles": chosen}}]}}
+        answer = known.ask(one.view, {"size": 0, "query": query, "aggs": aggregations(one.layer)})
+        shown = {row["title"]: row["clusters"] for row in rows(one.layer, answer["aggregations"])}
+        counted = Counter(title for held in titles.values() if chosen in {None, *held} for title in held)
+        assert list(shown.values()) == [count for _, count in counted.most_common(50)]
+        assert all(counted[title] == count for title, count in shown.items())
+    assert len(shown) > 1
+
+
+def test_clusters_list_their_articles(known: Known) -> None:
+    answer = known.ask(chart("together").view, {"size": 10_000})
+    listed = {hit["_source"]["id"]: hit["_source"] for hit in answer["hits"]["hits"]}
+    for cluster in known.clusters:
+        titles = sorted({member["title"] for member in cluster["members"]})
+        documents = sorted({member["document"] for member in cluster["members"]})
+        told = listed[cluster["id"]]
+        assert (told["titles"], told["title_count"]) == (titles, len(titles))
+        assert (told["documents"], told["document_count"]) == (documents, len(documents))
+
+
 def test_one_cluster_that_is_ignored_would_change_the_numbers(known: Known) -> None:
     one = chart("kinds")
     answer = known.ask(one.view, {"size": 0, "aggs": aggregations(one.layer)})
@@ -295,8 +321,8 @@ def test_a_control_offers_what_the_store_has(name: str, known: Known) -> None:
         sizes = [cluster["size"] for cluster in known.clusters]
         assert (ends["least"]["value"], ends["most"]["value"]) == (min(sizes), max(sizes))
         chosen = {"range": {field: {"gte": 3, "lte": 5}}}
-    # what is chosen restricts every chart, as all of them are about the same view
-    assert {chart(one).view for one in CHARTS} == {view}
+    # what is chosen restricts every chart, but for the one about clusters, as all of them are about the same view
+    assert {chart(one).view for one in CHARTS if one != "together"} == {view}
     assert known.ask(view, {"size": 0, "query": chosen})["hits"]["total"]["value"] > 0
 
 

@@ -157,7 +157,7 @@ def test_panels_lie_beside_each_other() -> None:
 
 
 def test_every_panel_says_what_it_is() -> None:
-    assert set(CHARTS) == {"sizes", "kinds-over-size", "kinds", "articles"}
+    assert set(CHARTS) == {"sizes", "kinds-over-size", "kinds", "articles", "together"}
     assert {name for name, panel in PANELS.items() if panel["type"] == "search"} == {"contradictions", "sentences"}
     assert PANELS.keys() - CHARTS == {"hint", "contradictions", "sentences"}
     assert all(panel.get("title") for name, panel in PANELS.items() if name != "hint")

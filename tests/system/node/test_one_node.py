@@ -7,12 +7,14 @@ import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from elasticsearch import Elasticsearch
+from elasticsearch import ApiError, Elasticsearch
 
 from esdedup.errors import NodeError
 from esdedup.node import control
+from esdedup.node.jars import VERSION
 from tests.system.node.helpers import beginning, has_ended, line, node, refusal, started, wait_until
 
 pytestmark = pytest.mark.usefixtures("short_lived")
@@ -49,6 +51,56 @@ def test_a_node_lives_on_its_own_and_keeps_its_data(data: Path) -> None:
     with control.running_node(data) as address, Elasticsearch(address) as client:
         assert client.get(index="kept", id="1")["_source"] == {"said": "twice"}
     assert control.status(data)["running"] is False
+
+
+def refused(client: Elasticsearch, method: str, path: str, body: Any = None) -> bool:
+    try:
+        client.perform_request(method, path, headers={"Content-Type": "application/json"}, body=body)
+    except ApiError as error:
+        return error.status_code in (400, 405)
+    return False
+
+
+def analysis(**filters: Any) -> dict[str, Any]:
+    return {"settings": {"analysis": {"filter": filters}}}
+
+
+def field(kind: str) -> dict[str, Any]:
+    return {"mappings": {"properties": {"field": {"type": kind}}}}
+
+
+LACKING = [
+    ("GET", "/_security/user", None),
+    ("POST", "/_reindex", {"source": {"index": "a"}, "dest": {"index": "b"}}),
+    ("POST", "/there/_update_by_query", {}),
+    ("POST", "/there/_delete_by_query", {"query": {"match_all": {}}}),
+    ("POST", "/there/_update/1", {"script": "ctx._source.said = 1"}),
+    ("PUT", "/_ingest/pipeline/p", {"processors": [{"set": {"field": "a", "value": 1}}]}),
+    ("PUT", "/a1", analysis(made={"type": "min_hash"})),
+    ("PUT", "/a2", analysis(made={"type": "ngram"})),
+    ("PUT", "/m1", field("search_as_you_type")),
+    ("PUT", "/m2", field("join")),
+    ("POST", "/there/_search", {"aggs": {"a": {"adjacency_matrix": {"filters": {"f": {"match_all": {}}}}}}}),
+    ("POST", "/_sql", {"query": "SELECT 1"}),
+    ("POST", "/_query", {"query": "ROW a = 1"}),
+    ("POST", "/there/_async_search", {}),
+]
+
+
+def test_it_says_who_it_is_and_what_it_lacks(data: Path) -> None:
+    address = started(data)
+    with Elasticsearch(address) as client:
+        about = client.info()
+        assert client.ping()
+        assert (about["name"], about["version"]["number"]) == ("node-1", VERSION)
+        assert about["cluster_uuid"] == client.cluster.state(metric="metadata")["metadata"]["cluster_uuid"]
+        [one] = client.nodes.info()["nodes"].values()
+        assert (about["version"]["build_hash"], about["cluster_name"]) == (one["build_hash"], "esdedup")
+        client.index(index="there", id="1", document={"said": "twice"})
+        assert [path for method, path, body in LACKING if not refused(client, method, path, body)] == []
+    status = line(node("status", "--data", data))
+    assert f"; the node lacks {'; '.join(control.LACKS)}\n" in status
+    assert json.loads(line(node("status", "--data", data, "--json")))["lacks"] == list(control.LACKS)
 
 
 def test_a_pid_of_somebody_else_means_nothing(data: Path) -> None:

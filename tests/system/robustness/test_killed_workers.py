@@ -46,9 +46,9 @@ if __name__ == "__main__":
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
-@pytest.mark.parametrize("told", [True, False])
+@pytest.mark.parametrize(("told", "ending"), [(True, signal.SIGKILL), (True, signal.SIGTERM), (False, signal.SIGKILL)])
 def test_a_killed_worker_is_one_line_and_the_same_command_finishes(
-    undisturbed: Path, tmp_path: Path, told: bool
+    undisturbed: Path, tmp_path: Path, told: bool, ending: signal.Signals
 ) -> None:
     source = undisturbed / "a.tsv"
     command = ("run", source, "--out", tmp_path / "out", "--unit", "record", "--workers", "2")
@@ -68,7 +68,7 @@ def test_a_killed_worker_is_one_line_and_the_same_command_finishes(
             workers = [one for one in psutil.Process(job.pid).children(recursive=True) if one.ppid() != job.pid]
     if not told:
         psutil.Process(workers[0].ppid()).suspend()  # the only one who would tell of it
-    workers[0].send_signal(signal.SIGKILL)
+    workers[0].send_signal(ending)
     try:
         _, err = job.communicate(timeout=STUCK)
     finally:

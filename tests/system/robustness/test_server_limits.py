@@ -14,6 +14,7 @@ import pytest
 from elasticsearch import Elasticsearch
 
 import esdedup
+from esdedup.errors import StoreLockedError
 from esdedup.store.elasticsearch.bulk import Bulk
 from esdedup.store.elasticsearch.connection import Connection, Pauses
 from esdedup.store.elasticsearch.reading import Reader
@@ -142,7 +143,8 @@ def test_who_opens_a_store_leaves_a_scan_alone(
     def met(bulk: Bulk) -> None:
         finish(bulk)
         if "-members-" in bulk._index:
-            esdedup.open_store(store, {}).close()
+            with pytest.raises(StoreLockedError):
+                esdedup.open_store(store, {})
 
     with monkeypatch.context() as patch:
         patch.setattr(Bulk, "finish", met)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,12 +12,10 @@ import pytest
 from elasticsearch import Elasticsearch
 
 import esdedup
-from esdedup.errors import StoreError, StoreLockedError
-from esdedup.store.elasticsearch.corpus import ServerCorpus
 from tests.support.corpus import corpus
 from tests.support.elastic_proxy import Exchange, Proxy
 from tests.system.robustness.helpers import one_line, said
-from tests.system.robustness.on_a_server import HOW, REMOVED_TOO, Job, is_bulk, results
+from tests.system.robustness.on_a_server import Job, is_bulk
 
 pytestmark = pytest.mark.usefixtures("small")
 
@@ -65,26 +62,6 @@ def test_a_full_disk_is_said_at_once(
         for verb in ("index", "scan"):
             job.commands(store)[verb]()
             job.check(verb, store, tmp_path / verb)
-
-
-def test_a_changed_mapping_is_named(
-    client: Elasticsearch, elastic_url: str, elastic_prefix: str, job: Job, tmp_path: Path
-) -> None:
-    def change() -> None:
-        index = index_of(client, elastic_prefix, "sentences")
-        client.indices.put_mapping(index=index, properties={"mine": {"type": "keyword"}})
-
-    with Proxy(elastic_url) as proxy:
-        store = f"{proxy.url}/{elastic_prefix}"
-        proxy.when(is_bulk, first(change), after=2)
-        job.commands(store)["index"]()  # which it does not disturb
-        index = index_of(client, elastic_prefix, "sentences")
-        line = one_line(said(*job.arguments("scan", store)))
-        told = f"the mapping of {index} was changed (mine); index again with --fresh"
-        assert line == f"esdedup: {store}: {told}\n"
-        assert said(*job.arguments("index", store), "--fresh").code == 0
-        job.commands(store)["scan"]()
-        job.check("scan", store, tmp_path)
 
 
 def titled(path: Path, texts: list[str], long: set[int]) -> Path:
@@ -153,6 +130,10 @@ def test_documents_that_the_server_refuses_are_kept_and_told_of(
 def test_what_was_dropped_meanwhile_does_not_come_back(
     client: Elasticsearch, elastic_url: str, elastic_prefix: str, job: Job, tmp_path: Path
 ) -> None:
+    def drop() -> None:
+        for index in client.indices.get(index=f"{elastic_prefix}-*"):
+            client.indices.delete(index=index)
+
     with Proxy(elastic_url) as proxy:
         store = f"{proxy.url}/{elastic_prefix}"
         for verb, matches in (
@@ -164,7 +145,7 @@ def test_what_was_dropped_meanwhile_does_not_come_back(
                 job.commands(store)["index"]()
             if verb == "add":
                 job.commands(store)["scan"]()
-            proxy.when(matches, first(lambda: esdedup.drop(store=f"{elastic_url}/{elastic_prefix}")), after=1)
+            proxy.when(matches, first(drop), after=1)
             line = one_line(said(*job.arguments(verb, store)))
             assert f"{store}: an index of this store is gone (no such index [{elastic_prefix}-" in line
             assert "another command has replaced or dropped the store; run this command again after it ends" in line
@@ -173,90 +154,3 @@ def test_what_was_dropped_meanwhile_does_not_come_back(
         for verb in ("index", "scan"):
             job.commands(store)[verb]()
         job.check("scan", store, tmp_path)
-
-
-class Together:
-    """A command that begins when another one has come to a certain request, and ends before that goes on."""
-
-    def __init__(self, command: Callable[[], Any]) -> None:
-        self._command = command
-        self.error: BaseException | None = None
-
-    def __call__(self) -> None:
-        def run() -> None:
-            try:
-                self._command()
-            except StoreError as error:
-                self.error = error
-
-        thread = threading.Thread(target=run)
-        thread.start()
-        thread.join()
-
-
-@pytest.mark.parametrize("after", [2, 10, 14, 22])
-def test_the_same_reading_twice_at_once(
-    elastic_url: str, elastic_prefix: str, job: Job, tmp_path: Path, after: int
-) -> None:
-    with Proxy(elastic_url) as proxy:
-        store = f"{proxy.url}/{elastic_prefix}"
-        other = Together(lambda: job.commands(f"{elastic_url}/{elastic_prefix}")["index"]())
-        # what is under way just then cannot be held back: all else can
-        begun = proxy.when(lambda request: not is_bulk(request), first(other), after=after)
-        try:
-            job.commands(store)["index"]()
-            locked = False
-        except StoreLockedError as error:
-            locked = True
-            assert "another command" in str(error)
-        assert begun.seen > after
-        assert other.error is None
-        job.commands(store)["index"]()
-        job.commands(store)["scan"]()
-        job.check("scan", store, tmp_path)
-        # who came first was told so, unless he had not yet begun
-        assert locked or after < 12
-
-
-def test_who_was_overtaken_while_he_read_writes_nothing_more(
-    elastic_url: str, elastic_prefix: str, job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = f"{elastic_url}/{elastic_prefix}"
-    other, append, appended = Together(job.commands(store)["index"]), ServerCorpus.append, 0
-
-    def slow(self: ServerCorpus, *rows: Any) -> None:
-        nonlocal appended
-        appended += 1
-        if appended == 1:
-            other()
-        append(self, *rows)
-
-    monkeypatch.setattr(ServerCorpus, "append", slow)
-    with pytest.raises(StoreLockedError, match="another command has just changed this store"):
-        job.commands(store)["index"]()
-    assert other.error is None
-    job.check("index", store, tmp_path)
-    job.commands(store)["scan"]()
-    job.check("scan", store, tmp_path)
-
-
-@pytest.mark.parametrize("share", [0.3, 0.8])
-def test_two_changes_at_once(elastic_url: str, elastic_prefix: str, job: Job, tmp_path: Path, share: float) -> None:
-    """One of them is refused, and given again; then the store is as if they had come one after the other."""
-    with Proxy(elastic_url) as proxy:
-        store, direct = f"{proxy.url}/{elastic_prefix}", f"{elastic_url}/{elastic_prefix}"
-        for verb in ("index", "scan"):
-            job.commands(direct)[verb]()
-        other = Together(lambda: esdedup.remove(*REMOVED_TOO, store=direct))
-        proxy.when(lambda request: request.method != "GET", first(other), after=int(share * 120))
-        if share < 0.6:  # a reading has begun, which comes first
-            esdedup.add(job.b, store=store, **HOW)
-            assert "a run is not finished" in str(other.error)
-            esdedup.remove(*REMOVED_TOO, store=store)
-        else:
-            with pytest.raises(StoreLockedError, match="another command has just changed this store"):
-                esdedup.add(job.b, store=store, **HOW)
-            assert other.error is None
-            esdedup.add(job.b, store=store, **HOW)
-        job.commands(store)["remove"]()
-        assert results(store, tmp_path / "out") == job.expected["remove too"]

@@ -28,6 +28,7 @@ TITLES = {
     "=cmd": "@SUM(A1)",
     "é \U0001f600": "Émoji 😀 title",
     "long": "x" * 400,
+    "two\nlines\r\n": "A title\nin two lines",
 }
 
 

@@ -8,23 +8,26 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import uvicorn
-
+from esdedup.web.bodies import Bodies
+from esdedup.web.connections import Limits
 from esdedup.web.live import Live
 from esdedup.web.request_queue import RequestQueue
 from tests.system.web.served import Site
 
 
 @contextmanager
-def running(store: str, **limits: Any) -> Iterator[tuple[Site, RequestQueue]]:
+def running(
+    store: str, *, limits: Limits | None = None, bodies: Bodies | None = None, token: str | None = None, **queued: Any
+) -> Iterator[tuple[Site, RequestQueue]]:
     """The application in a thread of this process, with two readers and one for what takes long."""
     from esdedup.web.app import create_app
+    from esdedup.web.serving import Server, listen
 
     live = Live(store, readers=3)
-    queue = RequestQueue(live, 2, **limits)
-    app = create_app(queue, hosts=["127.0.0.1"])
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", access_log=False, ws="none"))
-    listening = server.config.bind_socket()
+    queue = RequestQueue(live, 2, **queued)
+    app = create_app(queue, hosts=["127.0.0.1"], bodies=bodies, token=token)
+    server = Server(app, queue, limits or Limits())
+    listening = listen("127.0.0.1", 0)
     thread = threading.Thread(target=server.run, args=[[listening]])
     thread.start()
     until(lambda: server.started)

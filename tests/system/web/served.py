@@ -119,9 +119,9 @@ class Site:
 
 
 @contextmanager
-def serving(store: str, log: Path, *options: str, **environment: str) -> Iterator[Site]:
+def serving(store: str, log: Path, *options: str, code: str = "", **environment: str) -> Iterator[Site]:
     """`esdedup serve`, until it is interrupted; it must end in peace and have complained of nothing."""
-    with start(store, log, *options, **environment) as site:
+    with start(store, log, *options, code=code, **environment) as site:
         yield site
         site.process.send_signal(signal.SIGINT)
         assert site.process.wait(20) == 0, site.log

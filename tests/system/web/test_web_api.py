@@ -414,7 +414,7 @@ def test_every_route_is_described(one_site: Site, tmp_path: Path) -> None:
     told = one_site.api("/openapi.json")
     described = OpenAPI.model_validate(told)
     assert described.openapi.startswith("3.")
-    assert set(told["paths"]) == {f"/api{view.path.replace(':path', '')}" for view in VIEWS} | {
+    assert set(told["paths"]) == {f"/api{view.path.replace(':document', '')}" for view in VIEWS} | {
         "/api/clusters/{identity}/export", "/api/templates/{identity}/export",
     }  # fmt: skip
     names = set()
@@ -449,7 +449,7 @@ def test_answers_have_the_shapes_that_are_described(one_site: Site) -> None:
         "/templates": [site.api("/templates")],
         "/templates/{identity}": [site.api(f"/templates/{one['id']}") for one in heads if one["kind"] == "template"],
         "/articles": [site.api("/articles")],
-        "/articles/{identity:path}": [site.api("/articles/odd/script")],
+        "/articles/{identity:document}": [site.api("/articles/odd/script")],
         "/overview": [site.api("/overview")],
     }
     from pydantic import TypeAdapter

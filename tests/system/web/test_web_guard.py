@@ -16,8 +16,8 @@ from urllib.parse import quote
 
 import pytest
 
-from esdedup.web import guard
-from esdedup.web.guard import COOKIE, MOST_BYTES
+from esdedup.web.bodies import MOST_BYTES, Bodies
+from esdedup.web.guard import COOKIE
 from tests.system.robustness.helpers import said
 from tests.system.web.conftest import Collection
 from tests.system.web.corpus import SCRIPT
@@ -294,9 +294,8 @@ def test_half_a_request_stops_nobody(one_site: Site) -> None:
     assert one_site.ask("/").status == 200
 
 
-def test_a_body_that_never_comes_is_waited_for_in_vain(collections: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guard, "MOST_SECONDS", 0.5)
-    with running(collections("embedded").store) as (site, _):
+def test_a_body_that_never_comes_is_waited_for_in_vain(collections: Any) -> None:
+    with running(collections("embedded").store, bodies=Bodies(seconds=0.5)) as (site, _):
         for path in (b"/api/check", b"/check"):
             head = b"POST %s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Length: 99\r\n" % path
             got = site.raw(head + b'Content-Type: application/json\r\n\r\n{"te')

@@ -80,7 +80,7 @@ def test_overtaken_questions_are_not_asked() -> None:
     asked: list[int] = []
 
     async def work() -> None:
-        at, free = queue(), threading.Event()
+        at, free = queue(patience=20.0), threading.Event()
         first = await held(at, free)
         mine = [
             asyncio.ensure_future(at.ask(GONE if n % 10 else HERE, lambda *_, n=n: asked.append(n)))  # type: ignore
@@ -148,6 +148,77 @@ def test_what_takes_too_long_is_told_so_and_its_reader_comes_back() -> None:
         await asyncio.sleep(0.05)
         for _ in range(3):
             assert await at.ask(HERE, lambda *_: "free") == "free"  # type: ignore[arg-type]
+
+    run(work)
+
+
+def test_a_question_that_ends_at_its_deadline_is_answered_or_late() -> None:
+    ends: list[str] = []
+
+    async def work() -> None:
+        at = queue(readers=20, seconds=0.02)
+
+        async def ask(turn: int) -> None:
+            try:
+                ends.append(await at.ask(HERE, lambda *_: time.sleep(0.0185 + turn % 20 / 10_000) or "answered"))  # type: ignore
+            except BusyError as error:
+                ends.append(str(error))
+
+        for _ in range(40):
+            await asyncio.gather(*(ask(turn) for turn in range(20)))
+            await asyncio.sleep(0.01)  # late ones give their readers back
+
+    run(work)
+    assert len(ends) == 800
+    assert set(ends) <= {"answered", "no answer within 0.02 seconds; ask for less, or again in a moment"}
+
+
+def test_a_turn_that_comes_at_the_deadline_is_not_lost() -> None:
+    async def work() -> None:
+        at = queue(readers=2, seconds=0.02)
+        for _ in range(40):
+            asking = [at.ask(HERE, lambda *_: time.sleep(0.01)) for _ in range(8)]  # type: ignore[arg-type]
+            told = await asyncio.gather(*asking, return_exceptions=True)
+            assert {type(one) for one in told} <= {type(None), BusyError}
+            await asyncio.sleep(0.03)
+        assert at._slots._free == 2
+        assert not at._slots._waiting
+
+    run(work)
+
+
+def test_the_newest_is_not_last_where_many_wait_long() -> None:
+    asked: list[int] = []
+
+    async def work() -> None:
+        for patience in (20.0, 0.0):
+            at, free = queue(patience=patience), threading.Event()
+            first = await held(at, free)
+            mine = []
+            for n in range(5):
+                mine.append(asyncio.ensure_future(at.ask(HERE, lambda *_, n=n: asked.append(n))))  # type: ignore
+                await asyncio.sleep(0.01)
+            free.set()
+            await asyncio.gather(first, *mine)
+
+    run(work)
+    assert asked == [0, 1, 2, 3, 4, 4, 0, 3, 1, 2]
+
+
+def test_what_takes_long_keeps_nobody_waiting() -> None:
+    async def work() -> None:
+        at, begun, free = queue(readers=1), threading.Event(), threading.Event()
+
+        def long(*_: object) -> str:
+            begun.set()
+            assert free.wait(20)
+            return "long"
+
+        asking = [asyncio.ensure_future(at.ask(HERE, long, long=True)) for _ in range(5)]  # type: ignore[arg-type]
+        await asyncio.to_thread(begun.wait, 20)
+        assert await at.ask(HERE, lambda _: "short") == "short"  # type: ignore[arg-type]
+        free.set()
+        assert await asyncio.gather(*asking) == ["long"] * 5
 
     run(work)
 

@@ -1,0 +1,266 @@
+"""Find what others have changed in the corpus since esdedup last wrote it, and make it good.
+
+A sentence that somebody updates, or copies to a new index, is written again from its `_source`, which has no tokens. It
+has lost the field `bytes` too, so it is found by one query. Other writes are found by their sequence numbers, shard by
+shard: only those since our last write are read. If an index was made again or restored, all of it is read once.
+
+A sentence with another text is signed again. Its document counts as changed, so that reading its source again brings
+back the source's text. The same holds for documents of which sentences were deleted. A document that was deleted is
+made again from its sentences.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import orjson
+import pyarrow as pa
+
+from esdedup.columns.arrays import table_of_rows
+from esdedup.errors import StoreError
+from esdedup.store.elasticsearch.bulk import Bulk, delete, put
+from esdedup.store.elasticsearch.generations import OpenGeneration
+from esdedup.store.elasticsearch.ledger import ServerLedger
+from esdedup.store.elasticsearch.reading import Fields, Hits, integers
+from esdedup.store.elasticsearch.remade_documents import remade_documents
+from esdedup.store.elasticsearch.resigning import number_of, sign_again
+from esdedup.store.elasticsearch.rows import CHANGED, POSITION_BITS
+
+log = logging.getLogger("esdedup")
+
+_SENTENCE = Fields(columns=("bytes",), source=True)
+UNSIGNED = {"bool": {"must_not": [{"exists": {"field": "bytes"}}]}}
+STRANGE = {"bool": {"must_not": [{"exists": {"field": "number"}}]}}
+
+
+_COUNTED: pa.Schema = pa.schema([("number", pa.int64()), ("kept", pa.int64())])
+
+
+def sentence_counts(opened: OpenGeneration) -> tuple[int, int]:
+    """Return how many sentences the documents have, and how many are stored."""
+    body = {"size": 0, "track_total_hits": False, "aggs": {"kept": {"sum": {"field": "kept"}}}}
+    answer = opened.reader.search(opened.names["documents"], body)
+    return int(answer["aggregations"]["kept"]["value"]), opened.reader.count(opened.names["sentences"])
+
+
+class _Mended(NamedTuple):
+    """What was made good: sentences with another text, with the same one, without a comparable one; deleted ones; and
+    documents that were made again.
+    """
+
+    changed: int = 0
+    unsigned: int = 0
+    unfit: int = 0
+    deleted: int = 0
+    remade: int = 0
+
+    def __add__(self, other: Any) -> _Mended:
+        return _Mended(*(one + two for one, two in zip(self, other, strict=True)))
+
+
+class Mender:
+    """Watches the indices of the open generation."""
+
+    def __init__(self, opened: OpenGeneration, ledger: ServerLedger) -> None:
+        self._open = opened
+        self._ledger = ledger
+        self._index = opened.names["sentences"]
+        self._documents = opened.names["documents"]
+
+    def remember(self) -> None:
+        """Save how far the indices are written, after a write of ours."""
+        self._ledger.set(watched=self._watched())
+
+    def _watched(self) -> dict[str, Any]:
+        uuids = [self._open.indices.uuid(index) for index in (self._index, self._documents)]
+        return {"indices": uuids, "marks": self._marks()}
+
+    def mend(self) -> None:
+        """Make good what others have changed. During a run, only what cannot be read at all."""
+        self._open.indices.refresh(self._index, self._documents)
+        if self._ledger.unfinished_reading() is not None:
+            _say(self._sign(self._unsigned()), self._open.address)
+            return
+        before, now = self._ledger.get("watched") or {}, self._watched()
+        again = before.get("indices") != now["indices"] or _went_back(before["marks"], now["marks"])
+        if again and before:
+            log.warning("%s: indices were made again or restored; reading all of them", self._open.address)
+        mended = self._sign(self._all() if again else self._written_since(before["marks"], now["marks"]))
+        kept, stored = sentence_counts(self._open)
+        if again or kept != stored:
+            missing, remade = self._compare()
+            mended = mended._replace(deleted=max(0, missing - mended.unfit), remade=remade)
+        if any(mended) or before != now:
+            self.remember()
+        _say(mended, self._open.address)
+
+    def sign(self) -> None:
+        """Sign again what was written outside esdedup since the store was opened."""
+        _say(self._sign(self._unsigned()), self._open.address)
+
+    def unsigned(self) -> int:
+        """Return the number of sentences that were written again outside esdedup.
+
+        Raise `StoreError` if there are documents that are no sentences.
+        """
+        body = {
+            "size": 1,
+            "query": STRANGE,
+            "aggs": {"all": {"global": {}, "aggs": {"unsigned": {"filter": UNSIGNED}}}},
+        }
+        answer = self._open.reader.search(self._index, body)
+        others = self._open.reader.search(self._documents, {"size": 1, "query": STRANGE})
+        for hit in (*answer["hits"]["hits"], *others["hits"]["hits"]):
+            raise self._strange(hit)
+        return int(answer["aggregations"]["all"]["unsigned"]["doc_count"])
+
+    # -- finding --------------------------------------------------------------------------------------------
+
+    def _marks(self) -> list[int]:
+        """Return the highest sequence number of each shard; -1 for an empty one."""
+        last = {"size": 0, "track_total_hits": False, "aggs": {"last": {"max": {"field": "_seq_no"}}}}
+        shards = self._open.reader.search(self._index, last)["_shards"]["total"]
+        answers = (
+            self._open.reader.search(self._index, last, preference=f"_shards:{shard}") for shard in range(shards)
+        )
+        values = (answer["aggregations"]["last"]["value"] for answer in answers)
+        return [-1 if value is None else int(value) for value in values]
+
+    def _unsigned(self) -> Iterator[Hits]:
+        if self.unsigned():
+            yield from self._open.reader.read_all(self._index, _SENTENCE, UNSIGNED)
+
+    def _all(self) -> Iterator[Hits]:
+        self.unsigned()  # or reading all would miss documents that are no sentences
+        yield from self._open.reader.read_all(self._index, _SENTENCE)
+
+    def _written_since(self, before: list[int], now: list[int]) -> Iterator[Hits]:
+        """Yield the sentences without tokens, and those that somebody else has written."""
+        yield from self._unsigned()
+        for shard, (mark, last) in enumerate(zip(before, now, strict=True)):
+            if mark < last:
+                body = {
+                    "query": {"range": {"_seq_no": {"gt": mark}}},
+                    "sort": [{"_seq_no": "asc"}],
+                    "seq_no_primary_term": True,
+                    **_SENTENCE.body(),
+                }
+                yield from self._open.reader.in_order(self._index, body, preference=f"_shards:{shard}")
+
+    # -- signing --------------------------------------------------------------------------------------------
+
+    def _sign(self, pages: Iterator[Hits]) -> _Mended:
+        mended = _Mended()
+        for hits in pages:
+            if hits:
+                mended += self._sign_page(hits)
+        return mended
+
+    def _sign_page(self, hits: Hits) -> _Mended:
+        """Sign sentences again whose text does not fit what is stored with it."""
+        for hit in hits:
+            if number_of(hit) is None:
+                raise self._strange(hit)
+        again = sign_again(hits, self._open.signing)
+        if not len(again.kept) and not len(again.unfit):
+            return _Mended()
+        names = [hit["_id"] for hit in hits]
+        self._mark_changed(int(names[at]) >> POSITION_BITS for at in (*again.changed, *again.unfit))
+        with Bulk(self._open.connection, self._index) as bulk:
+            bulk.add(delete(names[at]) for at in again.unfit)
+        with Bulk(self._open.connection, self._index) as bulk:
+            bulk.add(put(names[at], document) for at, document in zip(again.kept, again.documents, strict=True))
+        self._open.indices.refresh(self._index)
+        return _Mended(len(again.changed), len(again.kept) - len(again.changed), len(again.unfit))
+
+    def _strange(self, hit: dict[str, Any]) -> StoreError:
+        return StoreError(
+            f"{self._open.address}: {hit['_index']} has a document that esdedup did not write "
+            f"(id {hit['_id'][:80]!r}); delete it, or run esdedup doctor --repair"
+        )
+
+    # -- documents ------------------------------------------------------------------------------------------
+
+    def _compare(self) -> tuple[int, int]:
+        """Mark documents with fewer sentences than they had as changed, and make those that are gone again.
+
+        Return how many sentences are missing, and how many documents were made.
+        """
+        with self._open.private() as db:  # there may be very many documents
+            db.execute("CREATE TABLE held (number BIGINT); CREATE TABLE counted (number BIGINT, kept BIGINT)")
+            for hits in self._open.reader.read_all(self._index, Fields(columns=("document_number",))):
+                db.insert("held", pa.table({"number": integers(hits, "document_number")}))
+            for hits in self._open.reader.read_all(self._documents, Fields(columns=("number", "kept"))):
+                rows = [(hit["fields"]["number"][0], hit["fields"].get("kept", [0])[0]) for hit in hits]
+                db.insert("counted", table_of_rows(rows, _COUNTED))
+            db.execute("CREATE TABLE stored AS SELECT number, count(*) AS sentences FROM held GROUP BY number")
+            other = db.rows(
+                "SELECT number, kept, coalesce(sentences, 0) FROM counted LEFT JOIN stored USING (number) "
+                "WHERE kept <> coalesce(sentences, 0)"
+            )
+            lost = db.arrays("SELECT number FROM stored ANTI JOIN counted USING (number) ORDER BY number")["number"]
+        self._make_again(lost.tolist())
+        self._mark_changed((number for number, _, _ in other), {number: stored for number, _, stored in other})
+        return sum(max(0, kept - stored) for _, kept, stored in other), len(lost)
+
+    def _make_again(self, numbers: list[int]) -> None:
+        if not numbers:
+            return
+        made = remade_documents(self._open.reader, self._index, numbers, self._open.signing.unit)
+        sources: set[int] = set()
+        with Bulk(self._open.connection, self._documents) as bulk:
+            for row in made:
+                sources.add(row["source_number"])
+                bulk.add([put(str(row["number"]), orjson.dumps(row))])
+        self._ledger.reopen(sources)
+        self._open.indices.refresh(self._documents)
+
+    def _mark_changed(self, numbers: Iterable[int], held: Mapping[int, int] | None = None) -> None:
+        """Make documents differ from what is read next of their sources, and have these read again."""
+        asked = sorted(set(numbers))
+        if not asked:
+            return
+        pages = list(self._open.reader.look_up(self._documents, "number", asked, Fields(source=True)))
+        rows = [hit["_source"] for hits in pages for hit in hits]
+        kept = {} if held is None else {number: {"kept": held.get(number, 0)} for number in asked}
+        sources = {row["source_number"] for row in rows}
+        # first, because the changes are not found again once their sentences are signed
+        self._ledger.reopen(sources)
+        with Bulk(self._open.connection, self._documents) as bulk:
+            bulk.add(
+                put(str(row["number"]), orjson.dumps(row | {"content": CHANGED} | kept.get(row["number"], {})))
+                for row in rows
+            )
+        self._open.indices.refresh(self._documents)
+
+
+def _say(mended: _Mended, address: str) -> None:
+    signed_again = mended.changed + mended.unsigned
+    if signed_again:
+        log.warning("%s: re-signed %s sentences changed outside esdedup", address, f"{signed_again:,}")
+    if mended.changed:
+        log.warning(
+            "%s: %s of them have another text; index their source again to bring back its text", address,
+            f"{mended.changed:,}",
+        )  # fmt: skip
+    if mended.unfit:
+        log.warning(
+            "%s: removed %s sentences whose text was changed outside esdedup and has a length that is not compared",
+            address, f"{mended.unfit:,}",
+        )  # fmt: skip
+    if mended.remade:
+        log.warning(
+            "%s: %s documents were deleted outside esdedup and made again from their sentences; index their source "
+            "again to compare them with it", address, f"{mended.remade:,}",
+        )  # fmt: skip
+    if mended.deleted:
+        log.warning(
+            "%s: %s sentences were deleted outside esdedup; index their source again to bring them back", address,
+            f"{mended.deleted:,}",
+        )  # fmt: skip
+
+
+def _went_back(before: list[int], now: list[int]) -> bool:
+    return len(before) != len(now) or any(last < mark for mark, last in zip(before, now, strict=True))

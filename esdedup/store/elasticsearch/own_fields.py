@@ -1,0 +1,62 @@
+"""Compare the fields of an index with those that esdedup needs. Fields that others added are ignored."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+_HARMLESS = frozenset({"enabled", "fields", "meta", "copy_to"})
+"""Parameters that servers leave out as defaults, or that others may add to a field without changing what it holds."""
+
+
+class FieldDifference(NamedTuple):
+    """A field of an index that is not as esdedup made it."""
+
+    name: str
+    found: str
+    wanted: str
+
+    def __str__(self) -> str:
+        return f"the field {self.name} is {self.found}, and esdedup needs {self.wanted}"
+
+
+def different_fields(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[FieldDifference]:
+    """Return the fields of the mapping `wanted` that differ in the mapping `found`.
+
+    A runtime field with the name of one of them is a difference too: queries would see it instead of what is stored.
+    """
+    there, ours = found.get("properties", {}), wanted["properties"]
+    runtime = found.get("runtime") or {}
+    differences = [
+        FieldDifference(name, _in_words(there.get(name)), _in_words(ours[name]))
+        for name in ours
+        if not _same(there.get(name), ours[name])
+    ]
+    differences += [
+        FieldDifference(name, "computed by a runtime field", _in_words(ours[name])) for name in ours if name in runtime
+    ]
+    excluded = set(found.get("_source", {}).get("excludes", []))
+    needed = set(wanted.get("_source", {}).get("excludes", []))
+    source = found.get("_source", {})
+    stored = source.get("enabled", True) in (True, "true") and source.get("mode", "stored").lower() == "stored"
+    if excluded - needed or source.get("includes") or not stored:
+        differences.append(FieldDifference("_source", _in_words(found["_source"]), _in_words(wanted.get("_source"))))
+    return differences
+
+
+def _same(there: Any, ours: Any) -> bool:
+    if not isinstance(there, Mapping) or not isinstance(ours, Mapping):
+        return bool(there == ours)
+    subfields, found = ours.get("fields", {}), there.get("fields", {})  # others may have added some
+    return (
+        all(_same(there.get(name), value) for name, value in ours.items() if name not in _HARMLESS)
+        and all(_same(found.get(name), value) for name, value in subfields.items())
+        and all(name in ours or name in _HARMLESS for name in there)
+    )
+
+
+def _in_words(field: Mapping[str, Any] | None) -> str:
+    if field is None:
+        return "missing"
+    return json.dumps({name: value for name, value in field.items() if name == "fields" or name not in _HARMLESS})

@@ -1,0 +1,64 @@
+"""What operators of a server do to a store: it gives the same results afterwards, or says in one line what to do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from elasticsearch import Elasticsearch
+
+from tests.system.robustness.helpers import one_line, said
+from tests.system.robustness.on_a_server import Job, results
+from tests.system.robustness.operators import ACTIONS, Action, Site, forget_template, table
+
+
+@pytest.fixture
+def site(elastic_url: str, elastic_prefix: str) -> Iterator[Site]:
+    with Elasticsearch(elastic_url) as client:
+        site = Site(client, elastic_prefix, elastic_url)
+        yield site
+        forget_template(site)
+        for index in client.indices.get(index=f"*-{elastic_prefix}*", expand_wildcards="all"):
+            client.indices.delete(index=index)
+
+
+@pytest.mark.parametrize("action", ACTIONS, ids=[action.name for action in ACTIONS])
+def test_after_an_action_results_are_the_same_or_one_line_says_what_to_do(
+    action: Action, site: Site, job: Job, tmp_path: Path
+) -> None:
+    store = f"{site.url}/{site.prefix}"
+    for verb in ("index", "scan"):
+        job.commands(store)[verb]()
+    action.do(site)
+    read = said("clusters", "--store", store, "--quiet", "--json")
+    if action.answers:
+        assert read.code == 0, read.err
+    else:
+        line = one_line(read)
+        assert "no results: " in line or re.search(action.line or "", line), line
+    if action.line is not None:
+        line = one_line(said("scan", "--store", store, "--quiet"))
+        assert re.search(action.line, line), line
+        assert "--fresh" not in line
+        assert action.mend is not None
+        action.mend(site)
+    done = said("scan", "--store", store)
+    assert done.code == 0, done.err
+    assert "Traceback" not in done.err
+    if action.said is not None:
+        assert re.search(action.said, done.err), done.err
+    assert results(store, tmp_path / "out") == job.expected["scan"]
+    if action.mend is not None and action.line is None:
+        assert "fix this and run the same command again" in one_line(said(*job.arguments("add", store)))
+        action.mend(site)
+    if action.writes:
+        for verb in ("add", "remove"):
+            job.commands(store)[verb]()
+        assert results(store, tmp_path / "out") == job.expected["remove"]
+
+
+def test_the_table_of_the_docs_is_what_is_tried() -> None:
+    assert len(ACTIONS) >= 40
+    assert table() in (Path(__file__).parents[3] / "docs" / "reliability.md").read_text("utf-8")
