@@ -268,8 +268,11 @@ def _unfinished_of(indices: Indices, address: str, job: str) -> str | None:
 def _leave_to_writers(indices: Indices, address: str, generation: str) -> None:
     """Raise `StoreLockedError` if somebody writes to a generation."""
     name = indices.name("state", generation)
-    if not indices.is_closed(name):
-        wait_for_writers(State(indices.connection, name), address)
+    try:
+        if not indices.is_closed(name):
+            wait_for_writers(State(indices.connection, name), address)
+    except GoneError:  # another part had begun it at the same time as a third one, and has deleted it
+        indices.forget()
 
 
 def _begin(indices: Indices, frozen: Mapping[str, Any], job: str) -> str:

@@ -117,7 +117,7 @@ class Indices:
 
     def _description(self, index: str) -> dict[str, Any]:
         if index not in self._all():
-            raise StoreError(f"{self.connection.address}: {gone(f'no such index [{index}]')}")
+            raise GoneError(f"{self.connection.address}: {gone(f'no such index [{index}]')}")
         return dict(self._all()[index])
 
     def make(

@@ -19,7 +19,7 @@ from esdedup.errors import SettingsError, SourceError, StoreError, StoreSourcesE
 from esdedup.store.elasticsearch import generations
 from esdedup.store.elasticsearch.address import ServerAddress
 from esdedup.store.elasticsearch.connection import Connection
-from esdedup.store.elasticsearch.indices import Indices
+from esdedup.store.elasticsearch.indices import CORPUS, Indices
 from esdedup.store.elasticsearch.ledger import ServerLedger
 from tests.support.corpus import corpus
 from tests.support.killed import KilledError
@@ -353,3 +353,28 @@ def test_another_part_tidies_up_while_what_was_left_is_looked_at(
     esdedup.index(source, store=store, part="2/2", **RECORDS)
     assert Indices.count is count
     assert esdedup.status(store=store)["counts"]["documents"] == 60
+
+
+def test_another_part_deletes_what_it_began_in_vain_while_it_is_looked_at(
+    tmp_path: Path, store: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two parts began the new store at the same time, and a third one looks at what the slower one made."""
+    source = table(tmp_path / "a.tsv", records(72, 60))
+    esdedup.index(table(tmp_path / "old.tsv", records(60, 20)), store=store, **RECORDS)
+    esdedup.index(source, store=store, part="1/2", fresh=True, **RECORDS)
+    with closing(Connection(ServerAddress.parse(store))) as connection:
+        indices = Indices(connection)
+        meta = indices.meta(indices.name("state", indices.claimed() or ""))
+        in_vain = indices.make(CORPUS, meta)
+        wait = generations.wait_for_writers
+
+        def after_another(*arguments: Any) -> None:
+            monkeypatch.setattr(generations, "wait_for_writers", wait)
+            generations._unmake(indices, in_vain)
+            wait(*arguments)
+
+        monkeypatch.setattr(generations, "wait_for_writers", after_another)
+        esdedup.index(source, store=store, part="2/2", fresh=True, **RECORDS)
+        assert generations.wait_for_writers is wait
+    status = esdedup.status(store=store)
+    assert (status["unfinished"], status["counts"]["documents"]) == (None, 60)
