@@ -8,6 +8,7 @@ EsdedupError                    could not be done (exit code 1)
 ├── UnparsablePageError         the reference cleaner of wikitext failed on a page
 ├── NothingCompared         every text was left out; the result is attached
 ├── EvaluationError             the truth file cannot be read, or names unknown sentences
+├── EngineError             Spark or Java is missing, or a task failed for good
 ├── NodeError                   the local Elasticsearch cannot be started or stopped
 ├── KibanaError                 Kibana cannot be reached, or refuses the dashboard
 └── StoreError                  the store cannot be used
@@ -64,6 +65,10 @@ class NothingCompared(EsdedupError):  # noqa: N818  # it is a result as well
 
 class EvaluationError(EsdedupError):
     """A file of true pairs or clusters cannot be read, or names sentences that the store does not have."""
+
+
+class EngineError(EsdedupError):
+    """An engine cannot be started, or one of its tasks failed again and again."""
 
 
 class NodeError(EsdedupError):

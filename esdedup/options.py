@@ -194,6 +194,10 @@ class Implementations(Generic[T]):
 
     def __getitem__(self, name: str) -> type[T]:
         self.check(name)
+        return self.imported(name)
+
+    def imported(self, name: str) -> type[T]:
+        """Return the implementation of this name, which must be known."""
         module, _, class_name = self._locations[name].partition(":")
         found: type[T] = getattr(import_module(module), class_name)
         return found

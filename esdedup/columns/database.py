@@ -54,6 +54,7 @@ class Database:
             "preserve_insertion_order": False,
             **_CLOSED_IN,
         }
+        self.spill = spill
         if spill is not None:
             config["temp_directory"] = str(spill)
         self._opened = duckdb.connect(str(path) if path else ":memory:", read_only=read_only, config=config)

@@ -2,11 +2,51 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from esdedup.options import Implementations
+from esdedup.errors import SettingsError
+from esdedup.options import Implementations, shown_value
 
 if TYPE_CHECKING:
-    from esdedup.matching.engine import Engine
+    from esdedup.columns.database import Database
+    from esdedup.matching.engine import Engine, Sentences
+    from esdedup.resources import Resources
 
-ENGINES: Implementations[Engine] = Implementations("engine", {"local": "esdedup.engines.local.engine:LocalEngine"})
+_SHARE = 5
+"""The arrays of one function may take one such part of the memory."""
+
+_PLACES = {"spark": r"spark|local\[(?:[1-9][0-9]{0,3}|\*)(?:, ?[1-9][0-9]?)?\]|spark://\S+|yarn|k8s://\S+"}
+"""The values of `--engine` with which an engine runs, for those that have others than their name."""
+
+
+class Engines(Implementations["Engine"]):
+    """Engines by where they run."""
+
+    def check(self, name: str) -> None:
+        """Raise `SettingsError` for a place where no engine runs. Nothing is imported."""
+        if not isinstance(name, str) or self._at(name) not in self._locations:
+            raise SettingsError(
+                f"{self.option} is {shown_value(name)}; allowed: {', '.join(self._locations)}, or the address of a Spark "
+                "cluster, such as spark://HOST:7077, yarn, k8s://… or local[4]"
+            )
+
+    def __getitem__(self, name: str) -> type[Engine]:
+        """Return the engine that runs at a place."""
+        self.check(name)
+        return self.imported(self._at(name))
+
+    def _at(self, place: str) -> str:
+        """Return the name of the engine that runs at a place."""
+        return next((name for name, places in _PLACES.items() if re.fullmatch(places, place)), place)
+
+
+ENGINES = Engines(
+    "engine", {"local": "esdedup.engines.local.engine:LocalEngine", "spark": "esdedup.engines.spark.engine:SparkEngine"}
+)
+
+
+def make_engine(resources: Resources, scratch: Database, sentences: Sentences) -> Engine:
+    """Return the engine that resources name, for one scan."""
+    made = ENGINES[resources.engine]
+    return made(scratch, sentences, resources.memory // _SHARE, resources.processes, resources.engine)

@@ -14,7 +14,7 @@ import pyarrow as pa
 from esdedup.columns.arrays import Numbers, text_buffers
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import content_hashes
-from esdedup.engines import ENGINES
+from esdedup.engines import make_engine
 from esdedup.matching.engine import SIGNATURES, MatchContext, Sentences
 from esdedup.matching.groups import token_lists
 from esdedup.matching.protocol import Scanning
@@ -54,7 +54,7 @@ def true_pairs(texts: pa.LargeStringArray, signer: TextSigner, jaccard: float, r
     ):
         scanning = Scanning.of(jaccard=jaccard, candidates="exact")
         sentences = Sentences(tokens, lambda _: [(0, pa.table(columns, SIGNATURES))], fetch)
-        engine = ENGINES[resources.engine](db, sentences, resources.memory // 5, resources.processes)
+        engine = make_engine(resources, db, sentences)
         scanning.matcher.find(engine, MatchContext(signer.signing, scanning.rule, resources.processes))
         found = db.arrays(
             "SELECT one.hash AS one, two.hash AS two, jaccard FROM pairs p "

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from esdedup.columns.database import Database, private_database
 from esdedup.columns.hashing import Hashes
-from esdedup.engines import ENGINES
+from esdedup.engines import make_engine
 from esdedup.errors import SourceError, StoreSettingsError
 from esdedup.formats.locations import discover
 from esdedup.jobs.accounting import accounted
@@ -35,7 +35,6 @@ from esdedup.store.store import Store
 from esdedup.text.splitting import AUTO
 
 _MADE = ".references-"
-_BLOCK_SHARE = 5
 _NEW_AT_ONCE = 500_000
 _OLD_AT_ONCE = 100_000
 _TOKENS_AT_ONCE = 300_000
@@ -217,9 +216,9 @@ def _matches(signed: pa.Table, store: Store, reference: Store, settings: Setting
             signatures,
             texts,
             pa.table({"hash": new}),
-            lambda done, all_: bar.reach(done, total=all_),
+            bar.follow,
         )
-        engine = ENGINES[resources.engine](scratch, sentences, resources.memory // _BLOCK_SHARE, resources.processes)
+        engine = make_engine(resources, scratch, sentences)
         scanning.matcher.find(engine, MatchContext(store.signing, scanning.rule, resources.processes))
         pairs = pa.Table.from_batches(list(named_pairs(scratch)), PAIRS)
         scratch.create("same", pa.table({"hash": same}))

@@ -44,6 +44,10 @@ class Bar:
             self._next = time.monotonic() + _SECONDS_BETWEEN_LINES
             log.info("%s: %s%s", self._title, self._so_far(done), note and f", {note}")
 
+    def follow(self, done: int, total: int, note: str = "") -> None:
+        """Set the progress and the total, as an `esdedup.matching.engine.Progress`."""
+        self.reach(done, note, total)
+
     def _so_far(self, done: int) -> str:
         share = f"{done / self._total:.0%}" if self._total else ""
         if self._unit == "B":

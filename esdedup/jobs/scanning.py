@@ -15,7 +15,7 @@ from esdedup.clustering.clusters import CLUSTER_TEXTS, CLUSTERS, Clusters, find_
 from esdedup.columns.arrays import Numbers
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import Hashes
-from esdedup.engines import ENGINES
+from esdedup.engines import make_engine
 from esdedup.jobs.progress_bar import Bar
 from esdedup.jobs.scratch import scratch_database
 from esdedup.matching.engine import Found, MatchContext, Sentences
@@ -115,10 +115,9 @@ def find_pairs(
     with Bar(title, 0, "range", not quiet) as bar:
         sentences = Sentences(
             store.signing.tokens, signatures, store.corpus.texts, stale,
-            lambda done, all_: bar.reach(done, total=all_), store.corpus.rank,
+            bar.follow, store.corpus.rank,
         )  # fmt: skip
-        made = ENGINES[resources.engine]
-        engine = made(scratch, sentences, resources.memory // _BLOCK_SHARE, resources.processes)
+        engine = make_engine(resources, scratch, sentences)
         return scanning.matcher.find(engine, MatchContext(store.signing, scanning.rule, resources.processes))
 
 

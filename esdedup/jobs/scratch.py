@@ -11,6 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from esdedup.columns.database import Database
+from esdedup.engines import ENGINES
 from esdedup.errors import EsdedupError, StoreLockedError
 from esdedup.files import hold
 from esdedup.matching.protocol import Scanning
@@ -56,9 +57,10 @@ def scratch_database(store: Store, scanning: Scanning, resources: Resources, sen
     running.
     """
     folder = scan_folder(store)
-    job = json.dumps([store.ledger.state(), asdict(scanning), resources.memory])
+    engine = ENGINES[resources.engine]
+    job = json.dumps([store.ledger.state(), asdict(scanning), resources.memory, engine.name])
     mark = folder / "job.json"
-    kept = sentences >= KEPT_FROM
+    kept = engine.keeps_all or sentences >= KEPT_FROM
     held = None
     done = False
     try:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from esdedup.clustering.linkages import Linkage
 from esdedup.columns.arrays import Flags, Numbers, text_buffers
 from esdedup.columns.hashing import Hashes, content_hashes
-from esdedup.engines import ENGINES
+from esdedup.engines import make_engine
 from esdedup.errors import UsageError
 from esdedup.jobs.accounting import NO_TEXT, bounds_in_words
 from esdedup.jobs.against import private_scan
@@ -146,8 +146,8 @@ def compare_rows(
 
     with private_scan(resources, len(distinct)) as scratch, Bar("compare", 0, "range", not quiet) as bar:
         wanted = None if old is None else pa.table({"hash": distinct[new]})
-        sentences = Sentences(signing.tokens, signatures, fetch, wanted, lambda done, all_: bar.reach(done, total=all_))
-        engine = ENGINES[resources.engine](scratch, sentences, resources.memory // 5, resources.processes)
+        sentences = Sentences(signing.tokens, signatures, fetch, wanted, bar.follow)
+        engine = make_engine(resources, scratch, sentences)
         scanning.matcher.find(engine, MatchContext(signing, scanning.rule, resources.processes))
         pairs = pa.Table.from_batches(list(named_pairs(scratch)), PAIRS)
     a, b = (np.searchsorted(distinct, pairs[end].to_numpy()) for end in ("a", "b"))

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -61,6 +61,21 @@ SIGNATURES: pa.Schema = pa.schema(
 """Signatures: one row for each sentence."""
 
 
+RUNS: pa.Schema = pa.schema(
+    [
+        ("token", pa.int64()),
+        ("order", pa.int8()),  # 0: a whole group; 1, 2: a run of a hot group, in one of its two orders
+        ("run", pa.int64()),  # from 0
+        ("number", pa.int32()),  # of the text
+        ("place", pa.int64()),  # of the text in the order 1 of its group
+        ("leads", pa.bool_()),  # false for texts that belong to the next run
+    ]
+)
+"""Postings of an engine that cuts hot groups into runs: rows of one token, order and run are together, and in order.
+See `esdedup.matching.groups.Runs`.
+"""
+
+
 @dataclass(frozen=True)
 class MatchContext:
     """Everything that a function needs besides its tables."""
@@ -95,11 +110,15 @@ Rank: TypeAlias = "Callable[[Database, int], None]"
 record.
 """
 
-Progress = Callable[[int, int], None]
-"""Called with the work done and the total work."""
+
+class Progress(Protocol):
+    """Called with the work done, the total work and, if an engine says it, what is being done."""
+
+    def __call__(self, done: int, total: int, note: str = "", /) -> None:
+        """Show it."""
 
 
-def no_progress(done: int, all_: int) -> None:
+def no_progress(done: int, total: int, note: str = "", /) -> None:
     """A `Progress` that does nothing."""
 
 
@@ -142,8 +161,8 @@ class Sentences:
 S = TypeVar("S")
 
 CompareGroups: TypeAlias = "Callable[[MatchContext, pa.Table, pa.Table], tuple[pa.Table, int]]"
-"""From whole groups (token, number; in this order) and their texts (number, group_id, stale, text, tokens; by number)
-to pairs of `PAIRS`, and the number of candidates."""
+"""From whole groups (token, number; in this order), or runs of them (`RUNS`), and their texts (number, group_id, stale,
+text, tokens; by number) to pairs of `PAIRS`, and the number of candidates."""
 
 SketchTexts: TypeAlias = (
     "Callable[[MatchContext, npt.NDArray[np.int64], pa.LargeStringArray], tuple[pa.Array, pa.Table]]"
@@ -187,18 +206,24 @@ class Engine(ABC):
 
     name: ClassVar[str]
 
+    keeps_all: ClassVar[bool] = False
+    """Whether what a killed scan has done is kept for the next one, however small the scan is."""
+
     budget: int
     """Bytes that the arrays of one function may take."""
 
     @abstractmethod
-    def __init__(self, scratch: Database, sentences: Sentences, budget: int, threads: int) -> None:
+    def __init__(
+        self, scratch: Database, sentences: Sentences, budget: int, threads: int, place: str = "local"
+    ) -> None:
         """Start a scan of `sentences`. It leaves its results in the tables `texts` and `pairs` of `scratch`; see
-        `esdedup.engines.cluster_tables`.
+        `esdedup.engines.cluster_tables`. `place` is where it runs, as in `esdedup.engines.Engines`.
         """
         self.db = scratch
         self.sentences = sentences
         self.budget = budget
         self.threads = threads
+        self.place = place
 
     @abstractmethod
     def collapse(self) -> int:

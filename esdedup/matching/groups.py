@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from esdedup.columns.arrays import Flags, Numbers
@@ -73,12 +74,64 @@ def runs(values: Tokens, order: Numbers) -> tuple[Numbers, Numbers]:
     return ends[:runs], members[:held]
 
 
-class Hot(NamedTuple):
-    """Data about hot groups. `alike` orders their members, as positions in the group, by their other tokens."""
+class Runs(NamedTuple):
+    """Groups as they are compared: run r has `members[starts[r]:starts[r + 1]]`. In the order 0, all of them are
+    compared with all. A hot group has runs in two orders instead: 1, by number, and 2, by their other tokens.
+    """
 
-    groups: Flags  # (groups,)
-    tokens: Flags  # (texts, tokens)
-    alike: Numbers  # (members,), or (0,) without hot groups
+    starts: Numbers
+    members: Numbers
+    columns: Numbers  # (runs,)
+    order: npt.NDArray[np.int8]  # (runs,)
+    leading: Numbers  # (runs,): so many of its members are compared with those that follow; the next run has the others
+    places: Numbers  # (members,): place of each in the order 1 of its group; or (0,) without hot groups
+
+
+def whole_runs(groups: Groups) -> Runs:
+    """Return groups that are not hot as runs."""
+    in_order: npt.NDArray[np.int8] = np.zeros(len(groups), np.int8)
+    return Runs(groups.starts, groups.members, groups.columns, in_order, groups.sizes(), np.empty(0, np.int64))
+
+
+def runs_of_groups(groups: Groups, tokens: Tokens, hot: Flags) -> Runs:
+    """Return groups as runs, each hot one as one run in each of the two orders. `hot` (n, tokens) marks tokens."""
+    is_hot = hot[groups.members[groups.starts[:-1]], groups.columns]
+    if not is_hot.any():
+        return whole_runs(groups)
+    starts, members, places = [groups.starts], [groups.members], [np.zeros(len(groups.members), np.int64)]
+    for group in np.flatnonzero(is_hot):
+        held = groups.members[groups.starts[group] : groups.starts[group + 1]]
+        alike = np.lexsort(other_tokens(tokens[held], groups.columns[group]).T[::-1])
+        for order in (np.arange(len(held)), alike):
+            starts.append(starts[-1][-1:] + len(held))
+            members.append(held[order])
+            places.append(order)
+    columns = np.concatenate([groups.columns, np.repeat(groups.columns[is_hot], 2)])
+    in_order = np.concatenate([np.zeros(len(groups), np.int8), np.tile(np.array([1, 2], np.int8), int(is_hot.sum()))])
+    bounds = np.concatenate(starts)
+    leading = np.diff(bounds)
+    leading[: len(groups)][is_hot] = 0  # they are compared as runs
+    return Runs(bounds, np.concatenate(members), columns, in_order, leading, np.concatenate(places))
+
+
+def runs_of_postings(postings: pa.Table, members: Numbers) -> Runs:
+    """Return the runs that an engine has cut: rows of `esdedup.matching.engine.RUNS`, and the index of each text."""
+    token, order, run, place, leads = (
+        postings[name].to_numpy() for name in ("token", "order", "run", "place", "leads")
+    )
+    new = np.ones(len(token), np.bool_)
+    new[1:] = (token[1:] != token[:-1]) | (order[1:] != order[:-1]) | (run[1:] != run[:-1])
+    starts = np.flatnonzero(new)
+    bounds = np.append(starts, len(token))
+    leading = np.diff(np.concatenate(([0], np.cumsum(leads)))[bounds])
+    return Runs(bounds, members, token[starts] & ((1 << COLUMN_BITS) - 1), order[starts], leading, place)
+
+
+def other_tokens(tokens: Tokens, column: int) -> Tokens:
+    """Return the tokens of texts that share that of a column, shape (n, tokens), without it: the next one first, so
+    that members of a group with the same next token are adjacent when they are sorted by them.
+    """
+    return np.roll(tokens, -int(column) - 1, axis=1)[:, :-1]
 
 
 def hot_tokens(groups: Groups, tokens: Tokens, limit: int) -> Tokens:
@@ -87,23 +140,8 @@ def hot_tokens(groups: Groups, tokens: Tokens, limit: int) -> Tokens:
     return tokens[groups.members[groups.starts[hot]], groups.columns[hot]]
 
 
-def find_hot(groups: Groups, tokens: Tokens, hot: Tokens) -> Hot:
-    """Mark the tokens of `hot` among groups and texts. `hot` must contain every hot token of the corpus, even if its
-    group is compared elsewhere.
-    """
-    flags = _among(tokens, np.sort(hot))
-    hot_groups = flags[groups.members[groups.starts[:-1]], groups.columns]
-    alike = np.empty(len(groups.members) if hot_groups.any() else 0, np.int64)
-    for group in np.flatnonzero(hot_groups):
-        part = slice(groups.starts[group], groups.starts[group + 1])
-        # compare the following columns, cyclically, so that members with the same next token are adjacent
-        others = np.roll(tokens[groups.members[part]], -int(groups.columns[group]) - 1, axis=1)[:, :-1]
-        alike[part] = np.lexsort(others.T[::-1]) if others.shape[1] else np.arange(len(others))
-    return Hot(hot_groups, flags, alike)
-
-
 @compiled
-def _among(tokens: Tokens, known: Numbers) -> Flags:
+def among(tokens: Tokens, known: Numbers) -> Flags:
     """Return which tokens are in a sorted array, in the same shape."""
     found = np.zeros(tokens.shape, np.bool_)
     if len(known) > 0:

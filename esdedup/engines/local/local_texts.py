@@ -21,8 +21,10 @@ _TEXT_COPIES = 4
 class LocalTexts(Engine):
     """The part of the local engine that holds texts."""
 
-    def __init__(self, scratch: Database, sentences: Sentences, budget: int, threads: int) -> None:
-        super().__init__(scratch, sentences, budget, threads)
+    def __init__(
+        self, scratch: Database, sentences: Sentences, budget: int, threads: int, place: str = "local"
+    ) -> None:
+        super().__init__(scratch, sentences, budget, threads, place)
         self.db.execute("CREATE TABLE IF NOT EXISTS done (stage VARCHAR PRIMARY KEY, result BIGINT)")
 
     # -- progress -----------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from esdedup.columns.arrays import Flags, Numbers, text_buffers
 from esdedup.matching.engine import PAIRS, MatchContext
-from esdedup.matching.groups import Groups, find_hot, groups_of, token_matrix
+from esdedup.matching.groups import Groups, Runs, among, groups_of, runs_of_groups, runs_of_postings, token_matrix
 from esdedup.matching.lsh.collide import HOT_WINDOW, Similarities, collide
 from esdedup.matching.lsh.sketches import SketchedSets, sketch_starts, sketched_sets
 from esdedup.matching.signers.minhash_kernels import Tokens
@@ -71,7 +71,9 @@ def sift_collisions(
     return pa.table({"a": block.numbers[rows[:, 0]], "b": block.numbers[rows[:, 1]]}), candidates
 
 
-def _read(postings: pa.Table, texts: pa.Table, column: pa.LargeStringArray | None = None) -> tuple[Block, Groups]:
+def _read(
+    postings: pa.Table, texts: pa.Table, column: pa.LargeStringArray | None = None
+) -> tuple[Block, Groups | Runs]:
     numbers = texts["number"].to_numpy().astype(np.int64)
     block = Block(
         numbers,
@@ -81,12 +83,14 @@ def _read(postings: pa.Table, texts: pa.Table, column: pa.LargeStringArray | Non
         texts["stale"].to_numpy(zero_copy_only=False).astype(np.bool_),
     )
     places = np.searchsorted(numbers, postings["number"].to_numpy())
+    if "order" in postings.column_names:
+        return block, runs_of_postings(postings, places)
     return block, groups_of(postings["token"].to_numpy(), places)
 
 
 def collide_block(
     block: Block,
-    groups: Groups,
+    groups: Groups | Runs,
     hot_tokens: Tokens,
     signer: TextSigner,
     rule: PairRule,
@@ -125,7 +129,7 @@ def collide_block(
 
 def _collided(
     block: Block,
-    groups: Groups,
+    groups: Groups | Runs,
     hot_tokens: Tokens,
     sets: SketchedSets,
     signer: TextSigner,
@@ -133,40 +137,27 @@ def _collided(
     threads: int,
 ) -> tuple[Numbers, Similarities, int]:
     """Run `collide` on slices of the groups."""
-    hot = find_hot(groups, block.tokens, hot_tokens)
+    is_hot = among(block.tokens, np.sort(hot_tokens))
+    runs = groups if isinstance(groups, Runs) else runs_of_groups(groups, block.tokens, is_hot)
     width = signer.signing.signer.tokens
 
     def part(first: int, last: int) -> tuple[Numbers, Similarities, int]:
         return collide(
-            groups.starts,
-            groups.members,
-            groups.columns,
-            first,
-            last,
-            hot.groups,
-            hot.alike,
-            block.tokens,
-            hot.tokens,
-            block.group_id,
-            block.stale,
-            *sets,
-            width,
-            rule.least,
-            HOT_WINDOW,
+            *runs, first, last, block.tokens, is_hot, block.group_id, block.stale, *sets, width, rule.least, HOT_WINDOW
         )
 
-    cuts = _even_cuts(groups, hot.groups, threads * _SLICES_A_THREAD)
+    cuts = _even_cuts(runs, threads * _SLICES_A_THREAD)
     with ThreadPoolExecutor(threads) as pool:
         parts = list(pool.map(part, cuts[:-1], cuts[1:]))
     rows, similarities = (np.concatenate([part[column] for part in parts]) for column in (0, 1))
     return rows, similarities, sum(count for _, _, count in parts)
 
 
-def _even_cuts(groups: Groups, hot: Flags, slices: int) -> list[int]:
-    """Return boundaries that cut the groups into slices with about equal numbers of comparisons."""
-    if len(groups) == 0:
+def _even_cuts(runs: Runs, slices: int) -> list[int]:
+    """Return boundaries that cut the runs into slices with about equal numbers of comparisons."""
+    if len(runs.columns) == 0:
         return [0, 0]
-    sizes = groups.sizes()
-    work = np.cumsum(np.where(hot, sizes * 2 * HOT_WINDOW, sizes * (sizes - 1) // 2))
+    following = np.where(runs.order > 0, HOT_WINDOW, (np.diff(runs.starts) - 1) / 2)
+    work = np.cumsum(runs.leading * following)
     at = np.searchsorted(work, np.linspace(0, work[-1], slices + 1)[1:-1])
-    return sorted({0, *(int(cut) for cut in at), len(groups)})
+    return sorted({0, *(int(cut) for cut in at), len(runs.columns)})

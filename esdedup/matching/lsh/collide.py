@@ -161,10 +161,11 @@ def collide(
     starts: Numbers,
     members: Numbers,
     columns: Numbers,
+    order: npt.NDArray[np.int8],
+    leading: Numbers,
+    places: Numbers,
     first: int,
     last: int,
-    hot: Flags,
-    alike: Numbers,
     tokens: Tokens,
     hot_tokens: Flags,
     group_id: Numbers,
@@ -178,10 +179,9 @@ def collide(
     threshold: float,
     window: int,
 ) -> tuple[Numbers, Similarities, int]:
-    """Compare and verify groups `first` to `last` (exclusive).
+    """Compare and verify the runs `first` to `last` (exclusive) of `esdedup.matching.groups.Runs`.
 
-    Returns rows (a, b, shared tokens), shape (found, 3), their similarities, and the number of candidates. `alike` is
-    the second order of the members of hot groups, in the layout of `members`: positions within the group. `group_id`
+    Returns rows (a, b, shared tokens), shape (found, 3), their similarities, and the number of candidates. `group_id`
     (n,) is the document or source that contains every copy of a text, or -1 if there are several or if it does not
     matter. Two texts of one group_id are not candidates. Only pairs with a text that is `stale` (n,) are verified. A
     `threshold` of 0 keeps every candidate, with a similarity of -1. Without `flat`, a pair that may reach it has a
@@ -192,57 +192,53 @@ def collide(
     candidates = 0
     rows = np.empty((1024, 3), np.int64)
     similarities = np.empty(1024, np.float64)
-    places = np.empty(longest(starts), np.int64)
-    for group in range(first, last):
-        column = columns[group]
-        begin = starts[group]
-        count = starts[group + 1] - begin
-        in_hot = hot[group]
-        for order in range(2 if in_hot else 1):
-            wanted = 0  # the places of stale texts, in this order
-            for at in range(count):
-                if stale[members[begin + (alike[begin + at] if order == 1 else at)]]:
-                    places[wanted] = at
-                    wanted += 1
-            passed = 0
-            for at in range(count):
-                end = min(count, at + 1 + window) if in_hot else count
-                every = passed < wanted and places[passed] == at
-                passed += every
-                # a stale text is compared with all that follow, any other one only with stale texts
-                for step in range(at + 1, end) if every else range(passed, wanted):
-                    other = step if every else places[step]
-                    if other >= end:
-                        break
-                    one, two = at, other
-                    if order == 1:
-                        one, two = alike[begin + at], alike[begin + other]
-                        if abs(one - two) <= window:
-                            continue  # compared in the first order
-                    a = min(members[begin + one], members[begin + two])
-                    b = max(members[begin + one], members[begin + two])
-                    if group_id[a] >= 0 and group_id[a] == group_id[b]:
+    wanted_at = np.empty(longest(starts), np.int64)
+    for run in range(first, last):
+        column = columns[run]
+        begin = starts[run]
+        count = starts[run + 1] - begin
+        in_hot = order[run] > 0
+        wanted = 0  # where stale texts are
+        for at in range(count):
+            if stale[members[begin + at]]:
+                wanted_at[wanted] = at
+                wanted += 1
+        passed = 0
+        for at in range(leading[run]):
+            end = min(count, at + 1 + window) if in_hot else count
+            every = passed < wanted and wanted_at[passed] == at
+            passed += every
+            # a stale text is compared with all that follow, any other one only with stale texts
+            for step in range(at + 1, end) if every else range(passed, wanted):
+                other = step if every else wanted_at[step]
+                if other >= end:
+                    break
+                if order[run] == 2 and abs(places[begin + at] - places[begin + other]) <= window:
+                    continue  # compared in the first order
+                a = min(members[begin + at], members[begin + other])
+                b = max(members[begin + at], members[begin + other])
+                if group_id[a] >= 0 and group_id[a] == group_id[b]:
+                    continue
+                own = first_column(a, b, kind, width)
+                if not own <= column < own + width:
+                    continue
+                if _found_before(a, b, column, own, own + width, tokens, hot_tokens, in_hot):
+                    continue
+                candidates += 1
+                similarity = -1.0
+                if threshold > 0:
+                    similarity = verify_sets(a, b, flat, bounds, kind, sketch, sketch_starts, threshold)
+                    if similarity < 0:
                         continue
-                    own = first_column(a, b, kind, width)
-                    if not own <= column < own + width:
-                        continue
-                    if _found_before(a, b, column, own, own + width, tokens, hot_tokens, in_hot):
-                        continue
-                    candidates += 1
-                    similarity = -1.0
-                    if threshold > 0:
-                        similarity = verify_sets(a, b, flat, bounds, kind, sketch, sketch_starts, threshold)
-                        if similarity < 0:
-                            continue
-                    if found == len(rows):
-                        rows, similarities = _twice(rows, similarities)
-                    rows[found, 0] = a
-                    rows[found, 1] = b
-                    rows[found, 2] = 0
-                    for token in range(own, own + width):
-                        rows[found, 2] += tokens[a, token] >= 0 and tokens[a, token] == tokens[b, token]
-                    similarities[found] = similarity
-                    found += 1
+                if found == len(rows):
+                    rows, similarities = _twice(rows, similarities)
+                rows[found, 0] = a
+                rows[found, 1] = b
+                rows[found, 2] = 0
+                for token in range(own, own + width):
+                    rows[found, 2] += tokens[a, token] >= 0 and tokens[a, token] == tokens[b, token]
+                similarities[found] = similarity
+                found += 1
     return rows[:found], similarities[:found], candidates
 
 

@@ -85,7 +85,8 @@ class ProjectionScan(LocalScan):
         self._engine.finish(stage, done + 1)
         self._db.execute("COMMIT")
         self._steps[0] += 1
-        self._engine.sentences.progress(*self._steps)
+        done, steps = self._steps
+        self._engine.sentences.progress(done, steps)
 
     def _cuts(self, costs: str) -> list[int]:
         """Return numbers that cut the texts into slices of half the budget, or one text. The query `costs` returns

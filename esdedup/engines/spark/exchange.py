@@ -1,0 +1,195 @@
+"""Tasks that send rows to each other through Spark's shuffle.
+
+A task sends tables to numbered *buckets*. All tables that are sent to one bucket meet in one task. Spark moves them as
+blobs, and does not look into them; it spills to disk what does not fit in memory, and makes again what is lost with a
+worker. The order in which the tables of a bucket arrive means nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import Any, NamedTuple, TypeAlias
+
+import pyarrow as pa
+
+from esdedup.errors import EngineError
+from esdedup.matching.engine import Progress, no_progress
+
+_BLOBS = "bucket int, kind int, blob binary"
+_RESULTS = "id long, result string"
+_NAMED = re.compile(r"^(?:Caused by: )?((?:[A-Za-z_]\w*\.)*)([A-Z]\w*(?:Error|Exception)): (.+)$", re.MULTILINE)
+_LOOK = 0.5  # seconds between two looks at the progress
+_BLOB_BYTES = 2**22
+"""A larger table is sent in pieces."""
+
+BLOBS_AT_ONCE = 16
+"""The number of blobs that pass between Spark and a task together."""
+
+
+class Sent(NamedTuple):
+    """A table that is sent to a bucket. `kind` tells apart tables of different columns."""
+
+    bucket: int
+    kind: int
+    rows: pa.Table
+
+
+Emit: TypeAlias = Callable[[Any], Iterator[Sent]]
+"""From what one task is given, to what it sends."""
+
+Arrived: TypeAlias = dict[int, pa.Table]
+"""All rows that were sent to a bucket, by kind."""
+
+
+class Exchange:
+    """Runs tasks in a Spark session. `partitions` tasks share the buckets.
+
+    Raise `EngineError` if a task failed for good.
+    """
+
+    def __init__(self, session: Any, partitions: int, progress: Progress = no_progress) -> None:
+        self._session = session
+        self._partitions = partitions
+        self._progress = progress
+
+    def emitted(self, emit: Emit, given: Sequence[Any]) -> Any:
+        """Return what is sent by one task for each item of `given`."""
+
+        def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for batch in batches:
+                for number in batch["id"].to_pylist():
+                    yield from map(_packed, emit(given[number]))
+
+        return self._tasks(len(given)).mapInArrow(run, _BLOBS)
+
+    def passed_on(self, sent: Any, work: Callable[[int, Arrived], Iterator[Sent]]) -> Any:
+        """Return what is sent by the work on each bucket of what was sent."""
+
+        def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for bucket, arrived in _arrived(batches):
+                yield from map(_packed, work(bucket, arrived))
+
+        return self._meeting(sent).mapInArrow(run, _BLOBS)
+
+    def finished(self, sent: Any, work: Callable[[int, Arrived], Any], note: str) -> dict[int, Any]:
+        """Run the work on each bucket of what was sent. Return its results, which JSON can hold, by bucket. `note` says
+        what is being done.
+        """
+
+        def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for bucket, arrived in _arrived(batches):
+                yield pa.record_batch(
+                    {"bucket": pa.array([bucket], pa.int32()), "result": [json.dumps(work(bucket, arrived))]}
+                )
+
+        return self._collected(self._meeting(sent).mapInArrow(run, _RESULTS), note)
+
+    def done(self, work: Callable[[Any], Any], given: Sequence[Any], note: str) -> list[Any]:
+        """Run the work on each item. Return its results, which JSON can hold, in order."""
+
+        def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for batch in batches:
+                for number in batch["id"].to_pylist():
+                    yield pa.record_batch({"id": [number], "result": [json.dumps(work(given[number]))]})
+
+        return list(self._collected(self._tasks(len(given)).mapInArrow(run, _RESULTS), note).values())
+
+    def sorted_by_key(
+        self,
+        keys: Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]],
+        tasks: int,
+        columns: str,
+        work: Callable[[int, Iterable[pa.RecordBatch]], Any],
+        note: str,
+    ) -> dict[int, Any]:
+        """Sort rows by their first column over all partitions, and run the work on each partition. Return its results
+        by partition, in order.
+        """
+
+        def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            from pyspark import TaskContext
+
+            here = TaskContext.get()
+            number = 0 if here is None else here.partitionId()
+            yield pa.record_batch({"id": pa.array([number], pa.int64()), "result": [json.dumps(work(number, batches))]})
+
+        def make(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            yield from keys(batches)
+
+        name = columns.split()[0]
+        rows = self._tasks(tasks).mapInArrow(make, columns)
+        ordered = rows.repartitionByRange(self._partitions, name).sortWithinPartitions(name)
+        found = self._collected(ordered.mapInArrow(run, _RESULTS), note)
+        return {partition: result for partition, result in found.items() if result}
+
+    def _collected(self, rows: Any, note: str) -> dict[int, Any]:
+        """Run tasks to their end. Return their results by number, in order."""
+        context = self._session.sparkContext
+        with ThreadPoolExecutor(1) as thread:
+            running = thread.submit(rows.collect)
+            try:
+                while not wait([running], _LOOK).done:
+                    self._progress(*_tasks_of(context.statusTracker()), note)
+                found = running.result()
+            except BaseException as error:
+                context.cancelAllJobs()
+                if type(error).__module__.startswith(("pyspark", "py4j")):
+                    raise EngineError(f"Spark gave up {note}: {in_one_line(str(error))}") from error
+                raise
+        return {row.id: json.loads(row.result) for row in sorted(found)}
+
+    def _tasks(self, count: int) -> Any:
+        return self._session.range(count, numPartitions=max(1, count))
+
+    def _meeting(self, sent: Any) -> Any:
+        return sent.repartition(self._partitions, "bucket").sortWithinPartitions("bucket")
+
+
+def _tasks_of(tracker: Any) -> tuple[int, int]:
+    """Return the number of tasks done, and of all tasks, of what is running."""
+    jobs = filter(None, map(tracker.getJobInfo, tracker.getActiveJobsIds()))
+    stages = list(filter(None, (tracker.getStageInfo(stage) for job in jobs for stage in job.stageIds)))
+    return sum(stage.numCompletedTasks for stage in stages), sum(stage.numTasks for stage in stages)
+
+
+def in_one_line(text: str) -> str:
+    """Return the reason of a failure: the last error of Python that Spark's account of it names, or else of Java."""
+    named = _NAMED.findall(text)
+    ours = [one for one in named if not one[0].startswith(("org.", "java.", "scala.", "pyspark."))]
+    where = re.search(r"\(TID [0-9]+\) \((\S+) executor", text)
+    on = f", on {where[1]}" if where else ""
+    if not named:
+        return next(iter(text.strip().splitlines()), "no reason given") + on
+    _, kind, reason = (ours or named)[-1]
+    return (reason if kind in ("EngineError", "SparkException") else f"{kind}: {reason}") + on
+
+
+def _packed(sent: Sent) -> pa.RecordBatch:
+    rows, pieces = sent.rows, max(1, -(-sent.rows.nbytes // _BLOB_BYTES))
+    at_once = max(1, -(-len(rows) // pieces))
+    blobs = []
+    for begin in range(0, len(rows), at_once):
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, rows.schema) as writer:
+            writer.write_table(rows.slice(begin, at_once))
+        blobs.append(sink.getvalue().to_pybytes())
+    columns = [pa.array([value] * len(blobs), pa.int32()) for value in (sent.bucket, sent.kind)]
+    return pa.record_batch([*columns, pa.array(blobs, pa.binary())], ["bucket", "kind", "blob"])
+
+
+def _arrived(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, Arrived]]:
+    """Yield each bucket with its tables. Blobs of one bucket are adjacent."""
+    current, held = -1, dict[int, list[pa.Table]]()
+    for batch in batches:
+        blobs = batch["blob"]
+        for row, (bucket, kind) in enumerate(zip(batch["bucket"].to_pylist(), batch["kind"].to_pylist(), strict=True)):
+            if bucket != current and held:
+                yield current, {each: pa.concat_tables(tables) for each, tables in held.items()}
+                held = {}
+            current = bucket
+            held.setdefault(kind, []).append(pa.ipc.open_stream(blobs[row].as_buffer()).read_all())
+    if held:
+        yield current, {each: pa.concat_tables(tables) for each, tables in held.items()}

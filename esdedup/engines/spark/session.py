@@ -1,0 +1,105 @@
+"""The Spark session in which an engine runs: one that the caller has, or one that is started here."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import warnings
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from esdedup.engines.spark.exchange import BLOBS_AT_ONCE
+from esdedup.errors import EngineError
+
+ANYWHERE = "spark"
+"""The session that is running, or the master of Spark's own configuration, or else all cores of this machine."""
+
+_INSTALL = "pip install 'esdedup[spark]'"
+_JAVA = 17
+_BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
+
+
+def session_at(master: str) -> Any:
+    """Return the running session with this master, or start one, which ends with this process.
+
+    Raise `EngineError` if PySpark or a Java that fits it is missing, or nobody answers at the master's address.
+    """
+    # of the pandas that is installed, which is not used
+    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        raise EngineError(f"the engine {master} needs PySpark: {_INSTALL}") from error
+    running = SparkSession.getActiveSession()
+    if running is None:
+        running = _started(master)
+    elif master not in (ANYWHERE, running.sparkContext.master):
+        raise EngineError(
+            f"a Spark session runs in this process already, at {running.sparkContext.master}; use engine="
+            f"{ANYWHERE!r} for it, or stop it before"
+        )
+    running.conf.set(_BATCH, str(BLOBS_AT_ONCE))
+    return running
+
+
+def _started(place: str) -> Any:
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
+    from pyspark.sql import SparkSession
+
+    _check_java(place)
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    conf = SparkConf()
+    master = str(conf.get("spark.master", "local[*]") if place == ANYWHERE else place)
+    conf.setMaster(master).setIfMissing("spark.app.name", "esdedup")
+    local = master.startswith("local")
+    usual = {
+        "spark.ui.enabled": "false" if local else "true",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "ERROR",
+        "spark.python.worker.reuse": "true",
+        **({"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"} if local else {}),
+    }
+    for name, value in usual.items():
+        conf.setIfMissing(name, value)
+    handle, name = tempfile.mkstemp(prefix="esdedup-spark-", suffix=".log")
+    said = Path(name)
+    atexit.register(lambda: said.unlink(missing_ok=True))
+    try:
+        with os.fdopen(handle, "wb") as log:
+            start: Any = launch_gateway
+            gateway = start(conf, popen_kwargs={"stderr": log, "stdout": log, "stdin": subprocess.PIPE})
+        context = SparkContext(conf=conf, gateway=gateway)
+    except Exception as error:
+        raise EngineError(f"Spark at {master} does not start: {_last_line(said) or error}") from error
+    atexit.register(context.stop)
+    return SparkSession(context)
+
+
+def _check_java(master: str) -> None:
+    """Raise `EngineError` unless there is a Java that fits."""
+    home = os.environ.get("JAVA_HOME")
+    java = shutil.which("java") if home is None else shutil.which(str(Path(home) / "bin" / "java"))
+    version = 0
+    if java is not None:
+        with suppress(OSError, subprocess.SubprocessError):
+            said = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30).stderr
+            if (match := re.search(r'version "(?:1\.)?([0-9]+)', said)) is not None:
+                version = int(match[1])
+    if version < _JAVA:
+        found = f"{java} is {version}" if version else "there is none"
+        raise EngineError(
+            f"the engine {master} needs Java {_JAVA} or newer, and {found}; install one (on Debian: apt install "
+            "openjdk-17-jre-headless), and set JAVA_HOME to it if it is not the first"
+        )
+
+
+def _last_line(said: Path) -> str:
+    lines = [line.strip() for line in said.read_text("utf-8", "replace").splitlines() if line.strip()]
+    return next((line for line in reversed(lines) if not line.startswith("at ")), "")

@@ -1,0 +1,53 @@
+"""The files of one scan, in a folder that all workers see, and which of its stages are done."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from esdedup.files import whole_file
+
+
+class WorkFolder:
+    """A folder of Arrow files, one for each task of a stage."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        path.mkdir(parents=True, exist_ok=True)
+
+    def stage(self, name: str, work: Callable[[], Any]) -> Any:
+        """Return the result of `work`, which JSON can hold. It runs now, unless it was done before."""
+        mark = self.path / f"{name}.json"
+        if not mark.exists():
+            result = work()
+            with whole_file(mark) as part:
+                part.write_text(json.dumps(result), "utf-8")
+        return json.loads(mark.read_text("utf-8"))
+
+    def file(self, kind: str, name: int | str) -> str:
+        """Return the path of a file."""
+        return str(self.path / kind / f"{name}.arrow")
+
+
+def write_rows(path: str, rows: pa.Table) -> None:
+    """Write a file whole or not at all: a task may be killed, or run twice at the same time."""
+    whole = Path(path)
+    whole.parent.mkdir(parents=True, exist_ok=True)
+    part = whole.with_name(f".{whole.name}.{uuid.uuid4().hex}")
+    try:
+        with pa.OSFile(str(part), "wb") as sink, pa.ipc.new_file(sink, rows.schema) as writer:
+            writer.write_table(rows)
+        part.replace(whole)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def read_rows(path: str) -> pa.Table:
+    """Return the rows of a file. They stay on disk until they are used."""
+    with pa.memory_map(path) as source:
+        return pa.ipc.open_file(source).read_all().combine_chunks()
