@@ -12,6 +12,7 @@ from hypothesis import settings
 
 from tests.support.elastic import elastic_prefix, elastic_url, short_lived, three_nodes  # noqa: F401 (fixtures)
 from tests.support.orphans import Guard, guarded
+from tests.support.spark import has_spark, spark_cluster  # noqa: F401 (fixtures)
 from tests.support.stores import address, run, stores  # noqa: F401 (fixtures)
 
 # the first example may compile a kernel

@@ -27,8 +27,8 @@ class Engines(Implementations["Engine"]):
         """Raise `SettingsError` for a place where no engine runs. Nothing is imported."""
         if not isinstance(name, str) or self._at(name) not in self._locations:
             raise SettingsError(
-                f"{self.option} is {shown_value(name)}; allowed: {', '.join(self._locations)}, or the address of a Spark "
-                "cluster, such as spark://HOST:7077, yarn, k8s://… or local[4]"
+                f"{self.option} is {shown_value(name)}; allowed: {', '.join(self._locations)}, or the master of a "
+                "Spark cluster, such as spark://HOST:7077, yarn, k8s://… or local[4]"
             )
 
     def __getitem__(self, name: str) -> type[Engine]:
@@ -44,6 +44,15 @@ class Engines(Implementations["Engine"]):
 ENGINES = Engines(
     "engine", {"local": "esdedup.engines.local.engine:LocalEngine", "spark": "esdedup.engines.spark.engine:SparkEngine"}
 )
+
+
+def place_of(engine: object) -> object:
+    """Return the value of `--engine` that stands for a Spark session of the caller; anything else as it is."""
+    if not type(engine).__module__.startswith("pyspark."):
+        return engine
+    from esdedup.engines.spark.session import use
+
+    return use(engine)
 
 
 def make_engine(resources: Resources, scratch: Database, sentences: Sentences) -> Engine:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from esdedup.engines import ENGINES
+from esdedup.engines import ENGINES, place_of
 from esdedup.errors import SettingsError, UsageError
 from esdedup.formats.reading_options import Reading
 from esdedup.matching.protocol import Scanning
@@ -50,6 +50,8 @@ class Settings:
         for name in ("vectors", "templates"):
             if isinstance(given.get(name), os.PathLike):
                 given[name] = os.fspath(given[name])
+        if "engine" in given:
+            given["engine"] = place_of(given["engine"])
         if isinstance(given.get("memory"), str):
             given["memory"] = parse_memory(given["memory"])
         if isinstance(given.get("max_text"), str):
@@ -62,6 +64,11 @@ class Settings:
         within = Reading.of(**reading).within(checked_resources.memory)
         found = cls(frozen, free, Scanning.of(**free), within, checked_resources)
         ENGINES.check(found.resources.engine)
+        matcher = found.scanning.matcher
+        if not (matcher.runs_anywhere or ENGINES[found.resources.engine].is_local):
+            raise SettingsError(
+                f"candidates {matcher.name} needs the local engine; now engine is {found.resources.engine}"
+            )
         return found
 
     def for_sources(self, sources: Sequence[Source], *, rewritten: bool = False) -> Settings:

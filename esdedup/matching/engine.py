@@ -206,6 +206,9 @@ class Engine(ABC):
 
     name: ClassVar[str]
 
+    is_local: ClassVar[bool] = False
+    """Whether matchers that work in the database of the local engine can run here."""
+
     keeps_all: ClassVar[bool] = False
     """Whether what a killed scan has done is kept for the next one, however small the scan is."""
 

@@ -49,6 +49,9 @@ class Matcher(Choice):
     counts_tokens: ClassVar[bool]
     """Whether `shared_tokens` of its pairs counts tokens."""
 
+    runs_anywhere: ClassVar[bool]
+    """Whether it runs on every engine. Otherwise it works in the database of the local one."""
+
     @abstractmethod
     def find(self, engine: Engine, context: MatchContext) -> Found:
         """Find the pairs among the texts that the engine holds. The engine stores them."""

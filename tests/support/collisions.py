@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +13,7 @@ import pytest
 from esdedup.columns.arrays import text_buffers, text_column
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import content_hashes
-from esdedup.engines.local.engine import LocalEngine
+from esdedup.engines import ENGINES
 from esdedup.matching.engine import SIGNATURES, Found, MatchContext, Sentences
 from esdedup.matching.groups import token_lists
 from esdedup.matching.protocol import Scanning
@@ -36,6 +38,8 @@ def collide(
     group_ids: list[int] | None = None,
     hot_limit: int = 2000,
     scratch: Database | None = None,
+    engine: str = "local",
+    stale: list[str] | None = None,
 ) -> tuple[list[Row], Found]:
     signer = TextSigner(signing or Signing())
     column = text_column(texts)
@@ -54,16 +58,23 @@ def collide(
         found = wanted["hash"].combine_chunks()
         yield pa.record_batch({"hash": found, "text": [text_of[value] for value in found.to_pylist()]})
 
-    with scratch or Database(memory=2**27, threads=threads) as db:
+    changed = (
+        None if stale is None else pa.table({"hash": np.unique(content_hashes(*text_buffers(text_column(stale))))})
+    )
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        scratch or Database(memory=2**27, threads=threads, spill=Path(folder) / "spill") as db,
+    ):
         asked = scanning or Scanning()
         batch = pa.record_batch(columns, SIGNATURES)
         sentences = Sentences(
-            signer.signing.tokens, lambda _: [(0, pa.table(batch.columns, SIGNATURES))], fetch, rank=rank_by_joins
-        )
-        engine = LocalEngine(db, sentences, budget, threads)
+            signer.signing.tokens, lambda _: [(0, pa.table(batch.columns, SIGNATURES))], fetch, changed,
+            rank=rank_by_joins,
+        )  # fmt: skip
+        made = ENGINES[engine](db, sentences, budget, threads, engine)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("esdedup.matching.lsh.collide.HOT_LIMIT", hot_limit)
-            collided = asked.matcher.find(engine, MatchContext(signer.signing, asked.rule, threads))
+            collided = asked.matcher.find(made, MatchContext(signer.signing, asked.rule, threads))
         rows: list[Row] = []
         for one, two, *scores in db.rows(
             "SELECT one.hash, two.hash, jaccard, word_edit_distance, shared_tokens FROM pairs p "

@@ -32,6 +32,7 @@ class LocalEngine(LocalTexts):
     """One scan in `scratch`. If a killed scan of the same sentences has left work there, it is continued."""
 
     name = "local"
+    is_local = True
 
     def local(self) -> LocalEngine:
         """This engine."""

@@ -28,6 +28,7 @@ from esdedup.engines.spark.group_stages import (
 )
 from esdedup.engines.spark.hot_runs import (
     HOT_RUNS,
+    RUN,
     SORTED,
     HotPlan,
     cut_alike,
@@ -214,7 +215,7 @@ class SparkEngine(Engine):
 
     def _cut_hot(self, plan: GroupPlan, context: MatchContext) -> list[str]:
         """Cut hot groups into runs. Return the files of these."""
-        hot = HotPlan(plan, np.sort(context.hot), context.signing.tokens)
+        hot = HotPlan(plan, np.sort(context.hot), context.signing.tokens, RUN)
         sent = self._exchange.emitted(partial(emit_members, hot), self._signed["files"])
         counts = self._exchange.finished(sent, partial(keep_members, hot), _CUTTING)
         before = list(zip(counts, _sums_before(counts.values()), strict=True))

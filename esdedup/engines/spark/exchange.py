@@ -21,6 +21,7 @@ from esdedup.matching.engine import Progress, no_progress
 _BLOBS = "bucket int, kind int, blob binary"
 _RESULTS = "id long, result string"
 _NAMED = re.compile(r"^(?:Caused by: )?((?:[A-Za-z_]\w*\.)*)([A-Z]\w*(?:Error|Exception)): (.+)$", re.MULTILINE)
+_TASKS_A_PARTITION = 4
 _LOOK = 0.5  # seconds between two looks at the progress
 _BLOB_BYTES = 2**22
 """A larger table is sent in pieces."""
@@ -81,9 +82,7 @@ class Exchange:
 
         def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for bucket, arrived in _arrived(batches):
-                yield pa.record_batch(
-                    {"bucket": pa.array([bucket], pa.int32()), "result": [json.dumps(work(bucket, arrived))]}
-                )
+                yield pa.record_batch({"id": [bucket], "result": [json.dumps(work(bucket, arrived))]})
 
         return self._collected(self._meeting(sent).mapInArrow(run, _RESULTS), note)
 
@@ -142,7 +141,8 @@ class Exchange:
         return {row.id: json.loads(row.result) for row in sorted(found)}
 
     def _tasks(self, count: int) -> Any:
-        return self._session.range(count, numPartitions=max(1, count))
+        """Return the numbers of items, a few of them in each task."""
+        return self._session.range(count, numPartitions=max(1, min(count, _TASKS_A_PARTITION * self._partitions)))
 
     def _meeting(self, sent: Any) -> Any:
         return sent.repartition(self._partitions, "bucket").sortWithinPartitions("bucket")

@@ -39,7 +39,7 @@ class HotPlan:
     groups: GroupPlan
     tokens: Tokens  # the hot ones, sorted
     columns: int  # of tokens
-    run: int = RUN
+    run: int
 
 
 def emit_members(plan: HotPlan, path: str) -> Iterator[Sent]:

@@ -6,6 +6,7 @@ import atexit
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -21,8 +22,19 @@ ANYWHERE = "spark"
 """The session that is running, or the master of Spark's own configuration, or else all cores of this machine."""
 
 _INSTALL = "pip install 'esdedup[spark]'"
+_PATIENCE = 10.0  # seconds
 _JAVA = 17
 _BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
+
+
+_given: list[Any] = []
+"""The session that the caller has passed last."""
+
+
+def use(session: Any) -> str:
+    """Use a session that the caller has. Return the place that stands for it."""
+    _given[:] = [session]
+    return ANYWHERE
 
 
 def session_at(master: str) -> Any:
@@ -36,7 +48,7 @@ def session_at(master: str) -> Any:
         from pyspark.sql import SparkSession
     except ImportError as error:
         raise EngineError(f"the engine {master} needs PySpark: {_INSTALL}") from error
-    running = SparkSession.getActiveSession()
+    running = _given[0] if _given and master == ANYWHERE else SparkSession.getActiveSession()
     if running is None:
         running = _started(master)
     elif master not in (ANYWHERE, running.sparkContext.master):
@@ -54,6 +66,7 @@ def _started(place: str) -> Any:
     from pyspark.sql import SparkSession
 
     _check_java(place)
+    _check_answers(place)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     conf = SparkConf()
     master = str(conf.get("spark.master", "local[*]") if place == ANYWHERE else place)
@@ -80,6 +93,22 @@ def _started(place: str) -> Any:
         raise EngineError(f"Spark at {master} does not start: {_last_line(said) or error}") from error
     atexit.register(context.stop)
     return SparkSession(context)
+
+
+def _check_answers(place: str) -> None:
+    """Raise `EngineError` if none of the masters of a standalone cluster listens. Spark would wait for a minute."""
+    masters = re.findall(r"([^,/]+):([0-9]+)", place) if place.startswith("spark://") else []
+    reasons = []
+    for host, port in masters:
+        try:
+            with socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE):
+                return
+        except (OSError, OverflowError) as error:
+            reasons.append(getattr(error, "strerror", None) or str(error))
+    if reasons:
+        raise EngineError(
+            f"the engine {place} does not answer: {reasons[0]}; start the cluster, or correct its address"
+        )
 
 
 def _check_java(master: str) -> None:

@@ -22,6 +22,7 @@ class AllPairs(Matcher):
     verifiers = ("exact",)
     by_tokens = False
     counts_tokens = True
+    runs_anywhere = True
 
     def find(self, engine: Engine, context: MatchContext) -> Found:
         """Compare all texts that share one of their rarest shingles. Similar texts always do.

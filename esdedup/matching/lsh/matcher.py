@@ -22,6 +22,7 @@ class Tokens(Matcher):
     verifiers = ("exact", "none")
     by_tokens = True
     counts_tokens = True
+    runs_anywhere = True
 
     def find(self, engine: Engine, context: MatchContext) -> Found:
         """Group the texts by token, and compare the texts of each group."""

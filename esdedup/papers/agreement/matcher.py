@@ -25,6 +25,7 @@ class Agreement(Matcher):
     verifiers = ("exact", "none")
     by_tokens = False
     counts_tokens = False
+    runs_anywhere = False
 
     signature: int = option(200, "Number of MinHash values of a text.", unit="N", low=1, high=1024)
     agreement: float = option(

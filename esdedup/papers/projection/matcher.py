@@ -24,6 +24,7 @@ class Projection(ProjectionOptions, Matcher):
     verifiers = ("exact", "cosine", "none")
     by_tokens = False
     counts_tokens = True
+    runs_anywhere = False
 
     def check_files(self) -> None:
         """Raise `VectorsError` if the file of word vectors is unusable."""

@@ -23,6 +23,7 @@ class Queries(QueryOptions, Matcher):
     verifiers = ("exact", "cosine", "words", "none")
     by_tokens = False
     counts_tokens = True
+    runs_anywhere = False
 
     def find(self, engine: Engine, context: MatchContext) -> Found:
         """See `esdedup.papers.queries.queries_scan`."""

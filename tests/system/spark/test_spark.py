@@ -1,0 +1,241 @@
+"""Spark gives the bytes of the local engine: on a real standalone cluster of a master and two workers."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Timer
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, example, given, settings
+from hypothesis import strategies as st
+
+import esdedup
+from esdedup.engines.spark import session
+from esdedup.engines.spark.exchange import Exchange
+from esdedup.errors import EngineError, UsageError
+from esdedup.matching.protocol import Scanning
+from esdedup.matching.signing import Signing
+from tests.support.collisions import collide
+from tests.support.corpus import corpus, template
+from tests.support.spark import Cluster, kill
+
+FILES = ("pairs.jsonl", "clusters.jsonl", "clusters.txt", "cluster-sizes.png")
+ENGINE = "esdedup.engines.spark.engine"
+
+
+@pytest.fixture
+def running(spark_cluster: Cluster) -> Iterator[Any]:
+    """The session of this process on the cluster, with the options of each test."""
+    found = session.session_at(spark_cluster.address)
+    yield found
+    for name in ("spark.sql.adaptive.enabled", "spark.esdedup.partitions"):
+        found.conf.unset(name)
+
+
+SCANS: list[dict[str, Any]] = [
+    {},
+    {"verify": "none"},
+    {"candidates": "exact", "jaccard": 0.6},
+    {"word_edit_distance": 2},
+]
+
+
+@settings(
+    max_examples=2,
+    phases=[Phase.explicit, Phase.generate],
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(
+    seed=st.integers(0, 10**6), hot=st.sampled_from([10, 30, 2000]), scan=st.sampled_from(SCANS),
+    groups=st.integers(0, 40), stale=st.integers(0, 3), budget=st.sampled_from([2**22, 2**28]),
+    partitions=st.sampled_from([1, 7]), adaptive=st.booleans(), unit=st.sampled_from(["sentence", "record"]),
+)  # fmt: skip
+@example(seed=1, hot=10, scan={}, groups=0, stale=0, budget=2**22, partitions=7, adaptive=False, unit="sentence")
+@example(seed=2, hot=30, scan={}, groups=30, stale=2, budget=2**28, partitions=20, adaptive=True, unit="record")
+@example(seed=3, hot=9, scan=SCANS[2], groups=20, stale=0, budget=2**22, partitions=7, adaptive=True, unit="sentence")
+@example(seed=4, hot=9, scan=SCANS[1], groups=0, stale=3, budget=2**28, partitions=1, adaptive=False, unit="record")
+def test_pairs_are_those_of_the_local_engine(
+    running: Any, spark_cluster: Cluster, seed: int, hot: int, scan: dict[str, Any], groups: int, stale: int,
+    budget: int, partitions: int, adaptive: bool, unit: str,
+) -> None:  # fmt: skip
+    running.conf.set("spark.sql.adaptive.enabled", str(adaptive).lower())
+    running.conf.set("spark.esdedup.partitions", str(partitions))
+    texts = corpus(seed, 250) + template(seed, 200, edits=2) + template(seed + 1, 90)
+    options: dict[str, Any] = {
+        "scanning": Scanning.of(**scan),
+        "signing": Signing(unit=unit),
+        "group_ids": [number % groups for number in range(len(texts))] if groups else None,
+        "stale": texts[:: stale * 5] if stale else None,
+        "hot_limit": hot,
+    }
+    expected = collide(texts, **options)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(f"{ENGINE}.RUN", 64)  # hot groups are in several runs
+        shuffled = texts if groups or stale else texts[::-1]
+        assert collide(shuffled, **options, budget=budget, engine=spark_cluster.address) == expected
+    assert len(expected[0]) > 10
+
+
+def rows(path: Path, texts: list[str]) -> Path:
+    path.write_text("".join(f"{number}\t{text}\n" for number, text in enumerate(texts)), "utf-8")
+    return path
+
+
+def written(folder: Path) -> dict[str, bytes]:
+    return {name: (folder / name).read_bytes() for name in FILES}
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    texts = corpus(5, 4000) + template(6, 300, edits=2)
+    return rows(tmp_path_factory.mktemp("source") / "a.tsv", texts)
+
+
+RECORDS: dict[str, Any] = {"unit": "record", "min_chars": 0}
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory: pytest.TempPathFactory, source: Path) -> Path:
+    out = tmp_path_factory.mktemp("expected") / "local"
+    esdedup.run(source, out=out, **RECORDS)
+    return out
+
+
+@pytest.mark.parametrize("stage", ["merging identical texts", "grouping texts by token", "comparing texts"])
+@pytest.mark.parametrize("whole", [False, True], ids=["executors", "worker"])
+def test_what_is_lost_with_a_worker_is_made_again(
+    running: Any, spark_cluster: Cluster, tmp_path: Path, source: Path, expected: Path,
+    monkeypatch: pytest.MonkeyPatch, stage: str, whole: bool,
+) -> None:  # fmt: skip
+    killed: list[int] = []
+
+    def lose() -> None:
+        executors = spark_cluster.executors()
+        killed.extend(process.pid for process in executors)
+        if whole:
+            spark_cluster.kill_worker()
+        for process in [] if whole else executors:
+            kill(process)
+
+    collected = Exchange._collected
+
+    def begun(self: Exchange, tasks: Any, note: str) -> dict[int, Any]:
+        timer = Timer(0.3, lose)
+        if note == stage:
+            timer.start()
+        found = collected(self, tasks, note)
+        timer.cancel()
+        return found
+
+    monkeypatch.setattr(Exchange, "_collected", begun)
+    esdedup.run(source, out=tmp_path / "out", engine=spark_cluster.address, **RECORDS)
+    assert written(tmp_path / "out") == written(expected)
+    assert killed
+
+
+def command(*arguments: object) -> list[str]:
+    return [sys.executable, "-c", "from esdedup.cli import main; main()", *map(str, arguments)]
+
+
+def test_a_lost_driver_is_continued(spark_cluster: Cluster, tmp_path: Path, source: Path, expected: Path) -> None:
+    """The same command again does not repeat what is done."""
+    asked = command(
+        "run",
+        source,
+        "--out",
+        tmp_path / "out",
+        "--unit",
+        "record",
+        "--min-chars",
+        0,
+        "--engine",
+        spark_cluster.address,
+    )
+    folder = tmp_path / "out" / ".store.duckdb.scan" / "spark"
+    with subprocess.Popen(asked, stderr=subprocess.DEVNULL, start_new_session=True) as first:
+        while not (folder / "groups.json").exists():
+            assert first.poll() is None
+            time.sleep(0.02)
+        os.killpg(first.pid, signal.SIGKILL)
+    done = {path.name: path.stat().st_mtime_ns for path in folder.glob("*.json")}
+    seen: dict[str, int] = {}
+    with subprocess.Popen(asked, stderr=subprocess.PIPE, text=True) as second:
+        while second.poll() is None:
+            seen |= {path.name: path.stat().st_mtime_ns for path in folder.glob("*.json")} if folder.exists() else {}
+            time.sleep(0.02)
+        assert second.stderr is not None
+        assert second.returncode == 0, second.stderr.read()
+    assert {name: seen[name] for name in done} == done
+    assert "compared.json" in seen
+    assert written(tmp_path / "out") == written(expected)
+    assert not folder.exists()
+
+
+def test_dedupe_against_and_contained(running: Any, spark_cluster: Cluster, tmp_path: Path, source: Path) -> None:
+    reference = rows(tmp_path / "old.tsv", corpus(5, 900)[::3])
+    made = {}
+    for engine in ("local", spark_cluster.address):
+        out = tmp_path / engine[:5]
+        esdedup.dedupe(source, out=out, against=[str(reference)], contained=0.8, engine=engine, **RECORDS)
+        made[engine] = {path.relative_to(out): path.read_bytes() for path in sorted(out.rglob("*.*sv*"))}
+        made[engine] |= {Path(name): (out / name).read_bytes() for name in (*FILES, "drops.jsonl")}
+    assert made[spark_cluster.address] == made["local"]
+    assert made["local"][Path("drops.jsonl")]
+
+
+def test_full_disk(spark_cluster: Cluster, running: Any, tmp_path: Path, source: Path) -> None:
+    """The only workers cannot write: one line says so."""
+
+
+def test_a_session_of_the_caller_is_used(running: Any, tmp_path: Path, source: Path, expected: Path) -> None:
+    esdedup.run(source, out=tmp_path / "out", engine=running, **RECORDS)
+    assert written(tmp_path / "out") == written(expected)
+    assert running.range(3).count() == 3  # it is still the caller's
+
+
+@pytest.mark.parametrize(
+    ("engine", "words"),
+    [
+        (
+            "spark://127.0.0.1:9",
+            "the engine spark://127.0.0.1:9 does not answer: Connection refused; start the cluster",
+        ),
+        ("spark://nowhere.invalid:7077", "does not answer: "),
+    ],
+)
+def test_nobody_answers(has_spark: None, tmp_path: Path, source: Path, engine: str, words: str) -> None:
+    with pytest.raises(EngineError, match=words):
+        esdedup.run(source, out=tmp_path / "out", engine=engine, **RECORDS)
+
+
+def test_what_is_missing_is_said(tmp_path: Path, source: Path) -> None:
+    asked = command("run", source, "--out", tmp_path / "out", "--engine", "local[2]")
+    hidden = {**os.environ, "PYTHONPATH": str(tmp_path), "PATH": "/nowhere", "JAVA_HOME": ""}
+    del hidden["JAVA_HOME"]
+    said = subprocess.run(asked, env=hidden, capture_output=True, text=True, check=False)
+    assert (said.returncode, said.stderr.splitlines()[-1]) == (
+        1,
+        "esdedup: the engine local[2] needs Java 17 or newer, and there is none; install one (on Debian: apt install "
+        "openjdk-17-jre-headless), and set JAVA_HOME to it if it is not the first",
+    )
+    (tmp_path / "pyspark.py").write_text("raise ImportError")
+    said = subprocess.run(asked, env=hidden, capture_output=True, text=True, check=False)
+    assert said.stderr.splitlines()[-1] == "esdedup: the engine local[2] needs PySpark: pip install 'esdedup[spark]'"
+
+
+@pytest.mark.parametrize("candidates", ["projection", "queries"])
+def test_other_matchers_are_refused_by_name(
+    running: Any, spark_cluster: Cluster, tmp_path: Path, source: Path, candidates: str
+) -> None:
+    with pytest.raises(UsageError, match=f"candidates {candidates} .*local engine"):
+        esdedup.run(
+            source, out=tmp_path / "out", engine=spark_cluster.address, candidates=candidates, verify="none", **RECORDS
+        )
