@@ -45,7 +45,10 @@ class Resources(Options):
         expected="allowed: 256MiB to 1PiB", parse=parse_memory, usual="1GiB",
     )  # fmt: skip
 
-    engine: str = option("local", "Where pairs are found. The result is the same on every engine.", unit="NAME")
+    engine: str = option(
+        "local", "Where pairs are found: local, or the master of a Spark cluster (spark://HOST:7077, yarn, k8s://…, "
+        "local[4]). The result is the same.", unit="PLACE",
+    )  # fmt: skip
 
     @property
     def processes(self) -> int:

@@ -203,7 +203,8 @@ class ResourceOptions(TypedDict, total=False):
     """Memory that all processes may use together. Default: 1GiB."""
 
     engine: str | None
-    """Where pairs are found. The result is the same on every engine. Default: 'local'."""
+    """Where pairs are found: local, or the master of a Spark cluster (spark://HOST:7077, yarn, k8s://…, local[4]).
+    The result is the same. Default: 'local'."""
 
 
 class IndexOptions(ReadingOptions, SigningOptions, ResourceOptions, total=False):

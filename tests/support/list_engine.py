@@ -42,8 +42,10 @@ class ListEngine(Engine):
 
     name = "lists"
 
-    def __init__(self, scratch: Database, sentences: Sentences, budget: int, threads: int) -> None:
-        super().__init__(scratch, sentences, budget, threads)
+    def __init__(
+        self, scratch: Database, sentences: Sentences, budget: int, threads: int, place: str = "lists"
+    ) -> None:
+        super().__init__(scratch, sentences, budget, threads, place)
         self.candidates: set[tuple[int, int]] = set()
         create_pairs(self.db)
 

@@ -84,6 +84,15 @@ class Cluster:
             time.sleep(0.1)
         raise AssertionError(f"{log} does not say {words!r}: {(self.folder / f'{log}.log').read_text()[-2000:]}")
 
+    def wait_for_executor(self) -> None:
+        """Wait until the last worker runs tasks of the session."""
+        folder, words = self.folder / f"worker-{len(self.workers) - 1}", "Successfully registered with driver"
+        for _ in range(600):
+            if any(words in path.read_text("utf-8", "replace") for path in folder.glob("app-*/*/stderr")):
+                return
+            time.sleep(0.1)
+        raise AssertionError("no executor on the last worker")
+
     def executors(self) -> list[psutil.Process]:
         """Return the processes in which tasks run, of all workers."""
         found = []
@@ -94,13 +103,16 @@ class Cluster:
                         found.append(child)
         return found
 
-    def kill_worker(self) -> None:
+    def replace_worker(self) -> None:
         """End a worker and its executor as if its machine had lost power, and start another one."""
-        worker = next(worker for worker in self.workers if worker.poll() is None)
+        self.kill_worker(next(worker for worker in self.workers if worker.poll() is None))
+        self.add_worker()
+
+    def kill_worker(self, worker: subprocess.Popen[bytes]) -> None:
+        """End a worker and its executor at once."""
         for process in [*_children(worker.pid), psutil.Process(worker.pid)]:
             kill(process)
         worker.wait()
-        self.add_worker()
 
 
 def _children(pid: int) -> list[psutil.Process]:

@@ -76,7 +76,10 @@ def _started(place: str) -> Any:
         "spark.ui.enabled": "false" if local else "true",
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "ERROR",
-        "spark.python.worker.reuse": "true",
+        # a worker whose disk is full fails quickly, and would get every task again
+        "spark.excludeOnFailure.enabled": "true",
+        "spark.excludeOnFailure.task.maxTaskAttemptsPerNode": "3",
+        "spark.excludeOnFailure.stage.maxFailedExecutorsPerNode": "100",  # the others of a node may be well
         **({"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"} if local else {}),
     }
     for name, value in usual.items():
