@@ -115,7 +115,7 @@ def find_pairs(
     with Bar(title, 0, "range", not quiet) as bar:
         sentences = Sentences(
             store.signing.tokens, signatures, store.corpus.texts, stale,
-            bar.follow, store.corpus.rank,
+            bar.follow, store.corpus.rank, lambda: store.corpus.elsewhere(scanning.across) if near is None else None,
         )  # fmt: skip
         engine = make_engine(resources, scratch, sentences)
         return scanning.matcher.find(engine, MatchContext(store.signing, scanning.rule, resources.processes))

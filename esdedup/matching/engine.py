@@ -141,13 +141,23 @@ class Collisions(NamedTuple):
     hot: list[tuple[int, int]]  # token and number of texts, most texts first, then by token
 
 
+class Elsewhere(NamedTuple):
+    """How other machines read the sentences of a scan: functions that pickle. Each of `slices` returns rows of
+    `SIGNATURES`.
+    """
+
+    slices: Sequence[Callable[[], pa.Table]]
+    texts: FetchTexts
+
+
 @dataclass(frozen=True)
 class Sentences:
     """The source of a scan's sentences. Signatures come in numbered slices, except those that are done.
 
     With `stale` (a column `hash`), only pairs with one of those texts are wanted, and only their collisions.
     `signatures` must then return every sentence that shares a token with them. `rank` lets the store find the records
-    that share most terms with others; see `esdedup.store.ranking_joins`.
+    that share most terms with others; see `esdedup.store.ranking_joins`. `elsewhere` lets an engine on other machines
+    read all of them there.
     """
 
     tokens: int
@@ -156,6 +166,7 @@ class Sentences:
     stale: pa.Table | None = None
     progress: Progress = no_progress
     rank: Rank | None = None
+    elsewhere: Callable[[], Elsewhere | None] = lambda: None
 
 
 S = TypeVar("S")

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from esdedup.columns.database import Database
 from esdedup.formats.reading_options import Part
+from esdedup.matching.engine import Elsewhere
 from esdedup.matching.signing import Signing
 from esdedup.store.ledger import SourceCheckpoint
 from esdedup.store.ranking_joins import rank_by_joins
@@ -96,6 +97,11 @@ class Corpus(ABC):
 
         With `first`, also return the document and position of the text's first sentence in reading order.
         """
+
+    def elsewhere(self, across: str) -> Elsewhere | None:
+        """Return how other machines read what `signatures` and `texts` return; None if only this process can."""
+        del across
+        return None
 
     def rank(self, scratch: Database, top: int) -> None:
         """Fill the table `ranked` of `scratch` from its table `records`; see `esdedup.store.ranking_joins`."""

@@ -28,6 +28,7 @@ TOPICS = {
     "exact": "every pair, beside what tokens find (takes long: 5 million sentences, 3 GB of disk)",
     "elasticsearch": "the store on a server, with a node of this machine (takes long)",
     "server_scan": "a scan on a server against the same scan on a file (takes minutes)",
+    "spark": "scans on Spark against the local engine (takes long: 5 million sentences; needs Java)",
     "more_like_this": "what Elasticsearch itself finds, with a node of this machine (takes minutes)",
     "plan": "forecasts of plan against the runs themselves, with a node of this machine (takes minutes)",
     "serve": "the page under load, on a file and on a node of this machine (takes minutes)",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import accumulate
@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from esdedup.columns.database import Database
 from esdedup.engines.cluster_tables import create_pairs
-from esdedup.engines.spark.buckets import bits_for, in_order, ranges
+from esdedup.engines.spark.buckets import bits_for, ranges
 from esdedup.engines.spark.exchange import Exchange
 from esdedup.engines.spark.group_stages import (
     GROUPS,
@@ -54,8 +54,19 @@ from esdedup.engines.spark.listed_stages import (
     survey_texts,
     unite_states,
 )
-from esdedup.engines.spark.session import session_at
-from esdedup.engines.spark.text_stages import BODIES, SIGNED, STALE, TEXTS, Places, attach_texts, emit_texts, keep_texts
+from esdedup.engines.spark.session import session_at, tasks_together
+from esdedup.engines.spark.text_stages import (
+    SIGNED,
+    STALE,
+    TEXTS,
+    WANTED,
+    Places,
+    attach_texts,
+    emit_texts,
+    keep_bodies,
+    keep_signed,
+    keep_texts,
+)
 from esdedup.engines.spark.work_folder import WorkFolder, read_rows, write_rows
 from esdedup.matching.engine import (
     Collisions,
@@ -98,7 +109,6 @@ class SparkEngine(Engine):
         self._work = WorkFolder(_beside(scratch))
         partitions = self._session.conf.get("spark.esdedup.partitions", None)
         self._exchange = Exchange(self._session, int(partitions) if partitions else 2 * self._cores, sentences.progress)
-        self._task = max(2**20, budget // self._cores)  # bytes that one task may compare at once
 
     # -- texts ------------------------------------------------------------------------------------------------
 
@@ -112,26 +122,37 @@ class SparkEngine(Engine):
         stale = self.sentences.stale
         if stale is not None:
             write_rows(self._work.file(STALE, 0), pa.table({"hash": np.unique(stale["hash"].to_numpy())}))
-        files: list[str] = []
-        rows = length = tokens = 0
-        for _, given in self.sentences.signatures(set()):
-            for part in _slices(given):
-                files.append(self._work.file(SIGNED, len(files)))
-                write_rows(files[-1], part)
-                rows += len(part)
-                length += int(part["length"].to_numpy().sum())
-                tokens += len(part["tokens"].combine_chunks().flatten())
-        return {"files": files, "rows": rows, "length": length, "tokens": tokens}
+        elsewhere = self.sentences.elsewhere()
+        if elsewhere is None:
+            counts = [
+                keep_signed((self._work.file(SIGNED, number), lambda part=part: part))  # type: ignore[misc]
+                for number, part in enumerate(_slices(self.sentences.signatures(set())))
+            ]
+        else:
+            given = [(self._work.file(SIGNED, number), read) for number, read in enumerate(elsewhere.slices)]
+            counts = self._exchange.done(keep_signed, given, "reading sentences")
+        sums = {name: sum(each[name] for each in counts) for name in ("rows", "length", "tokens")}
+        task = max(2**20, self.budget // tasks_together(self._session))
+        # a scan that is continued cuts its rows as it was begun, whatever cluster there is now
+        return {"files": [each["file"] for each in counts], **sums, "cores": self._cores, "task": task}
 
     @property
     def _signed(self) -> dict[str, Any]:
         signed: dict[str, Any] = self._work.stage("signed", self._write_signatures)
         return signed
 
+    @property
+    def _task(self) -> int:
+        """The bytes that one task may compare at once."""
+        return int(self._signed["task"])
+
+    def _bits(self, size: int) -> int:
+        return bits_for(size, self._task, int(self._signed["cores"]))
+
     def _places(self, with_texts: bool = True) -> Places:
         signed = self._signed
         size = _TEXT_BYTES * signed["rows"] + 3 * signed["length"]
-        bits = bits_for(size, self._task, self._cores)
+        bits = self._bits(size)
         return Places(self._work, bits, self.sentences.stale is None, with_texts)
 
     def _collapse(self) -> dict[int, int]:
@@ -152,8 +173,8 @@ class SparkEngine(Engine):
 
     def _plan(self, hot_limit: int = 0, with_texts: bool = True) -> GroupPlan:
         signed = self._signed
-        token_bits = bits_for(_TOKEN_BYTES * signed["tokens"], self._task, self._cores)
-        home_bits = bits_for(SET_BYTES * signed["length"] + _TEXT_BYTES * signed["rows"], self._task, self._cores)
+        token_bits = self._bits(_TOKEN_BYTES * signed["tokens"])
+        home_bits = self._bits(SET_BYTES * signed["length"] + _TEXT_BYTES * signed["rows"])
         return GroupPlan(self._places(with_texts), token_bits, home_bits, hot_limit, self._task)
 
     def _group(self, hot_limit: int) -> dict[int, Any]:
@@ -194,20 +215,17 @@ class SparkEngine(Engine):
         db.execute("CREATE OR REPLACE TABLE active AS SELECT DISTINCT hash FROM active")
         signed, total = self._signed, db.count("SELECT count(*) FROM active")
         at_once = max(1, self.budget * signed["rows"] // max(1, 4 * signed["length"] + _TEXT_BYTES * signed["rows"]))
+        wanted: list[str] = []
         for part in _bucket_ranges(db, bits, at_once):
-            wanted = db.table("SELECT hash FROM active WHERE hash >= ? AND hash <= ? ORDER BY hash", part)
-            batches = list(self.sentences.texts(wanted))
-            rows = pa.table(
-                {
-                    "hash": pa.chunked_array([batch["hash"] for batch in batches], pa.uint64()),
-                    "text": pa.chunked_array(
-                        [batch["text"].cast(pa.large_string()) for batch in batches], pa.large_string()
-                    ),
-                }
-            )
-            rows = rows.take(pa.array(np.argsort(rows["hash"].to_numpy())))
-            for bucket, held in in_order(ranges(rows["hash"].to_numpy(), bits), rows):
-                write_rows(self._work.file(BODIES, bucket), held)
+            wanted.append(self._work.file(WANTED, len(wanted)))
+            rows = db.table("SELECT hash FROM active WHERE hash >= ? AND hash <= ? ORDER BY hash", part)
+            write_rows(wanted[-1], rows)
+        elsewhere = self.sentences.elsewhere()
+        if elsewhere is None:
+            for path in wanted:
+                keep_bodies(self._places(), self.sentences.texts, path)
+        else:
+            self._exchange.done(partial(keep_bodies, self._places(), elsewhere.texts), wanted, "reading texts")
         db.execute("DROP TABLE active")
         return total
 
@@ -312,21 +330,22 @@ class SparkEngine(Engine):
         texts = self._work.stage("texts", dict)
         firsts = list(accumulate(texts.values(), initial=0))[:-1]
         signed = self._signed
-        bits = bits_for(_POSTING_BYTES * signed["length"], self._task, self._cores)
+        bits = self._bits(_POSTING_BYTES * signed["length"])
         return ListPlan(
             self._places(), [int(bucket) for bucket in texts], firsts, replace(context, threads=1), self._task, bits
         )
 
 
-def _slices(given: pa.Table | pa.RecordBatchReader) -> Iterator[pa.Table]:
+def _slices(given: Iterable[tuple[int, pa.Table | pa.RecordBatchReader]]) -> Iterator[pa.Table]:
     """Yield signatures in slices of a bounded number of rows."""
     held: list[pa.RecordBatch] = []
-    for batch in given.to_batches() if isinstance(given, pa.Table) else given:
-        for begin in range(0, batch.num_rows, _SLICE_ROWS):
-            held.append(batch.slice(begin, _SLICE_ROWS))
-            if sum(part.num_rows for part in held) >= _SLICE_ROWS:
-                yield pa.Table.from_batches(held)
-                held = []
+    for _, rows in given:
+        for batch in rows.to_batches() if isinstance(rows, pa.Table) else rows:
+            for begin in range(0, batch.num_rows, _SLICE_ROWS):
+                held.append(batch.slice(begin, _SLICE_ROWS))
+                if sum(part.num_rows for part in held) >= _SLICE_ROWS:
+                    yield pa.Table.from_batches(held)
+                    held = []
     if held:
         yield pa.Table.from_batches(held)
 

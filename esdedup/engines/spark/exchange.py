@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import json
 import re
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeAlias
 
 import pyarrow as pa
@@ -26,8 +28,10 @@ _LOOK = 0.5  # seconds between two looks at the progress
 _BLOB_BYTES = 2**22
 """A larger table is sent in pieces."""
 
-BLOBS_AT_ONCE = 16
+_BLOBS_AT_ONCE = 16
 """The number of blobs that pass between Spark and a task together."""
+
+_BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
 
 
 class Sent(NamedTuple):
@@ -126,19 +130,35 @@ class Exchange:
 
     def _collected(self, rows: Any, note: str) -> dict[int, Any]:
         """Run tasks to their end. Return their results by number, in order."""
-        context = self._session.sparkContext
-        with ThreadPoolExecutor(1) as thread:
-            running = thread.submit(rows.collect)
+        context, group = self._session.sparkContext, f"esdedup-{uuid.uuid4().hex}"
+
+        def collect() -> Any:
+            context.setJobGroup(group, f"esdedup: {note}")
+            return rows.collect()
+
+        with self._few_blobs_at_once(), ThreadPoolExecutor(1) as thread:
+            running = thread.submit(collect)
             try:
                 while not wait([running], _LOOK).done:
-                    self._progress(*_tasks_of(context.statusTracker()), note)
+                    self._progress(*_tasks_of(context.statusTracker(), group), note)
                 found = running.result()
             except BaseException as error:
-                context.cancelAllJobs()
+                context.cancelJobGroup(group)
                 if type(error).__module__.startswith(("pyspark", "py4j")):
                     raise EngineError(f"Spark gave up {note}: {in_one_line(str(error))}") from error
                 raise
         return {row.id: json.loads(row.result) for row in sorted(found)}
+
+    @contextmanager
+    def _few_blobs_at_once(self) -> Iterator[None]:
+        """Limit what passes between Spark and a task together; the session of a caller is left as it was."""
+        conf = self._session.conf
+        before = conf.get(_BATCH)
+        conf.set(_BATCH, str(_BLOBS_AT_ONCE))
+        try:
+            yield
+        finally:
+            conf.set(_BATCH, before)
 
     def _tasks(self, count: int) -> Any:
         """Return the numbers of items, a few of them in each task."""
@@ -148,9 +168,9 @@ class Exchange:
         return sent.repartition(self._partitions, "bucket").sortWithinPartitions("bucket")
 
 
-def _tasks_of(tracker: Any) -> tuple[int, int]:
-    """Return the number of tasks done, and of all tasks, of what is running."""
-    jobs = filter(None, map(tracker.getJobInfo, tracker.getActiveJobsIds()))
+def _tasks_of(tracker: Any, group: str) -> tuple[int, int]:
+    """Return the number of tasks done, and of all tasks, of a group of jobs."""
+    jobs = filter(None, map(tracker.getJobInfo, tracker.getJobIdsForGroup(group)))
     stages = list(filter(None, (tracker.getStageInfo(stage) for job in jobs for stage in job.stageIds)))
     return sum(stage.numCompletedTasks for stage in stages), sum(stage.numTasks for stage in stages)
 
@@ -163,8 +183,8 @@ def in_one_line(text: str) -> str:
     on = f", on {where[1]}" if where else ""
     if not named:
         return next(iter(text.strip().splitlines()), "no reason given") + on
-    _, kind, reason = (ours or named)[-1]
-    return (reason if kind in ("EngineError", "SparkException") else f"{kind}: {reason}") + on
+    where_from, kind, reason = (ours or named)[-1]
+    return (reason if kind == "SparkException" or where_from.startswith("esdedup.") else f"{kind}: {reason}") + on
 
 
 def _packed(sent: Sent) -> pa.RecordBatch:

@@ -15,8 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from esdedup.engines.spark.exchange import BLOBS_AT_ONCE
-from esdedup.errors import EngineError
+from esdedup.errors import EngineError, UsageError
 
 ANYWHERE = "spark"
 """The session that is running, or the master of Spark's own configuration, or else all cores of this machine."""
@@ -24,7 +23,6 @@ ANYWHERE = "spark"
 _INSTALL = "pip install 'esdedup[spark]'"
 _PATIENCE = 10.0  # seconds
 _JAVA = 17
-_BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
 
 
 _given: list[Any] = []
@@ -32,7 +30,12 @@ _given: list[Any] = []
 
 
 def use(session: Any) -> str:
-    """Use a session that the caller has. Return the place that stands for it."""
+    """Use a session that the caller has. Return the place that stands for it.
+
+    Raise `UsageError` for one of Spark Connect, which runs no functions beside its own.
+    """
+    if ".connect." in type(session).__module__:
+        raise UsageError("engine is a session of Spark Connect; pass one that runs in this process")
     _given[:] = [session]
     return ANYWHERE
 
@@ -56,8 +59,17 @@ def session_at(master: str) -> Any:
             f"a Spark session runs in this process already, at {running.sparkContext.master}; use engine="
             f"{ANYWHERE!r} for it, or stop it before"
         )
-    running.conf.set(_BATCH, str(BLOBS_AT_ONCE))
     return running
+
+
+def tasks_together(session: Any) -> int:
+    """Return how many tasks share the memory of a process: the cores of an executor, which are all those of a machine
+    without a cluster.
+    """
+    context = session.sparkContext
+    if context.master.startswith("local"):
+        return int(context.defaultParallelism)
+    return int(context.getConf().get("spark.executor.cores", "1"))
 
 
 def _started(place: str) -> Any:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,10 +14,11 @@ from esdedup.columns.hashing import Hashes
 from esdedup.engines.spark.buckets import in_order, ranges
 from esdedup.engines.spark.exchange import Arrived, Sent
 from esdedup.engines.spark.work_folder import WorkFolder, read_rows, write_rows
+from esdedup.matching.engine import FetchTexts
 
-SIGNED, TEXTS, STALE, BODIES = "signed", "texts", "stale", "bodies"
+SIGNED, TEXTS, STALE, WANTED, BODIES = "signed", "texts", "stale", "wanted", "bodies"
 """Kinds of files: signatures as the store hands them over; distinct texts by the range of their hash; the hashes of
-stale texts; texts (hash, text) by the range of their hash."""
+stale texts, and of those that are compared; and these (hash, text), by the range of their hash."""
 
 REQUESTS, POSTED, RUNS, ASKED, ATTACHED = range(5)
 """Kinds of what is sent: requests for a text (hash, home, token), postings (token, hash), runs of hot groups, pairs
@@ -52,6 +54,27 @@ def run_starts(values: Hashes | Numbers) -> Numbers:
     new = np.ones(len(values), np.bool_)
     new[1:] = values[1:] != values[:-1]
     return np.flatnonzero(new)
+
+
+def keep_signed(given: tuple[str, Callable[[], pa.Table]]) -> dict[str, Any]:
+    """Write a slice of signatures to a file. Return its path, and how much there is in it."""
+    path, read = given
+    rows = read()
+    write_rows(path, rows)
+    length, tokens = int(rows["length"].to_numpy().sum()), len(rows["tokens"].combine_chunks().flatten())
+    return {"file": path, "rows": len(rows), "length": length, "tokens": tokens}
+
+
+def keep_bodies(places: Places, fetch: FetchTexts, path: str) -> int:
+    """Write the texts whose hashes a file has to files, by the range of their hash. Return their number."""
+    batches = list(fetch(read_rows(path)))
+    hashes = np.concatenate([np.empty(0, np.uint64), *(batch["hash"].to_numpy() for batch in batches)])
+    text = pa.chunked_array([batch["text"].cast(pa.large_string()) for batch in batches], pa.large_string())
+    order = np.argsort(hashes)
+    rows = pa.table({"hash": hashes[order], "text": text.take(pa.array(order))})
+    for bucket, held in in_order(ranges(rows["hash"].to_numpy(), places.text_bits), rows):
+        write_rows(places.work.file(BODIES, bucket), held)
+    return len(rows)
 
 
 def emit_texts(places: Places, path: str) -> Iterator[Sent]:

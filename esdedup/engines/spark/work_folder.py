@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from esdedup.errors import EngineError
 from esdedup.files import whole_file
 
 
@@ -49,5 +50,8 @@ def write_rows(path: str, rows: pa.Table) -> None:
 
 def read_rows(path: str) -> pa.Table:
     """Return the rows of a file. They stay on disk until they are used."""
-    with pa.memory_map(path) as source:
-        return pa.ipc.open_file(source).read_all().combine_chunks()
+    try:
+        with pa.memory_map(path) as source:
+            return pa.ipc.open_file(source).read_all().combine_chunks()
+    except FileNotFoundError as error:
+        raise EngineError(f"a worker does not see {path}: it must be on storage that all workers share") from error

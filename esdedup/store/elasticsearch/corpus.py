@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from esdedup.columns.arrays import Numbers, table_of_rows
 from esdedup.columns.database import Database
 from esdedup.errors import StoreError, StoreLockedError
 from esdedup.formats.reading_options import Part
-from esdedup.matching.engine import SIGNATURES
+from esdedup.matching.engine import SIGNATURES, Elsewhere
 from esdedup.store.corpus import ALL, DUMPS, PAGES, Corpus, SentenceQuery, Signatures
 from esdedup.store.elasticsearch.changes import Changes
 from esdedup.store.elasticsearch.generations import OpenGeneration
@@ -24,6 +25,7 @@ from esdedup.store.elasticsearch.loading import Loader
 from esdedup.store.elasticsearch.mending import Mender
 from esdedup.store.elasticsearch.ranking import rank_by_queries
 from esdedup.store.elasticsearch.reading import Fields, hashes, integers, signed
+from esdedup.store.elasticsearch.remote_reading import TEXT, read_slice, read_texts, texts_of
 from esdedup.store.elasticsearch.rows import (
     POSITION_BITS,
     POSITION_MASK,
@@ -41,8 +43,7 @@ log = logging.getLogger("esdedup")
 
 _SHOWN: pa.Schema = pa.schema([("group_id", pa.int64()), ("id", pa.string()), ("title", pa.string())])
 _CHANGED: pa.Schema = pa.schema([("hash", pa.uint64()), ("existed", pa.bool_())])
-_TEXT: pa.Schema = pa.schema([("hash", pa.uint64()), ("text", pa.large_string())])
-_FIRST_TEXT: pa.Schema = _TEXT.append(pa.field("number", pa.int64()))
+_FIRST_TEXT: pa.Schema = TEXT.append(pa.field("number", pa.int64()))
 _HASH = Fields(columns=("hash",))
 _MOST_SOURCES = 65_535
 _MOST_LANGUAGES = 10_000
@@ -169,16 +170,26 @@ class ServerCorpus(Corpus):
             )
 
     def texts(self, hashes: pa.Table, *, first: bool = False) -> Iterator[pa.RecordBatch]:
-        schema, order = _FIRST_TEXT if first else _TEXT, ["number"] if first else ["_doc"]
-        values, index = signed(hashes["hash"].to_numpy()), self._open.names["sentences"]
-        fields = Fields(columns=("number",) if first else (), source=True)
-        for hits in self._open.reader.first_of_each(index, "hash", values, fields, sort=order):
-            rows = table_of_hits(hits, schema, {})
-            if first:
-                numbers = rows["number"].to_numpy()
-                rows = rows.append_column("document", pa.array(numbers >> POSITION_BITS))
-                rows = rows.append_column("position", pa.array(numbers & POSITION_MASK)).drop_columns("number")
+        reader, index = self._open.reader, self._open.names["sentences"]
+        if not first:
+            yield from texts_of(reader, index, hashes)
+            return
+        values, fields = signed(hashes["hash"].to_numpy()), Fields(columns=("number",), source=True)
+        for hits in reader.first_of_each(index, "hash", values, fields, sort=["number"]):
+            rows = table_of_hits(hits, _FIRST_TEXT, {})
+            numbers = rows["number"].to_numpy()
+            rows = rows.append_column("document", pa.array(numbers >> POSITION_BITS))
+            rows = rows.append_column("position", pa.array(numbers & POSITION_MASK)).drop_columns("number")
             yield from rows.to_batches()
+
+    def elsewhere(self, across: str) -> Elsewhere:
+        index, address = self._open.names["sentences"], self._open.connection.address
+        if self._mender.unsigned():  # somebody has changed the store since it was opened
+            self.mend()
+        groups = source_groups(self._ledger.sources())
+        read = partial(read_slice, address, index, self.signing.tokens, groups, across)
+        slices = [partial(read, one) for one in self._open.reader.slices(index)]
+        return Elsewhere(slices, partial(read_texts, address, index))
 
     def rank(self, scratch: Database, top: int) -> None:
         rank_by_queries(self._open.connection, self._open.indices, self._open.generation, scratch, top)

@@ -23,6 +23,7 @@ from esdedup.engines.spark.exchange import Exchange
 from esdedup.errors import EngineError, UsageError
 from esdedup.matching.protocol import Scanning
 from esdedup.matching.signing import Signing
+from esdedup.store.elasticsearch.corpus import ServerCorpus
 from tests.support.collisions import collide
 from tests.support.corpus import corpus, template
 from tests.support.spark import Cluster, kill
@@ -195,6 +196,21 @@ def test_dedupe_against_and_contained(running: Any, spark_cluster: Cluster, tmp_
     assert made[spark_cluster.address] == made["local"]
     reasons = {json.loads(line)["reason"] for line in made["local"]["drops.jsonl"].splitlines()}
     assert reasons >= {"near", "in_reference", "contained"}
+
+
+@pytest.mark.parametrize("scan", [{}, {"candidates": "exact", "across": "documents"}], ids=["tokens", "exact"])
+def test_a_store_on_a_server_is_read_by_the_workers(
+    running: Any, spark_cluster: Cluster, elastic_url: str, elastic_prefix: str, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch, scan: dict[str, Any],
+) -> None:  # fmt: skip
+    source, store = rows(tmp_path / "b.tsv", corpus(8, 600)), f"{elastic_url}/{elastic_prefix}"
+    esdedup.run(source, out=tmp_path / "local", **RECORDS, **scan)
+    esdedup.index(source, store=store, **RECORDS)
+    for name in ("signatures", "texts"):
+        monkeypatch.setattr(ServerCorpus, name, None)  # the driver reads none of them
+    monkeypatch.setattr("esdedup.jobs.scanning.far_members", lambda *_: {})
+    esdedup.scan(store=store, out=tmp_path / "out", engine=spark_cluster.address, **scan)
+    assert written(tmp_path / "out") == written(tmp_path / "local")
 
 
 def test_full_disk(running: Any, spark_cluster: Cluster, tmp_path: Path, source: Path, expected: Path) -> None:
