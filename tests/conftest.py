@@ -27,7 +27,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "server: about stores on a server; set by itself")
 
 
-LONGEST = ("test_real_data.py", "test_history.py", "test_killed.py", "test_server_nodes_lost.py")
+LONGEST = ("test_spark.py", "test_real_data.py", "test_history.py", "test_killed.py", "test_server_nodes_lost.py")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -31,12 +31,14 @@ class Cluster:
     workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
     started: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
-    def add_worker(self, limit: int | None = None) -> None:
-        """Start a worker with one core. With `limit`, it cannot write files of more bytes: its disk is full."""
+    def add_worker(self, cores: int = 2, limit: int | None = None) -> None:
+        """Start a worker. Of two cores, a session gets one. With `limit`, it cannot write files of more bytes: its disk
+        is full.
+        """
         number = len(self.workers)
         work = self.folder / f"worker-{number}"
         environment = {"SPARK_LOCAL_DIRS": str(work / "local"), "SPARK_WORKER_DIR": str(work)}
-        given = ["--host", HOST, "--cores", "1", "--memory", "1g", "--webui-port", "0", self.address]
+        given = ["--host", HOST, "--cores", str(cores), "--memory", "2g", "--webui-port", "0", self.address]
         self.workers.append(self._start("worker.Worker", given, environment, limit))
 
     def wait_for_workers(self) -> None:
@@ -144,7 +146,8 @@ def spark_cluster(has_spark: None, tmp_path_factory: pytest.TempPathFactory) -> 
     conf.mkdir()
     options = {
         "spark.driver.host": HOST, "spark.driver.bindAddress": HOST, "spark.executor.memory": "512m",
-        "spark.driver.memory": "512m", "spark.ui.enabled": "false", "spark.local.dir": str(folder / "driver"),
+        "spark.driver.memory": "512m", "spark.cores.max": "2",
+        "spark.ui.enabled": "false", "spark.local.dir": str(folder / "driver"),
         "spark.executor.extraJavaOptions": SHORT_LIVED, "spark.driver.extraJavaOptions": SHORT_LIVED,
     }  # fmt: skip
     (conf / "spark-defaults.conf").write_text("".join(f"{name} {value}\n" for name, value in options.items()))

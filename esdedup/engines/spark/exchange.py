@@ -8,7 +8,10 @@ worker. The order in which the tables of a bucket arrive means nothing.
 from __future__ import annotations
 
 import json
+import logging
+import math
 import re
+import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -20,9 +23,12 @@ import pyarrow as pa
 from esdedup.errors import EngineError
 from esdedup.matching.engine import Progress, no_progress
 
+log = logging.getLogger("esdedup")
+
 _BLOBS = "bucket int, kind int, blob binary"
 _RESULTS = "id long, result string"
 _NAMED = re.compile(r"^(?:Caused by: )?((?:[A-Za-z_]\w*\.)*)([A-Z]\w*(?:Error|Exception)): (.+)$", re.MULTILINE)
+_IDLE = 20.0  # seconds without a task after which it is said
 _TASKS_A_PARTITION = 4
 _LOOK = 0.5  # seconds between two looks at the progress
 _BLOB_BYTES = 2**22
@@ -137,10 +143,15 @@ class Exchange:
             return rows.collect()
 
         with self._few_blobs_at_once(), ThreadPoolExecutor(1) as thread:
-            running = thread.submit(collect)
+            running, begun, idle = thread.submit(collect), time.monotonic(), True
             try:
                 while not wait([running], _LOOK).done:
-                    self._progress(*_tasks_of(context.statusTracker(), group), note)
+                    done, all_, active = _tasks_of(context.statusTracker(), group)
+                    self._progress(done, all_, note)
+                    idle = idle and not (done or active)
+                    if idle and time.monotonic() > begun + _IDLE:
+                        log.warning("no worker of %s has taken a task yet; is the cluster busy?", context.master)
+                        begun, idle = math.inf, False
                 found = running.result()
             except BaseException as error:
                 context.cancelJobGroup(group)
@@ -168,11 +179,13 @@ class Exchange:
         return sent.repartition(self._partitions, "bucket").sortWithinPartitions("bucket")
 
 
-def _tasks_of(tracker: Any, group: str) -> tuple[int, int]:
-    """Return the number of tasks done, and of all tasks, of a group of jobs."""
+def _tasks_of(tracker: Any, group: str) -> tuple[int, int, int]:
+    """Return the number of tasks done, of all tasks, and of those that run, of a group of jobs."""
     jobs = filter(None, map(tracker.getJobInfo, tracker.getJobIdsForGroup(group)))
     stages = list(filter(None, (tracker.getStageInfo(stage) for job in jobs for stage in job.stageIds)))
-    return sum(stage.numCompletedTasks for stage in stages), sum(stage.numTasks for stage in stages)
+    names = ("numCompletedTasks", "numTasks", "numActiveTasks")
+    done, all_, active = (sum(getattr(stage, name) for stage in stages) for name in names)
+    return done, all_, active
 
 
 def in_one_line(text: str) -> str:

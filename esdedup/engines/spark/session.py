@@ -55,6 +55,7 @@ def session_at(master: str) -> Any:
     if running is None:
         running = _started(master)
     elif master not in (ANYWHERE, running.sparkContext.master):
+        _check_answers(master)
         raise EngineError(
             f"a Spark session runs in this process already, at {running.sparkContext.master}; use engine="
             f"{ANYWHERE!r} for it, or stop it before"
