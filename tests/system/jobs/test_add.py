@@ -133,7 +133,7 @@ def test_a_large_scan_goes_on_where_it_was_killed(
     source = table(tmp_path / "a.tsv", records(58, 1500))
     run(source, out=tmp_path / "whole", **RECORDS)
     monkeypatch.setattr("esdedup.jobs.scratch.KEPT_FROM", 0)
-    monkeypatch.setattr("esdedup.jobs.scanning._BLOCK_SHARE", 4000)  # a few ranges
+    monkeypatch.setattr("esdedup.engines._SHARE", 4000)  # a few ranges
     compare, calls = GroupScan._compare_range, 0
 
     def killed(*arguments: Any) -> Any:

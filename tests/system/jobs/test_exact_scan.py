@@ -72,7 +72,7 @@ def test_a_large_scan_goes_on_where_it_was_killed(
     options = {**RECORDS, "exact": True, "jaccard": 0.6}
     run(source, out=tmp_path / "whole", **options)
     monkeypatch.setattr("esdedup.jobs.scratch.KEPT_FROM", 0)
-    monkeypatch.setattr("esdedup.jobs.scanning._BLOCK_SHARE", 4000)  # a few slices
+    monkeypatch.setattr("esdedup.engines._SHARE", 4000)  # a few slices
     work, calls = getattr(LocalEngine, stage), 0
 
     def killed(*arguments: Any) -> Any:
