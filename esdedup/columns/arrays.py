@@ -20,6 +20,21 @@ Flags = npt.NDArray[np.bool_]
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
+def run_starts(*columns: npt.NDArray[Any]) -> Numbers:
+    """Return where runs of equal rows begin, in columns of one length."""
+    new = np.zeros(len(columns[0]), np.bool_)
+    new[:1] = True
+    for column in columns:
+        new[1:] |= column[1:] != column[:-1]
+    return np.flatnonzero(new)
+
+
+def first_of_each(rows: pa.Table) -> pa.Table:
+    """Return the first row of each value in the column `hash`, by hash."""
+    _, first = np.unique(rows["hash"].to_numpy(), return_index=True)
+    return rows.take(pa.array(first)).combine_chunks()
+
+
 def replace_surrogates(text: str) -> str:
     """Replace each lone surrogate with U+FFFD, because UTF-8 cannot encode it."""
     return _SURROGATE.sub("\ufffd", text)

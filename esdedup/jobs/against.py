@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from esdedup.columns.arrays import first_of_each
 from esdedup.columns.database import Database, private_database
 from esdedup.columns.hashing import Hashes
 from esdedup.engines import make_engine
@@ -172,15 +173,10 @@ def _distinct(store: Store) -> Iterator[pa.Table]:
             held.append(pa.Table.from_batches([batch], SIGNATURES))
             rows += batch.num_rows
             if rows >= _NEW_AT_ONCE:
-                yield _first_of_each(pa.concat_tables(held))
+                yield first_of_each(pa.concat_tables(held))
                 held, rows = [], 0
     if rows:
-        yield _first_of_each(pa.concat_tables(held))
-
-
-def _first_of_each(signed: pa.Table) -> pa.Table:
-    _, first = np.unique(signed["hash"].to_numpy(), return_index=True)
-    return signed.take(pa.array(first)).combine_chunks()
+        yield first_of_each(pa.concat_tables(held))
 
 
 def _matches(signed: pa.Table, store: Store, reference: Store, settings: Settings, *, quiet: bool) -> pa.Table:

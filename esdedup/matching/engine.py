@@ -91,6 +91,11 @@ class MatchContext:
         """Return the signer that shingles texts."""
         return TextSigner(self.signing, min(LEAST, self.rule.least or LEAST))
 
+    @property
+    def reads_texts(self) -> bool:
+        """Whether the texts themselves are needed to compare them, not only their tokens."""
+        return self.rule.verifier.compares or len(self.signer.kinds) > 1
+
     def with_hot(self, hot: Sequence[tuple[int, int]]) -> MatchContext:
         """Return this context with known hot tokens."""
         return replace(self, hot=np.array([token for token, _ in hot], np.int64))

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from esdedup.columns.arrays import Flags, Numbers
+from esdedup.columns.arrays import Flags, Numbers, run_starts
 from esdedup.columns.kernels import compiled
 from esdedup.matching.signers.minhash_kernels import COLUMN_BITS, Tokens
 
@@ -87,17 +87,12 @@ class Runs(NamedTuple):
     places: Numbers  # (members,): place of each in the order 1 of its group; or (0,) without hot groups
 
 
-def whole_runs(groups: Groups) -> Runs:
-    """Return groups that are not hot as runs."""
-    in_order: npt.NDArray[np.int8] = np.zeros(len(groups), np.int8)
-    return Runs(groups.starts, groups.members, groups.columns, in_order, groups.sizes(), np.empty(0, np.int64))
-
-
 def runs_of_groups(groups: Groups, tokens: Tokens, hot: Flags) -> Runs:
     """Return groups as runs, each hot one as one run in each of the two orders. `hot` (n, tokens) marks tokens."""
     is_hot = hot[groups.members[groups.starts[:-1]], groups.columns]
+    whole: npt.NDArray[np.int8] = np.zeros(len(groups), np.int8)
     if not is_hot.any():
-        return whole_runs(groups)
+        return Runs(groups.starts, groups.members, groups.columns, whole, groups.sizes(), np.empty(0, np.int64))
     starts, members, places = [groups.starts], [groups.members], [np.zeros(len(groups.members), np.int64)]
     for group in np.flatnonzero(is_hot):
         held = groups.members[groups.starts[group] : groups.starts[group + 1]]
@@ -107,7 +102,7 @@ def runs_of_groups(groups: Groups, tokens: Tokens, hot: Flags) -> Runs:
             members.append(held[order])
             places.append(order)
     columns = np.concatenate([groups.columns, np.repeat(groups.columns[is_hot], 2)])
-    in_order = np.concatenate([np.zeros(len(groups), np.int8), np.tile(np.array([1, 2], np.int8), int(is_hot.sum()))])
+    in_order = np.concatenate([whole, np.tile(np.array([1, 2], np.int8), int(is_hot.sum()))])
     bounds = np.concatenate(starts)
     leading = np.diff(bounds)
     leading[: len(groups)][is_hot] = 0  # they are compared as runs
@@ -119,12 +114,15 @@ def runs_of_postings(postings: pa.Table, members: Numbers) -> Runs:
     token, order, run, place, leads = (
         postings[name].to_numpy() for name in ("token", "order", "run", "place", "leads")
     )
-    new = np.ones(len(token), np.bool_)
-    new[1:] = (token[1:] != token[:-1]) | (order[1:] != order[:-1]) | (run[1:] != run[:-1])
-    starts = np.flatnonzero(new)
+    starts = run_starts(token, order, run)
     bounds = np.append(starts, len(token))
     leading = np.diff(np.concatenate(([0], np.cumsum(leads)))[bounds])
-    return Runs(bounds, members, token[starts] & ((1 << COLUMN_BITS) - 1), order[starts], leading, place)
+    return Runs(bounds, members, columns_of(token[starts]), order[starts], leading, place)
+
+
+def columns_of(tokens: Tokens) -> Numbers:
+    """Return the column of each token, which its low bits say."""
+    return tokens & ((1 << COLUMN_BITS) - 1)
 
 
 def other_tokens(tokens: Tokens, column: int) -> Tokens:
@@ -183,7 +181,7 @@ def in_columns(tokens: Numbers, lengths: Numbers, columns: int) -> Tokens:
     each row has. Return an array of shape (rows, columns).
     """
     found = np.full((len(lengths), columns), NO_TOKEN, np.int64)
-    found[np.repeat(np.arange(len(lengths)), lengths), tokens & ((1 << COLUMN_BITS) - 1)] = tokens
+    found[np.repeat(np.arange(len(lengths)), lengths), columns_of(tokens)] = tokens
     return found
 
 
@@ -191,4 +189,4 @@ def groups_of(tokens: Numbers, places: Numbers) -> Groups:
     """Return groups of postings that are sorted by token."""
     ends = np.flatnonzero(np.diff(tokens, append=tokens[-1] + 1)) + 1
     starts = np.concatenate(([0], ends)).astype(np.int64)
-    return Groups(starts, places, tokens[starts[:-1]] & ((1 << COLUMN_BITS) - 1))
+    return Groups(starts, places, columns_of(tokens[starts[:-1]]))

@@ -227,14 +227,17 @@ class GroupScan:
             FROM postings p JOIN texts t USING (number) WHERE p.fresh ORDER BY p.range, p.number
             """
         )
-        compares = self._context.rule.verifier.compares or len(self._context.signer.kinds) > 1
         for first, end in self._blocks():
             rows = db.table(
                 "SELECT p.range, p.number, p.group_id, p.stale, p.hash, s.tokens "
                 f"FROM (SELECT * FROM placed WHERE range >= {first} AND range < {end}) p "
                 "JOIN signatures s ON s.rowid = p.first ORDER BY p.range, p.number"
             )
-            text = self._engine.texts_of(rows["hash"].to_numpy()) if compares else pa.array([""] * len(rows))
+            text = (
+                self._engine.texts_of(rows["hash"].to_numpy())
+                if self._context.reads_texts
+                else pa.array([""] * len(rows))
+            )
             db.insert("active", rows.drop_columns("hash").add_column(4, "text", text))
             db.execute("CHECKPOINT")  # long texts do not stay in memory until a whole row group is there
         db.execute("DROP TABLE placed")

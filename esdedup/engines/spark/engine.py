@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -71,6 +71,7 @@ from esdedup.engines.spark.work_folder import WorkFolder, read_rows, write_rows
 from esdedup.matching.engine import (
     Collisions,
     ComparePairs,
+    Elsewhere,
     Engine,
     GroupComparison,
     MatchContext,
@@ -122,7 +123,7 @@ class SparkEngine(Engine):
         stale = self.sentences.stale
         if stale is not None:
             write_rows(self._work.file(STALE, 0), pa.table({"hash": np.unique(stale["hash"].to_numpy())}))
-        elsewhere = self.sentences.elsewhere()
+        elsewhere = self._elsewhere
         if elsewhere is None:
             counts = [
                 keep_signed((self._work.file(SIGNED, number), lambda part=part: part))  # type: ignore[misc]
@@ -136,7 +137,11 @@ class SparkEngine(Engine):
         # a scan that is continued cuts its rows as it was begun, whatever cluster there is now
         return {"files": [each["file"] for each in counts], **sums, "cores": self._cores, "task": task}
 
-    @property
+    @cached_property
+    def _elsewhere(self) -> Elsewhere | None:
+        return self.sentences.elsewhere()
+
+    @cached_property
     def _signed(self) -> dict[str, Any]:
         signed: dict[str, Any] = self._work.stage("signed", self._write_signatures)
         return signed
@@ -184,11 +189,10 @@ class SparkEngine(Engine):
 
     def compare_groups(self, functions: GroupComparison, context: MatchContext) -> int:
         """At the homes of the groups."""
-        with_texts = context.rule.verifier.compares or len(context.signer.kinds) > 1
-        plan = self._plan(with_texts=with_texts)
+        plan = self._plan(with_texts=context.reads_texts)
         runs = self._work.stage("runs", lambda: self._cut_hot(plan, context)) if len(context.hot) else []
         groups = [self._work.file(GROUPS, bucket) for bucket in self._work.stage("groups", dict)]
-        if with_texts:
+        if context.reads_texts:
             self._work.stage("bodies", lambda: self._bring([*groups, *runs]))
         found = self._work.stage("compared", lambda: self._compare(functions, context, plan, groups, runs))
         self._take_in([self._work.file(PAIRS, home) for home in found])
@@ -220,7 +224,7 @@ class SparkEngine(Engine):
             wanted.append(self._work.file(WANTED, len(wanted)))
             rows = db.table("SELECT hash FROM active WHERE hash >= ? AND hash <= ? ORDER BY hash", part)
             write_rows(wanted[-1], rows)
-        elsewhere = self.sentences.elsewhere()
+        elsewhere = self._elsewhere
         if elsewhere is None:
             for path in wanted:
                 keep_bodies(self._places(), self.sentences.texts, path)

@@ -14,12 +14,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from esdedup.columns.arrays import Numbers
+from esdedup.columns.arrays import Numbers, first_of_each, run_starts
 from esdedup.columns.cuts import Cutter
 from esdedup.columns.hashing import Hashes
 from esdedup.engines.spark.buckets import by_bucket, in_order, ranges, spread
 from esdedup.engines.spark.exchange import Arrived, Sent
-from esdedup.engines.spark.text_stages import ATTACHED, POSTED, REQUESTS, RUNS, Places, run_starts
+from esdedup.engines.spark.text_stages import ATTACHED, POSTED, REQUESTS, RUNS, Places, by_hash
 from esdedup.engines.spark.work_folder import read_rows, write_rows
 from esdedup.matching.engine import CompareGroups, MatchContext
 from esdedup.matching.groups import in_columns, runs, token_lists
@@ -46,8 +46,8 @@ class GroupPlan:
 def emit_postings(plan: GroupPlan, path: str) -> Iterator[Sent]:
     """Send the tokens of a slice of signatures to their buckets, those of identical texts once."""
     rows = read_rows(path)
-    _, first = np.unique(rows["hash"].to_numpy(), return_index=True)
-    hashes, lists = rows["hash"].to_numpy()[first], rows["tokens"].combine_chunks().take(pa.array(first))
+    rows = first_of_each(rows.select(["hash", "tokens"]))
+    hashes, lists = rows["hash"].to_numpy(), rows["tokens"].combine_chunks()
     tokens, of = lists.flatten(), np.repeat(hashes, lists.value_lengths().to_numpy())
     if tokens.null_count:
         of, tokens = of[tokens.is_valid().to_numpy(zero_copy_only=False)], tokens.drop_null()
@@ -88,10 +88,9 @@ def _groups(tokens: Numbers, keys: Hashes) -> tuple[Numbers, Hashes]:
     token, key = tokens[members], keys[members]
     order = np.lexsort((key, token))
     token, key = token[order], key[order]
-    new = np.ones(len(token), np.bool_)
-    new[1:] = (token[1:] != token[:-1]) | (key[1:] != key[:-1])
-    if not new.all():
-        token, key = token[new], key[new]
+    kept = run_starts(token, key)
+    if len(kept) < len(token):
+        token, key = token[kept], key[kept]
         _, members = runs(token, np.arange(len(token)))
         token, key = token[members], key[members]
     return token, key
@@ -123,9 +122,9 @@ def compare_home(
     lists = texts["tokens"].combine_chunks()
     lengths = lists.value_lengths().to_numpy()
     matrix = in_columns(lists.flatten().to_numpy(), lengths, context.signing.tokens)
-    numbers = pa.array(np.arange(len(texts), dtype=np.int32))
+    numbers = np.arange(len(texts), dtype=np.int64)
     texts = texts.drop_columns(["hash", "tokens"]).append_column("tokens", token_lists(matrix))
-    texts = texts.add_column(0, "number", numbers)
+    texts = texts.add_column(0, "number", pa.array(numbers, pa.int32()))
     postings = _postings(arrived, hashes)
     found, candidates = [], 0
     for part in _ranges(plan, postings, texts):
@@ -133,10 +132,7 @@ def compare_home(
         pairs, met = compare(context, part, texts.take(pa.array(held)))
         candidates += met
         found.append(pairs)
-    pairs = pa.concat_tables(found)
-    for name in ("a", "b"):
-        column = pairs.schema.get_field_index(name)
-        pairs = pairs.set_column(column, name, pa.array(hashes[pairs[name].to_numpy()]))
+    pairs = by_hash(pa.concat_tables(found), hashes, numbers)
     write_rows(plan.places.work.file(PAIRS, home), pairs)
     return {"pairs": len(pairs), "candidates": candidates}
 
@@ -152,11 +148,9 @@ def _postings(arrived: Arrived, hashes: Hashes) -> pa.Table:
         return rows
     cut = arrived[RUNS].sort_by([(name, "ascending") for name in ("token", "order", "run", "at")])
     cut = cut.append_column("number", pa.array(np.searchsorted(hashes, cut["hash"].to_numpy()), pa.int32()))
-    none = pa.array(np.zeros(len(rows), np.int64))
-    columns = {"order": none.cast(pa.int8()), "run": none, "place": none, "leads": none.cast(pa.bool_())}
-    columns["leads"] = pc.invert(columns["leads"])
-    for name, column in columns.items():
-        rows = rows.append_column(name, column)
+    none = np.zeros(len(rows), np.int64)
+    for name, column in {"order": none.astype(np.int8), "run": none, "place": none, "leads": none == 0}.items():
+        rows = rows.append_column(name, pa.array(column))
     return pa.concat_tables([rows, cut.select(rows.column_names)])
 
 
@@ -167,10 +161,8 @@ def _ranges(plan: GroupPlan, postings: pa.Table, texts: pa.Table) -> Iterator[pa
         yield postings
         return
     keys = [postings[name].to_numpy() for name in ("token", "order", "run") if name in postings.column_names]
-    new = np.zeros(len(postings), np.bool_)
-    for key in keys:
-        new[1:] |= key[1:] != key[:-1]
-    group: Numbers = np.cumsum(new, dtype=np.int64)
+    starts = run_starts(*keys)
+    group = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(postings))))
     members = postings["number"].to_numpy().astype(np.int64)
     first = np.full(group[-1] + 1, len(texts))
     np.minimum.at(first, group, members)

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from esdedup.columns.arrays import Numbers
+from esdedup.columns.arrays import Numbers, first_of_each
 from esdedup.engines.spark.buckets import in_order, ranges, spread
 from esdedup.engines.spark.exchange import Arrived, Sent
 from esdedup.engines.spark.group_stages import GroupPlan
 from esdedup.engines.spark.work_folder import read_rows, write_rows
-from esdedup.matching.groups import among, other_tokens, token_lists, token_matrix
+from esdedup.matching.groups import among, columns_of, other_tokens, token_lists, token_matrix
 from esdedup.matching.lsh.collide import HOT_WINDOW
 from esdedup.matching.signers.minhash_kernels import Tokens
 
@@ -54,9 +54,7 @@ def emit_members(plan: HotPlan, path: str) -> Iterator[Sent]:
 
 def keep_members(plan: HotPlan, bucket: int, arrived: Arrived) -> list[int]:
     """Write the texts with hot tokens in a bucket to a file. Return the number of texts with each hot token."""
-    rows = arrived[0].combine_chunks()
-    _, first = np.unique(rows["hash"].to_numpy(), return_index=True)
-    rows = rows.take(pa.array(first))
+    rows = first_of_each(arrived[0])
     write_rows(plan.groups.places.work.file(MEMBERS, bucket), rows)
     token, _ = _memberships(plan, token_matrix(rows["tokens"], plan.columns))
     return [int(count) for count in np.bincount(np.searchsorted(plan.tokens, token), minlength=len(plan.tokens))]
@@ -99,8 +97,9 @@ def sort_keys(
             places = _placed(plan, token, before)
             hashes = rows["hash"].to_numpy()[row]
             keys = np.empty((len(row), plan.columns + 1), ">u8")
-            for column in np.unique(token & 63).tolist():
-                here = np.flatnonzero((token & 63) == column)
+            columns = columns_of(token)
+            for column in np.unique(columns).tolist():
+                here = np.flatnonzero(columns == column)
                 keys[here, 1:-1] = (other_tokens(matrix[row[here]], column) + 1).astype(np.uint64)
             keys[:, 0], keys[:, -1] = token.astype(np.uint64), hashes
             width = keys.shape[1] * 8

@@ -12,12 +12,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from esdedup.columns.arrays import Numbers
+from esdedup.columns.arrays import Numbers, first_of_each, run_starts
 from esdedup.engines.spark.buckets import by_bucket, in_order, ranges, spread
 from esdedup.engines.spark.exchange import Arrived, Sent
 from esdedup.engines.spark.group_stages import PAIRS
-from esdedup.engines.spark.text_stages import ASKED, ATTACHED, BODIES, POSTED, REQUESTS, TEXTS, Places
-from esdedup.engines.spark.work_folder import read_rows, write_rows
+from esdedup.engines.spark.text_stages import ASKED, ATTACHED, BODIES, POSTED, REQUESTS, TEXTS, Places, by_hash
+from esdedup.engines.spark.work_folder import read_rows, whole_part, write_rows
 from esdedup.matching.engine import ComparePairs, MatchContext, Meet, Post, Survey
 from esdedup.matching.signers.text_signer import SET_BYTES
 
@@ -54,8 +54,8 @@ class ListPlan:
 
 def saved(path: str, state: Any) -> str:
     """Write a state to a file, for tasks. Return its path."""
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    Path(path).write_bytes(pickle.dumps(state))
+    with whole_part(path) as part:
+        part.write_bytes(pickle.dumps(state))
     return path
 
 
@@ -105,18 +105,16 @@ def keep_met(plan: ListPlan, meet: Meet[Any], state: str, bucket: int, arrived: 
 
 def emit_tokens(plan: ListPlan, path: str) -> Iterator[Sent]:
     """Send the tokens of a slice of signatures to the buckets of the texts."""
-    rows = read_rows(path).select(["hash", "tokens"])
-    hashes, first = np.unique(rows["hash"].to_numpy(), return_index=True)
-    rows = rows.take(pa.array(first))
-    yield from (Sent(bucket, 0, part) for bucket, part in in_order(ranges(hashes, plan.places.text_bits), rows))
+    rows = first_of_each(read_rows(path).select(["hash", "tokens"]))
+    buckets = ranges(rows["hash"].to_numpy(), plan.places.text_bits)
+    yield from (Sent(bucket, 0, part) for bucket, part in in_order(buckets, rows))
 
 
 def keep_tokens(plan: ListPlan, bucket: int, arrived: Arrived) -> int:
     """Write the tokens of a bucket of texts to a file."""
-    rows = arrived[0].combine_chunks()
-    _, first = np.unique(rows["hash"].to_numpy(), return_index=True)
-    write_rows(plan.places.work.file(TOKENS, bucket), rows.take(pa.array(first)))
-    return len(first)
+    rows = first_of_each(arrived[0])
+    write_rows(plan.places.work.file(TOKENS, bucket), rows)
+    return len(rows)
 
 
 def emit_listed(plan: ListPlan, path: str) -> Iterator[Sent]:
@@ -160,10 +158,7 @@ def compare_listed_home(plan: ListPlan, compare: ComparePairs, home: int, arrive
         found.append(compare(plan.context, part, chosen))
     if not found:
         return {"pairs": 0}
-    rows, hashes = pa.concat_tables(found), texts["hash"].to_numpy()
-    for name in ("a", "b"):
-        ends = hashes[np.searchsorted(numbers, rows[name].to_numpy())]
-        rows = rows.set_column(rows.schema.get_field_index(name), name, pa.array(ends))
+    rows = by_hash(pa.concat_tables(found), texts["hash"].to_numpy(), numbers)
     write_rows(plan.places.work.file(PAIRS, home), rows)
     return {"pairs": len(rows)}
 
@@ -181,7 +176,4 @@ def _rows_of(plan: ListPlan, index: int, numbers: Numbers) -> pa.Table:
 
 def _distinct(rows: pa.Table) -> pa.Table:
     """Return rows of two integer columns, in order, each once."""
-    one, two = (column.to_numpy() for column in rows.columns)
-    new = np.ones(len(one), np.bool_)
-    new[1:] = (one[1:] != one[:-1]) | (two[1:] != two[:-1])
-    return rows.filter(pa.array(new))
+    return rows.take(pa.array(run_starts(*(column.to_numpy() for column in rows.columns))))

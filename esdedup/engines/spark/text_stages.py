@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from esdedup.columns.arrays import Flags, Numbers
+from esdedup.columns.arrays import Flags, Numbers, run_starts
 from esdedup.columns.hashing import Hashes
 from esdedup.engines.spark.buckets import in_order, ranges
 from esdedup.engines.spark.exchange import Arrived, Sent
@@ -49,11 +49,12 @@ def is_in(values: Hashes, known: Hashes) -> Flags:
     return np.asarray(known[at] == values)
 
 
-def run_starts(values: Hashes | Numbers) -> Numbers:
-    """Return where runs of equal values begin."""
-    new = np.ones(len(values), np.bool_)
-    new[1:] = values[1:] != values[:-1]
-    return np.flatnonzero(new)
+def by_hash(pairs: pa.Table, hashes: Hashes, numbers: Numbers) -> pa.Table:
+    """Return pairs of numbers as pairs of hashes: those of `numbers`, which are in order."""
+    for name in ("a", "b"):
+        column = pa.array(hashes[np.searchsorted(numbers, pairs[name].to_numpy())])
+        pairs = pairs.set_column(pairs.schema.get_field_index(name), name, column)
+    return pairs
 
 
 def keep_signed(given: tuple[str, Callable[[], pa.Table]]) -> dict[str, Any]:
@@ -127,10 +128,8 @@ def attach_texts(places: Places, bucket: int, arrived: Arrived) -> Iterator[Sent
 
 
 def _lists(which: Numbers, tokens: Numbers, texts: int) -> pa.ListArray:
-    """Return the list of tokens of each text. A negative token is none."""
+    """Return the list of tokens of each text."""
     order = np.lexsort((tokens, which))
-    new = np.ones(len(order), np.bool_)
-    new[1:] = (which[order][1:] != which[order][:-1]) | (tokens[order][1:] != tokens[order][:-1])
-    kept = order[new & (tokens[order] >= 0)]
+    kept = order[run_starts(which[order], tokens[order])]
     ends = np.concatenate(([0], np.cumsum(np.bincount(which[kept], minlength=texts))))
     return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), pa.array(tokens[kept]))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -35,17 +36,29 @@ class WorkFolder:
         return str(self.path / kind / f"{name}.arrow")
 
 
-def write_rows(path: str, rows: pa.Table) -> None:
-    """Write a file whole or not at all: a task may be killed, or run twice at the same time."""
+@contextmanager
+def whole_part(path: str) -> Iterator[Path]:
+    """Yield a path to write to, for a file that appears whole or not at all. It is another one each time: a task may be
+    killed, or run twice at the same time.
+    """
     whole = Path(path)
     whole.parent.mkdir(parents=True, exist_ok=True)
     part = whole.with_name(f".{whole.name}.{uuid.uuid4().hex}")
     try:
-        with pa.OSFile(str(part), "wb") as sink, pa.ipc.new_file(sink, rows.schema) as writer:
-            writer.write_table(rows)
+        yield part
         part.replace(whole)
     finally:
         part.unlink(missing_ok=True)
+
+
+def write_rows(path: str, rows: pa.Table) -> None:
+    """Write a table to a file."""
+    with (
+        whole_part(path) as part,
+        pa.OSFile(str(part), "wb") as sink,
+        pa.ipc.new_file(sink, rows.schema) as writer,
+    ):
+        writer.write_table(rows)
 
 
 def read_rows(path: str) -> pa.Table:
