@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -127,6 +128,13 @@ class Database:
             self.connection.execute(f"CREATE OR REPLACE {kind} {table} AS SELECT * FROM incoming")
         finally:
             self.connection.unregister("incoming")
+
+    @contextmanager
+    def beside(self) -> Iterator[Database]:
+        """Yield another connection to the same database, for another thread. It does not see temporary tables."""
+        beside = copy.copy(self)
+        with self._opened.cursor() as beside.connection:
+            yield beside
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

@@ -43,11 +43,13 @@ def scan_store(
     referenced: Hashes | None = None,
     contained: Callable[[Database, Clusters], Hashes] | None = None,
     key: str | None = None,
+    write: Callable[[], None] | None = None,
 ) -> dict[str, float]:
     """Find pairs and clusters and replace the old ones. Return the seconds of each stage.
 
     Texts that are `referenced`, because they stand in a reference collection, get no pairs. They get a cluster of their
     own, and so do texts without a cluster that `contained` finds. `key` names both, and is saved with the results.
+    `write` writes files of the results while they are published; its seconds are `export`.
     """
     seconds: dict[str, float] = {}
     clock = time.perf_counter()
@@ -80,9 +82,18 @@ def scan_store(
             "vectors_state": scanning.matcher.files_state(),
             **({} if key is None else {"apart": key}),
         }
-        store.results.replace(named_pairs(scratch), clusters, summary, CLASSIFIER if scanning.kinds else None)
-        seconds["save"] = time.perf_counter() - clock
-    return seconds
+        classifier = CLASSIFIER if scanning.kinds else None
+        written: dict[str, float] = {}
+
+        def export() -> None:
+            if write is not None:
+                begun = time.perf_counter()
+                write()
+                written["export"] = time.perf_counter() - begun
+
+        store.results.replace(named_pairs(scratch), clusters, summary, classifier, export)
+        seconds["save"] = time.perf_counter() - clock - sum(written.values())
+    return seconds | written
 
 
 def _warn_of_one_group(store: Store, scanning: Scanning) -> None:

@@ -229,11 +229,11 @@ def scan_if_needed(
     *,
     quiet: bool,
     key: str | None = None,
-    **apart: Any,
+    **more: Any,
 ) -> dict[str, float]:
     """Scan, unless the last scan was the same one and nothing has changed since. Return seconds by stage.
 
-    `key` and `apart` are the last arguments of `scan_store`.
+    `key` and `more` are the last arguments of `scan_store`.
     """
     last = store.results.last_scan()
     same = last is not None and last["current"] and last["scanning"] == scanning.described()
@@ -241,7 +241,7 @@ def scan_if_needed(
     if same and (last or {}).get("vectors_state") == scanning.matcher.files_state():
         forget_scan(store)
         return {}
-    return scan_store(store, scanning, resources, quiet=quiet, key=key, **apart)
+    return scan_store(store, scanning, resources, quiet=quiet, key=key, **more)
 
 
 def publish(store: Store, *, fresh: bool, keep: int = 0) -> None:
@@ -308,6 +308,13 @@ def require_committed(store: Store) -> None:
         )
 
 
+def write_results(store: Store, folder: Path, table: str) -> None:
+    """Write pairs and clusters to `folder`, and the picture of their sizes."""
+    export_results(store, folder, table)
+    with whole_file(folder / "cluster-sizes.png") as part:
+        part.write_bytes(draw_cluster_sizes(store.results.sizes(), "png"))
+
+
 def export(
     store: Store,
     folder: Path,
@@ -318,12 +325,13 @@ def export(
     *,
     report: bool,
 ) -> dict[str, Any]:
-    """Write every file of the contract to `folder`. Return the summary. Without `report`, delete an old one."""
-    clock = time.perf_counter()
-    export_results(store, folder, table)
-    with whole_file(folder / "cluster-sizes.png") as part:
-        part.write_bytes(draw_cluster_sizes(store.results.sizes(), "png"))
-    seconds = seconds | {"export": time.perf_counter() - clock}
+    """Write every file of the contract to `folder`, except those that the scan wrote, as `seconds` say. Return the
+    summary. Without `report`, delete an old one.
+    """
+    if "export" not in seconds:
+        clock = time.perf_counter()
+        write_results(store, folder, table)
+        seconds = seconds | {"export": time.perf_counter() - clock}
     for name in (REPORT, *_PLOTS):
         (folder / name).unlink(missing_ok=True)  # from an earlier run, and outdated
     if report:

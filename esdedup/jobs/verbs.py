@@ -6,6 +6,7 @@ The options are those of the command line, with underscores: `run("dump.xml.bz2"
 from __future__ import annotations
 
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ from esdedup.jobs.steps import (
     settings_of,
     still_to_come,
     summarize,
+    write_results,
 )
 from esdedup.store.ledger import STANDARD_INPUT
 from esdedup.store.registry import address_of, drop_store, open_store
@@ -83,7 +85,8 @@ def run(
         read_into(opened, found, checkpoints, settings, keep_going=keep_going, quiet=quiet)
         if not same or any(checkpoint.path == STANDARD_INPUT for checkpoint in checkpoints):
             seconds["index"] = time.perf_counter() - clock
-        seconds |= scan_if_needed(opened, settings.scanning_of(opened.signing.unit), settings.resources, quiet=quiet)
+        scanning, write = settings.scanning_of(opened.signing.unit), partial(write_results, opened, folder, table)
+        seconds |= scan_if_needed(opened, scanning, settings.resources, quiet=quiet, write=write)
         summary = export(opened, folder, table, seconds, memory, missing, report=report)
         opened.ledger.end_job()
         publish(opened, fresh=fresh, keep=keep_generations)
@@ -145,7 +148,9 @@ def scan(
     with MemoryWatch() as memory, open_for(store, settings, must_exist=True) as opened:
         require_committed(opened)
         opened.ledger.begin_job("scan")
-        seconds = scan_store(opened, settings.scanning_of(opened.signing.unit), settings.resources, quiet=quiet)
+        scanning = settings.scanning_of(opened.signing.unit)
+        write = None if out is None else partial(write_results, opened, Path(out), table)
+        seconds = scan_store(opened, scanning, settings.resources, quiet=quiet, write=write)
         summary = _finish(opened, out, table, seconds, memory, [], report)
         opened.ledger.end_job()
         return summary

@@ -24,8 +24,9 @@ def sentence_id(unit: str) -> str:
     return "n.id" if unit == "record" else "n.id || ':' || s.position"
 
 
-def rank_members(db: Database, unit: str, table: str, texts: str, *, few: bool = False) -> None:
+def rank_members(db: Database, unit: str, table: str, texts: str, *, few: bool = False, shared: bool = False) -> None:
     """Make `table`: every sentence of the texts that `texts` selects, with its names. With `few`, look them up by row.
+    With `shared`, other connections see the table.
 
     `turn` 1 is a text's first occurrence, 2 its second, 3 any other: by source and document. Numeric ids are sorted as
     numbers (line 9 comes before line 10).
@@ -38,7 +39,7 @@ def rank_members(db: Database, unit: str, table: str, texts: str, *, few: bool =
     # no sorting and no windows: the sentences of one text may not fit in memory
     db.execute(
         f"""
-        CREATE OR REPLACE TEMP TABLE {table} AS
+        CREATE OR REPLACE {"" if shared else "TEMP"} TABLE {table} AS
         WITH chosen AS (
             SELECT s.*, n.source, n.id AS named, n.title, CASE WHEN n.history THEN s.contributor END AS who,
                 {sentence_id(unit)} AS id,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from itertools import groupby
@@ -25,6 +25,10 @@ from esdedup.store.schemas import MEMBERSHIPS
 from esdedup.text.words import holding
 
 _PAGE = 20_000  # sentences
+
+
+def nothing() -> None:
+    """Do nothing."""
 
 
 class Results:
@@ -56,10 +60,12 @@ class Results:
         clusters: Clusters,
         summary: dict[str, Any],
         classifier: Classifier | None = None,
+        meanwhile: Callable[[], None] = nothing,
     ) -> None:
         """Replace the old results with those of a scan, all or nothing.
 
-        Pairs are rows of `PAIRS`. Without a classifier, clusters have no kind.
+        Pairs are rows of `PAIRS`. Without a classifier, clusters have no kind. `meanwhile` may read rows and sizes of
+        the new ones while they are published. Its errors do not hold them up.
         """
         with self.db.transaction():
             for table in ("pairs", "clusters", "cluster_texts", "origins"):
@@ -68,6 +74,7 @@ class Results:
                 self.db.insert("pairs", pa.Table.from_batches([batch]))
             self._save(clusters, summary, classifier)
         self.db.execute("CHECKPOINT")
+        meanwhile()
 
     def merge(
         self,

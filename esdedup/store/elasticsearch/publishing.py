@@ -47,7 +47,7 @@ def actions(documents: Iterator[Named]) -> Iterator[Action]:
 
 def rank(db: Database, unit: str) -> None:
     """Make the table `members` of a database: every sentence in it, with its names."""
-    rank_members(db, unit, "members", "SELECT DISTINCT hash FROM sentences")
+    rank_members(db, unit, "members", "SELECT DISTINCT hash FROM sentences", shared=True)
 
 
 def _signed(column: str) -> str:
@@ -164,6 +164,9 @@ def member_documents(db: Database) -> Iterator[Named]:
     """
     return _documents(db, f"{number}::VARCHAR", fields, tables)
 
+
+DOCUMENTS = {"pairs": pair_documents, "clusters": cluster_documents, "members": member_documents}
+"""Makes the documents of each index of results."""
 
 # -- loading ------------------------------------------------------------------------------------------------
 

@@ -1,16 +1,17 @@
 """Results on a server: published as documents, and loaded into a private database to be shown.
 
 A few clusters are loaded on their own, and the server computes counts. Everything is loaded at most once and kept until
-it changes. The results of a scan are kept from the start.
+it changes; then it answers everything. The results of a scan are kept from the start.
 """
 
 from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,6 @@ from esdedup.store.classifying import Classifier
 from esdedup.store.cluster_queries import ALL_CLUSTERS, ClusterQuery
 from esdedup.store.corpus import Corpus
 from esdedup.store.elasticsearch import generations, publishing
-from esdedup.store.elasticsearch.bulk import Bulk
 from esdedup.store.elasticsearch.generations import OpenGeneration
 from esdedup.store.elasticsearch.indices import RESULTS
 from esdedup.store.elasticsearch.journal import Journal, count_documents
@@ -32,19 +32,15 @@ from esdedup.store.elasticsearch.publishing import Extract
 from esdedup.store.elasticsearch.reading import Fields, integers, signed
 from esdedup.store.elasticsearch.rows import PAIR, PAIR_FIELDS, POSITION_BITS, table_of_hits, unique_hashes
 from esdedup.store.elasticsearch.searches import ClusterLookup
+from esdedup.store.elasticsearch.sending import both, send_results
 from esdedup.store.ledger import Ledger
-from esdedup.store.results import Results
+from esdedup.store.results import Results, nothing
 from esdedup.store.schemas import PAIRS
 
 log = logging.getLogger("esdedup")
 
 _HASH = Fields(columns=("hash",))
 _SHOWN = {"term": {"ignored": False}}
-_DOCUMENTS = {
-    "pairs": publishing.pair_documents,
-    "clusters": publishing.cluster_documents,
-    "members": publishing.member_documents,
-}
 
 
 class PublishedResults(Results):
@@ -124,6 +120,7 @@ class PublishedResults(Results):
         clusters: Clusters,
         summary: dict[str, Any],
         classifier: Classifier | None = None,
+        meanwhile: Callable[[], None] = nothing,
     ) -> None:
         """As `Results.replace`: classified in a private database and published in new indices, which become live."""
         extract, opened = self._begin(), self._open
@@ -131,19 +128,18 @@ class PublishedResults(Results):
             extract.db.insert("pairs", pa.Table.from_batches([batch]))
         self._insert(extract, clusters, classifier)
         generation = opened.indices.make(RESULTS, {"corpus": opened.generation}, loading=True)
-        for kind, documents in _DOCUMENTS.items():
-            with Bulk(opened.connection, opened.indices.name(kind, generation)) as bulk:
-                bulk.add(publishing.actions(documents(extract.db)))
         names = {kind: opened.indices.name(kind, generation) for kind in RESULTS}
-        for name in names.values():
-            opened.indices.restore(name)
-        opened.indices.refresh(*names.values())
-        self._held, self._ranked = extract.db, True  # the next request is usually for what was just written
-        held = count_documents(opened.connection, names)
-        self._ledger.set(scan={"generation": generation, "summary": summary, "documents": held})
-        self.lost = None
-        self.show()
-        generations.discard_results(opened.indices, opened.generation, but=generation)  # left by killed scans
+
+        def publish(ended: Event) -> None:
+            send_results(opened, extract.db, names, ended)
+            held = count_documents(opened.connection, names)
+            self._ledger.set(scan={"generation": generation, "summary": summary, "documents": held})
+            self.lost = None
+            self.show()
+            generations.discard_results(opened.indices, opened.generation, but=generation)  # left by killed scans
+
+        self._held, self._ranked = extract.db, True  # `meanwhile` and the next requests read what is just written
+        both(publish, meanwhile)
 
     def merge(
         self,
@@ -173,7 +169,7 @@ class PublishedResults(Results):
             gone = before - set(db.rows(every))
             journal.delete("pairs", (publishing.pair_identity(*pair) for pair in sorted(gone)))
             self._delete_clusters(journal, np.union1d(regrouped, others))
-            for kind, documents in _DOCUMENTS.items():
+            for kind, documents in publishing.DOCUMENTS.items():
                 journal.put(kind, documents(db))
         for hits in opened.reader.read_all(names["stale"], Fields(columns=("hash",))):
             journal.delete("stale", (str(text) for text in integers(hits, "hash").tolist()))
@@ -215,7 +211,10 @@ class PublishedResults(Results):
 
     @contextmanager
     def _holding(self, query: ClusterQuery) -> Iterator[Results | None]:
-        """Return results that include the clusters of the query; None if all must be loaded."""
+        """Return results that include the clusters of the query; None if all are or must be loaded."""
+        if self._held is not None:
+            yield None
+            return
         chosen = ClusterLookup(self._open.reader, self._open.names).chosen(query)
         if chosen is None:
             yield None
@@ -248,6 +247,8 @@ class PublishedResults(Results):
 
     def counts(self) -> dict[str, int]:
         """As `Results.counts`, computed by the server."""
+        if self._held is not None:
+            return super().counts()
         body = {
             "size": 0,
             "track_total_hits": True,
@@ -266,10 +267,14 @@ class PublishedResults(Results):
 
     def kinds(self) -> dict[str, int]:
         """As `Results.kinds`, computed by the server."""
+        if self._held is not None:
+            return super().kinds()
         return {str(kind): count for kind, count in self._clusters_by("kind")}
 
     def sizes(self, kind: str | None = None) -> dict[int, int]:
         """As `Results.sizes`, computed by the server."""
+        if self._held is not None:
+            return super().sizes(kind)
         return {int(size): count for size, count in self._clusters_by("size", kind)}
 
     def _clusters_by(self, field: str, kind: str | None = None) -> list[tuple[Any, int]]:

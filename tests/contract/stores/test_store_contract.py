@@ -418,6 +418,41 @@ def test_a_killed_scan_leaves_what_was_there(store: Store, place: str) -> None:
         check_results(opened)
 
 
+def test_files_are_written_while_results_are_published(store: Store, place: str) -> None:
+    read(store, DOCUMENTS)
+    scanned(store)
+    seen: list[Any] = []
+    near = found(TEXTS[1:3], representative=TEXTS[1], weakest=0.9)
+
+    def disk_full() -> None:
+        seen.append((listed(store), store.results.sizes()))
+        raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        store.results.replace(iter(()), near, SUMMARY, None, disk_full)
+    assert seen == [(listed(store), {2: 1})]
+    assert seen[0][0] == [["1:1", "1:2", "10:1"]]
+    store.close()
+    with esdedup.open_store(place) as opened:  # the results are whole
+        assert listed(opened) == seen[0][0]
+        assert opened.results.sizes() == {2: 1}
+
+
+def test_an_interrupted_command_can_be_repeated(store: Store, place: str) -> None:
+    read(store, DOCUMENTS)
+
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        clusters = found(TEXTS[1:3], representative=TEXTS[1], weakest=0.9)
+        store.results.replace(iter(()), clusters, SUMMARY, None, interrupted)
+    store.close()
+    with esdedup.open_store(place) as opened:
+        scanned(opened)
+        check_results(opened)
+
+
 def test_jobs_are_noted(store: Store, place: str) -> None:
     assert store.ledger.unfinished_job() is None
     assert store.ledger.begin_job("remove", ["1", "2"]) == []

@@ -1,0 +1,56 @@
+"""Send the documents of results in another thread, so that files can be written from the same database meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+
+from esdedup.columns.database import Database
+from esdedup.store.elasticsearch import publishing
+from esdedup.store.elasticsearch.bulk import Action, Bulk
+from esdedup.store.elasticsearch.generations import OpenGeneration
+
+
+def send_results(opened: OpenGeneration, db: Database, names: dict[str, str], ended: Event) -> None:
+    """Write all results in `db` to the new indices `names`, by kind, and make them ready to be read.
+
+    Nothing more is sent after `ended`.
+    """
+
+    def send(kind: str, name: str) -> None:
+        if kind in publishing.DOCUMENTS:
+            with db.beside() as beside, Bulk(opened.connection, name) as bulk:
+                bulk.add(_until(ended, publishing.actions(publishing.DOCUMENTS[kind](beside))))
+        opened.indices.restore(name)
+        opened.indices.refresh(name)
+
+    with ThreadPoolExecutor(len(names)) as threads:
+        for sent in [threads.submit(send, *named) for named in names.items()]:
+            sent.result()
+
+
+def both(job: Callable[[Event], None], meanwhile: Callable[[], None]) -> None:
+    """Run `job` in another thread, and `meanwhile` in this one.
+
+    An error of `meanwhile` is raised when the job is done. The job is told to end if the user interrupts the command.
+    """
+    ended = Event()
+    with ThreadPoolExecutor(1) as threads:
+        running = threads.submit(job, ended)
+        try:
+            meanwhile()
+        except Exception:
+            running.result()
+            raise
+        except BaseException:
+            ended.set()
+            raise
+        running.result()
+
+
+def _until(ended: Event, actions: Iterator[Action]) -> Iterator[Action]:
+    for action in actions:
+        if ended.is_set():
+            raise InterruptedError("the command was interrupted")
+        yield action
