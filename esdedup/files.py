@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import tempfile
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -47,12 +48,13 @@ def hold(file: Path, *, shared: bool = False, make: bool = False) -> int | None:
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
+def whole_file(path: Path, *, shared: bool = False) -> Iterator[Path]:
     """Yield a temporary path beside `path` to write to. It is renamed to `path` on success, and deleted on failure.
 
-    Its name is always the same, so a file left by a killed process is overwritten.
+    Its name is always the same, so a file left by a killed process is overwritten. If the file is `shared`, because
+    several tasks may write the same one, it is another name each time.
     """
-    part = path.with_name(f".{path.name}.part")
+    part = path.with_name(f".{path.name}.{uuid.uuid4().hex if shared else 'part'}")
     try:
         yield part
         part.replace(path)

@@ -73,7 +73,11 @@ store_option = click.option(
 )  # fmt: skip
 
 table_option = verb_option(
-    esdedup.run, "table", "File format of pairs and clusters.", kind=click.Choice(["jsonl", "parquet"]), panel=OUTPUT
+    esdedup.run,
+    "table",
+    "File format of pairs and clusters.",
+    kind=click.Choice(["jsonl", "parquet", "none"]),
+    panel=OUTPUT,
 )
 report_option = click.option(
     "--report/--no-report",

@@ -37,7 +37,8 @@ can be set once the configuration is locked.
 class Database:
     """One connection. With `path` None, it is a private database in memory that spills to `spill`.
 
-    No database of ours reads or writes other files, not even the private ones: rows come and go as Arrow tables.
+    No database of ours reads or writes other files, not even the private ones: rows come and go as Arrow tables. Only
+    one in memory may also read those in the folder `reads`.
     """
 
     def __init__(
@@ -48,17 +49,22 @@ class Database:
         threads: int,
         spill: Path | None = None,
         read_only: bool = False,
+        reads: Path | None = None,
     ) -> None:
         config: dict[str, Any] = {
             "memory_limit": f"{memory // 2**20}MiB",
             "threads": threads,
             "preserve_insertion_order": False,
-            **_CLOSED_IN,
+            **(_CLOSED_IN if reads is None else {}),
         }
         self.spill = spill
         if spill is not None:
             config["temp_directory"] = str(spill)
         self._opened = duckdb.connect(str(path) if path else ":memory:", read_only=read_only, config=config)
+        if reads is not None:  # which can only be said to an open database
+            self._opened.execute("SET allowed_directories = ?", [[str(reads)]])
+            for name, value in _CLOSED_IN.items():
+                self._opened.execute(f"SET {name} = {value}")
         # for a caller without a script, such as python -c, the first connection shows progress on standard output; a
         # cursor does not, and with the configuration locked, nothing could turn it off
         self.connection = self._opened.cursor()

@@ -27,9 +27,8 @@ from esdedup.jobs.progress_bar import Bar
 from esdedup.jobs.revision_deltas import DeltaReader, RevisionDelta
 from esdedup.jobs.workers import LARGE, Workers
 from esdedup.resources import Resources
-from esdedup.store.corpus import ALL
+from esdedup.store.corpus import ALL, Intake
 from esdedup.store.ledger import STANDARD_INPUT, SourceCheckpoint
-from esdedup.store.store import Store
 
 log = logging.getLogger("esdedup")
 
@@ -59,7 +58,7 @@ def source_checkpoints(sources: Sequence[Source], reading: Reading) -> list[Sour
 
 
 def index_sources(
-    store: Store,
+    intake: Intake,
     sources: Sequence[Source],
     checkpoints: Sequence[SourceCheckpoint],
     reading: Reading,
@@ -68,13 +67,13 @@ def index_sources(
     keep_going: bool,
     quiet: bool,
 ) -> dict[str, int]:
-    """Read what `checkpoints` say is unread of `sources` into `store` and commit it.
+    """Read what `checkpoints` say is unread of `sources` into `intake` and commit it.
 
     If a source is damaged, what precedes the damage is stored. Then `SourceError` is raised, and the run stays
     unfinished; with `keep_going` the next source is read, and the damage is in the checkpoint. Return the counts of
-    `Corpus.commit`.
+    `Intake.commit`.
     """
-    next_number = store.corpus.begin(list(checkpoints), Part.parse(reading.part))
+    next_number = intake.begin(list(checkpoints), Part.parse(reading.part))
     with ExitStack() as stack:
         bar = stack.enter_context(Bar("index", sum(source.size for source in sources), "B", not quiet))
         workers = Workers(resources.processes)
@@ -82,7 +81,7 @@ def index_sources(
         before = 0
         for source, checkpoint in zip(sources, checkpoints, strict=True):
             if not checkpoint.finished:
-                next_number = _Loader(store, source, checkpoint, reading, resources, workers, bar, before).load(
+                next_number = _Loader(intake, source, checkpoint, reading, resources, workers, bar, before).load(
                     next_number
                 )
             for damage in damages([checkpoint]):
@@ -91,7 +90,7 @@ def index_sources(
                 log.error("%s", damage)
             before += source.size
             bar.reach(before)
-    return store.corpus.commit()
+    return intake.commit()
 
 
 def damages(checkpoints: Sequence[SourceCheckpoint]) -> list[str]:
@@ -101,17 +100,17 @@ def damages(checkpoints: Sequence[SourceCheckpoint]) -> list[str]:
 
 
 class _Writer:
-    """Writes to the store in its own thread, one batch of rows at a time, while the next is read."""
+    """Writes in its own thread, one batch of rows at a time, while the next is read."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, intake: Intake) -> None:
+        self._intake = intake
         self._thread = ThreadPoolExecutor(1)
         self._writing: Future[None] | None = None
 
     def write(self, checkpoint: SourceCheckpoint, rows: Rows) -> None:
         """Wait for the previous batch, then begin to write `rows` and the present checkpoint."""
         self.finish()
-        self._writing = self._thread.submit(self._store.corpus.append, deepcopy(checkpoint), *rows)
+        self._writing = self._thread.submit(self._intake.append, deepcopy(checkpoint), *rows)
 
     def finish(self) -> None:
         """Wait until everything is written, and raise errors."""
@@ -125,7 +124,7 @@ class _Writer:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if kind is not None:
-            self._store.corpus.give_up()
+            self._intake.give_up()
         self._thread.shutdown()
 
 
@@ -137,10 +136,10 @@ class _Loader:
     """Loads one source."""
 
     def __init__(
-        self, store: Store, source: Source, checkpoint: SourceCheckpoint, reading: Reading, resources: Resources,
+        self, intake: Intake, source: Source, checkpoint: SourceCheckpoint, reading: Reading, resources: Resources,
         workers: Workers, bar: Bar, bytes_before: int,
     ) -> None:  # fmt: skip
-        self._store = store
+        self._intake = intake
         self._source = source
         self._checkpoint = checkpoint
         self._reading = reading
@@ -155,7 +154,7 @@ class _Loader:
         number.
         """
         skips = Skips()
-        with _Writer(self._store) as writer:
+        with _Writer(self._intake) as writer:
             assembler = self._read(next_number, skips, writer)
             assembler.finish()
             checkpoint, rows = assembler.take()
@@ -235,7 +234,7 @@ class _Loader:
     def _plan(self, namespaces: dict[int, str], language: str = "") -> BatchPlan:
         form = self._source.format
         return BatchPlan(
-            self._store.signing,
+            self._intake.signing,
             form.markup,
             tuple(sorted(namespaces.items())),
             form.keeps_history,

@@ -26,7 +26,7 @@ from esdedup.jobs.updating import update_results
 from esdedup.matching.protocol import Scanning
 from esdedup.output.histogram import draw_cluster_sizes
 from esdedup.output.report_page import report_page
-from esdedup.output.result_files import export_results
+from esdedup.output.result_files import TABLE_FORMATS, export_results
 from esdedup.resources import Resources
 from esdedup.store.ledger import STANDARD_INPUT, ReadingCheckpoint, SourceCheckpoint
 from esdedup.store.registry import kind_of, open_store
@@ -166,14 +166,14 @@ def read_into(
                 raise SourceError(f"{damages(checkpoints)[0]}; use --keep-going to keep what precedes it")
             return {"new": 0, "replaced": 0, "unchanged": sum(old.documents for old in read), "repeated": 0}
     counts = index_sources(
-        store, sources, checkpoints, settings.reading, settings.resources, keep_going=keep_going, quiet=quiet
+        store.corpus, sources, checkpoints, settings.reading, settings.resources, keep_going=keep_going, quiet=quiet
     )
     warn_of_sources(checkpoints)
-    _warn_of_stems(store)
+    warn_of_stems(store)
     return counts
 
 
-def _warn_of_stems(store: Store) -> None:
+def warn_of_stems(store: Store) -> None:
     """Warn if words are stemmed as English, and most sentences are in another language."""
     signing = store.signing
     if signing.lang == AUTO and signing.form in STEMMED:
@@ -272,7 +272,7 @@ def check_choice(name: str, value: str, allowed: Iterable[str]) -> None:
 
 def check_table(table: str) -> None:
     """Raise `UsageError` for an unknown table format."""
-    check_choice("table", table, ("jsonl", "parquet"))
+    check_choice("table", table, TABLE_FORMATS)
 
 
 def check_count(name: str, count: int | None) -> None:

@@ -6,15 +6,19 @@ The options are those of the command line, with underscores: `run("dump.xml.bz2"
 from __future__ import annotations
 
 import time
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from esdedup.engines import ENGINES
 from esdedup.jobs.accounting import RENAMED, accounted, skipped_by_reason
 from esdedup.jobs.indexing import damages, source_checkpoints
+from esdedup.jobs.lakes import lake_of, load_lake
 from esdedup.jobs.memory import MemoryWatch
 from esdedup.jobs.scanning import scan_store
 from esdedup.jobs.scratch import forget_scans
+from esdedup.jobs.settings import Settings
 from esdedup.jobs.steps import (
     Address,
     bring_up_to_date,
@@ -39,6 +43,7 @@ from esdedup.jobs.steps import (
     summarize,
     write_results,
 )
+from esdedup.store.lake.lake_address import LAKE, LakeAddress
 from esdedup.store.ledger import STANDARD_INPUT
 from esdedup.store.registry import address_of, drop_store, open_store
 from esdedup.store.store import Store
@@ -63,25 +68,32 @@ def run(
 
     One of the files is a page about the results, `report.html`, unless `report` is false. With `keep_going`, missing or
     damaged sources are skipped as far as necessary, and are listed in the summary under `damaged`. The default `store`
-    is OUT/store.duckdb. A completed job only writes its files again. Other sources for the same store raise
-    `StoreSourcesError`. With `fresh`, a new generation replaces the existing one when it is complete; on a server,
-    `keep_generations` of the older ones stay. `options` are those of `Settings.of`.
+    is OUT/store.duckdb; an engine that reads the sources itself makes the lake OUT/lake instead. A completed job only
+    writes its files again. Other sources for the same store raise `StoreSourcesError`. With `fresh`, a new generation
+    replaces the existing one when it is complete; on a server, `keep_generations` of the older ones stay. `options` are
+    those of `Settings.of`.
     """
     settings = settings_of(options)
     check_table(table)
     folder = Path(out)
-    store = store or folder / "store.duckdb"
-    check_generations(keep_generations, store)
+    check_generations(keep_generations, store or folder / "store.duckdb")
     refuse_inside(folder, sources)
     make_folder(folder)
     found, missing = find_sources(sources, settings.reading, keep_going)
     settings = settings.for_sources(found)
     checkpoints = source_checkpoints(found, settings.reading)
-    job = job_name(checkpoints, settings) if fresh else None
-    with MemoryWatch() as memory, open_for(store, settings, fresh=job) as opened:
-        same = refuse_other_sources(opened, checkpoints)
+    makes_lake = store is None and ENGINES[settings.resources.engine].makes_lakes
+    clock, seconds = time.perf_counter(), {}
+    with ExitStack() as stack:
+        memory = stack.enter_context(MemoryWatch())
+        if makes_lake:
+            how: dict[str, Any] = {"fresh": fresh, "keep_going": keep_going, "quiet": quiet}
+            opened: Store = stack.enter_context(lake_of(folder / LAKE, found, checkpoints, settings, **how))
+        else:
+            job = job_name(checkpoints, settings) if fresh else None
+            opened = stack.enter_context(open_for(store or folder / "store.duckdb", settings, fresh=job))
+        same = refuse_other_sources(opened, checkpoints) and not makes_lake
         opened.ledger.begin_job("run")
-        clock, seconds = time.perf_counter(), {}
         read_into(opened, found, checkpoints, settings, keep_going=keep_going, quiet=quiet)
         if not same or any(checkpoint.path == STANDARD_INPUT for checkpoint in checkpoints):
             seconds["index"] = time.perf_counter() - clock
@@ -110,20 +122,14 @@ def index(
     """
     settings = settings_of(options, parts=True)
     check_generations(keep_generations, store)
+    if len(sources) == 1 and LakeAddress.fits(sources[0]):
+        return _index_lake(Path(sources[0]), store, settings, fresh=fresh, keep=keep_generations, quiet=quiet)
     found, missing = find_sources(sources, settings.reading, keep_going)
     settings = settings.for_sources(found)
     checkpoints = source_checkpoints(found, settings.reading)
     with open_for(store, settings, fresh=job_name(checkpoints, settings) if fresh else None) as opened:
         merged = read_into(opened, found, checkpoints, settings, keep_going=keep_going, quiet=quiet)
-        skipped = skipped_by_reason(opened.ledger.sources())
-        done = {
-            "settings": opened.signing.described(),
-            "counts": opened.corpus.counts() | merged,
-            "records": accounted(opened.signing, opened.ledger.sources(), opened.corpus.counts()),
-            "renamed": skipped.pop(RENAMED, 0),
-            "skipped": skipped,
-            "damaged": missing + damages(checkpoints),
-        }
+        done = _indexed(opened, merged, missing + damages(checkpoints))
         if opened.ledger.unfinished_reading() is None:  # other parts may still be missing
             publish(opened, fresh=fresh, keep=keep_generations)
         return done
@@ -247,6 +253,29 @@ def drop(*, store: Address) -> None:
     """Delete what esdedup made in `store`, and nothing else. On a server, this includes stores that it cannot open."""
     drop_store(store)
     forget_scans(str(store))
+
+
+def _indexed(store: Store, merged: dict[str, int], damaged: list[str]) -> dict[str, Any]:
+    skipped, counts = skipped_by_reason(store.ledger.sources()), store.corpus.counts()
+    return {
+        "settings": store.signing.described(),
+        "counts": counts | merged,
+        "records": accounted(store.signing, store.ledger.sources(), counts),
+        "renamed": skipped.pop(RENAMED, 0),
+        "skipped": skipped,
+        "damaged": damaged,
+    }
+
+
+def _index_lake(
+    lake: Path, store: Address, settings: Settings, *, fresh: bool, keep: int, quiet: bool
+) -> dict[str, Any]:
+    job = str(lake.resolve()) if fresh else None
+    with load_lake(lake, store, settings, fresh=job, quiet=quiet) as opened:
+        merged = {"new": opened.corpus.counts()["documents"], "replaced": 0, "unchanged": 0, "repeated": 0}
+        answer = _indexed(opened, merged, damages(opened.ledger.sources()))
+        publish(opened, fresh=fresh, keep=keep)
+        return answer
 
 
 def _finish(

@@ -148,11 +148,13 @@ class Collisions(NamedTuple):
 
 class Elsewhere(NamedTuple):
     """How other machines read the sentences of a scan: functions that pickle. Each of `slices` returns rows of
-    `SIGNATURES`.
+    `SIGNATURES`. Where texts cannot be looked up by hash, `texts` is None, and each of `all_texts` yields rows
+    (hash, text) of a part of all sentences.
     """
 
     slices: Sequence[Callable[[], pa.Table]]
-    texts: FetchTexts
+    texts: FetchTexts | None
+    all_texts: Sequence[Callable[[], Iterator[pa.RecordBatch]]] = ()
 
 
 @dataclass(frozen=True)
@@ -225,6 +227,9 @@ class Engine(ABC):
     is_local: ClassVar[bool] = False
     """Whether matchers that work in the database of the local engine can run here."""
 
+    makes_lakes: ClassVar[bool] = False
+    """Whether sources are read where the engine runs, into a lake."""
+
     keeps_all: ClassVar[bool] = False
     """Whether what a killed scan has done is kept for the next one, however small the scan is."""
 
@@ -243,6 +248,16 @@ class Engine(ABC):
         self.budget = budget
         self.threads = threads
         self.place = place
+
+    @classmethod
+    def each(cls, place: str, work: Callable[[Any], Any], given: Sequence[Any], progress: Progress, note: str) -> Any:
+        """Run `work` on each item, at the same time if this engine can. Return the results, in order.
+
+        Work and items must pickle, and JSON must hold the results. `note` says what is being done. Raise `EngineError`
+        if it cannot be done.
+        """
+        del place, progress, note
+        return [work(item) for item in given]
 
     @abstractmethod
     def collapse(self) -> int:

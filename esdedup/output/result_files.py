@@ -19,14 +19,23 @@ from esdedup.store.store import Store
 PAIRS = arrow_schema(Pair)
 CLUSTERS = arrow_schema(Cluster)
 
+TABLE_FORMATS = ("jsonl", "parquet", "none")
+"""The formats of pairs and clusters. With `none`, neither they nor clusters.txt are written."""
+
 # also marks that change the direction of writing, and other controls: an editor or a terminal would obey them
 _UNLISTED = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+")
 _ROWS_AT_ONCE = 2000
 
 
 def export_results(store: Store, folder: Path, table: str = "jsonl") -> list[Path]:
-    """Write pairs and clusters to `folder` (`table`: `jsonl` or `parquet`) and clusters.txt; return their paths."""
+    """Write pairs and clusters to `folder`, in a format of `TABLE_FORMATS`, and clusters.txt. Return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
+    for other in {*TABLE_FORMATS} - {table}:
+        for name in ("pairs", "clusters"):
+            (folder / f"{name}.{other}").unlink(missing_ok=True)  # of an earlier run, now outdated
+    if table == "none":
+        (folder / "clusters.txt").unlink(missing_ok=True)
+        return []
     pairs, clusters = folder / f"pairs.{table}", folder / f"clusters.{table}"
     listing = folder / "clusters.txt"
     with whole_file(pairs) as part:
@@ -40,9 +49,6 @@ def export_results(store: Store, folder: Path, table: str = "jsonl") -> list[Pat
             _write_parquet(part, _batched(rows, CLUSTERS), CLUSTERS)
         else:
             _write_lines(part, rows)
-    for other in {"jsonl", "parquet"} - {table}:
-        for name in ("pairs", "clusters"):
-            (folder / f"{name}.{other}").unlink(missing_ok=True)  # of an earlier run, now outdated
     return [pairs, clusters, listing]
 
 

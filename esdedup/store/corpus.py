@@ -39,12 +39,10 @@ class SentenceQuery:
     language: str | None = None  # with tokens or a start: only those in this language
 
 
-class Corpus(ABC):
-    """Documents, sentences and tokens of one store. Tables are passed as Arrow tables."""
+class Intake(ABC):
+    """Takes in what is read from sources. Tables are passed as Arrow tables."""
 
     signing: Signing
-
-    # -- loading --------------------------------------------------------------------------------------------
 
     @abstractmethod
     def begin(self, checkpoints: list[SourceCheckpoint], part: Part = ALL) -> int:
@@ -68,6 +66,10 @@ class Corpus(ABC):
         Return the counts of documents `new`, `replaced`, `unchanged` and `repeated` (a second use of an id). Return
         nothing while other parts of the run are not complete.
         """
+
+
+class Corpus(Intake):
+    """Documents, sentences and tokens of one store."""
 
     @abstractmethod
     def remove(self, ids: Sequence[str]) -> tuple[int, list[str]]:

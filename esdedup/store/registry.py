@@ -13,11 +13,12 @@ from typing import Any, TypeAlias
 
 from esdedup.store.duckdb.file_address import FileAddress
 from esdedup.store.elasticsearch.store_address import ServerStoreAddress
+from esdedup.store.lake.lake_address import LakeAddress
 from esdedup.store.store import Store
 
-StoreAddress: TypeAlias = FileAddress | ServerStoreAddress
+StoreAddress: TypeAlias = FileAddress | LakeAddress | ServerStoreAddress
 
-KINDS: tuple[type[StoreAddress], ...] = (ServerStoreAddress, FileAddress)
+KINDS: tuple[type[StoreAddress], ...] = (ServerStoreAddress, LakeAddress, FileAddress)
 """Every kind of store. The first one that accepts an address is used."""
 
 

@@ -23,11 +23,11 @@ class Reread(NamedTuple):
     """By source: its number, how many ids it has more than once, and the first of them."""
 
 
-def compare_documents(db: Database, first: int, *, by_place: bool = False) -> Reread:
-    """Compare the documents from number `first` on with earlier ones. Make the table `outdated` (old, new, same).
+def find_repeats(db: Database, first: int, *, by_place: bool = False) -> list[tuple[Any, ...]]:
+    """Make the table `repeats` (number, n) of the documents from number `first` on whose id was read before among them:
+    the second document with an id has n = 2, and so on. Return them as in `Reread`.
 
-    The second document with an id gets the occurrence 2, and so on, also in the table `repeats` (number, n). `by_place`
-    is for a run in parts: then the place in the source decides which of two came first, not the number.
+    `by_place` is for a run in parts: then the place in the source decides which of two came first, not the number.
     """
     db.execute(
         "CREATE OR REPLACE TEMP TABLE repeats AS SELECT number, n FROM ("
@@ -37,11 +37,19 @@ def compare_documents(db: Database, first: int, *, by_place: bool = False) -> Re
         "GROUP BY source, key HAVING count(*) > 1)) WHERE n > 1",
         [first, first],
     )
-    db.execute("UPDATE documents SET occurrence = r.n FROM repeats r WHERE documents.number = r.number")
-    repeated = db.rows(
+    return db.rows(
         "SELECT source, count(*), list('record ' || place || ': id ' || key ORDER BY number)[1:5] "
         "FROM documents JOIN repeats USING (number) GROUP BY source ORDER BY source"
     )
+
+
+def compare_documents(db: Database, first: int, *, by_place: bool = False) -> Reread:
+    """Compare the documents from number `first` on with earlier ones. Make the table `outdated` (old, new, same).
+
+    Those of `find_repeats` get their occurrence.
+    """
+    repeated = find_repeats(db, first, by_place=by_place)
+    db.execute("UPDATE documents SET occurrence = r.n FROM repeats r WHERE documents.number = r.number")
     db.execute(
         "CREATE OR REPLACE TEMP TABLE outdated AS "
         "SELECT old.number AS old, new.number AS new, new.content = old.content AS same "

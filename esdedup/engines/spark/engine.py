@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import accumulate
@@ -62,10 +62,12 @@ from esdedup.engines.spark.text_stages import (
     WANTED,
     Places,
     attach_texts,
+    emit_bodies,
     emit_texts,
     keep_bodies,
     keep_signed,
     keep_texts,
+    write_bodies,
 )
 from esdedup.engines.spark.work_folder import WorkFolder, read_rows, write_rows
 from esdedup.matching.engine import (
@@ -77,6 +79,7 @@ from esdedup.matching.engine import (
     MatchContext,
     Meet,
     Post,
+    Progress,
     S,
     Sentences,
     Survey,
@@ -88,7 +91,7 @@ _TEXT_BYTES = 64  # of a text's row beside its characters
 _POSTING_BYTES = 8  # of the postings of a text, for each byte of it
 _TOKEN_BYTES = 64  # of a posting while it is grouped
 
-_CUTTING, _SURVEYING = "cutting large groups", "looking at all texts"
+_CUTTING, _SURVEYING, _READING_TEXTS = "cutting large groups", "looking at all texts", "reading texts"
 """What a stage does, as it is shown."""
 
 
@@ -100,6 +103,7 @@ class SparkEngine(Engine):
 
     name = "spark"
     keeps_all = True
+    makes_lakes = True
 
     def __init__(
         self, scratch: Database, sentences: Sentences, budget: int, threads: int, place: str = "local[*]"
@@ -108,8 +112,12 @@ class SparkEngine(Engine):
         self._session = session_at(place)
         self._cores = int(self._session.sparkContext.defaultParallelism)
         self._work = WorkFolder(_beside(scratch))
-        partitions = self._session.conf.get("spark.esdedup.partitions", None)
-        self._exchange = Exchange(self._session, int(partitions) if partitions else 2 * self._cores, sentences.progress)
+        self._exchange = _exchange(self._session, sentences.progress)
+
+    @classmethod
+    def each(cls, place: str, work: Callable[[Any], Any], given: Sequence[Any], progress: Progress, note: str) -> Any:
+        """In the tasks of the cluster."""
+        return _exchange(session_at(place), progress).done(work, given, note) if given else []
 
     # -- texts ------------------------------------------------------------------------------------------------
 
@@ -224,12 +232,15 @@ class SparkEngine(Engine):
             wanted.append(self._work.file(WANTED, len(wanted)))
             rows = db.table("SELECT hash FROM active WHERE hash >= ? AND hash <= ? ORDER BY hash", part)
             write_rows(wanted[-1], rows)
-        elsewhere = self._elsewhere
+        elsewhere, places = self._elsewhere, self._places()
         if elsewhere is None:
             for path in wanted:
-                keep_bodies(self._places(), self.sentences.texts, path)
-        else:
-            self._exchange.done(partial(keep_bodies, self._places(), elsewhere.texts), wanted, "reading texts")
+                keep_bodies(places, self.sentences.texts, path)
+        elif elsewhere.texts is not None:
+            self._exchange.done(partial(keep_bodies, places, elsewhere.texts), wanted, _READING_TEXTS)
+        elif wanted:
+            sent = self._exchange.emitted(partial(emit_bodies, places, wanted), elsewhere.all_texts)
+            self._exchange.finished(sent, partial(write_bodies, places), _READING_TEXTS)
         db.execute("DROP TABLE active")
         return total
 
@@ -338,6 +349,12 @@ class SparkEngine(Engine):
         return ListPlan(
             self._places(), [int(bucket) for bucket in texts], firsts, replace(context, threads=1), self._task, bits
         )
+
+
+def _exchange(session: Any, progress: Progress) -> Exchange:
+    """Return an exchange with as many partitions as the configuration says, or else twice the cores."""
+    partitions = session.conf.get("spark.esdedup.partitions", None)
+    return Exchange(session, int(partitions or 2 * session.sparkContext.defaultParallelism), progress)
 
 
 def _slices(given: Iterable[tuple[int, pa.Table | pa.RecordBatchReader]]) -> Iterator[pa.Table]:

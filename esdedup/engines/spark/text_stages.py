@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from esdedup.columns.arrays import Flags, Numbers, run_starts
+from esdedup.columns.arrays import Flags, Numbers, first_of_each, run_starts
 from esdedup.columns.hashing import Hashes
 from esdedup.engines.spark.buckets import in_order, ranges
 from esdedup.engines.spark.exchange import Arrived, Sent
@@ -75,6 +75,24 @@ def keep_bodies(places: Places, fetch: FetchTexts, path: str) -> int:
     rows = pa.table({"hash": hashes[order], "text": text.take(pa.array(order))})
     for bucket, held in in_order(ranges(rows["hash"].to_numpy(), places.text_bits), rows):
         write_rows(places.work.file(BODIES, bucket), held)
+    return len(rows)
+
+
+def emit_bodies(places: Places, wanted: Sequence[str], read: Callable[[], Iterator[pa.RecordBatch]]) -> Iterator[Sent]:
+    """Send the texts of a part of all sentences to their buckets: those whose hashes are in the files `wanted`."""
+    known = [read_rows(path)["hash"].to_numpy() for path in wanted]
+    for batch in read():
+        hashes = batch["hash"].to_numpy()
+        found = batch.filter(pa.array(np.any([is_in(hashes, some) for some in known], axis=0)))
+        rows = first_of_each(pa.Table.from_batches([found]))
+        for bucket, held in in_order(ranges(rows["hash"].to_numpy(), places.text_bits), rows):
+            yield Sent(bucket, 0, held)
+
+
+def write_bodies(places: Places, bucket: int, arrived: Arrived) -> int:
+    """Write the texts of a bucket to a file. Return their number."""
+    rows = first_of_each(arrived[0])
+    write_rows(places.work.file(BODIES, bucket), rows)
     return len(rows)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -38,17 +37,11 @@ class WorkFolder:
 
 @contextmanager
 def whole_part(path: str) -> Iterator[Path]:
-    """Yield a path to write to, for a file that appears whole or not at all. It is another one each time: a task may be
-    killed, or run twice at the same time.
-    """
+    """Yield a path to write to, for a file that appears whole or not at all. Its task may run twice at once."""
     whole = Path(path)
     whole.parent.mkdir(parents=True, exist_ok=True)
-    part = whole.with_name(f".{whole.name}.{uuid.uuid4().hex}")
-    try:
+    with whole_file(whole, shared=True) as part:
         yield part
-        part.replace(whole)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def write_rows(path: str, rows: pa.Table) -> None:

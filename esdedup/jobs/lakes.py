@@ -1,0 +1,218 @@
+"""Lakes: read sources into one, wherever an engine runs, and load one into another store."""
+
+from __future__ import annotations
+
+import logging
+import os
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from esdedup.analysis.classify import CLASSIFIER
+from esdedup.columns.records import Skips
+from esdedup.engines import ENGINES
+from esdedup.errors import SourceError, StoreLockedError, StoreSourcesError, UsageError
+from esdedup.files import hold, whole_file
+from esdedup.formats.locations import Source
+from esdedup.formats.reading_options import Reading
+from esdedup.jobs.accounting import warn_of_sources
+from esdedup.jobs.indexing import damages, index_sources
+from esdedup.jobs.progress_bar import Bar
+from esdedup.jobs.settings import Settings
+from esdedup.jobs.steps import job_name, open_for, warn_of_stems
+from esdedup.matching.protocol import Scanning
+from esdedup.matching.signing import HASH_SCHEME, Signing, freeze
+from esdedup.resources import Resources
+from esdedup.store.lake.lake_files import LakeFiles
+from esdedup.store.lake.lake_part import PartIntake, told_of
+from esdedup.store.lake.store import LakeStore
+from esdedup.store.ledger import STANDARD_INPUT, SourceCheckpoint, checkpoint_of, note_repeated
+from esdedup.store.schemas import DOCUMENT_ROWS, SCHEMA_VERSION, SEEN, SENTENCE_ROWS
+from esdedup.store.store import Store
+
+log = logging.getLogger("esdedup")
+
+
+@contextmanager
+def lake_of(
+    folder: Path,
+    sources: Sequence[Source],
+    checkpoints: Sequence[SourceCheckpoint],
+    settings: Settings,
+    *,
+    fresh: bool,
+    keep_going: bool,
+    quiet: bool,
+) -> Iterator[LakeStore]:
+    """Open the lake in a folder. If there is none, or a `fresh` one is wanted, read the sources into it before: a task
+    for each.
+
+    The same command continues what was not read to the end. Raise `StoreSourcesError` if other sources were being read
+    there, `StoreLockedError` while another command reads there, `SourceError` for a damaged source unless `keep_going`.
+    """
+    made = folder.with_name(f".{folder.name}.fresh") if fresh else folder
+    files = LakeFiles(made)
+    if not files.description.exists():
+        _read(files, sources, checkpoints, settings, fresh=fresh, keep_going=keep_going, quiet=quiet)
+    resources = settings.resources
+    how: dict[str, Any] = {"memory": resources.memory * 3 // 10, "threads": resources.processes}
+    with LakeStore(made, settings.frozen, saves=folder, **how) as opened:
+        damaged = damages(opened.ledger.sources())
+        if damaged and not keep_going:
+            raise SourceError(f"{damaged[0]}; use --keep-going to keep what precedes it")
+        yield opened
+
+
+def _read(
+    files: LakeFiles,
+    sources: Sequence[Source],
+    checkpoints: Sequence[SourceCheckpoint],
+    settings: Settings,
+    *,
+    fresh: bool,
+    keep_going: bool,
+    quiet: bool,
+) -> None:
+    if any(checkpoint.path == STANDARD_INPUT for checkpoint in checkpoints):
+        raise UsageError(f"standard input cannot be read by {settings.resources.engine}; give --store PATH.duckdb")
+    job = job_name(checkpoints, settings)
+    files.job.parent.mkdir(parents=True, exist_ok=True)
+    held = hold(files.lock, make=True)
+    if held is None:
+        raise StoreLockedError(f"{files.folder}: another command reads into this lake; wait until it ends")
+    try:
+        if files.job.exists() and files.job.read_text("utf-8") != job:
+            if not fresh:
+                raise StoreSourcesError(
+                    f"{files.folder}: another run was begun here and has not ended; repeat that command, or start "
+                    "again with --fresh"
+                )
+            files.delete(but=files.lock)
+        with whole_file(files.job) as part:
+            part.write_text(job, "utf-8")
+        signing = freeze(None, settings.frozen)
+        _read_parts(files, sources, checkpoints, signing, settings, quiet=quiet)
+        told = [told_of(files, number) for number in range(len(sources))]
+        assert all(told), "each part has a mark"
+        read = [checkpoint_of(each["checkpoint"]) for each in told if each is not None]
+        for number, damage in [(at, each) for at, one in enumerate(read) for each in damages([one])]:
+            if not keep_going:
+                files.mark(number).unlink()  # it may have been mended when the command is repeated
+                raise SourceError(f"{damage}; use --keep-going to keep what precedes it")
+            log.error("%s", damage)
+        _describe(files, read, told, signing, job, settings)
+    finally:
+        os.close(held)
+
+
+def _read_parts(
+    files: LakeFiles,
+    sources: Sequence[Source],
+    checkpoints: Sequence[SourceCheckpoint],
+    signing: Signing,
+    settings: Settings,
+    *,
+    quiet: bool,
+) -> None:
+    known: list[SourceCheckpoint] = []
+    for checkpoint in checkpoints:
+        checkpoint.enter(known)
+    left = [
+        (number, source, checkpoint)
+        for number, (source, checkpoint) in enumerate(zip(sources, checkpoints, strict=True))
+        if told_of(files, number) is None
+    ]
+    work = partial(_read_part, files.folder, signing, settings.reading, settings.resources.memory)
+    place = settings.resources.engine
+    with Bar("index", len(left), "task", not quiet) as bar:
+        ENGINES[place].each(place, work, left, bar.follow, "reading sources")
+
+
+def _read_part(
+    folder: Path, signing: Signing, reading: Reading, memory: int, given: tuple[int, Source, SourceCheckpoint]
+) -> None:
+    """Read one source into its part of a lake."""
+    number, source, checkpoint = given
+    with PartIntake(LakeFiles(folder), number, signing) as intake:
+        resources = Resources(workers=1, memory=memory)
+        index_sources(intake, [source], [checkpoint], reading, resources, keep_going=True, quiet=True)
+
+
+def _describe(
+    files: LakeFiles,
+    checkpoints: list[SourceCheckpoint],
+    told: Sequence[dict[str, Any] | None],
+    signing: Signing,
+    job: str,
+    settings: Settings,
+) -> None:
+    """Find ids that are repeated in the whole lake, and write what it says of itself."""
+    numbers = sorted({checkpoint.number for checkpoint in checkpoints})
+    described = {
+        "about": {
+            "schema": SCHEMA_VERSION, "hash-scheme": HASH_SCHEME, "signing": signing.saved(), "job": job,
+            "state": uuid.uuid4().hex, "read": {"sources": numbers, "first": 0},
+        },
+        "sources": [asdict(checkpoint) for checkpoint in checkpoints],
+        "parts": [
+            {"source": checkpoint.number, "documents": each["documents"], "sentences": each["sentences"]}
+            for checkpoint, each in zip(checkpoints, told, strict=True)
+            if each is not None
+        ],
+    }  # fmt: skip
+    files.repeats.unlink(missing_ok=True)
+    memory = settings.resources.memory * 3 // 10
+    with LakeStore(files.folder, described=described, memory=memory, threads=settings.resources.processes) as lake:
+        note_repeated(checkpoints, lake.number_repeats())
+        warn_of_sources(checkpoints)
+        warn_of_stems(lake)
+    files.write(described | {"sources": [asdict(checkpoint) for checkpoint in checkpoints]})
+
+
+def load_lake(folder: Path, address: Any, settings: Settings, *, fresh: str | None, quiet: bool) -> Store:
+    """Load a lake, with its results, into a store that is new. Return the open store, for the caller to close.
+
+    Raise `StoreSourcesError` if the store has other documents.
+    """
+    with LakeStore(folder, settings.frozen) as lake:
+        store = open_for(address, replace(settings, frozen=lake.signing.saved()), fresh=fresh)
+        try:
+            _load(lake, store, quiet=quiet)
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+
+def _load(lake: LakeStore, store: Store, *, quiet: bool) -> None:
+    read, last = lake.ledger.sources(), store.ledger.last_reading()
+    known = store.ledger.sources()
+    foreign = [each for each in known if not any(each.same_as(one) for one in read)]
+    if foreign:
+        raise StoreSourcesError(
+            f"{store.address}: the store has other sources, such as {foreign[0].path}; use a new --store, or start "
+            "again with --fresh"
+        )
+    if last is None or len(known) != len(read):
+        places = {checkpoint.number: checkpoint for checkpoint in read}
+        begun = [replace(checkpoint, documents=0, finished=False, skips=Skips()) for checkpoint in read]
+        store.corpus.begin(begun)
+        with Bar("index", sum(part["sentences"] for part in lake.parts), "sentence", not quiet) as bar:
+            done = 0
+            for number, checkpoint in enumerate(begun):
+                if not checkpoint.finished:
+                    for rows in lake.sentences_of(number):
+                        store.corpus.append(checkpoint, DOCUMENT_ROWS.empty_table(), rows, SEEN.empty_table())
+                        bar.reach(done := done + len(rows))
+                    finished, none = places[checkpoint.number], SENTENCE_ROWS.empty_table()
+                    store.corpus.append(finished, lake.documents_of(number), none, SEEN.empty_table())
+        store.corpus.commit()
+    scan = lake.ledger.get("scan")
+    if scan is not None and (store.results.last_scan() is None):
+        kinds = Scanning.from_described(scan["summary"]["scanning"]).kinds
+        pairs, clusters = lake.found()
+        store.results.replace(pairs, clusters, scan["summary"], CLASSIFIER if kinds else None)

@@ -1,0 +1,91 @@
+"""The corpus of a lake."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import NoReturn
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from esdedup.columns.arrays import Numbers
+from esdedup.columns.database import Database
+from esdedup.errors import EngineError, StoreError
+from esdedup.formats.reading_options import Part
+from esdedup.matching.engine import SIGNATURES, Elsewhere
+from esdedup.matching.signing import Signing
+from esdedup.store.corpus import ALL, SentenceQuery
+from esdedup.store.duckdb.corpus import FileCorpus
+from esdedup.store.duckdb.ledger import FileLedger
+from esdedup.store.ledger import SourceCheckpoint
+from esdedup.store.naming import SOURCE_GROUPS
+
+_ROWS = 50_000
+
+
+class LakeCorpus(FileCorpus):
+    """Documents and sentences in Parquet files. `parts` are those of sentences, with the source and the first document
+    number of each.
+    """
+
+    def __init__(
+        self, db: Database, ledger: FileLedger, signing: Signing, folder: Path, parts: Sequence[tuple[Path, int, int]]
+    ) -> None:
+        super().__init__(db, ledger, signing, read_only=True)
+        self._folder = folder
+        self._parts = parts
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise StoreError(
+            f"{self._folder}: a lake is not {what}; load it into a store with esdedup index {self._folder} --store "
+            "PATH.duckdb, and use that"
+        )
+
+    def begin(self, checkpoints: list[SourceCheckpoint], part: Part = ALL) -> int:
+        self._refuse("changed")
+
+    def append(self, checkpoint: SourceCheckpoint, documents: pa.Table, sentences: pa.Table, seen: pa.Table) -> None:
+        self._refuse("changed")
+
+    def remove(self, ids: Sequence[str]) -> tuple[int, list[str]]:
+        self._refuse("changed")
+
+    def holders(self, tokens: pa.Table) -> pa.Table:
+        self._refuse("searched")
+
+    def sentences(self, query: SentenceQuery) -> pa.Table:
+        if query.ids is None:
+            self._refuse("searched")
+        return super().sentences(query)
+
+    def elsewhere(self, across: str) -> Elsewhere:
+        groups = dict(self._db.rows(f"SELECT number, group_id FROM ({SOURCE_GROUPS})"))
+        slices = [
+            partial(_signatures, path, {"any": -1, "documents": first, "sources": groups[source]}[across], across)
+            for path, source, first in self._parts
+        ]
+        return Elsewhere(slices, None, [partial(_texts, path) for path, _, _ in self._parts])
+
+
+def _signatures(path: Path, group: int, across: str) -> pa.Table:
+    """Return the rows of a part as `SIGNATURES`. `group` is that of all of them, or of its first document."""
+    rows = _read(path).read(columns=["document", "hash", "length", "tokens"])
+    groups: Numbers = np.full(len(rows), group, np.int64)
+    if across == "documents":
+        groups += rows["document"].to_numpy()
+    return rows.append_column("group_id", pa.array(groups)).select(SIGNATURES.names).cast(SIGNATURES)
+
+
+def _texts(path: Path) -> Iterator[pa.RecordBatch]:
+    """Yield rows (hash, text) of all sentences of a part."""
+    yield from _read(path).iter_batches(_ROWS, columns=["hash", "text"])
+
+
+def _read(path: Path) -> pq.ParquetFile:
+    try:
+        return pq.ParquetFile(path)
+    except FileNotFoundError as error:
+        raise EngineError(f"a worker does not see {path}: it must be on storage that all workers share") from error

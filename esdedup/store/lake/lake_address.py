@@ -1,0 +1,77 @@
+"""Addresses of lakes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from esdedup.errors import EsdedupError
+from esdedup.store.checks import Check
+from esdedup.store.store import Store
+
+LAKE = "lake"
+"""The name of the lake in a folder of results."""
+
+
+@dataclass(frozen=True, slots=True)
+class LakeAddress:
+    """The folder of a lake; see `esdedup.store.registry`."""
+
+    file: Path
+    kind = "lake"
+    prefix = None
+    shared = False
+    scan_place = "beside the lake"
+
+    @classmethod
+    def fits(cls, address: str | Path) -> bool:
+        """Whether this may be an address of this kind: a folder with a description, or with parts of one."""
+        folder = Path(address)
+        return any((folder / name).exists() for name in ("lake.json", "parts/job.json"))
+
+    @classmethod
+    def parse(cls, address: str) -> LakeAddress:
+        """Read the path of a folder."""
+        return cls(Path(address))
+
+    def __str__(self) -> str:
+        return str(self.file)
+
+    def open(self, frozen: Any, **how: Any) -> Store:
+        """As `esdedup.store.registry.open_store`."""
+        from esdedup.store.lake.store import LakeStore
+
+        return LakeStore(self.file, frozen, **how)
+
+    def drop(self) -> None:
+        """As `esdedup.store.registry.drop_store`."""
+        from esdedup.store.lake.lake_files import LakeFiles
+
+        LakeFiles(self.file).delete()
+
+    def examine(self) -> list[Check]:
+        """Return every check of the store."""
+        try:
+            with self.open(None) as opened:
+                opened.corpus.counts()
+        except EsdedupError as error:
+            return [Check("lake", str(error), "delete the folder, and make the lake again")]
+        return [Check("lake")]
+
+    def repair(self, broken: Collection[str]) -> None:
+        """Do nothing: a lake is not changed."""
+
+    def has_unfinished_generation(self) -> bool:
+        """Whether a new generation is being made or was left unfinished."""
+        return False
+
+    def scan_folder(self, generation: str) -> Path:
+        """The working folder of a scan: hidden beside the lake, where all workers see it."""
+        path = self.file.resolve()
+        return path.parent / f".{path.name}.scan"
+
+    def scan_folders(self) -> list[Path]:
+        """The working folders that scans use or have left."""
+        return [folder for folder in [self.scan_folder("")] if folder.exists()]
