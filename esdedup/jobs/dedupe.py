@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import logging
+import shutil
 import tempfile
 import time
 import uuid
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,22 +18,23 @@ import numpy as np
 import pyarrow as pa
 
 from esdedup.analysis.kind_names import KINDS
+from esdedup.engines import ENGINES
 from esdedup.errors import StoreSourcesError, UsageError
 from esdedup.files import compact_json, whole_file
 from esdedup.formats.locations import Source
-from esdedup.formats.rewrite import Rewritten, check_rewritable, output_path, rewrite_source
+from esdedup.formats.rewrite import check_rewritable, output_path, rewrite_source
 from esdedup.jobs.accounting import accounted
 from esdedup.jobs.against import find_in_references, forget_references, opened_references
 from esdedup.jobs.containing import Containment, check_share
 from esdedup.jobs.indexing import damages, source_checkpoints
+from esdedup.jobs.lakes import STORE, opened_for
+from esdedup.jobs.progress_bar import Bar
 from esdedup.jobs.settings import Settings, stars_around_what_is_kept
 from esdedup.jobs.steps import (
     Address,
     check_choice,
     find_sources,
-    job_name,
     make_folder,
-    open_for,
     publish,
     read_into,
     refuse_inside,
@@ -40,17 +42,19 @@ from esdedup.jobs.steps import (
     scan_if_needed,
     settings_of,
 )
-from esdedup.output.drops import REASONS, Verdicts, decided
+from esdedup.matching.signing import Signing
+from esdedup.output.drops import REASONS, Verdicts, decided, saved_verdicts
+from esdedup.resources import Resources
 from esdedup.store.cluster_queries import ClusterQuery
+from esdedup.store.lake.lake_address import LAKE
 from esdedup.store.store import Store
 
 log = logging.getLogger("esdedup")
 
 _LARGEST = 10
 
-_DONE = ".dedupe-done.json"
+_WORK = ".dedupe"
 _DROPS = "drops.jsonl"
-_STORE = "store.duckdb"
 
 
 def dedupe(
@@ -108,8 +112,8 @@ def dedupe(
         references, settings = stack.enter_context(
             opened_references(against, settings, folder, keep_going=keep_going, quiet=quiet)
         )
-        job = job_name(checkpoints, settings) if fresh else None
-        opened = stack.enter_context(open_for(store or folder / _STORE, settings, fresh=job))
+        how: dict[str, Any] = {"fresh": fresh, "keep_going": keep_going, "quiet": quiet}
+        opened = stack.enter_context(opened_for(store, folder, found, checkpoints, settings, **how))
         refuse_other_sources(opened, checkpoints)
         opened.ledger.begin_job("dedupe")
         _refuse_history(opened)
@@ -137,22 +141,12 @@ def dedupe(
         clock = time.perf_counter()
         numbers = {(checkpoint.name, checkpoint.path): checkpoint.number for checkpoint in opened.ledger.sources()}
         states = [each.ledger.state() for each in (opened, *(reference.store for reference in references))]
-        written = _Written(folder / _DONE, json.dumps([states, asdict(scanning), annotate, kinds, contained]))
+        job = json.dumps([states, asdict(scanning), annotate, kinds, contained])
         rows_apart = pa.concat_tables(set_apart) if set_apart else None
         with decided(opened, keep, scanning.across, kinds, rows_apart) as verdicts:
-            for source, checkpoint in () if dry_run else zip(found, checkpoints, strict=True):
-                if not written.has(checkpoint.path):
-                    done = rewrite_source(
-                        source,
-                        opened.signing.splitting,
-                        verdicts.by_place(numbers[checkpoint.name, checkpoint.path]),
-                        folder,
-                        annotate=annotate,
-                        templates=opened.signing.templates,
-                        keep_going=keep_going,
-                        threads=settings.resources.processes,
-                    )
-                    written.add(checkpoint.path, done)
+            rewriting = _Rewriting(folder, opened.signing, annotate, keep_going)
+            files = [(numbers[mark.name, mark.path], source) for mark, source in zip(checkpoints, found, strict=True)]
+            written = rewriting.all([] if dry_run else files, verdicts, job, settings.resources, quiet=quiet)
             _write_drops(verdicts, folder / _DROPS)
             reasons = verdicts.counts()
         counts = opened.corpus.counts()
@@ -172,7 +166,7 @@ def dedupe(
             "dropped": dropped,
             "not_compared": records["not_compared"],
         },
-        **written.finish(),
+        **written,
         "counts": counts,
         "damaged": missing + damages(checkpoints),
         "seconds": {stage: round(value, 3) for stage, value in seconds.items()},
@@ -207,7 +201,7 @@ def _check_sources(found: Sequence[Source], folder: Path, *, annotate: bool) -> 
 
 def _check_place(source: Source, folder: Path) -> None:
     """Raise `UsageError` if the result would overwrite one of our files, or be read as a source the next time."""
-    if output_path(source, folder) in [folder / name for name in (_DROPS, _DONE, _STORE)]:
+    if output_path(source, folder).relative_to(folder).parts[0] in (_DROPS, _WORK, LAKE, STORE):
         raise UsageError(f"{source.path}: {folder} needs this file name for itself; rename the source")
     if source.base is not None:
         refuse_inside(folder, [source.base])
@@ -243,35 +237,59 @@ def _write_drops(verdicts: Verdicts, path: Path) -> None:
         lines.writelines(compact_json(row) + "\n" for row in verdicts.drops())
 
 
-class _Written:
-    """The completed files, which a restarted job need not write again."""
+@dataclass(frozen=True)
+class _Rewriting:
+    """Writes the sources of a job to a folder. A file that is complete is not written again after a kill."""
 
-    def __init__(self, path: Path, job: str) -> None:
-        self._path = path
-        self._saved: dict[str, Any] = {"job": job, "files": {}}
-        if path.exists():
-            with suppress(ValueError):  # torn by a power cut: then everything is written again
-                saved = json.loads(path.read_text("utf-8"))
-                if saved["job"] == job:
-                    self._saved = saved
+    folder: Path
+    signing: Signing
+    annotate: bool
+    keep_going: bool
+    threads: int = 1
 
-    def has(self, source: str) -> bool:
-        known = self._saved["files"].get(source)
-        return known is not None and Path(known["path"]).exists()
+    def all(
+        self, files: Sequence[tuple[int, Source]], verdicts: Verdicts, job: str, resources: Resources, *, quiet: bool
+    ) -> dict[str, Any]:
+        """Write sources, given with their numbers in the store, wherever the engine runs. Return the sums over all of
+        them, and the names of what was written.
+        """
+        work, mark = self.folder / _WORK, self.folder / _WORK / "job.json"
+        if not mark.exists() or mark.read_text("utf-8") != job:
+            shutil.rmtree(work, ignore_errors=True)
+            work.mkdir()
+            with whole_file(mark) as part:
+                part.write_text(job, "utf-8")
+        left = [(file, source) for file, source in files if self._done(file) is None]
+        for file, _ in left:
+            verdicts.save(file, self._path(file, "arrow"))
+        engine, place = ENGINES[resources.engine], resources.engine
+        writing = self if engine.makes_lakes else replace(self, threads=resources.processes)
+        with Bar("write", len(left), "file", not quiet) as bar:
+            engine.each(place, writing.one, left, bar.follow, "writing sources")
+        done = [each for file, _ in files if (each := self._done(file)) is not None]
+        shutil.rmtree(work)
+        counted = ("documents", "documents_dropped", "sentences_dropped")
+        sums = {name: sum(each[name] for each in done) for name in counted}
+        # not a text that was dropped entirely
+        return {**sums, "files": sorted({each["path"] for each in done if Path(each["path"]).exists()})}
 
-    def add(self, source: str, done: Rewritten) -> None:
-        self._saved["files"][source] = {**asdict(done), "path": str(done.path)}
-        with whole_file(self._path) as part:
-            part.write_text(json.dumps(self._saved), "utf-8")
+    def one(self, given: tuple[int, Source]) -> None:
+        """Write one source."""
+        file, source = given
+        verdicts = saved_verdicts(self._path(file, "arrow"))
+        how: dict[str, Any] = {"annotate": self.annotate, "keep_going": self.keep_going, "threads": self.threads}
+        done = rewrite_source(
+            source, self.signing.splitting, verdicts, self.folder, templates=self.signing.templates, **how
+        )
+        told = {**asdict(done), "path": str(done.path), "gone": not done.path.exists()}
+        with whole_file(self._path(file, "json"), shared=True) as part:
+            part.write_text(json.dumps(told), "utf-8")
 
-    def finish(self) -> dict[str, Any]:
-        """End the job. Return the sums over all files, and their names."""
-        self._path.unlink(missing_ok=True)
-        files = list(self._saved["files"].values())
-        sums = {
-            name: sum(file[name] for file in files) for name in ("documents", "documents_dropped", "sentences_dropped")
-        }
-        written = {
-            file["path"] for file in files if Path(file["path"]).exists()
-        }  # not a text that was dropped entirely
-        return {**sums, "files": sorted(written)}
+    def _path(self, file: int, kind: str) -> Path:
+        return self.folder / _WORK / f"{file}.{kind}"
+
+    def _done(self, file: int) -> dict[str, Any] | None:
+        """Return what was written of a source; None if nothing was, or if its file has gone since."""
+        mark = self._path(file, "json")
+        done = json.loads(mark.read_text("utf-8")) if mark.exists() else None
+        return done if done is not None and (done["gone"] or Path(done["path"]).exists()) else None

@@ -6,7 +6,7 @@ import logging
 import os
 import uuid
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -23,10 +23,11 @@ from esdedup.jobs.accounting import warn_of_sources
 from esdedup.jobs.indexing import damages, index_sources
 from esdedup.jobs.progress_bar import Bar
 from esdedup.jobs.settings import Settings
-from esdedup.jobs.steps import job_name, open_for, warn_of_stems
+from esdedup.jobs.steps import Address, job_name, open_for, warn_of_stems
 from esdedup.matching.protocol import Scanning
 from esdedup.matching.signing import HASH_SCHEME, Signing, freeze
 from esdedup.resources import Resources
+from esdedup.store.lake.lake_address import LAKE, unfinished
 from esdedup.store.lake.lake_files import LakeFiles
 from esdedup.store.lake.lake_part import PartIntake, told_of
 from esdedup.store.lake.store import LakeStore
@@ -35,6 +36,28 @@ from esdedup.store.schemas import DOCUMENT_ROWS, SCHEMA_VERSION, SEEN, SENTENCE_
 from esdedup.store.store import Store
 
 log = logging.getLogger("esdedup")
+
+
+STORE = "store.duckdb"
+"""The name of the store in a folder of results, unless an engine makes a lake there."""
+
+
+def opened_for(
+    store: Address | None,
+    folder: Path,
+    sources: Sequence[Source],
+    checkpoints: Sequence[SourceCheckpoint],
+    settings: Settings,
+    *,
+    fresh: bool,
+    keep_going: bool,
+    quiet: bool,
+) -> AbstractContextManager[Store]:
+    """Return the store of a job, for writing: the one that is named, or one in the folder."""
+    if store is None and ENGINES[settings.resources.engine].makes_lakes:
+        how: dict[str, Any] = {"fresh": fresh, "keep_going": keep_going, "quiet": quiet}
+        return lake_of(folder / LAKE, sources, checkpoints, settings, **how)
+    return open_for(store or folder / STORE, settings, fresh=job_name(checkpoints, settings) if fresh else None)
 
 
 @contextmanager
@@ -54,16 +77,13 @@ def lake_of(
     The same command continues what was not read to the end. Raise `StoreSourcesError` if other sources were being read
     there, `StoreLockedError` while another command reads there, `SourceError` for a damaged source unless `keep_going`.
     """
-    made = folder.with_name(f".{folder.name}.fresh") if fresh else folder
+    made = unfinished(folder) if fresh else folder
     files = LakeFiles(made)
     if not files.description.exists():
         _read(files, sources, checkpoints, settings, fresh=fresh, keep_going=keep_going, quiet=quiet)
     resources = settings.resources
     how: dict[str, Any] = {"memory": resources.memory * 3 // 10, "threads": resources.processes}
     with LakeStore(made, settings.frozen, saves=folder, **how) as opened:
-        damaged = damages(opened.ledger.sources())
-        if damaged and not keep_going:
-            raise SourceError(f"{damaged[0]}; use --keep-going to keep what precedes it")
         yield opened
 
 
@@ -173,7 +193,7 @@ def _describe(
     files.write(described | {"sources": [asdict(checkpoint) for checkpoint in checkpoints]})
 
 
-def load_lake(folder: Path, address: Any, settings: Settings, *, fresh: str | None, quiet: bool) -> Store:
+def load_lake(folder: Path, address: Address, settings: Settings, *, fresh: str | None, quiet: bool) -> Store:
     """Load a lake, with its results, into a store that is new. Return the open store, for the caller to close.
 
     Raise `StoreSourcesError` if the store has other documents.

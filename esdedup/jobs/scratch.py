@@ -16,7 +16,7 @@ from esdedup.errors import EsdedupError, StoreLockedError
 from esdedup.files import hold
 from esdedup.matching.protocol import Scanning
 from esdedup.resources import Resources
-from esdedup.store.registry import address_of
+from esdedup.store.registry import StoreAddress, address_of
 from esdedup.store.store import Store
 
 KEPT_FROM = 1_000_000
@@ -42,9 +42,9 @@ def forget_scan(store: Store) -> None:
     _forget(scan_folder(store))
 
 
-def forget_scans(address: str) -> None:
+def forget_scans(address: StoreAddress) -> None:
     """Delete what scans of all generations of a store have left, except those that are running."""
-    for folder in address_of(address).scan_folders():
+    for folder in address.scan_folders():
         _forget(folder)
 
 

@@ -29,7 +29,7 @@ from esdedup.output.report_page import report_page
 from esdedup.output.result_files import TABLE_FORMATS, export_results
 from esdedup.resources import Resources
 from esdedup.store.ledger import STANDARD_INPUT, ReadingCheckpoint, SourceCheckpoint
-from esdedup.store.registry import kind_of, open_store
+from esdedup.store.registry import address_of, kind_of, open_store
 from esdedup.store.store import Store
 from esdedup.text.normalize import STEMMED
 from esdedup.text.splitting import AUTO, TEXT_SCHEME
@@ -248,7 +248,7 @@ def publish(store: Store, *, fresh: bool, keep: int = 0) -> None:
     """Replace the old generation with the new one, and delete what scans have left of it."""
     store.publish(keep)
     if fresh:
-        forget_scans(store.address)
+        forget_scans(address_of(store.address))
 
 
 def refuse_other_sources(store: Store, checkpoints: Sequence[SourceCheckpoint]) -> bool:

@@ -6,15 +6,13 @@ The options are those of the command line, with underscores: `run("dump.xml.bz2"
 from __future__ import annotations
 
 import time
-from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from esdedup.engines import ENGINES
 from esdedup.jobs.accounting import RENAMED, accounted, skipped_by_reason
 from esdedup.jobs.indexing import damages, source_checkpoints
-from esdedup.jobs.lakes import lake_of, load_lake
+from esdedup.jobs.lakes import STORE, load_lake, opened_for
 from esdedup.jobs.memory import MemoryWatch
 from esdedup.jobs.scanning import scan_store
 from esdedup.jobs.scratch import forget_scans
@@ -43,9 +41,9 @@ from esdedup.jobs.steps import (
     summarize,
     write_results,
 )
-from esdedup.store.lake.lake_address import LAKE, LakeAddress
+from esdedup.store.lake.lake_address import LakeAddress
 from esdedup.store.ledger import STANDARD_INPUT
-from esdedup.store.registry import address_of, drop_store, open_store
+from esdedup.store.registry import address_of, open_store
 from esdedup.store.store import Store
 
 SHOWN = 20
@@ -76,23 +74,16 @@ def run(
     settings = settings_of(options)
     check_table(table)
     folder = Path(out)
-    check_generations(keep_generations, store or folder / "store.duckdb")
+    check_generations(keep_generations, store or folder / STORE)
     refuse_inside(folder, sources)
     make_folder(folder)
     found, missing = find_sources(sources, settings.reading, keep_going)
     settings = settings.for_sources(found)
     checkpoints = source_checkpoints(found, settings.reading)
-    makes_lake = store is None and ENGINES[settings.resources.engine].makes_lakes
     clock, seconds = time.perf_counter(), {}
-    with ExitStack() as stack:
-        memory = stack.enter_context(MemoryWatch())
-        if makes_lake:
-            how: dict[str, Any] = {"fresh": fresh, "keep_going": keep_going, "quiet": quiet}
-            opened: Store = stack.enter_context(lake_of(folder / LAKE, found, checkpoints, settings, **how))
-        else:
-            job = job_name(checkpoints, settings) if fresh else None
-            opened = stack.enter_context(open_for(store or folder / "store.duckdb", settings, fresh=job))
-        same = refuse_other_sources(opened, checkpoints) and not makes_lake
+    how: dict[str, Any] = {"fresh": fresh, "keep_going": keep_going, "quiet": quiet}
+    with MemoryWatch() as memory, opened_for(store, folder, found, checkpoints, settings, **how) as opened:
+        same = refuse_other_sources(opened, checkpoints) and opened.results.last_scan() is not None
         opened.ledger.begin_job("run")
         read_into(opened, found, checkpoints, settings, keep_going=keep_going, quiet=quiet)
         if not same or any(checkpoint.path == STANDARD_INPUT for checkpoint in checkpoints):
@@ -251,8 +242,9 @@ def status(*, store: Address) -> dict[str, Any]:
 
 def drop(*, store: Address) -> None:
     """Delete what esdedup made in `store`, and nothing else. On a server, this includes stores that it cannot open."""
-    drop_store(store)
-    forget_scans(str(store))
+    address = address_of(store)
+    address.drop()
+    forget_scans(address)
 
 
 def _indexed(store: Store, merged: dict[str, int], damaged: list[str]) -> dict[str, Any]:

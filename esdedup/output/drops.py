@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from operator import itemgetter
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -48,6 +49,9 @@ def apart(columns: Mapping[str, Any], reason: str) -> pa.Table:
     )
 
 
+_SAVED: pa.Schema = pa.schema(
+    [("place", pa.int64()), ("position", pa.int32()), ("cluster", pa.uint64()), ("keep", pa.bool_())]
+)
 _ORDERS = {"first": "(0, document, position)", "longest": "(-length, document, position)"}
 _GROUPS = {"any": "NULL", "documents": "document", "sources": "source"}
 _TABLES = """
@@ -83,13 +87,21 @@ class Verdicts:
                     **{name: value for name, value in beside.items() if value is not None},
                 }
 
-    def by_place(self, file: int) -> Iterator[tuple[int, list[Verdict]]]:
-        """Yield the clustered sentences of one file, by record number."""
+    def save(self, file: int, path: Path) -> None:
+        """Write the verdicts on the clustered sentences of one file, for `saved_verdicts`."""
         batches = self._db.batches(
             "SELECT place, position, cluster, NOT dropped AS keep FROM verdicts WHERE file = ? "
             "ORDER BY place, position",
             [file],
         )
+        with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_stream(sink, _SAVED) as writer:
+            for batch in batches:
+                writer.write_batch(batch.cast(_SAVED))
+
+
+def saved_verdicts(path: Path) -> Iterator[tuple[int, list[Verdict]]]:
+    """Yield the clustered sentences of one file, by record number."""
+    with pa.OSFile(str(path)) as source, pa.ipc.open_stream(source) as batches:
         rows = (row for batch in batches for row in zip(*(column.to_pylist() for column in batch.columns), strict=True))
         for place, held in groupby(rows, itemgetter(0)):
             yield place, [Verdict(position, f"{cluster:016x}", keep) for _, position, cluster, keep in held]

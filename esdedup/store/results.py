@@ -27,10 +27,6 @@ from esdedup.text.words import holding
 _PAGE = 20_000  # sentences
 
 
-def nothing() -> None:
-    """Do nothing."""
-
-
 class Results:
     """Results in the database `db`, which also has the sentences and documents that they refer to.
 
@@ -60,7 +56,7 @@ class Results:
         clusters: Clusters,
         summary: dict[str, Any],
         classifier: Classifier | None = None,
-        meanwhile: Callable[[], None] = nothing,
+        meanwhile: Callable[[], None] = lambda: None,
     ) -> None:
         """Replace the old results with those of a scan, all or nothing.
 
@@ -239,11 +235,8 @@ class Results:
         """
         db = self.db
         db.execute(
-            f"""
-            CREATE OR REPLACE TEMP TABLE arrived AS
-            SELECT s.document, s.position, s.hash FROM sentences s JOIN ({_SHOWN_TEXTS}) USING (hash)
-            WHERE s.document >= {int(first)}
-            """
+            "CREATE OR REPLACE TEMP TABLE arrived AS SELECT s.document, s.position, s.hash FROM sentences s "
+            f"JOIN ({_SHOWN_TEXTS}) USING (hash) WHERE s.document >= {int(first)}"
         )
         count = db.count("SELECT count(*) FROM arrived")
         db.execute(

@@ -34,7 +34,7 @@ from esdedup.store.elasticsearch.rows import PAIR, PAIR_FIELDS, POSITION_BITS, t
 from esdedup.store.elasticsearch.searches import ClusterLookup
 from esdedup.store.elasticsearch.sending import both, send_results
 from esdedup.store.ledger import Ledger
-from esdedup.store.results import Results, nothing
+from esdedup.store.results import Results
 from esdedup.store.schemas import PAIRS
 
 log = logging.getLogger("esdedup")
@@ -120,7 +120,7 @@ class PublishedResults(Results):
         clusters: Clusters,
         summary: dict[str, Any],
         classifier: Classifier | None = None,
-        meanwhile: Callable[[], None] = nothing,
+        meanwhile: Callable[[], None] = lambda: None,
     ) -> None:
         """As `Results.replace`: classified in a private database and published in new indices, which become live."""
         extract, opened = self._begin(), self._open

@@ -15,6 +15,11 @@ LAKE = "lake"
 """The name of the lake in a folder of results."""
 
 
+def unfinished(folder: Path) -> Path:
+    """Return the folder where a lake is made that will take the place of this one."""
+    return folder.with_name(f".{folder.name}.fresh")
+
+
 @dataclass(frozen=True, slots=True)
 class LakeAddress:
     """The folder of a lake; see `esdedup.store.registry`."""
@@ -65,7 +70,7 @@ class LakeAddress:
 
     def has_unfinished_generation(self) -> bool:
         """Whether a new generation is being made or was left unfinished."""
-        return False
+        return unfinished(self.file).exists()
 
     def scan_folder(self, generation: str) -> Path:
         """The working folder of a scan: hidden beside the lake, where all workers see it."""

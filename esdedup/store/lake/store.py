@@ -26,7 +26,7 @@ from esdedup.store.lake.corpus import LakeCorpus
 from esdedup.store.lake.lake_files import ABOUT, PARTS, REPEATS, RESULTS, LakeFiles, open_writer
 from esdedup.store.ledger import Ledger, checkpoint_of
 from esdedup.store.rereading import find_repeats
-from esdedup.store.results import Results, nothing
+from esdedup.store.results import Results
 from esdedup.store.schemas import DOCUMENT_ROWS, PAIRS, SENTENCE_ROWS, TABLES, check_same, create_tables
 from esdedup.store.store import Store
 
@@ -146,6 +146,7 @@ class LakeStore(Store):
         self.close()
         if self._saves not in (None, self._files.folder):
             self._files.move(self._saves)
+            self.address = str(self._saves)
 
     # -- for jobs that make and load lakes ------------------------------------------------------------------
 
@@ -221,7 +222,7 @@ class _LakeResults(Results):
         clusters: Clusters,
         summary: dict[str, Any],
         classifier: Classifier | None = None,
-        meanwhile: Callable[[], None] = nothing,
+        meanwhile: Callable[[], None] = lambda: None,
     ) -> None:
         """As `Results.replace`, but nothing is saved."""
         for table in RESULTS:

@@ -47,7 +47,7 @@ def test_a_second_scan_leaves_the_first_its_work(indexed: str) -> None:
             with pytest.raises(StoreLockedError, match=f"is running, process {os.getpid()}, in {folder}") as told:
                 begin(first, store, sentences)
             assert "\n" not in str(told.value)
-        forget_scans(indexed)
+        forget_scans(address_of(indexed))
         assert {path.name: path.stat().st_ino for path in folder.iterdir()} == before
     assert address_of(indexed).scan_folders() == []
 
