@@ -36,7 +36,7 @@ def run(
         sources: Files, folders or patterns; a list holds paths, never patterns. Or one table in memory: of pandas,
             polars, pyarrow or DuckDB, a Hugging Face Dataset, or a list of dicts.
         out: Folder for the files.
-        store: Address of the store. Default: store.duckdb in `out`.
+        store: Address of the store. Default: store.duckdb in `out`; on Spark the lake `lake`, which is only read.
         table: Format of pairs and clusters.
         report: Write report.html.
         fresh: Replace the store by a new one when the job is finished.

@@ -81,7 +81,7 @@ def dedupe(
     Args:
         sources: One table; or files, folders and patterns. A list of `Path` holds files, never patterns.
         out: Folder for the files. Not needed with `dry_run`, nor for a table.
-        store: Address of the store; its results become stars. Default: store.duckdb in `out`.
+        store: Address of the store; its results become stars. Default: store.duckdb in `out`, on Spark `lake`.
         columns: Columns of a table whose texts are compared. Default: `text`, or the only column of strings.
         id_column: Column of ids. Default: `id`, or the row number from 0.
         keep: Which record or sentence of a cluster is kept.

@@ -38,7 +38,7 @@ def _listed(context: click.Context, parameter: click.Parameter, value: str | Non
     "--store",
     metavar="ADDRESS",
     shell_complete=complete_files,
-    help=f"{ADDRESSES}; its clusters become stars.  [default: OUTDIR/store.duckdb]",
+    help=f"{ADDRESSES}; its clusters become stars.  [default: OUTDIR/store.duckdb; on Spark OUTDIR/lake]",
     panel=STORE,
 )
 @verb_option(esdedup.dedupe, "keep", "Text of a cluster to keep.", kind=click.Choice(KEEPS), panel="What is dropped")

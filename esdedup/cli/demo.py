@@ -106,10 +106,11 @@ def _run(wiki: str, truth: Path, out: Path, as_json: bool, options: dict[str, An
     import esdedup
     from esdedup.cli.show import summary_text
     from esdedup.demo.checking import check
+    from esdedup.jobs.lakes import store_in
     from esdedup.terminal import json_line
 
     summary = esdedup.run(wiki, out=out, fresh=True, **options)
-    store = out / "store.duckdb"
+    store = store_in(out, options.get("engine") or "local")
     found = check(
         truth, (cluster.to_dict() for cluster in esdedup.clusters(store=store)), summary["settings"]["jaccard"]
     )

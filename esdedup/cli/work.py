@@ -49,7 +49,7 @@ _OUT = out_option("Folder for the files.", required=True)
 @_OUT
 @click.option(
     "--store", metavar="ADDRESS", envvar="ESDEDUP_STORE", panel="Store", shell_complete=complete_files,
-    help=f"{ADDRESSES}.  [default: DIR/store.duckdb]",
+    help=f"{ADDRESSES}.  [default: DIR/store.duckdb; on Spark DIR/lake]",
 )  # fmt: skip
 @fresh_option
 @generations_option
@@ -74,9 +74,10 @@ def run(sources: tuple[str, ...], out: Path, as_json: bool, **options: Any) -> N
       esdedup run enwiki-latest-pages-articles.xml.bz2 --out found
     """
     from esdedup.cli.show import summary_text
+    from esdedup.jobs.lakes import store_in
 
     summary, nothing = done_by(lambda: esdedup.run(*sources, out=out, **options))
-    store = options["store"] or out / "store.duckdb"
+    store = options["store"] or store_in(out, options["engine"] or "local")
     show(summary, as_json, lambda: summary_text(summary, out, store), quiet=options["quiet"])
     finish(summary["damaged"], nothing)
 

@@ -42,6 +42,13 @@ STORE = "store.duckdb"
 """The name of the store in a folder of results, unless an engine makes a lake there."""
 
 
+def store_in(folder: Path, engine: str) -> Path:
+    """Return the place of the store in a folder of results, if no other is named: a file or, if the engine reads sources
+    itself, a lake.
+    """
+    return folder / (LAKE if ENGINES[engine].makes_lakes else STORE)
+
+
 def opened_for(
     store: Address | None,
     folder: Path,
@@ -54,10 +61,11 @@ def opened_for(
     quiet: bool,
 ) -> AbstractContextManager[Store]:
     """Return the store of a job, for writing: the one that is named, or one in the folder."""
+    made = store_in(folder, settings.resources.engine)
     if store is None and ENGINES[settings.resources.engine].makes_lakes:
         how: dict[str, Any] = {"fresh": fresh, "keep_going": keep_going, "quiet": quiet}
-        return lake_of(folder / LAKE, sources, checkpoints, settings, **how)
-    return open_for(store or folder / STORE, settings, fresh=job_name(checkpoints, settings) if fresh else None)
+        return lake_of(made, sources, checkpoints, settings, **how)
+    return open_for(store or made, settings, fresh=job_name(checkpoints, settings) if fresh else None)
 
 
 @contextmanager

@@ -58,8 +58,11 @@ class LakeAddress:
 
     def examine(self) -> list[Check]:
         """Return every check of the store."""
+        from esdedup.store.lake.store import about_of
+
         try:
             with self.open(None) as opened:
+                about_of(opened.ledger)
                 opened.corpus.counts()
         except EsdedupError as error:
             return [Check("lake", str(error), "delete the folder, and make the lake again")]

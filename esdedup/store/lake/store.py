@@ -68,9 +68,12 @@ class LakeStore(Store):
         self._saves = saves
         self._described = self._files.read() if described is None else described
         with ExitStack() as stack:
-            spill = stack.enter_context(tempfile.TemporaryDirectory(prefix="esdedup-lake-"))
+            own = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="esdedup-lake-")))
+            # DuckDB would take a path with brackets or stars for a pattern
+            self._plain = own / "lake"
+            self._plain.symlink_to(folder.resolve(), target_is_directory=True)
             self._db = stack.enter_context(
-                Database(memory=memory, threads=threads, spill=Path(spill), reads=folder.resolve())
+                Database(memory=memory, threads=threads, spill=own / "spill", reads=self._plain)
             )
             create_tables(self._db)
             ledger = FileLedger(self._db)
@@ -85,7 +88,7 @@ class LakeStore(Store):
                 if ledger.get("scan") is not None:
                     self._view_results()
             except (DamagedError, duckdb.Error) as error:
-                raise self._files.damaged(str(error)) from error
+                raise self._files.damaged(" ".join(str(error).split())) from error
             self._stack = stack.pop_all()
         self.ledger: Ledger = ledger
         self.corpus = LakeCorpus(self._db, ledger, self.signing, folder, parts)
@@ -127,7 +130,7 @@ class LakeStore(Store):
             self._view(table, [self._files.check(self._files.result(table), schema)], "SELECT * FROM {}")
 
     def _view(self, table: str, paths: list[Path], select: str) -> None:
-        listed = ", ".join(_quoted(path.resolve()) for path in paths)
+        listed = ", ".join(f"'{self._plain / path.relative_to(self._files.folder)}'" for path in paths)
         rows = f"read_parquet([{listed}], file_row_number = {'rowid' in select})" if paths else f"{table}_none"
         if not paths:
             self._db.create(f"{table}_none", PARTS[table].append(pa.field("file_row_number", pa.int64())).empty_table())
@@ -236,9 +239,3 @@ class _LakeResults(Results):
 def about_of(ledger: Ledger) -> dict[str, Any]:
     """Return the values of a ledger that a lake keeps."""
     return {key: value for key in ABOUT if (value := ledger.get(key)) is not None}
-
-
-def _quoted(path: Path) -> str:
-    """Return SQL for a path, in which nothing is a pattern."""
-    plain = "".join(f"[{sign}]" if sign in "*?[" else sign for sign in str(path))
-    return "'" + plain.replace("'", "''") + "'"

@@ -17,6 +17,8 @@ from pathlib import Path
 from threading import Timer
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
@@ -33,7 +35,7 @@ from tests.support.corpus import corpus, template
 from tests.support.spark import Cluster, kill
 
 ALL = os.environ.get("ESDEDUP_SPARK") == "all"
-STAGES = ("merging identical texts", "grouping texts by token", "comparing texts")
+STAGES = ("reading sources", "merging identical texts", "grouping texts by token", "comparing texts")
 FILES = ("pairs.jsonl", "clusters.jsonl", "clusters.txt", "cluster-sizes.png")
 ENGINE = "esdedup.engines.spark.engine"
 
@@ -176,7 +178,7 @@ def test_a_lost_driver_is_continued(has_spark: None, tmp_path: Path, source: Pat
         "--engine",
         "local[1]",
     )
-    folder = tmp_path / "out" / ".store.duckdb.scan" / "spark"
+    folder = tmp_path / "out" / ".lake.scan" / "spark"
     with subprocess.Popen(asked, stderr=subprocess.DEVNULL, start_new_session=True) as first:
         while not (folder / "groups.json").exists():
             assert first.poll() is None
@@ -202,11 +204,36 @@ def test_dedupe_against_and_contained(running: Any, spark_cluster: Cluster, tmp_
     for engine in ("local", spark_cluster.address):
         out = tmp_path / engine[:5]
         esdedup.dedupe(source, out=out, against=[str(reference)], contained=0.8, engine=engine, **RECORDS)
-        files = (path for path in sorted(out.rglob("*")) if path.is_file() and "store" not in path.name)
+        files = (
+            path for path in sorted(out.rglob("*")) if path.is_file() and not {"lake", "store.duckdb"} & {*path.parts}
+        )
         made[engine] = {path.name: path.read_bytes() for path in files if path.name != "summary.json"}
     assert made[spark_cluster.address] == made["local"]
     reasons = {json.loads(line)["reason"] for line in made["local"]["drops.jsonl"].splitlines()}
     assert reasons >= {"near", "in_reference", "contained"}
+
+
+def test_sources_are_read_by_the_workers(
+    running: Any, spark_cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = corpus(9, 700)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for part in range(3):
+        pq.write_table(
+            pa.table({"id": list(map(str, range(200))), "text": texts[part::3][:200]}), folder / f"{part}.parquet"
+        )
+    (tmp_path / "more.jsonl").write_text(
+        "".join(json.dumps({"id": "x", "text": text}) + "\n" for text in texts) + "{\n"
+    )
+    sources = [folder, tmp_path / "more.jsonl"]
+    expected = esdedup.run(*sources, out=tmp_path / "local", **RECORDS)
+    monkeypatch.setattr("esdedup.jobs.lakes.index_sources", None)  # the driver reads none of them
+    found = esdedup.run(*sources, out=tmp_path / "out", engine=spark_cluster.address, **RECORDS)
+    assert written(tmp_path / "out") == written(tmp_path / "local")
+    same = found.keys() - {"seconds", "peak_memory_mb"}
+    assert {name: found[name] for name in same} == {name: expected[name] for name in same}
+    assert found["skipped"]["repeated_id"] > 900
 
 
 def test_a_store_on_a_server_is_read_by_the_workers(
