@@ -43,8 +43,8 @@ STORE = "store.duckdb"
 
 
 def store_in(folder: Path, engine: str) -> Path:
-    """Return the place of the store in a folder of results, if no other is named: a file or, if the engine reads sources
-    itself, a lake.
+    """Return the place of the store in a folder of results, if no other is named: a file, or a lake if the engine reads
+    sources itself.
     """
     return folder / (LAKE if ENGINES[engine].makes_lakes else STORE)
 

@@ -351,6 +351,7 @@ def summarize(store: Store, seconds: dict[str, float], memory: MemoryWatch, miss
     return described(store, missing) | {
         "seconds": {stage: round(value, 3) for stage, value in seconds.items()},
         "peak_memory_mb": round(memory.peak / 2**20, 1),
+        "stages": memory.stages(),
     }
 
 

@@ -82,7 +82,8 @@ def run(
     checkpoints = source_checkpoints(found, settings.reading)
     clock, seconds = time.perf_counter(), {}
     how: dict[str, Any] = {"fresh": fresh, "keep_going": keep_going, "quiet": quiet}
-    with MemoryWatch() as memory, opened_for(store, folder, found, checkpoints, settings, **how) as opened:
+    watch = MemoryWatch(settings.resources.engine)
+    with watch as memory, opened_for(store, folder, found, checkpoints, settings, **how) as opened:
         same = refuse_other_sources(opened, checkpoints) and opened.results.last_scan() is not None
         opened.ledger.begin_job("run")
         read_into(opened, found, checkpoints, settings, keep_going=keep_going, quiet=quiet)
@@ -142,7 +143,7 @@ def scan(
     check_table(table)
     if out is not None:
         make_folder(Path(out))
-    with MemoryWatch() as memory, open_for(store, settings, must_exist=True) as opened:
+    with MemoryWatch(settings.resources.engine) as memory, open_for(store, settings, must_exist=True) as opened:
         require_committed(opened)
         opened.ledger.begin_job("scan")
         scanning = settings.scanning_of(opened.signing.unit)
@@ -178,7 +179,7 @@ def add(
     found, missing = find_sources(sources, settings.reading, keep_going)
     settings = settings.for_sources(found)
     checkpoints = source_checkpoints(found, settings.reading)
-    with MemoryWatch() as memory, open_for(store, settings) as opened:
+    with MemoryWatch(settings.resources.engine) as memory, open_for(store, settings) as opened:
         check_adding(opened, settings)
         next_scanning(opened, settings)  # report errors in the options before reading any source
         clock = time.perf_counter()

@@ -146,6 +146,30 @@ class Collisions(NamedTuple):
     hot: list[tuple[int, int]]  # token and number of texts, most texts first, then by token
 
 
+@dataclass(frozen=True, slots=True)
+class StageCost:
+    """What a stage has cost where an engine runs. Bytes are 0 where they are not known."""
+
+    stage: str
+    seconds: float
+    tasks: int
+    task_seconds: float  # of all tasks together
+    shuffled_bytes: int
+    spilled_bytes: int
+    peak_memory_bytes: int  # of a process
+
+    def __add__(self, more: StageCost) -> StageCost:
+        return StageCost(
+            self.stage,
+            self.seconds + more.seconds,
+            self.tasks + more.tasks,
+            self.task_seconds + more.task_seconds,
+            self.shuffled_bytes + more.shuffled_bytes,
+            self.spilled_bytes + more.spilled_bytes,
+            max(self.peak_memory_bytes, more.peak_memory_bytes),
+        )
+
+
 class Elsewhere(NamedTuple):
     """How other machines read the sentences of a scan: functions that pickle. Each of `slices` returns rows of
     `SIGNATURES`. Where texts cannot be looked up by hash, `texts` is None, and each of `all_texts` yields rows
@@ -258,6 +282,12 @@ class Engine(ABC):
         """
         del place, progress, note
         return [work(item) for item in given]
+
+    @classmethod
+    def costs_since(cls, time: float) -> list[StageCost]:
+        """Return what the stages of this process since a time (seconds of the epoch) have cost elsewhere."""
+        del time
+        return []
 
     @abstractmethod
     def collapse(self) -> int:

@@ -15,6 +15,7 @@ import pyarrow as pa
 from esdedup.columns.database import Database
 from esdedup.engines.cluster_tables import create_pairs
 from esdedup.engines.spark.buckets import bits_for, ranges
+from esdedup.engines.spark.costs import costs_since
 from esdedup.engines.spark.exchange import Exchange
 from esdedup.engines.spark.group_stages import (
     GROUPS,
@@ -82,6 +83,7 @@ from esdedup.matching.engine import (
     Progress,
     S,
     Sentences,
+    StageCost,
     Survey,
 )
 from esdedup.matching.signers.text_signer import SET_BYTES
@@ -118,6 +120,11 @@ class SparkEngine(Engine):
     def each(cls, place: str, work: Callable[[Any], Any], given: Sequence[Any], progress: Progress, note: str) -> Any:
         """In the tasks of the cluster."""
         return _exchange(session_at(place), progress).done(work, given, note) if given else []
+
+    @classmethod
+    def costs_since(cls, time: float) -> list[StageCost]:
+        """As Spark tells them."""
+        return costs_since(time)
 
     # -- texts ------------------------------------------------------------------------------------------------
 

@@ -15,18 +15,19 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple, TypeAlias
 
 import pyarrow as pa
 
+from esdedup.engines.spark.costs import note_cost
 from esdedup.errors import EngineError
 from esdedup.matching.engine import Progress, no_progress
 
 log = logging.getLogger("esdedup")
 
 _BLOBS = "bucket int, kind int, blob binary"
-_RESULTS = "id long, result string"
+_RESULTS = "id long, result string, peak long"
 _NAMED = re.compile(r"^(?:Caused by: )?((?:[A-Za-z_]\w*\.)*)([A-Z]\w*(?:Error|Exception)): (.+)$", re.MULTILINE)
 _IDLE = 20.0  # seconds without a task after which it is said
 _TASKS_A_PARTITION = 4
@@ -92,7 +93,7 @@ class Exchange:
 
         def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for bucket, arrived in _arrived(batches):
-                yield pa.record_batch({"id": [bucket], "result": [json.dumps(work(bucket, arrived))]})
+                yield _told(bucket, work(bucket, arrived))
 
         return self._collected(self._meeting(sent).mapInArrow(run, _RESULTS), note)
 
@@ -102,7 +103,7 @@ class Exchange:
         def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for batch in batches:
                 for number in batch["id"].to_pylist():
-                    yield pa.record_batch({"id": [number], "result": [json.dumps(work(given[number]))]})
+                    yield _told(number, work(given[number]))
 
         return list(self._collected(self._tasks(len(given)).mapInArrow(run, _RESULTS), note).values())
 
@@ -123,7 +124,7 @@ class Exchange:
 
             here = TaskContext.get()
             number = 0 if here is None else here.partitionId()
-            yield pa.record_batch({"id": pa.array([number], pa.int64()), "result": [json.dumps(work(number, batches))]})
+            yield _told(number, work(number, batches))
 
         def make(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             yield from keys(batches)
@@ -144,6 +145,7 @@ class Exchange:
 
         with self._few_blobs_at_once(), ThreadPoolExecutor(1) as thread:
             running, begun, idle = thread.submit(collect), time.monotonic(), True
+            started = begun
             try:
                 while not wait([running], _LOOK).done:
                     done, all_, active = _tasks_of(context.statusTracker(), group)
@@ -153,6 +155,8 @@ class Exchange:
                         log.warning("no worker of %s has taken a task yet; is the cluster busy?", context.master)
                         begun, idle = math.inf, False
                 found = running.result()
+                peak = max((row.peak for row in found), default=0)
+                note_cost(context, group, note, time.time(), time.monotonic() - started, peak)
             except BaseException as error:
                 context.cancelJobGroup(group)
                 if type(error).__module__.startswith(("pyspark", "py4j")):
@@ -177,6 +181,21 @@ class Exchange:
 
     def _meeting(self, sent: Any) -> Any:
         return sent.repartition(self._partitions, "bucket").sortWithinPartitions("bucket")
+
+
+def _told(number: int, result: Any) -> pa.RecordBatch:
+    """Return a result as a row, with the most memory that this process has had."""
+    peak = 0
+    with suppress(ImportError):  # on Windows
+        import resource
+
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    values = {
+        "id": pa.array([number], pa.int64()),
+        "result": [json.dumps(result)],
+        "peak": pa.array([peak], pa.int64()),
+    }
+    return pa.record_batch(values)
 
 
 def _tasks_of(tracker: Any, group: str) -> tuple[int, int, int]:

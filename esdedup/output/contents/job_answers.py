@@ -158,6 +158,26 @@ class ReadSource:
 
 
 @dataclass(frozen=True)
+class StageCost:
+    """What a stage has cost on a cluster. Bytes are 0 where the cluster does not tell them."""
+
+    stage: str
+    """What was done."""
+    seconds: Seconds
+    """Duration."""
+    tasks: Count
+    """Number of tasks."""
+    task_seconds: Seconds
+    """Duration of all tasks together."""
+    shuffled_bytes: Count
+    """Bytes that tasks sent to each other."""
+    spilled_bytes: Count
+    """Bytes that did not fit in memory, and were written to a local disk."""
+    peak_memory_mb: Annotated[float, ("minimum", 0)]
+    """Largest memory of a Python process of a task, in MiB."""
+
+
+@dataclass(frozen=True)
 class Summary:
     """What the store contains, and what the scan found."""
 
@@ -189,6 +209,8 @@ class Summary:
     """Duration of each stage."""
     peak_memory_mb: Annotated[float, ("minimum", 0)]
     """Largest memory of all processes, in MiB."""
+    stages: list[Annotated[dict[str, Any], StageCost]]
+    """What each stage has cost on a cluster; empty for the local engine."""
 
 
 @dataclass(frozen=True)

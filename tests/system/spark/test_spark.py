@@ -231,7 +231,7 @@ def test_sources_are_read_by_the_workers(
     monkeypatch.setattr("esdedup.jobs.lakes.index_sources", None)  # the driver reads none of them
     found = esdedup.run(*sources, out=tmp_path / "out", engine=spark_cluster.address, **RECORDS)
     assert written(tmp_path / "out") == written(tmp_path / "local")
-    same = found.keys() - {"seconds", "peak_memory_mb"}
+    same = set(found) - {"seconds", "peak_memory_mb"}
     assert {name: found[name] for name in same} == {name: expected[name] for name in same}
     assert found["skipped"]["repeated_id"] > 900
 
