@@ -190,12 +190,8 @@ def _told(number: int, result: Any) -> pa.RecordBatch:
         import resource
 
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    values = {
-        "id": pa.array([number], pa.int64()),
-        "result": [json.dumps(result)],
-        "peak": pa.array([peak], pa.int64()),
-    }
-    return pa.record_batch(values)
+    numbers = {name: pa.array([value], pa.int64()) for name, value in {"id": number, "peak": peak}.items()}
+    return pa.record_batch({"id": numbers["id"], "result": [json.dumps(result)], "peak": numbers["peak"]})
 
 
 def _tasks_of(tracker: Any, group: str) -> tuple[int, int, int]:

@@ -231,9 +231,13 @@ def test_sources_are_read_by_the_workers(
     monkeypatch.setattr("esdedup.jobs.lakes.index_sources", None)  # the driver reads none of them
     found = esdedup.run(*sources, out=tmp_path / "out", engine=spark_cluster.address, **RECORDS)
     assert written(tmp_path / "out") == written(tmp_path / "local")
-    same = set(found) - {"seconds", "peak_memory_mb"}
+    same = found.to_dict().keys() - {"seconds", "peak_memory_mb", "stages"}
     assert {name: found[name] for name in same} == {name: expected[name] for name in same}
-    assert found["skipped"]["repeated_id"] > 900
+    assert found["renamed"] == len(texts) - 1
+    costs = {cost["stage"]: cost for cost in found["stages"]}
+    assert costs.keys() >= {*STAGES}
+    assert costs["grouping texts by token"]["shuffled_bytes"] > 10_000
+    assert all(cost["task_seconds"] > 0 and cost["peak_memory_mb"] > 50 for cost in costs.values())
 
 
 def test_a_store_on_a_server_is_read_by_the_workers(
