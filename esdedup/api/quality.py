@@ -60,6 +60,7 @@ def plan(
     recall: float = 0.99,
     sample: int = 50_000,
     sentences: int | None = None,
+    cores: int | None = None,
     out: Address | None = None,
     keep_going: bool = False,
     quiet: bool = False,
@@ -75,6 +76,7 @@ def plan(
         recall: Share of the pairs that is to be found.
         sample: Most sentences of the sample.
         sentences: Forecast time, memory and disk for this many sentences.
+        cores: Of the cluster that the forecast is for, with `engine`. Default: those of the trial runs.
         out: Folder for a plot of all curves, s-curve.png.
         keep_going: Continue after a missing or damaged source.
         quiet: Show no progress.
@@ -97,7 +99,7 @@ def plan(
     return Plan.of(
         planning.plan(
             *source_names(sources), store=store, tokens=tokens, schemes=schemes, recall=recall, sample=sample,
-            sentences=sentences, out=out, keep_going=keep_going, quiet=quiet, **options,
+            sentences=sentences, cores=cores, out=out, keep_going=keep_going, quiet=quiet, **options,
         )
     )  # fmt: skip
 

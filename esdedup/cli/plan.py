@@ -43,6 +43,7 @@ from esdedup.cli.work import show
 @click.option(
     "--sentences", type=int, metavar="N", help="Forecast time, memory and disk for N sentences.", panel="Plan"
 )
+@click.option("--cores", type=int, metavar="M", help="Forecast for a cluster of M cores, with --engine.", panel="Plan")
 @out_option("Folder for a plot, s-curve.png.")
 @json_option
 @source_options

@@ -7,7 +7,7 @@ from typing import Any
 from esdedup.api.results import Plan
 
 _FEW = 20_000
-_STORES = {"embedded": "a file of this machine", "server": "the server"}
+_STORES = {"embedded": "a file of this machine", "server": "the server", "lake": "a lake"}
 
 
 def plan_text(answer: Plan, recall: float) -> str:
@@ -68,11 +68,17 @@ def _forecast(forecast: dict[str, Any]) -> str:
     lines = []
     for kind, cost in forecast.items():
         runs = " and ".join(f"{run['sentences']:,}" for run in cost["runs"])
+        cores = "" if cost["cores"] is None else f" with {cost['cores']:,} cores"
         lines.append(
-            f"{cost['sentences']:,} sentences on {_STORES[kind]}: {_time(cost['seconds'])}, "
+            f"{cost['sentences']:,} sentences on {_STORES[kind]}{cores}: {_time(cost['seconds'])}, "
             f"{cost['memory_bytes'] / 2**30:.1f} GiB of memory, {cost['disk_bytes'] / 1e9:.1f} GB of disk "
             f"(from runs over {runs})"
         )
+        if cost["task_seconds"]:
+            lines.append(
+                f"  tasks of the cluster: {cost['task_seconds'] / 3600:.1f} core-hours, "
+                f"{cost['shuffled_bytes'] / 1e9:.1f} GB through the shuffle"
+            )
         if cost["runs"][-1]["sentences"] < _FEW:
             lines.append(f"  rough: {cost['runs'][-1]['sentences']:,} sentences are few to tell from")
     return "\n".join(lines)

@@ -3,42 +3,56 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class RunCost:
-    """The cost of one run: sentences compared, seconds, peak bytes of memory, bytes on disk at the end."""
+    """The cost of one run: sentences compared, seconds, peak bytes of memory, bytes on disk at the end.
+
+    Of a run on a cluster, also the seconds while its stages ran, those of all their tasks together, and the bytes that
+    went through the shuffle.
+    """
 
     sentences: int
     seconds: float
     memory: int
     disk: int
+    stage_seconds: float = 0
+    task_seconds: float = 0
+    shuffled: int = 0
 
 
-def forecast(runs: Sequence[RunCost], sentences: int, most_memory: int) -> RunCost:
+def forecast(runs: Sequence[RunCost], sentences: int, most_memory: int, cores: int | None = None) -> RunCost:
     """Forecast the cost of `sentences` from the smallest and the largest run.
 
     Time and disk grow linearly, because no stage compares all texts with all. Memory grows by a power of the sentences
-    while buffers fill, up to the limit of a run.
+    while buffers fill, up to the limit of a run. On `cores` other cores than those of the runs, the tasks of a cluster
+    share these.
     """
     first, last = min(runs, key=_sentences), max(runs, key=_sentences)
-    if first.sentences == last.sentences:
-        share = sentences / max(1, last.sentences)
-        return RunCost(sentences, last.seconds * share, min(int(last.memory), most_memory), int(last.disk * share))
+    alone, share = first.sentences == last.sentences, sentences / max(1, last.sentences)
 
-    def line(one: float, two: float) -> float:
-        slope = max(0.0, (two - one) / (last.sentences - first.sentences))
-        return two + slope * (sentences - last.sentences)
+    def line(of: Callable[[RunCost], float]) -> float:
+        if alone:
+            return of(last) * share
+        slope = max(0.0, (of(last) - of(first)) / (last.sentences - first.sentences))
+        return of(last) + slope * (sentences - last.sentences)
 
-    growth = math.log(max(1.0, last.memory / first.memory)) / math.log(last.sentences / first.sentences)
-    power = min(1.0, growth)
+    growth = 0.0
+    if not alone:
+        growth = math.log(max(1.0, last.memory / first.memory)) / math.log(last.sentences / first.sentences)
+    beside, tasks = line(lambda run: run.seconds - run.stage_seconds), line(lambda run: run.task_seconds)
+    stages = line(lambda run: run.stage_seconds) if cores is None else tasks / cores
     return RunCost(
         sentences,
-        line(first.seconds, last.seconds),
-        min(int(last.memory * (sentences / last.sentences) ** power), max(most_memory, last.memory)),
-        int(line(first.disk, last.disk)),
+        beside + stages,
+        min(int(last.memory * share ** min(1.0, growth)), max(most_memory, last.memory)),
+        int(line(lambda run: run.disk)),
+        stages,
+        tasks,
+        int(line(lambda run: run.shuffled)),
     )
 
 

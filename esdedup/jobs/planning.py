@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from esdedup.columns.hashing import Hashes
+from esdedup.engines import ENGINES
 from esdedup.errors import StoreError, UsageError
 from esdedup.evaluation.forecast import RunCost, forecast
 from esdedup.evaluation.sample import Curve, Sample, expected_curve
@@ -53,6 +54,7 @@ def plan(
     recall: float,
     sample: int,
     sentences: int | None,
+    cores: int | None,
     out: Address | None,
     keep_going: bool,
     quiet: bool,
@@ -67,9 +69,10 @@ def plan(
     `recall`, `candidates`, `false_candidates`, `seconds`), `exact` (the seconds of comparing all with all), what is
     `recommended` (the cheapest scheme with the requested `recall`, or `exact` if no scheme has it or `exact` is
     cheaper), whether it `reached` that recall, the `cheapest` scheme that does, or otherwise the one that finds
-    most, with its `curve`, and a `forecast` for `sentences`, by store: `seconds`, `memory_bytes`, `disk_bytes`, and
-    the `runs` that it is based on. The folder `out` gets a plot of all curves, s-curve.png. `options` are those of
-    `run`.
+    most, with its `curve`, and a `forecast` for `sentences`, by store: `seconds`, `memory_bytes`, `disk_bytes`,
+    `task_seconds`, `shuffled_bytes`, and the `runs` that it is based on. With an engine on a cluster, it is for
+    `cores`, by default those of the runs. The folder `out` gets a plot of all curves, s-curve.png. `options` are those
+    of `run`.
     """
     check_count("sentences", sentences)
     if not isinstance(sample, int) or sample < 1:
@@ -83,14 +86,17 @@ def plan(
             "plan must read sources several times, which standard input does not allow; save it to a file first"
         )
     settings = Settings.of(**options)
+    if cores is not None and not (isinstance(cores, int) and cores > 0 and _is_elsewhere(settings)):
+        raise UsageError(f"cores is {cores!r}; allowed: 1 or more, with --engine on a cluster")
     signing = {name: value for name, value in settings.frozen.items() if name not in _SCHEME}
     named = None if schemes is None else [Scheme.parse(part) for part in schemes.split(",")]
     with ExitStack() as stack:
         trials: dict[str, Trials] = {}
         if sources:
             names, options = [str(source) for source in sources], {**options, "keep_going": keep_going}
-            trials["embedded"] = stack.enter_context(trial_runs(names, options, runs=1 if sentences is None else 2))
-        sampled = trials["embedded"].store if sources else store
+            made = stack.enter_context(trial_runs(names, options, runs=1 if sentences is None else 2))
+            trials[address_of(made.store).kind] = made
+        sampled = made.store if sources else store
         if sampled is None and sentences is not None:
             raise UsageError("a forecast needs a sample; give a source or a --store")
         found = None if sampled is None else _sample(sampled, signing, sample, settings)
@@ -101,7 +107,8 @@ def plan(
         if found is not None and sentences is not None:
             if not sources:
                 names, options = _as_source(stack, found, options)
-                trials["embedded"] = stack.enter_context(trial_runs(names, options))
+                made = stack.enter_context(trial_runs(names, options))
+                trials[address_of(made.store).kind] = made
             if store is not None and (kind := address_of(store).kind) not in trials:
                 trials[kind] = stack.enter_context(trial_runs(names, options, str(store)))
         if found is not None:
@@ -131,7 +138,7 @@ def plan(
             "cheapest": str(best.scheme),
             "curve": _curve_rows(next(curve for curve in curves if curve.scheme == best.scheme)),
             "forecast": {
-                kind: _forecast(trial.costs, sentences, settings)
+                kind: _forecast(trial.costs, sentences, settings, cores)
                 for kind, trial in trials.items()
                 if sentences is not None
             },
@@ -261,9 +268,13 @@ def _curve_rows(curve: Curve[Scheme]) -> list[dict[str, Any]]:
     ]
 
 
-def _forecast(runs: list[RunCost], sentences: int, settings: Settings) -> dict[str, Any]:
-    what = forecast(runs, sentences, settings.resources.memory)
-    return {**_cost(what), "runs": [_cost(run) for run in runs]}
+def _is_elsewhere(settings: Settings) -> bool:
+    return ENGINES[settings.resources.engine].makes_lakes
+
+
+def _forecast(runs: list[RunCost], sentences: int, settings: Settings, cores: int | None) -> dict[str, Any]:
+    what = forecast(runs, sentences, settings.resources.memory, cores)
+    return {**_cost(what), "cores": cores, "runs": [_cost(run) for run in runs]}
 
 
 def _cost(run: RunCost) -> dict[str, Any]:
@@ -272,4 +283,6 @@ def _cost(run: RunCost) -> dict[str, Any]:
         "seconds": round(run.seconds, 3),
         "memory_bytes": run.memory,
         "disk_bytes": run.disk,
+        "task_seconds": round(run.task_seconds, 3),
+        "shuffled_bytes": run.shuffled,
     }

@@ -15,8 +15,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from esdedup.engines import place_of
 from esdedup.errors import EsdedupError, StoreError
 from esdedup.evaluation.forecast import RunCost
+from esdedup.jobs.lakes import store_in
 from esdedup.store.registry import drop_store, open_store
 
 TRIAL = 250_000
@@ -48,25 +50,32 @@ def trial_runs(
 ) -> Iterator[Trials]:
     """Run the first documents of `sources`, up to about `TRIAL` sentences. With two runs, run a part of them first.
 
-    The store is a file in a temporary folder or, with `server`, at that address with a unique suffix. It is deleted at
-    the end. Raise `EsdedupError` if these documents have no sentences.
+    The store is in a temporary folder, as the engine makes it, or with `server` at that address with a unique suffix.
+    It is deleted at the end. Raise `EsdedupError` if these documents have no sentences.
     """
     with _ended_by_sigterm(), tempfile.TemporaryDirectory(prefix="esdedup-plan-") as name:
         folder = Path(name)
-        address = str(folder / "store.duckdb") if server is None else f"{server}-plan-{_ending(folder)}"
-        part = str(folder / "part.duckdb") if server is None else f"{address}-part"
-        job = {**options, "out": str(folder / "out"), "store": address, "fresh": True}
+        engine = str(place_of(options.get("engine") or "local"))
+        address, part = (
+            str(store_in(folder / out, engine)) if server is None else f"{server}-plan-{_ending(folder)}{ending}"
+            for out, ending in (("out", ""), ("part", "-part"))
+        )
+        job = {**options, "engine": engine, "out": str(folder / "out"), "fresh": True}
+        if server is not None:
+            job["store"] = address
         most = sys.maxsize if options.get("limit") is None else options["limit"]
         try:
-            probe = _run(sources, job | {"limit": min(most, _PROBE)})
+            probe = _run(sources, job | {"limit": min(most, _PROBE)}, address)
             wanted = round(TRIAL * probe.documents / max(1, probe.sentences))
-            last = _run(sources, job | {"limit": min(most, wanted)}) if wanted > probe.documents else probe
+            last = _run(sources, job | {"limit": min(most, wanted)}, address) if wanted > probe.documents else probe
             if not last.sentences:
                 raise EsdedupError(f"{sources[0]}: it has no sentences to plan with")
             costs = [last.cost]
             if runs > 1:
-                some = job | {"limit": max(1, round(SHARE * last.documents)), "store": part}
-                costs.insert(0, _run(sources, some).cost)
+                some = job | {"limit": max(1, round(SHARE * last.documents)), "out": str(folder / "part")}
+                if server is not None:
+                    some["store"] = part
+                costs.insert(0, _run(sources, some, part).cost)
             yield Trials(costs, address)
         finally:
             for made in (address, part) if server is not None else ():
@@ -101,7 +110,7 @@ def _ending(folder: Path) -> str:
     return "".join(letter for letter in folder.name.lower() if letter.isalnum())[-8:]
 
 
-def _run(sources: Sequence[str], options: dict[str, Any]) -> _Trial:
+def _run(sources: Sequence[str], options: dict[str, Any], address: str) -> _Trial:
     began = time.perf_counter()
     job = json.dumps({"sources": list(sources), "options": options})
     # do not import modules from the current folder
@@ -119,8 +128,9 @@ def _run(sources: Sequence[str], options: dict[str, Any]) -> _Trial:
         last = (done.stderr.strip().splitlines() or ["it ended without a message"])[-1]
         raise EsdedupError(f"a trial run failed: {last.partition(': ')[2] or last}")
     summary = json.loads(done.stdout)
-    with open_store(options["store"], read_only=True) as store:
+    with open_store(address, read_only=True) as store:
         disk = store.disk_bytes()
-    counts = summary["counts"]
-    costs = RunCost(counts["sentences_kept"], seconds, int(summary["peak_memory_mb"] * 2**20), disk)
+    counts, stages = summary["counts"], summary["stages"]
+    sums = (sum(stage[name] for stage in stages) for name in ("seconds", "task_seconds", "shuffled_bytes"))
+    costs = RunCost(counts["sentences_kept"], seconds, int(summary["peak_memory_mb"] * 2**20), disk, *sums)
     return _Trial(costs, counts["documents"])

@@ -14,7 +14,7 @@ PROBE = 400
 """Articles from which sizes are extrapolated."""
 
 
-def dump(bench: Bench, articles: int, ending: str = ".xml") -> Path:
+def dump(bench: Bench, articles: int, ending: str = ".xml", seed: int = SEED) -> Path:
     """A dump of `articles` generated articles; `.xml` or `.xml.bz2`."""
     state = 0
     generator = ROOT / "esdedup" / "demo"
@@ -22,12 +22,12 @@ def dump(bench: Bench, articles: int, ending: str = ".xml") -> Path:
         state = zlib.crc32(path.read_bytes(), state)
     folder = bench.work / "corpora"
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{articles}-{state:08x}{ending}"
+    path = folder / f"{articles}{'' if seed == SEED else f'-{seed}'}-{state:08x}{ending}"
     for old in folder.iterdir():
         if f"-{state:08x}." not in old.name:
             old.unlink()  # by another state of the generator
     if not path.exists():
-        generate_files(articles, SEED, path)
+        generate_files(articles, seed, path)
     return path
 
 

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import warnings
+import zipfile
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,8 @@ ANYWHERE = "spark"
 _INSTALL = "pip install 'esdedup[spark]'"
 _PATIENCE = 10.0  # seconds
 _JAVA = 17
+_PACKAGE = "esdedup-package"
+"""The folder beside a worker's tasks where the package is unpacked."""
 
 
 _given: list[Any] = []
@@ -97,6 +100,8 @@ def _started(place: str) -> Any:
     }
     for name, value in usual.items():
         conf.setIfMissing(name, value)
+    if not local:
+        _pack_in(conf)
     handle, name = tempfile.mkstemp(prefix="esdedup-spark-", suffix=".log")
     said = Path(name)
     atexit.register(lambda: said.unlink(missing_ok=True))
@@ -109,6 +114,23 @@ def _started(place: str) -> Any:
         raise EngineError(f"Spark at {master} does not start: {_last_line(said) or error}") from error
     atexit.register(context.stop)
     return SparkSession(context)
+
+
+def _pack_in(conf: Any) -> None:
+    """Let this version of the package travel to the workers, whatever they have installed."""
+    folder = Path(tempfile.mkdtemp(prefix="esdedup-spark-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    package, archive = Path(__file__).parents[2], folder / f"{_PACKAGE}.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
+        for root in (package, package.parent / "mappings"):  # which lie beside it in a checkout
+            for path in sorted(root.rglob("*")):
+                if path.is_file() and "__pycache__" not in path.parts:
+                    packed.write(path, path.relative_to(package.parent))
+    for name, value, between in (
+        ("spark.archives", f"{archive}#{_PACKAGE}", ","),
+        ("spark.executorEnv.PYTHONPATH", _PACKAGE, os.pathsep),
+    ):
+        conf.set(name, between.join(filter(None, [value, conf.get(name, "")])))
 
 
 def _check_answers(place: str) -> None:

@@ -147,12 +147,18 @@ class Cost:
     """Largest memory, in bytes."""
     disk_bytes: Count
     """Size of the store, in bytes."""
+    task_seconds: Seconds
+    """Duration of all tasks on a cluster together; 0 for the local engine."""
+    shuffled_bytes: Count
+    """Bytes that these tasks send to each other."""
 
 
 @dataclass(frozen=True)
 class Forecast(Cost):
     """The expected cost of a run, and the small runs that it was computed from."""
 
+    cores: Count | None
+    """Cores of the cluster, with `--cores`; otherwise null: those of the small runs."""
     runs: list[Annotated[dict[str, Any], Cost]]
     """The small runs."""
 
@@ -180,7 +186,7 @@ class Plan:
     curve: list[Annotated[dict[str, Any], CurvePoint]]
     """What the cheapest scheme finds, by similarity."""
     forecast: dict[str, Annotated[dict[str, Any], Forecast]]
-    """Expected cost for `--sentences` sentences, by store: `embedded` or `server`."""
+    """Expected cost for `--sentences` sentences, by store: `embedded`, `server` or `lake`."""
 
 
 @dataclass(frozen=True)
