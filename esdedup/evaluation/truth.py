@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,7 +32,7 @@ class TruePairs(NamedTuple):
 
 
 def true_pairs(texts: pa.LargeStringArray, signer: TextSigner, jaccard: float, resources: Resources) -> TruePairs:
-    """Return all pairs of distinct texts at or above `jaccard`, sorted by (a, b)."""
+    """Return all pairs of distinct texts at or above `jaccard`, sorted by (a, b). They are compared on this machine."""
     hashes = content_hashes(*text_buffers(texts))
     order = np.argsort(hashes, kind="stable")
     tokens = signer.signing.tokens
@@ -54,7 +55,7 @@ def true_pairs(texts: pa.LargeStringArray, signer: TextSigner, jaccard: float, r
     ):
         scanning = Scanning.of(jaccard=jaccard, candidates="exact")
         sentences = Sentences(tokens, lambda _: [(0, pa.table(columns, SIGNATURES))], fetch)
-        engine = make_engine(resources, db, sentences)
+        engine = make_engine(replace(resources, engine="local"), db, sentences)
         scanning.matcher.find(engine, MatchContext(signer.signing, scanning.rule, resources.processes))
         found = db.arrays(
             "SELECT one.hash AS one, two.hash AS two, jaccard FROM pairs p "

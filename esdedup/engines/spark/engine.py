@@ -400,7 +400,7 @@ def _sums_before(counts: Any) -> list[list[int]]:
 
 
 def _beside(scratch: Database) -> Path:
-    """Return the folder of a scan's files: where its database spills to."""
-    if scratch.spill is None:
-        raise ValueError("a scan on Spark needs a folder")
+    """Return the folder of a scan's files: beside that where its database spills to, in a folder of the scan alone."""
+    if scratch.spill is None or scratch.spill.name != "spill":
+        raise ValueError("a scan on Spark needs a folder of its own")
     return scratch.spill.parent / "spark"

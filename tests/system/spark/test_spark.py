@@ -30,6 +30,7 @@ from esdedup.errors import EngineError, UsageError
 from esdedup.matching.protocol import Scanning
 from esdedup.matching.signing import Signing
 from esdedup.store.elasticsearch.corpus import ServerCorpus
+from esdedup.store.schemas import mapping_text
 from tests.support.collisions import collide
 from tests.support.corpus import corpus, template
 from tests.support.spark import Cluster, kill
@@ -254,7 +255,24 @@ def test_a_store_on_a_server_is_read_by_the_workers(
     assert written(tmp_path / "out") == written(tmp_path / "local")
 
 
+def test_the_package_travels(running: Any, spark_cluster: Cluster) -> None:
+    """Workers run the version of the driver, with all of its files, whatever they have installed."""
+    own = Exchange(running, 2).done(lambda _: (esdedup.__file__, mapping_text("embedded.sql")), [0], "looking")
+    assert own[0][0].endswith("/esdedup-package/esdedup/__init__.py")
+    assert own[0][1] == mapping_text("embedded.sql")
+
+
 if ALL:
+
+    def test_a_plan_for_a_cluster(has_spark: None, tmp_path: Path, source: Path) -> None:
+        how: dict[str, Any] = {"engine": "local[2]", "sentences": 10**9, **RECORDS}
+        here, large = (esdedup.plan(source, **how, cores=cores)["forecast"]["lake"] for cores in (None, 160))
+        assert here["task_seconds"] > 1000
+        assert here["shuffled_bytes"] > 10**10
+        assert large["cores"] == 160
+        assert large["seconds"] < here["seconds"]
+        with pytest.raises(UsageError, match=r"cores is 3; .* --engine on a cluster"):
+            esdedup.plan(source, sentences=10, cores=3, **RECORDS)
 
     def test_full_disk(running: Any, spark_cluster: Cluster, tmp_path: Path, source: Path, expected: Path) -> None:
         """One of the workers cannot write what a task makes: the other one does it."""

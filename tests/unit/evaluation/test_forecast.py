@@ -26,3 +26,13 @@ def test_noise_makes_nothing_cheaper() -> None:
 
 def test_one_size_is_taken_in_proportion() -> None:
     assert forecast([RunCost(1000, 2.0, 300, 5000)] * 2, 3000, 1000) == RunCost(3000, 6.0, 300, 15_000)
+
+
+def test_the_cores_of_a_cluster_share_the_tasks() -> None:
+    runs = [
+        RunCost(100, 12.0, 300, 1000, stage_seconds=8.0, task_seconds=16.0, shuffled=500),
+        RunCost(200, 15.0, 300, 2000, stage_seconds=10.0, task_seconds=20.0, shuffled=1000),
+    ]
+    same = forecast(runs, 1000, 1000)
+    assert (same.seconds, same.stage_seconds, same.task_seconds, same.shuffled) == (39.0, 26.0, 52.0, 5000)
+    assert forecast(runs, 1000, 1000, cores=26).seconds == 13.0 + 2.0
