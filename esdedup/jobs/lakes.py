@@ -87,6 +87,8 @@ def lake_of(
     """
     made = unfinished(folder) if fresh else folder
     files = LakeFiles(made)
+    if fresh and files.description.exists() and files.read()["about"].get("job") != job_name(checkpoints, settings):
+        files.delete()  # another job was killed before it ended
     if not files.description.exists():
         _read(files, sources, checkpoints, settings, fresh=fresh, keep_going=keep_going, quiet=quiet)
     resources = settings.resources

@@ -28,6 +28,7 @@ from esdedup.output.histogram import draw_cluster_sizes
 from esdedup.output.report_page import report_page
 from esdedup.output.result_files import TABLE_FORMATS, export_results
 from esdedup.resources import Resources
+from esdedup.store.lake.lake_address import LakeAddress
 from esdedup.store.ledger import STANDARD_INPUT, ReadingCheckpoint, SourceCheckpoint
 from esdedup.store.registry import address_of, kind_of, open_store
 from esdedup.store.store import Store
@@ -92,6 +93,10 @@ def job_name(checkpoints: Sequence[SourceCheckpoint], settings: Settings) -> str
 def find_sources(arguments: Sequence[Address], reading: Reading, keep_going: bool) -> tuple[list[Source], list[str]]:
     """Return the sources and, with `keep_going`, the errors for arguments that match none."""
     names, missing = [str(argument) for argument in arguments], []
+    for name in filter(LakeAddress.fits, names):
+        raise UsageError(
+            f"{name}: is a lake; read it with --store {name}, or load it with esdedup index {name} --store PATH.duckdb"
+        )
     for name in list(names) if keep_going else []:
         try:
             discover([name], reading)

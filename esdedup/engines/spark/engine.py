@@ -16,7 +16,7 @@ from esdedup.columns.database import Database
 from esdedup.engines.cluster_tables import create_pairs
 from esdedup.engines.spark.buckets import bits_for, ranges
 from esdedup.engines.spark.costs import costs_since
-from esdedup.engines.spark.exchange import Exchange
+from esdedup.engines.spark.exchange import exchange_in
 from esdedup.engines.spark.group_stages import (
     GROUPS,
     PAIRS,
@@ -70,7 +70,7 @@ from esdedup.engines.spark.text_stages import (
     keep_texts,
     write_bodies,
 )
-from esdedup.engines.spark.work_folder import WorkFolder, read_rows, write_rows
+from esdedup.engines.spark.work_folder import WorkFolder, in_folder, read_rows, write_rows
 from esdedup.matching.engine import (
     Collisions,
     ComparePairs,
@@ -114,12 +114,13 @@ class SparkEngine(Engine):
         self._session = session_at(place)
         self._cores = int(self._session.sparkContext.defaultParallelism)
         self._work = WorkFolder(_beside(scratch))
-        self._exchange = _exchange(self._session, sentences.progress)
+        self._exchange = exchange_in(self._session, sentences.progress)
 
     @classmethod
     def each(cls, place: str, work: Callable[[Any], Any], given: Sequence[Any], progress: Progress, note: str) -> Any:
-        """In the tasks of the cluster."""
-        return _exchange(session_at(place), progress).done(work, given, note) if given else []
+        """In the tasks of the cluster, in the folder where the command runs: paths may be relative to it."""
+        at_home = partial(in_folder, str(Path.cwd()), work)
+        return exchange_in(session_at(place), progress).done(at_home, given, note) if given else []
 
     @classmethod
     def costs_since(cls, time: float) -> list[StageCost]:
@@ -356,12 +357,6 @@ class SparkEngine(Engine):
         return ListPlan(
             self._places(), [int(bucket) for bucket in texts], firsts, replace(context, threads=1), self._task, bits
         )
-
-
-def _exchange(session: Any, progress: Progress) -> Exchange:
-    """Return an exchange with as many partitions as the configuration says, or else twice the cores."""
-    partitions = session.conf.get("spark.esdedup.partitions", None)
-    return Exchange(session, int(partitions or 2 * session.sparkContext.defaultParallelism), progress)
 
 
 def _slices(given: Iterable[tuple[int, pa.Table | pa.RecordBatchReader]]) -> Iterator[pa.Table]:

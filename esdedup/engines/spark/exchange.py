@@ -183,6 +183,12 @@ class Exchange:
         return sent.repartition(self._partitions, "bucket").sortWithinPartitions("bucket")
 
 
+def exchange_in(session: Any, progress: Progress) -> Exchange:
+    """Return an exchange with as many partitions as the configuration says, or else twice the cores."""
+    partitions = session.conf.get("spark.esdedup.partitions", None)
+    return Exchange(session, int(partitions or 2 * session.sparkContext.defaultParallelism), progress)
+
+
 def _told(number: int, result: Any) -> pa.RecordBatch:
     """Return a result as a row, with the most memory that this process has had."""
     peak = 0

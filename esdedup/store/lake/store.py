@@ -123,7 +123,7 @@ class LakeStore(Store):
         }.items():
             self._view(table, paths[table], f"SELECT {columns}")
         sources = (part["source"] for part in described)
-        return list(zip(paths["sentences"], sources, firsts[:-1], strict=True))
+        return list(zip((path.resolve() for path in paths["sentences"]), sources, firsts[:-1], strict=True))
 
     def _view_results(self) -> None:
         for table, schema in RESULTS.items():

@@ -144,8 +144,8 @@ def test_a_new_lake_replaces_the_old_one_when_it_is_complete(
             esdedup.run(sources[0], out=out, fresh=True, **RECORDS)
     assert esdedup.status(store=out / "lake")["unfinished"]
     assert esdedup.status(store=out / "lake")["counts"]["documents"] == 391
-    esdedup.run(sources[0], out=out, fresh=True, **RECORDS)
-    assert esdedup.status(store=out / "lake")["counts"]["documents"] == 150
+    esdedup.run(sources[1], out=out, fresh=True, **RECORDS)
+    assert esdedup.status(store=out / "lake")["counts"]["documents"] == 91
     assert results(out) != before
     assert not list(out.glob(".*"))
 
@@ -194,6 +194,15 @@ def test_a_lake_is_only_read(made: Path, tmp_path: Path, change: Callable[[Path,
     source = table(tmp_path / "more.tsv", records(8, 20))
     with pytest.raises(StoreError, match=r"a lake is not (changed|searched); load it .* esdedup index .*lake --store"):
         change(made, source)
+
+
+def test_a_lake_is_no_source(made: Path, tmp_path: Path) -> None:
+    more = table(tmp_path / "more.tsv", records(8, 5))
+    for given in ([made], [more, made]):
+        with pytest.raises(UsageError, match="is a lake; read it with --store"):
+            esdedup.run(*given, out=tmp_path / "out", **RECORDS)
+    with pytest.raises(UsageError, match="is a lake"):
+        esdedup.index(made, more, store=tmp_path / "store.duckdb", quiet=True)
 
 
 @pytest.mark.parametrize(

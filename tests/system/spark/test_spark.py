@@ -218,7 +218,8 @@ def test_sources_are_read_by_the_workers(
     running: Any, spark_cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     texts = corpus(9, 700)
-    folder = tmp_path / "folder"
+    monkeypatch.chdir(tmp_path)
+    folder = Path("folder")
     folder.mkdir()
     for part in range(3):
         pq.write_table(
@@ -227,11 +228,16 @@ def test_sources_are_read_by_the_workers(
     (tmp_path / "more.jsonl").write_text(
         "".join(json.dumps({"id": "x", "text": text}) + "\n" for text in texts) + "{\n"
     )
-    sources = [folder, tmp_path / "more.jsonl"]
-    expected = esdedup.run(*sources, out=tmp_path / "local", **RECORDS)
+    sources = [folder, "more.jsonl"]
+    expected = esdedup.run(*sources, out="local", **RECORDS)
     monkeypatch.setattr("esdedup.jobs.lakes.index_sources", None)  # the driver reads none of them
-    found = esdedup.run(*sources, out=tmp_path / "out", engine=spark_cluster.address, **RECORDS)
+    found = esdedup.run(*sources, out="out", engine=spark_cluster.address, **RECORDS)
     assert written(tmp_path / "out") == written(tmp_path / "local")
+    for name, how in {"local": {}, "out": {"engine": spark_cluster.address}}.items():
+        esdedup.dedupe(*sources, out=Path("clean") / name, **how, **RECORDS)
+    for name in ("1.parquet", "more.jsonl", "drops.jsonl"):
+        one, two = ((tmp_path / "clean" / place / name).read_bytes() for place in ("local", "out"))
+        assert one == two
     same = found.to_dict().keys() - {"seconds", "peak_memory_mb", "stages"}
     assert {name: found[name] for name in same} == {name: expected[name] for name in same}
     assert found["renamed"] == len(texts) - 1
