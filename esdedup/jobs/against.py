@@ -30,7 +30,7 @@ from esdedup.matching.engine import SIGNATURES, MatchContext, Sentences
 from esdedup.matching.signing import USUAL_UNIT, freeze
 from esdedup.output.drops import APART, apart
 from esdedup.resources import Resources
-from esdedup.store.registry import kind_of, open_store
+from esdedup.store.registry import is_store, open_store
 from esdedup.store.schemas import PAIRS, check_same, difference
 from esdedup.store.store import Store
 from esdedup.text.splitting import AUTO
@@ -63,7 +63,7 @@ def opened_references(
     with ExitStack() as stack:
         found: list[Store] = []
         names: list[str] = []
-        for address in filter(_is_store, collections):
+        for address in filter(is_store, collections):
             memory, threads = resources.memory // 10, resources.processes
             store = stack.enter_context(open_store(address, memory=memory, threads=threads, read_only=True))
             require_committed(store)
@@ -78,7 +78,7 @@ def opened_references(
             names.append(str(address))
         if found:
             settings = replace(settings, frozen=found[0].signing.saved())
-        sources = [str(address) for address in collections if not _is_store(address)]
+        sources = [str(address) for address in collections if not is_store(address)]
         if sources:
             located = discover(sources, settings.reading)
             checkpoints = source_checkpoints(located, settings.reading)
@@ -121,10 +121,6 @@ def forget_references(folder: Path, but: Path | None = None) -> None:
     for path in folder.glob(f"{_MADE}*"):
         if but is None or not path.name.startswith(but.name):
             path.unlink(missing_ok=True)
-
-
-def _is_store(address: Address) -> bool:
-    return kind_of(address).shared or Path(address).suffix == ".duckdb"
 
 
 def read_references(

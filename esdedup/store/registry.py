@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from esdedup.store.duckdb.file_address import FileAddress
+from esdedup.store.duckdb.file_address import ENDING, FileAddress
 from esdedup.store.elasticsearch.store_address import ServerStoreAddress
 from esdedup.store.lake.lake_address import LakeAddress
 from esdedup.store.store import Store
@@ -25,6 +25,11 @@ KINDS: tuple[type[StoreAddress], ...] = (ServerStoreAddress, LakeAddress, FileAd
 def address_of(address: str | Path) -> StoreAddress:
     """Parse the address of a store. Raise `UsageError` if it is not valid."""
     return kind_of(address).parse(str(address))
+
+
+def is_store(address: str | Path) -> bool:
+    """Whether an argument names a store, and not a source."""
+    return kind_of(address) is not FileAddress or Path(address).suffix == ENDING
 
 
 def kind_of(address: str | Path) -> type[StoreAddress]:

@@ -12,6 +12,9 @@ from esdedup.errors import UsageError
 from esdedup.store.checks import Check
 from esdedup.store.store import Store
 
+ENDING = ".duckdb"
+"""Ending of the name of a store in a file."""
+
 
 @dataclass(frozen=True, slots=True)
 class FileAddress:
@@ -37,7 +40,7 @@ class FileAddress:
         except UnicodeEncodeError:
             name = os.fsencode(path)
             raise UsageError(f"{name!r}: the name of a store must be valid UTF-8; use another --store") from None
-        if path.suffix != ".duckdb":
+        if path.suffix != ENDING:
             raise UsageError(
                 f"{address}: not a valid store address; use --store PATH.duckdb or --store http://HOST:PORT/PREFIX"
             )

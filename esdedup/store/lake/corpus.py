@@ -54,7 +54,11 @@ class LakeCorpus(FileCorpus):
         self._refuse("changed")
 
     def holders(self, tokens: pa.Table) -> pa.Table:
-        self._refuse("searched")
+        self._db.create("asked", tokens, temporary=True)
+        return self._db.table(
+            "SELECT DISTINCT token, hash FROM (SELECT unnest(tokens) AS token, hash FROM sentences) "
+            "SEMI JOIN asked USING (token)"
+        )
 
     def sentences(self, query: SentenceQuery) -> pa.Table:
         if query.ids is None:

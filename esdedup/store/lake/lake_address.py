@@ -24,7 +24,8 @@ def unfinished(folder: Path) -> Path:
 class LakeAddress:
     """The folder of a lake; see `esdedup.store.registry`."""
 
-    file: Path
+    folder: Path
+    file = None
     kind = "lake"
     prefix = None
     shared = False
@@ -42,19 +43,19 @@ class LakeAddress:
         return cls(Path(address))
 
     def __str__(self) -> str:
-        return str(self.file)
+        return str(self.folder)
 
     def open(self, frozen: Any, **how: Any) -> Store:
         """As `esdedup.store.registry.open_store`."""
         from esdedup.store.lake.store import LakeStore
 
-        return LakeStore(self.file, frozen, **how)
+        return LakeStore(self.folder, frozen, **how)
 
     def drop(self) -> None:
         """As `esdedup.store.registry.drop_store`."""
         from esdedup.store.lake.lake_files import LakeFiles
 
-        LakeFiles(self.file).delete()
+        LakeFiles(self.folder).delete()
 
     def examine(self) -> list[Check]:
         """Return every check of the store."""
@@ -73,11 +74,11 @@ class LakeAddress:
 
     def has_unfinished_generation(self) -> bool:
         """Whether a new generation is being made or was left unfinished."""
-        return unfinished(self.file).exists()
+        return unfinished(self.folder).exists()
 
     def scan_folder(self, generation: str) -> Path:
         """The working folder of a scan: hidden beside the lake, where all workers see it."""
-        path = self.file.resolve()
+        path = self.folder.resolve()
         return path.parent / f".{path.name}.scan"
 
     def scan_folders(self) -> list[Path]:

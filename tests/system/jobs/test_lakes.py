@@ -271,3 +271,13 @@ def test_dedupe_writes_from_a_lake(tmp_path: Path, sources: list[Path], made: Pa
     for out in "ab":
         assert [(tmp_path / out / name).read_bytes() for name in files] == wanted
     assert {path.name for path in (tmp_path / "a").iterdir()} == {*files, "lake"}
+
+
+def test_a_lake_is_a_reference(tmp_path: Path, expected: Path, made: Path) -> None:
+    source = table(tmp_path / "new.tsv", records(7, 300)[100:160] + records(9, 40))
+    how = {"unit": "record", "min_chars": 0, "quiet": True}
+    for out, reference in {"lake": made, "file": expected / "store.duckdb"}.items():
+        esdedup.dedupe(source, out=tmp_path / out, store=tmp_path / f"{out}.duckdb", against=[reference], **how)
+    drops = [(tmp_path / out / "drops.jsonl").read_bytes() for out in ("lake", "file")]
+    assert drops[0] == drops[1]
+    assert drops[0].count(b"in_reference") >= 60
