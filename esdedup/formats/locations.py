@@ -13,6 +13,7 @@ from pathlib import Path, PurePath
 
 from esdedup.errors import SourceError, UsageError
 from esdedup.formats.compression.opener import readable
+from esdedup.formats.compression.protocol import Span
 from esdedup.formats.protocol import FORMATS, Format, split_name
 from esdedup.formats.reading_options import Reading
 from esdedup.formats.text_limit import USUAL
@@ -38,6 +39,7 @@ class Source:
     size: int  # bytes on disk, 0 if unknown
     base: Path | None  # if a folder is one source: the folder that document ids are relative to
     max_text: int = USUAL  # bytes of the largest text that is read
+    span: Span | None = None  # what is read of the file, if it is not all
 
     @property
     def document(self) -> str:

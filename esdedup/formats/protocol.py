@@ -113,6 +113,13 @@ class Format(Choice):
         """Whether a row is a revision. Revisions with the same id are one document."""
         return False
 
+    def seam(self, first: bytes, begin: bytes) -> tuple[bytes, bytes] | None:
+        """Return what must come before a part of a source that begins with `begin`, and after the part before it; None
+        if no part may begin there. The source begins with `first`.
+        """
+        del first, begin
+        return None
+
     def part_numbers(self, batch: pa.RecordBatch, numbers: Sequence[int]) -> Sequence[int]:
         """Return a number for each document. Modulo the number of parts, it says which machine loads the document.
 

@@ -26,7 +26,7 @@ class DocumentStream(AbstractContextManager["DocumentStream"]):
 
     def __init__(self, source: Source, skips: Skips, *, limit: int | None = None, threads: int = 1) -> None:
         self._source = source
-        self._opened = Opened(source.path, threads)
+        self._opened = Opened(source.path, threads, source.span)
         self._walk = Walk(self._opened.label, source.document, skips, limit, source.max_text)
 
     @property
@@ -38,6 +38,11 @@ class DocumentStream(AbstractContextManager["DocumentStream"]):
     def language(self) -> str:
         """What the source says about its language, known when the first batch is yielded; otherwise empty."""
         return self._walk.language
+
+    @property
+    def records(self) -> int:
+        """Raw records of the members read so far."""
+        return self._walk.records
 
     @property
     def position(self) -> int:

@@ -172,6 +172,7 @@ class _Loader:
             threads = self._resources.processes
             with DocumentStream(self._source, skips, limit=self._reading.limit, threads=threads) as stream:
                 self._take_in(stream, assembler, skips, writer)
+                self._intake.ended(stream.records)
         except SourceError as error:  # it cannot even be opened
             skips.add("damaged_source", str(error))
         return assembler

@@ -7,7 +7,8 @@ import os
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import asdict, replace
+from copy import deepcopy
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from esdedup.errors import SourceError, StoreLockedError, StoreSourcesError, Usa
 from esdedup.files import hold, whole_file
 from esdedup.formats.locations import Source
 from esdedup.formats.reading_options import Reading
+from esdedup.formats.spans import split
 from esdedup.jobs.accounting import warn_of_sources
 from esdedup.jobs.indexing import damages, index_sources
 from esdedup.jobs.progress_bar import Bar
@@ -125,18 +127,30 @@ def _read(
         with whole_file(files.job) as part:
             part.write_text(job, "utf-8")
         signing = freeze(None, settings.frozen)
-        _read_parts(files, sources, checkpoints, signing, settings, quiet=quiet)
-        told = [told_of(files, number) for number in range(len(sources))]
-        assert all(told), "each part has a mark"
-        read = [checkpoint_of(each["checkpoint"]) for each in told if each is not None]
-        for number, damage in [(at, each) for at, one in enumerate(read) for each in damages([one])]:
+        parts = _read_parts(files, sources, checkpoints, signing, settings, quiet=quiet)
+        for one, damage in [(part, each) for part in parts for each in damages([part.checkpoint])]:
             if not keep_going:
-                files.mark(number).unlink()  # it may have been mended when the command is repeated
+                files.mark(one.number).unlink()  # it may have been mended when the command is repeated
                 raise SourceError(f"{damage}; use --keep-going to keep what precedes it")
             log.error("%s", damage)
-        _describe(files, read, told, signing, job, settings)
+        _describe(files, _until_damage(parts), signing, job, settings)
     finally:
         os.close(held)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A part that has been read."""
+
+    number: int
+    checkpoint: SourceCheckpoint  # of its source, as far as it is in this part
+    rows: dict[str, int]  # how many documents, sentences and records
+
+    @classmethod
+    def of(cls, files: LakeFiles, number: int) -> _Part:
+        told = told_of(files, number)
+        assert told is not None, "each part has a mark"
+        return cls(number, checkpoint_of(told.pop("checkpoint")), told)
 
 
 def _read_parts(
@@ -147,52 +161,68 @@ def _read_parts(
     settings: Settings,
     *,
     quiet: bool,
-) -> None:
+) -> list[_Part]:
+    """Read each source, or each span of a large one, in a task of its own, unless that was done before."""
     known: list[SourceCheckpoint] = []
     for checkpoint in checkpoints:
         checkpoint.enter(known)
-    left = [
-        (number, source, checkpoint)
-        for number, (source, checkpoint) in enumerate(zip(sources, checkpoints, strict=True))
-        if told_of(files, number) is None
+    whole = settings.reading.limit is not None  # a limit is one of the whole source
+    spans = [
+        (span, checkpoint)
+        for source, checkpoint in zip(sources, checkpoints, strict=True)
+        for span in ([source] if whole else split(source))
     ]
+    left = [(number, *span) for number, span in enumerate(spans) if told_of(files, number) is None]
     work = partial(_read_part, files.folder, signing, settings.reading, settings.resources.memory)
     place = settings.resources.engine
     with Bar("index", len(left), "task", not quiet) as bar:
         ENGINES[place].each(place, work, left, bar.follow, "reading sources")
+    return [_Part.of(files, number) for number in range(len(spans))]
 
 
 def _read_part(
     folder: Path, signing: Signing, reading: Reading, memory: int, given: tuple[int, Source, SourceCheckpoint]
 ) -> None:
-    """Read one source into its part of a lake."""
+    """Read one source, or a span of it, into its part of a lake."""
     number, source, checkpoint = given
     with PartIntake(LakeFiles(folder), number, signing) as intake:
         resources = Resources(workers=1, memory=memory)
-        index_sources(intake, [source], [checkpoint], reading, resources, keep_going=True, quiet=True)
+        index_sources(intake, [source], [deepcopy(checkpoint)], reading, resources, keep_going=True, quiet=True)
 
 
-def _describe(
-    files: LakeFiles,
-    checkpoints: list[SourceCheckpoint],
-    told: Sequence[dict[str, Any] | None],
-    signing: Signing,
-    job: str,
-    settings: Settings,
-) -> None:
+def _until_damage(parts: Sequence[_Part]) -> list[_Part]:
+    """Leave out what comes in a source after damage: nobody who reads it from its beginning gets there."""
+    kept: list[_Part] = []
+    for part in parts:
+        before = kept[-1].checkpoint if kept else None
+        if before is None or before.number != part.checkpoint.number or not damages([before]):
+            kept.append(part)
+    return kept
+
+
+def _joined(parts: Sequence[_Part]) -> list[SourceCheckpoint]:
+    """Return the checkpoint of each source."""
+    sources: list[SourceCheckpoint] = []
+    for part in parts:
+        if sources and sources[-1].number == part.checkpoint.number:
+            sources[-1].documents += part.checkpoint.documents
+            sources[-1].skips.include(part.checkpoint.skips)
+        else:
+            sources.append(deepcopy(part.checkpoint))
+    return sources
+
+
+def _describe(files: LakeFiles, parts: Sequence[_Part], signing: Signing, job: str, settings: Settings) -> None:
     """Find ids that are repeated in the whole lake, and write what it says of itself."""
-    numbers = sorted({checkpoint.number for checkpoint in checkpoints})
+    checkpoints = _joined(parts)
     described = {
         "about": {
             "schema": SCHEMA_VERSION, "hash-scheme": HASH_SCHEME, "signing": signing.saved(), "job": job,
-            "state": uuid.uuid4().hex, "read": {"sources": numbers, "first": 0},
+            "state": uuid.uuid4().hex,
+            "read": {"sources": [checkpoint.number for checkpoint in checkpoints], "first": 0},
         },
         "sources": [asdict(checkpoint) for checkpoint in checkpoints],
-        "parts": [
-            {"source": checkpoint.number, "documents": each["documents"], "sentences": each["sentences"]}
-            for checkpoint, each in zip(checkpoints, told, strict=True)
-            if each is not None
-        ],
+        "parts": [{"number": part.number, "source": part.checkpoint.number, **part.rows} for part in parts],
     }  # fmt: skip
     files.repeats.unlink(missing_ok=True)
     memory = settings.resources.memory * 3 // 10
@@ -233,13 +263,13 @@ def _load(lake: LakeStore, store: Store, *, quiet: bool) -> None:
         store.corpus.begin(begun)
         with Bar("index", sum(part["sentences"] for part in lake.parts), "sentence", not quiet) as bar:
             done = 0
-            for number, checkpoint in enumerate(begun):
+            for checkpoint in begun:
                 if not checkpoint.finished:
-                    for rows in lake.sentences_of(number):
+                    for rows in lake.sentences_of(checkpoint.number):
                         store.corpus.append(checkpoint, DOCUMENT_ROWS.empty_table(), rows, SEEN.empty_table())
                         bar.reach(done := done + len(rows))
                     finished, none = places[checkpoint.number], SENTENCE_ROWS.empty_table()
-                    store.corpus.append(finished, lake.documents_of(number), none, SEEN.empty_table())
+                    store.corpus.append(finished, lake.documents_of(checkpoint.number), none, SEEN.empty_table())
         store.corpus.commit()
     scan = lake.ledger.get("scan")
     if scan is not None and (store.results.last_scan() is None):

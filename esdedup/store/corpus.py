@@ -56,6 +56,9 @@ class Intake(ABC):
     def append(self, checkpoint: SourceCheckpoint, documents: pa.Table, sentences: pa.Table, seen: pa.Table) -> None:
         """Add rows (`DOCUMENT_ROWS`, `SENTENCE_ROWS`, `SEEN`) and save the checkpoint's progress, all or nothing."""
 
+    def ended(self, records: int) -> None:  # noqa: B027  (only parts of a source need it)
+        """Take the number of raw records of a source that was read to its end."""
+
     def give_up(self) -> None:  # noqa: B027  (a file has nothing to wait for)
         """Make what another thread is doing here fail soon instead of waiting, because the caller is stopping."""
 

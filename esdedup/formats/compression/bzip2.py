@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import bz2
 import logging
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import rapidgzip
@@ -16,6 +18,9 @@ from esdedup.formats.compression.streams import Stream, after_padding, streams
 # The checksum of a block follows its last byte. This many bytes are held back, so that a damaged block is not passed on
 # as text: the largest block, plus room for runs that noise expands into.
 _BLOCK = 1_500_000
+
+_STREAM = re.compile(rb"BZh[1-9]1AY&SY")
+_STREAM_BYTES = 9
 
 _log = logging.getLogger("esdedup")
 
@@ -30,6 +35,21 @@ class Bzip2(Stream):
     def decode(self, raw: Raw) -> Iterator[bytes]:
         """Decode all streams as one, on one core."""
         return streams(raw, bz2.BZ2Decompressor, self.magic, hold=_BLOCK)
+
+    def seams(self, path: Path, places: Sequence[int]) -> list[int]:
+        """Return where streams begin: their marks are random enough, and what is between streams is whole bytes."""
+        found = set()
+        with path.open("rb") as file:
+            for place in places:
+                file.seek(place)
+                before, held = place, b""
+                while data := file.read(PIECE):
+                    held += data
+                    if (match := _STREAM.search(held)) is not None:
+                        found.add(before + match.start())
+                        break
+                    before, held = before + len(held) - _STREAM_BYTES, held[-_STREAM_BYTES:]
+        return sorted(found)
 
     def encoder(self, file: BinaryIO) -> AbstractContextManager[Any]:
         """Write one stream."""

@@ -12,7 +12,7 @@ from pathlib import Path, PurePath
 from typing import BinaryIO, NamedTuple, TypeVar, cast
 
 from esdedup.errors import SourceError
-from esdedup.formats.compression.protocol import COMPRESSIONS, Compression, Raw, compression_of
+from esdedup.formats.compression.protocol import COMPRESSIONS, Compression, Raw, Span, compression_of
 
 T = TypeVar("T")
 
@@ -57,12 +57,15 @@ class Member(NamedTuple):
 
 
 class Opened:
-    """An open source. With more than one thread, it is decompressed ahead of the reader. Messages call it `label`."""
+    """An open source, or a span of it. With more than one thread, it is decompressed ahead of the reader. Messages call
+    it `label`.
+    """
 
-    def __init__(self, path: Path | None, threads: int = 1) -> None:
+    def __init__(self, path: Path | None, threads: int = 1, span: Span | None = None) -> None:
         self.label = "standard input" if path is None else readable(path)
         self._path = path
-        self._threads = threads
+        self._threads = threads if span is None else 1
+        self._span = span
         self._closing = ExitStack()
         if path is None and sys.stdin is None:  # the parent process closed it
             raise SourceError("standard input: is closed; pipe data into it, or name a file")
@@ -74,7 +77,9 @@ class Opened:
             ) from error
         if path is not None:
             self._closing.callback(file.close)
-        self._raw = Raw(file, path)
+        self._raw = Raw(file, path, span and span.end)
+        if span is not None:
+            self._raw.seek(span.begin)
         try:
             self.compression = self._detect()
         except OSError as error:
@@ -93,7 +98,8 @@ class Opened:
         """
         path = self.compression.as_it_lies(self._raw)
         for name, pieces in self._guarded(self.compression.members(self._raw, self._threads, self._closing)):
-            yield Member(name, self._guarded(pieces), path)
+            held = self._guarded(pieces)
+            yield Member(name, held if self._span is None else _between(held, self._span), path)
 
     def close(self) -> None:
         """Stop background work and close the file. Standard input stays open."""
@@ -119,6 +125,14 @@ class Opened:
                 f"{self.label}: damaged near byte {self.position} of the {self.compression.name} data: {cause}; "
                 "everything before it was read; download or create the file again"
             ) from error
+
+
+def _between(pieces: Iterator[bytes], span: Span) -> Iterator[bytes]:
+    if span.before:
+        yield span.before
+    yield from pieces
+    if span.after:
+        yield span.after
 
 
 def readable(path: PurePath | str) -> str:

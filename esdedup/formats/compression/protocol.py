@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import BinaryIO, ClassVar
+from typing import BinaryIO, ClassVar, NamedTuple
 
 from esdedup.options import Choice, Registry
 
@@ -17,17 +17,34 @@ Members = Iterator[tuple[str | None, Iterator[bytes]]]
 """Names (None outside an archive) and bytes in pieces, one member after another."""
 
 
-class Raw:
-    """The compressed bytes of a source, and how many of them were read. `path` is None for standard input."""
+class Span(NamedTuple):
+    """A part of a file that is read on its own: compressed bytes from `begin` to `end`, and the plain bytes that must
+    come before and after what is in them.
+    """
 
-    def __init__(self, file: BinaryIO, path: Path | None) -> None:
+    begin: int
+    end: int | None = None
+    before: bytes = b""
+    after: bytes = b""
+
+
+class Raw:
+    """The compressed bytes of a source, and how many of them were read. `path` is None for standard input.
+
+    They end at `end`, if it is given.
+    """
+
+    def __init__(self, file: BinaryIO, path: Path | None, end: int | None = None) -> None:
         self.file = file
         self.path = path
         self.position = 0
+        self._end = end
         self._pushed = b""
 
     def read(self, size: int = BLOCK) -> bytes:
         """Return up to `size` bytes; empty only at the end."""
+        if self._end is not None:
+            size = max(0, min(size, self._end - self.position))
         if self._pushed:
             data, self._pushed = self._pushed[:size], self._pushed[size:]
         else:
@@ -69,6 +86,11 @@ class Compression(Choice):
         """Return the file that contains exactly the plain bytes, if there is one."""
         del raw
         return None
+
+    def seams(self, path: Path, places: Sequence[int]) -> list[int]:
+        """Return where a file can be read from, at or after each of these places; none if only from its start."""
+        del path, places
+        return []
 
     @abstractmethod
     def members(self, raw: Raw, threads: int, closing: ExitStack) -> Members:

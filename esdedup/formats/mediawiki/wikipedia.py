@@ -23,6 +23,8 @@ _PART = re.compile(r"\.xml-(p\d+p\d+)$", re.IGNORECASE)
 """Large wikis are split into files such as `pages-articles1.xml-p1p41242.bz2`."""
 
 _NUMBER = re.compile("[0-9]{1,18}")
+_PAGE = re.compile(rb"\s*<page>")
+_END_OF_HEAD, _END = b"</siteinfo>", b"</mediawiki>"
 
 
 def _numbers(text: str) -> tuple[int, ...]:
@@ -95,6 +97,11 @@ class Wikipedia(Format):
     def keeps_history(self) -> bool:
         """True with `--revisions all`."""
         return self.revisions == "all"
+
+    def seam(self, first: bytes, begin: bytes) -> tuple[bytes, bytes] | None:
+        """Before pages comes what a dump says of its wiki, and after them its end."""
+        head, end, _ = first.partition(_END_OF_HEAD)
+        return (head + end, _END) if end and _PAGE.match(begin) else None
 
     def part_numbers(self, batch: pa.RecordBatch, numbers: Sequence[int]) -> Sequence[int]:
         """Return page ids, or record numbers for ids that are not numbers (not every dump is made by MediaWiki)."""

@@ -1,7 +1,8 @@
 """The files of a lake, and what it says of itself.
 
-A part has the rows of one source. Its documents are numbered from 0, because nobody knows yet how many precede them:
-`lake.json` lists how many each part has, and the sums are added when they are read.
+A part has the rows of one source, or of a span of it. Its documents and records are numbered as if there were no
+others, because nobody knows yet how many precede them: `lake.json` lists how many each part has, and the sums are added
+when they are read.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ ABOUT = ("schema", "hash-scheme", "signing", "job", "state", "read", "scan")
 _DESCRIPTION = {
     "about": {...: ANY},
     "sources": [CHECKPOINT],
-    "parts": [{"source": NATURAL, "documents": NATURAL, "sentences": NATURAL}],
+    "parts": [dict.fromkeys(("number", "source", "documents", "sentences", "records"), NATURAL)],
 }
 _ROWS = re.compile(r"\.?part-[0-9]{5,}\.parquet(\.[0-9a-f]{32})?")
 _MARK = re.compile(r"\.?[0-9]{5,}\.json(\.[0-9a-f]{32})?")

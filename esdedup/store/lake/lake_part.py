@@ -37,6 +37,7 @@ class PartIntake(Intake):
         self._paths: dict[str, Path] = {}
         self._writers: dict[str, pq.ParquetWriter] = {}
         self._rows = dict.fromkeys(PARTS, 0)
+        self._records = 0
         self._seen: list[pa.Table] = []
         self._checkpoint: SourceCheckpoint | None = None
 
@@ -63,6 +64,10 @@ class PartIntake(Intake):
             self._seen.append(seen)
         self._checkpoint = checkpoint
 
+    def ended(self, records: int) -> None:
+        """As `Intake.ended`."""
+        self._records = records
+
     def commit(self) -> dict[str, int]:
         """As `Intake.commit`: the files appear. Ids are compared when all parts are there."""
         for writer in self._writers.values():
@@ -71,7 +76,7 @@ class PartIntake(Intake):
             self._date(self._paths["sentences"])
         self._stack.close()
         assert self._checkpoint is not None
-        told = {"checkpoint": asdict(self._checkpoint), **self._rows}
+        told = {"checkpoint": asdict(self._checkpoint), "records": self._records, **self._rows}
         mark = self._files.mark(self._number)
         mark.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(mark, shared=True) as path:

@@ -30,7 +30,9 @@ from esdedup.store.results import Results
 from esdedup.store.schemas import DOCUMENT_ROWS, PAIRS, SENTENCE_ROWS, TABLES, check_same, create_tables
 from esdedup.store.store import Store
 
-_PARTS: pa.Schema = pa.schema([("number", pa.int32()), ("first", pa.int64())])
+_PARTS: pa.Schema = pa.schema([("number", pa.int32()), ("first", pa.int64()), ("places", pa.int64())])
+"""Parts, with the number of their first document, and of the records that precede them in their source."""
+
 _AT_ONCE = 100_000
 _ROW_BITS = 40  # of a row's number, beside that of its part
 _ORDERS = {"pairs": "a, b", "clusters": "id", "cluster_texts": "hash", "origins": "cluster, document, position"}
@@ -101,29 +103,34 @@ class LakeStore(Store):
         its first document.
         """
         described, own = self._described["parts"], self._files
-        firsts = list(accumulate((part["documents"] for part in described), initial=0))
-        self._db.create("parts", table_of_rows(list(enumerate(firsts[:-1])), _PARTS))
+        firsts = list(accumulate((part["documents"] for part in described), initial=0))[:-1]
+        rows, places = [], dict[int, int]()  # by source: the records of its parts so far
+        for part, first in zip(described, firsts, strict=True):
+            before = places.get(part["source"], 0)
+            rows.append((part["number"], first, before))
+            places[part["source"]] = before + part["records"]
+        self._db.create("parts", table_of_rows(rows, _PARTS))
         repeats = REPEATS.empty_table()
         if own.repeats.exists():
             self._view("occurrences", [own.check(own.repeats, REPEATS)], "SELECT * FROM {}")
         else:
             self._db.create("occurrences", repeats)
         paths = {
-            table: [own.check(own.rows(table, part), schema) for part in range(len(described))]
+            table: [own.check(own.rows(table, part["number"]), schema) for part in described]
             for table, schema in PARTS.items()
         }
         kept = ", ".join(f"r.{name}" for name in SENTENCE_ROWS.names if name != "document")
         for table, columns in {
             "documents": "(r.number + p.first)::INTEGER AS number, r.source, r.key, coalesce(o.n, 1) AS occurrence, "
-            "r.title, r.content, r.sentences, r.place, r.language FROM {} r JOIN parts p ON p.number = r.part "
-            "LEFT JOIN occurrences o ON o.number = r.number + p.first",
+            "r.title, r.content, r.sentences, r.place + p.places AS place, r.language "
+            "FROM {} r JOIN parts p ON p.number = r.part LEFT JOIN occurrences o ON o.number = r.number + p.first",
             "sentences": f"(r.document + p.first)::INTEGER AS document, {kept}, "
             f"(p.number::BIGINT << {_ROW_BITS} | r.file_row_number) AS rowid "
             "FROM {} r JOIN parts p ON p.number = r.part",
         }.items():
             self._view(table, paths[table], f"SELECT {columns}")
         sources = (part["source"] for part in described)
-        return list(zip((path.resolve() for path in paths["sentences"]), sources, firsts[:-1], strict=True))
+        return list(zip((path.resolve() for path in paths["sentences"]), sources, firsts, strict=True))
 
     def _view_results(self) -> None:
         for table, schema in RESULTS.items():
@@ -155,7 +162,7 @@ class LakeStore(Store):
 
     @property
     def parts(self) -> list[dict[str, int]]:
-        """The parts: source, documents, sentences."""
+        """The parts: number, source, documents, sentences, records."""
         return list(self._described["parts"])
 
     def number_repeats(self) -> list[tuple[Any, ...]]:
@@ -165,15 +172,15 @@ class LakeStore(Store):
             writer.write_table(self._db.table("SELECT number, n FROM repeats ORDER BY number").cast(REPEATS))
         return repeated
 
-    def documents_of(self, part: int) -> pa.Table:
-        """Return the documents of a part as `DOCUMENT_ROWS`."""
+    def documents_of(self, source: int) -> pa.Table:
+        """Return the documents of a source as `DOCUMENT_ROWS`."""
         columns = ", ".join(DOCUMENT_ROWS.names)
-        return self._db.table(f"SELECT {columns} FROM documents {self._of(part, 'number')}").cast(DOCUMENT_ROWS)
+        return self._db.table(f"SELECT {columns} FROM documents {self._of(source, 'number')}").cast(DOCUMENT_ROWS)
 
-    def sentences_of(self, part: int) -> Iterator[pa.Table]:
-        """Yield the sentences of a part as `SENTENCE_ROWS`."""
+    def sentences_of(self, source: int) -> Iterator[pa.Table]:
+        """Yield the sentences of a source as `SENTENCE_ROWS`."""
         columns = ", ".join(SENTENCE_ROWS.names)
-        for batch in self._db.batches(f"SELECT {columns} FROM sentences {self._of(part, 'document')}", rows=_AT_ONCE):
+        for batch in self._db.batches(f"SELECT {columns} FROM sentences {self._of(source, 'document')}", rows=_AT_ONCE):
             yield pa.Table.from_batches([batch]).cast(SENTENCE_ROWS)
 
     def found(self) -> tuple[Iterator[pa.RecordBatch], Clusters]:
@@ -185,9 +192,11 @@ class LakeStore(Store):
         pairs = self._db.batches(f"SELECT {', '.join(PAIRS.names)} FROM pairs ORDER BY a, b")
         return (batch.cast(PAIRS) for batch in pairs), Clusters(clusters, texts)
 
-    def _of(self, part: int, column: str) -> str:
-        first = sum(each["documents"] for each in self.parts[:part])
-        return f"WHERE {column} >= {first} AND {column} < {first + self.parts[part]['documents']} ORDER BY {column}"
+    def _of(self, source: int, column: str) -> str:
+        numbers = [part["source"] for part in self.parts]
+        before = sum(part["documents"] for part in self.parts[: numbers.index(source)])
+        held = sum(part["documents"] for part in self.parts if part["source"] == source)
+        return f"WHERE {column} >= {before} AND {column} < {before + held} ORDER BY {column}"
 
     # -- the rest of the protocol ---------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bz2
 import json
 import shutil
 from collections.abc import Callable
@@ -152,6 +153,55 @@ def test_a_new_lake_replaces_the_old_one_when_it_is_complete(
 
 def killed_at_once(*_: Any, **__: Any) -> None:
     raise KilledError
+
+
+@pytest.fixture
+def streams(tmp_path: Path) -> tuple[Path, list[int]]:
+    """A dump of many streams, as large wikis have, and where they begin."""
+    texts = corpus(4, 900)
+    pages = {f"Page {page}": [("2001-01-01T00:00:00Z", texts[page::120])] for page in range(120)}
+    pages["Page 30"] = [("2001-01-01T00:00:00Z", ["#REDIRECT [[Page 1]]"])]
+    whole = dump(tmp_path / "wiki.xml", pages).read_text("utf-8")
+    head, *rest = whole.split("<page>")
+    *rest, last = ["<page>" + page for page in rest]
+    last, foot = last.split("</mediawiki>")
+    rest.append(last)
+    pieces = [head, *("".join(rest[first : first + 10]) for first in range(0, 120, 10)), "</mediawiki>" + foot]
+    begins, data = [], b""
+    for piece in pieces:
+        begins.append(len(data))
+        data += bz2.compress(piece.encode())
+    path = tmp_path / "wiki.xml.bz2"
+    path.write_bytes(data)
+    return path, begins
+
+
+def test_a_dump_of_many_streams_is_read_in_spans(
+    tmp_path: Path, sources: list[Path], streams: tuple[Path, list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, begins = streams
+    monkeypatch.setattr("esdedup.formats.spans.SPAN_BYTES", 1 + path.stat().st_size // 4)
+    how = {**RECORDS, "unit": "sentence"}
+    esdedup.run(path, sources[0], out=tmp_path / "out", **how)
+    esdedup.run(path, sources[0], out=tmp_path / "file", store=tmp_path / "s.duckdb", **how)
+    parts = json.loads((tmp_path / "out" / "lake" / "lake.json").read_text("utf-8"))["parts"]
+    assert [part["source"] for part in parts] == [0, 0, 0, 1]
+    assert sum(part["records"] for part in parts[:3]) == 120
+    assert results(tmp_path / "out") == results(tmp_path / "file")
+    assert summary(tmp_path / "out") == summary(tmp_path / "file")
+    for out, store in {"a": None, "b": tmp_path / "b.duckdb"}.items():
+        esdedup.dedupe(path, out=tmp_path / out, store=store, unit="sentence", quiet=True)
+    for name in ("wiki.jsonl.bz2", "drops.jsonl"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+    damaged = bytearray(path.read_bytes())
+    damaged[begins[5] + 40 : begins[5] + 60] = bytes(20)
+    path.write_bytes(damaged)
+    lake, file = (
+        esdedup.run(path, sources[0], out=tmp_path / f"x{store}", store=store, keep_going=True, **how)
+        for store in (None, tmp_path / "x.duckdb")
+    )
+    assert lake["counts"] == file["counts"]
+    assert len(lake["damaged"]) == len(file["damaged"]) == 1
 
 
 def test_damage(tmp_path: Path, sources: list[Path]) -> None:
