@@ -55,7 +55,8 @@ class LakeAddress:
         """As `esdedup.store.registry.drop_store`."""
         from esdedup.store.lake.lake_files import LakeFiles
 
-        LakeFiles(self.folder).delete()
+        for folder in (unfinished(self.folder), self.folder):
+            LakeFiles(folder).delete()
 
     def examine(self) -> list[Check]:
         """Return every check of the store."""
