@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import re
 import resource
@@ -20,9 +19,6 @@ import psutil
 ESDEDUP = (sys.executable, "-c", "from esdedup.cli import command; command()")
 
 _SECONDS_BETWEEN = 0.2
-
-_SUBREAPER = 36
-"""PR_SET_CHILD_SUBREAPER of Linux: what a command leaves behind becomes a child of this process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +103,12 @@ def _bytes(pid: int) -> int:
 
 
 def processor_time(command: Sequence[str | Path], **environment: str) -> float:
-    """Run a command to its end, and to that of all that it leaves behind. Return their processor time.
+    """Run a command to its end. Return the processor time of this machine meanwhile, in seconds.
 
-    This process must have no other children.
+    What Java starts cannot be counted otherwise: much of it is killed by others, who do not wait for it. Nothing else
+    may run on the machine.
     """
-    ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    before = _busy()
     process = subprocess.Popen(
         [str(part) for part in command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
         env={**os.environ, **environment},
@@ -120,9 +116,10 @@ def processor_time(command: Sequence[str | Path], **environment: str) -> float:
     _, said = process.communicate()
     if process.returncode:
         raise RuntimeError(f"exit {process.returncode}: {said.decode(errors='replace').strip()[-500:]}")
-    try:
-        while True:
-            os.waitpid(-1, 0)
-    except ChildProcessError:
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return _busy() - before
+
+
+def _busy() -> float:
+    """Return how long all cores have worked since the machine was started."""
+    times = psutil.cpu_times()
+    return float(times.user + times.nice + times.system + times.irq + times.softirq)
