@@ -323,9 +323,12 @@ class PublishedResults(Results):
     def cluster_rows(self, query: ClusterQuery = ALL_CLUSTERS) -> Iterator[dict[str, Any]]:
         """As `Results.cluster_rows`. If only some are requested, only those are loaded."""
         with self._holding(query) as some:
+            if some is None:
+                yield from super().cluster_rows(query)
+                return
             if query.brief:  # the loaded rows have few texts: do not filter them by document or words again
                 query = replace(query, document=None, article=None, text=None)
-            yield from super().cluster_rows(query) if some is None else some.cluster_rows(query)
+            yield from some.cluster_rows(query)
 
     def trees(self, query: ClusterQuery) -> Iterator[dict[str, Any]]:
         """As `Results.trees`. If only some are requested, only those are loaded."""

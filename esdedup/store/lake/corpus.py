@@ -68,15 +68,16 @@ class LakeCorpus(FileCorpus):
     def elsewhere(self, across: str) -> Elsewhere:
         groups = dict(self._db.rows(f"SELECT number, group_id FROM ({SOURCE_GROUPS})"))
         slices = [
-            partial(_signatures, path, {"any": -1, "documents": first, "sources": groups[source]}[across], across)
+            partial(_signatures, path, rows, {"any": -1, "documents": first, "sources": groups[source]}[across], across)
             for path, source, first in self._parts
+            for rows in range(pq.read_metadata(path).num_row_groups)
         ]
         return Elsewhere(slices, None, [partial(_texts, path) for path, _, _ in self._parts])
 
 
-def _signatures(path: Path, group: int, across: str) -> pa.Table:
-    """Return the rows of a part as `SIGNATURES`. `group` is that of all of them, or of its first document."""
-    rows = _read(path).read(columns=["document", "hash", "length", "tokens"])
+def _signatures(path: Path, number: int, group: int, across: str) -> pa.Table:
+    """Return some rows of a part, a row group, as `SIGNATURES`. `group` is that of all, or of the first document."""
+    rows = _read(path).read_row_group(number, columns=["document", "hash", "length", "tokens"])
     groups: Numbers = np.full(len(rows), group, np.int64)
     if across == "documents":
         groups += rows["document"].to_numpy()

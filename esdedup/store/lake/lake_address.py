@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,8 +35,9 @@ class LakeAddress:
     @classmethod
     def fits(cls, address: str | Path) -> bool:
         """Whether this may be an address of this kind: a folder with a description, or with parts of one."""
-        folder = Path(address)
-        return any((folder / name).exists() for name in ("lake.json", "parts/job.json"))
+        with suppress(OSError):  # no name of a file
+            return any(Path(address, name).exists() for name in ("lake.json", "parts/job.json"))
+        return False
 
     @classmethod
     def parse(cls, address: str) -> LakeAddress:

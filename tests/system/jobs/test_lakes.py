@@ -6,7 +6,6 @@ import bz2
 import json
 import shutil
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ import pyarrow.parquet as pq
 import pytest
 
 import esdedup
-from esdedup.cli import main
 from esdedup.engines.local.engine import LocalEngine
 from esdedup.errors import SourceError, StoreError, StoreSourcesError, UsageError
 from esdedup.jobs import lakes
@@ -301,8 +299,7 @@ def test_drop_leaves_what_others_made(made: Path, tmp_path: Path) -> None:
     lake = tmp_path / "lake"
     shutil.copytree(made, lake)
     (lake / "sentences" / "mine.parquet").write_text("")
-    with suppress(SystemExit):
-        main(["drop", "--store", str(lake), "--yes", "--quiet"])
+    esdedup.drop(store=lake)
     assert [path.name for path in lake.rglob("*") if path.is_file()] == ["mine.parquet"]
 
 
