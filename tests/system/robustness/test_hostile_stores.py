@@ -69,6 +69,12 @@ def all_verbs(store: Path, out: Path) -> Iterator[tuple[object, ...]]:
     yield "dedupe", store.with_name("new.tsv"), "-o", out / "clean", "--unit", "sentence", "--against", store
 
 
+def some_readers(store: Path, out: Path) -> Iterator[tuple[object, ...]]:
+    """Of those that open a store in one place, a few: what is refused there is refused to all."""
+    wanted = ("status", "similar", "report")
+    yield from (verb for verb in readers(store, out) if verb[0] in wanted)
+
+
 def writers(store: Path, out: Path) -> Iterator[tuple[object, ...]]:
     yield "dedupe", store.with_name("new.tsv"), "-o", out / "clean", "--against", store
     yield "scan", "--store", store
@@ -99,7 +105,7 @@ def test_there_are_at_least_fifty() -> None:
 def test_it_is_refused_by_one_line(stores: dict[str, Hostile], out: Path, name: str) -> None:
     store = stores[name].path
     data = store.read_bytes()
-    for verb in (*readers(store, out), *writers(store, out)):
+    for verb in (*some_readers(store, out), *writers(store, out)):
         line = one_line(asked(*verb))
         assert str(store) in line
         assert "use another --store" in line or "--fresh" in line or "upgrade esdedup" in line
