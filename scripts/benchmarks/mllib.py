@@ -22,7 +22,8 @@ THRESHOLD = 0.8
 
 def main() -> None:
     source, out, master = sys.argv[1:]
-    spark = SparkSession.builder.master(master).config("spark.ui.enabled", "false").getOrCreate()
+    options = {"spark.ui.enabled": "false", "spark.driver.memory": "8g"}
+    spark = SparkSession.builder.master(master).config(map=options).getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     text = sql.col("text")
     places = sql.sequence(sql.lit(1), sql.greatest(sql.lit(1), sql.length(text) - (SHINGLE - 1)))

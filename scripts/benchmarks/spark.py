@@ -15,7 +15,7 @@ from scripts.benchmarks.processes import ESDEDUP, processor_time
 from scripts.benchmarks.rows import Row, at_least, at_most
 from scripts.benchmarks.sample import LIKE_SENTENCES, SENTENCES, read_sample
 
-TEXTS, SMALL_TEXTS = 200_000, 2_000
+TEXTS, SMALL_TEXTS = 100_000, 2_000
 """Texts that are compared with MLlib, which compares each with every one that has one minimum in common."""
 
 FILES = ("pairs.jsonl", "clusters.jsonl", "clusters.txt")
