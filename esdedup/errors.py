@@ -70,6 +70,11 @@ class EvaluationError(EsdedupError):
 class EngineError(EsdedupError):
     """An engine cannot be started, or one of its tasks failed again and again."""
 
+    @classmethod
+    def unseen(cls, path: object) -> EngineError:
+        """Return the error for a file or folder that is not where a task runs."""
+        return cls(f"a worker does not see {path}: it must be on storage that all workers share")
+
 
 class NodeError(EsdedupError):
     """The local Elasticsearch cannot be downloaded, started or stopped."""

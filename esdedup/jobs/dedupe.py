@@ -27,7 +27,7 @@ from esdedup.jobs.accounting import accounted
 from esdedup.jobs.against import find_in_references, forget_references, opened_references
 from esdedup.jobs.containing import Containment, check_share
 from esdedup.jobs.indexing import damages, source_checkpoints
-from esdedup.jobs.lakes import STORE, opened_for
+from esdedup.jobs.lakes import STORE, ReadingJob, opened_for
 from esdedup.jobs.progress_bar import Bar
 from esdedup.jobs.settings import Settings, stars_around_what_is_kept
 from esdedup.jobs.steps import (
@@ -112,8 +112,8 @@ def dedupe(
         references, settings = stack.enter_context(
             opened_references(against, settings, folder, keep_going=keep_going, quiet=quiet)
         )
-        how: dict[str, Any] = {"fresh": fresh, "keep_going": keep_going, "quiet": quiet}
-        opened = stack.enter_context(opened_for(store, folder, found, checkpoints, settings, **how))
+        reading = ReadingJob(found, checkpoints, settings, fresh, keep_going, quiet)
+        opened = stack.enter_context(opened_for(store, folder, reading))
         refuse_other_sources(opened, checkpoints)
         opened.ledger.begin_job("dedupe")
         _refuse_history(opened)

@@ -11,7 +11,6 @@ from copy import deepcopy
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from esdedup.analysis.classify import CLASSIFIER
 from esdedup.columns.records import Skips
@@ -25,7 +24,7 @@ from esdedup.jobs.accounting import warn_of_sources
 from esdedup.jobs.indexing import damages, index_sources
 from esdedup.jobs.progress_bar import Bar
 from esdedup.jobs.settings import Settings
-from esdedup.jobs.steps import Address, job_name, open_for, warn_of_stems
+from esdedup.jobs.steps import Address, database_share, job_name, open_for, warn_of_stems
 from esdedup.matching.protocol import Scanning
 from esdedup.matching.signing import HASH_SCHEME, Signing, freeze
 from esdedup.resources import Resources
@@ -51,89 +50,76 @@ def store_in(folder: Path, engine: str) -> Path:
     return folder / (LAKE if ENGINES[engine].makes_lakes else STORE)
 
 
-def opened_for(
-    store: Address | None,
-    folder: Path,
-    sources: Sequence[Source],
-    checkpoints: Sequence[SourceCheckpoint],
-    settings: Settings,
-    *,
-    fresh: bool,
-    keep_going: bool,
-    quiet: bool,
-) -> AbstractContextManager[Store]:
+@dataclass(frozen=True)
+class ReadingJob:
+    """The sources that a command reads, and how."""
+
+    sources: Sequence[Source]
+    checkpoints: Sequence[SourceCheckpoint]
+    settings: Settings
+    fresh: bool
+    keep_going: bool
+    quiet: bool
+
+    @property
+    def name(self) -> str:
+        """See `job_name`."""
+        return job_name(self.checkpoints, self.settings)
+
+
+def opened_for(store: Address | None, folder: Path, job: ReadingJob) -> AbstractContextManager[Store]:
     """Return the store of a job, for writing: the one that is named, or one in the folder."""
-    made = store_in(folder, settings.resources.engine)
-    if store is None and ENGINES[settings.resources.engine].makes_lakes:
-        how: dict[str, Any] = {"fresh": fresh, "keep_going": keep_going, "quiet": quiet}
-        return lake_of(made, sources, checkpoints, settings, **how)
-    return open_for(store or made, settings, fresh=job_name(checkpoints, settings) if fresh else None)
+    engine = job.settings.resources.engine
+    if store is None and ENGINES[engine].makes_lakes:
+        return lake_of(folder / LAKE, job)
+    return open_for(store or store_in(folder, engine), job.settings, fresh=job.name if job.fresh else None)
 
 
 @contextmanager
-def lake_of(
-    folder: Path,
-    sources: Sequence[Source],
-    checkpoints: Sequence[SourceCheckpoint],
-    settings: Settings,
-    *,
-    fresh: bool,
-    keep_going: bool,
-    quiet: bool,
-) -> Iterator[LakeStore]:
-    """Open the lake in a folder. If there is none, or a `fresh` one is wanted, read the sources into it before: a task
+def lake_of(folder: Path, job: ReadingJob) -> Iterator[LakeStore]:
+    """Open the lake in a folder. If there is none, or a fresh one is wanted, read the sources into it before: a task
     for each.
 
     The same command continues what was not read to the end. Raise `StoreSourcesError` if other sources were being read
-    there, `StoreLockedError` while another command reads there, `SourceError` for a damaged source unless `keep_going`.
+    there, `StoreLockedError` while another command reads there, `SourceError` for a damaged source unless the job keeps
+    going.
     """
-    made = unfinished(folder) if fresh else folder
+    made = unfinished(folder) if job.fresh else folder
     files = LakeFiles(made)
-    if fresh and files.description.exists() and files.read()["about"].get("job") != job_name(checkpoints, settings):
+    if job.fresh and files.description.exists() and files.read()["about"].get("job") != job.name:
         files.delete()  # another job was killed before it ended
     if not files.description.exists():
-        _read(files, sources, checkpoints, settings, fresh=fresh, keep_going=keep_going, quiet=quiet)
-    resources = settings.resources
-    how: dict[str, Any] = {"memory": resources.memory * 3 // 10, "threads": resources.processes}
-    with LakeStore(made, settings.frozen, saves=folder, **how) as opened:
+        _read(files, job)
+    with LakeStore(made, job.settings.frozen, saves=folder, **database_share(job.settings.resources)) as opened:
         yield opened
 
 
-def _read(
-    files: LakeFiles,
-    sources: Sequence[Source],
-    checkpoints: Sequence[SourceCheckpoint],
-    settings: Settings,
-    *,
-    fresh: bool,
-    keep_going: bool,
-    quiet: bool,
-) -> None:
-    if any(checkpoint.path == STANDARD_INPUT for checkpoint in checkpoints):
-        raise UsageError(f"standard input cannot be read by {settings.resources.engine}; give --store PATH.duckdb")
-    job = job_name(checkpoints, settings)
+def _read(files: LakeFiles, job: ReadingJob) -> None:
+    if any(checkpoint.path == STANDARD_INPUT for checkpoint in job.checkpoints):
+        raise UsageError(f"standard input cannot be read by {job.settings.resources.engine}; give --store PATH.duckdb")
     files.job.parent.mkdir(parents=True, exist_ok=True)
     held = hold(files.lock, make=True)
     if held is None:
         raise StoreLockedError(f"{files.folder}: another command reads into this lake; wait until it ends")
     try:
-        if files.job.exists() and files.job.read_text("utf-8") != job:
-            if not fresh:
+        if files.job.exists() and files.job.read_text("utf-8") != job.name:
+            if not job.fresh:
                 raise StoreSourcesError(
                     f"{files.folder}: another run was begun here and has not ended; repeat that command, or start "
                     "again with --fresh"
                 )
             files.delete(but=files.lock)
-        with whole_file(files.job) as part:
-            part.write_text(job, "utf-8")
-        signing = freeze(None, settings.frozen)
-        parts = _read_parts(files, sources, checkpoints, signing, settings, quiet=quiet)
-        for one, damage in [(part, each) for part in parts for each in damages([part.checkpoint])]:
-            if not keep_going:
-                files.mark(one.number).unlink()  # it may have been mended when the command is repeated
-                raise SourceError(f"{damage}; use --keep-going to keep what precedes it")
-            log.error("%s", damage)
-        _describe(files, _until_damage(parts), signing, job, settings)
+        with whole_file(files.job) as path:
+            path.write_text(job.name, "utf-8")
+        signing = freeze(None, job.settings.frozen)
+        parts = _read_parts(files, job, signing)
+        for part in parts:
+            for damage in damages([part.checkpoint]):
+                if not job.keep_going:
+                    files.mark(part.number).unlink()  # it may have been mended when the command is repeated
+                    raise SourceError(f"{damage}; use --keep-going to keep what precedes it")
+                log.error("%s", damage)
+        _describe(files, _until_damage(parts), signing, job)
     finally:
         os.close(held)
 
@@ -153,29 +139,21 @@ class _Part:
         return cls(number, checkpoint_of(told.pop("checkpoint")), told)
 
 
-def _read_parts(
-    files: LakeFiles,
-    sources: Sequence[Source],
-    checkpoints: Sequence[SourceCheckpoint],
-    signing: Signing,
-    settings: Settings,
-    *,
-    quiet: bool,
-) -> list[_Part]:
+def _read_parts(files: LakeFiles, job: ReadingJob, signing: Signing) -> list[_Part]:
     """Read each source, or each span of a large one, in a task of its own, unless that was done before."""
     known: list[SourceCheckpoint] = []
-    for checkpoint in checkpoints:
+    for checkpoint in job.checkpoints:
         checkpoint.enter(known)
-    whole = settings.reading.limit is not None  # a limit is one of the whole source
+    whole = job.settings.reading.limit is not None  # a limit is one of the whole source
     spans = [
         (span, checkpoint)
-        for source, checkpoint in zip(sources, checkpoints, strict=True)
+        for source, checkpoint in zip(job.sources, job.checkpoints, strict=True)
         for span in ([source] if whole else split(source))
     ]
     left = [(number, *span) for number, span in enumerate(spans) if told_of(files, number) is None]
-    work = partial(_read_part, files.folder, signing, settings.reading, settings.resources.memory)
-    place = settings.resources.engine
-    with Bar("index", len(left), "task", not quiet) as bar:
+    work = partial(_read_part, files.folder, signing, job.settings.reading, job.settings.resources.memory)
+    place = job.settings.resources.engine
+    with Bar("index", len(left), "task", not job.quiet) as bar:
         ENGINES[place].each(place, work, left, bar.follow, "reading sources")
     return [_Part.of(files, number) for number in range(len(spans))]
 
@@ -212,12 +190,12 @@ def _joined(parts: Sequence[_Part]) -> list[SourceCheckpoint]:
     return sources
 
 
-def _describe(files: LakeFiles, parts: Sequence[_Part], signing: Signing, job: str, settings: Settings) -> None:
+def _describe(files: LakeFiles, parts: Sequence[_Part], signing: Signing, job: ReadingJob) -> None:
     """Find ids that are repeated in the whole lake, and write what it says of itself."""
     checkpoints = _joined(parts)
     described = {
         "about": {
-            "schema": SCHEMA_VERSION, "hash-scheme": HASH_SCHEME, "signing": signing.saved(), "job": job,
+            "schema": SCHEMA_VERSION, "hash-scheme": HASH_SCHEME, "signing": signing.saved(), "job": job.name,
             "state": uuid.uuid4().hex,
             "read": {"sources": [checkpoint.number for checkpoint in checkpoints], "first": 0},
         },
@@ -225,8 +203,7 @@ def _describe(files: LakeFiles, parts: Sequence[_Part], signing: Signing, job: s
         "parts": [{"number": part.number, "source": part.checkpoint.number, **part.rows} for part in parts],
     }  # fmt: skip
     files.repeats.unlink(missing_ok=True)
-    memory = settings.resources.memory * 3 // 10
-    with LakeStore(files.folder, described=described, memory=memory, threads=settings.resources.processes) as lake:
+    with LakeStore(files.folder, described=described, **database_share(job.settings.resources)) as lake:
         note_repeated(checkpoints, lake.number_repeats())
         warn_of_sources(checkpoints)
         warn_of_stems(lake)

@@ -58,16 +58,19 @@ def settings_of(options: dict[str, Any], *, parts: bool = False) -> Settings:
     return settings
 
 
+def database_share(resources: Resources) -> dict[str, Any]:
+    """Return how a store is opened for a job: with the database's share of the memory."""
+    return {"memory": resources.memory * 3 // 10, "threads": resources.processes}
+
+
 def open_for(store: Address, settings: Settings, *, fresh: str | None = None, must_exist: bool = False) -> Store:
     """Open a store for writing, with the database's share of the memory."""
     if settings.reading.part is not None and not kind_of(store).shared:
         raise UsageError("part applies to stores on a server; a store in a file has one writer")
-    resources = settings.resources
     return open_store(
         store,
         None if must_exist and not settings.frozen else settings.frozen,
-        memory=resources.memory * 3 // 10,
-        threads=resources.processes,
+        **database_share(settings.resources),
         fresh=fresh,
         part=None if settings.reading.part is None else str(settings.reading.part),
     )

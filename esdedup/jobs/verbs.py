@@ -12,7 +12,7 @@ from typing import Any
 
 from esdedup.jobs.accounting import RENAMED, accounted, skipped_by_reason
 from esdedup.jobs.indexing import damages, source_checkpoints
-from esdedup.jobs.lakes import STORE, load_lake, opened_for
+from esdedup.jobs.lakes import STORE, ReadingJob, load_lake, opened_for
 from esdedup.jobs.memory import MemoryWatch
 from esdedup.jobs.scanning import scan_store
 from esdedup.jobs.scratch import forget_scans
@@ -81,9 +81,9 @@ def run(
     settings = settings.for_sources(found)
     checkpoints = source_checkpoints(found, settings.reading)
     clock, seconds = time.perf_counter(), {}
-    how: dict[str, Any] = {"fresh": fresh, "keep_going": keep_going, "quiet": quiet}
+    job = ReadingJob(found, checkpoints, settings, fresh, keep_going, quiet)
     watch = MemoryWatch(settings.resources.engine)
-    with watch as memory, opened_for(store, folder, found, checkpoints, settings, **how) as opened:
+    with watch as memory, opened_for(store, folder, job) as opened:
         same = refuse_other_sources(opened, checkpoints) and opened.results.last_scan() is not None
         opened.ledger.begin_job("run")
         read_into(opened, found, checkpoints, settings, keep_going=keep_going, quiet=quiet)

@@ -62,17 +62,13 @@ def read_rows(path: str) -> pa.Table:
         with pa.memory_map(path) as source:
             return pa.ipc.open_file(source).read_all().combine_chunks()
     except FileNotFoundError as error:
-        raise _unseen(path) from error
+        raise EngineError.unseen(path) from error
 
 
 def in_folder(folder: str, work: Callable[[Any], Any], given: Any) -> Any:
     """Run work on an item in a folder."""
     sys.path[:] = map(os.path.abspath, sys.path)  # the package may lie in the folder of the worker
     if not Path(folder).is_dir():
-        raise _unseen(folder)
+        raise EngineError.unseen(folder)
     with chdir(folder):
         return work(given)
-
-
-def _unseen(path: str) -> EngineError:
-    return EngineError(f"a worker does not see {path}: it must be on storage that all workers share")

@@ -93,4 +93,4 @@ def _read(path: Path) -> pq.ParquetFile:
     try:
         return pq.ParquetFile(path)
     except FileNotFoundError as error:
-        raise EngineError(f"a worker does not see {path}: it must be on storage that all workers share") from error
+        raise EngineError.unseen(path) from error
