@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from esdedup._version import __version__ as __version__
-from esdedup.api.asking import clusters, explain, overlap, similar, suggest
+from esdedup.api.asking import clusters, explain, overlap, similar, similar_to_each, suggest
 from esdedup.api.changing import add, doctor, drop, index, remove, run, scan, status
 from esdedup.api.cluster_meaning import drift, fill, lineage, templates
 from esdedup.api.deduplicating import cluster_texts, dedupe
@@ -49,6 +49,7 @@ __all__ = [
     "sample",
     "scan",
     "similar",
+    "similar_to_each",
     "split",
     "status",
     "suggest",

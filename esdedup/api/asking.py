@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
-from esdedup.api.results import Cluster, Explanation, Hit, Overlap, OverlapRow, Rows, Sentence
+from esdedup.api.results import Answer, Cluster, Completion, Explanation, Hit, Overlap, OverlapRow, Rows
 from esdedup.api.sources import Address
 
 if TYPE_CHECKING:
@@ -20,20 +20,29 @@ def similar(
     *,
     store: Address | Store,
     jaccard: float | None = None,
+    min_similarity: float = 0.2,
     limit: int | None = None,
     lang: str | None = None,
+    source: str | None = None,
+    document: str | None = None,
 ) -> Rows[Hit]:
-    """List the stored sentences that share a token with a text, the most similar first.
+    """List the stored sentences that are like a text, the most similar first.
+
+    Case, accents and signs do not count. Typing errors, other words, another order and missing ends make a sentence
+    less similar, but it is found.
 
     Args:
         text: Taken as one unit, however short or long.
         store: Address of a store, or an open one.
-        jaccard: Similarity from which a sentence is a match. Default: that of the last scan.
+        jaccard: Jaccard similarity from which a sentence is a match. Default: that of the last scan.
+        min_similarity: What is less similar than this is left out, unless it is a match.
         limit: Most sentences to return. Default: all.
         lang: Only sentences in the language of this code.
+        source: Only sentences of the source with this name.
+        document: Only sentences of the document with this id.
 
     Returns:
-        Hits by Jaccard similarity, then id, each with shared tokens, containment and word edit distance.
+        Hits: matches first, then by similarity, then by id.
 
     Raises:
         StoreError: There is no store, or a run is not finished.
@@ -42,34 +51,94 @@ def similar(
     Example:
         >>> esdedup.similar("The quick brown fox.", store="news.duckdb")[0].id  # doctest: +SKIP
     """
-    from esdedup.jobs import questions
+    from esdedup.jobs import searching
 
-    rows = questions.similar(text, store=store, jaccard=jaccard, limit=limit, lang=lang)
+    rows = searching.similar(
+        text, store=store, jaccard=jaccard, min_similarity=min_similarity, limit=limit, lang=lang, source=source,
+        document=document,
+    )  # fmt: skip
     return Rows([Hit.of(row) for row in rows])
 
 
-def suggest(prefix: str, *, store: Address | Store, limit: int = 20, lang: str | None = None) -> Rows[Sentence]:
-    """List the stored sentences that begin with a prefix, ignoring case.
+def similar_to_each(
+    questions: Iterable[tuple[str, str]],
+    *,
+    store: Address | Store,
+    jaccard: float | None = None,
+    min_similarity: float = 0.2,
+    limit: int | None = None,
+    lang: str | None = None,
+    source: str | None = None,
+    document: str | None = None,
+) -> Iterator[Answer]:
+    """Ask `similar` for many texts. The answers come one by one, in the order of the questions.
 
     Args:
-        prefix: How the sentences begin.
+        questions: Id and text of each question.
         store: Address of a store, or an open one.
-        limit: Most sentences to return.
+        jaccard: As for `similar`, like all that follow.
+        min_similarity: What is less similar than this is left out, unless it is a match.
+        limit: Most sentences for each question.
         lang: Only sentences in the language of this code.
+        source: Only sentences of the source with this name.
+        document: Only sentences of the document with this id.
 
-    Returns:
-        Sentences by text, then id.
+    Yields:
+        Id and text of the question, and its hits.
 
     Raises:
         StoreError: There is no store, or a run is not finished.
         UsageError: `lang` is not a language code.
 
     Example:
-        >>> esdedup.suggest("the population was", store="news.duckdb")  # doctest: +SKIP
+        >>> for answer in esdedup.similar_to_each([("1", "A fox.")], store="news.duckdb"):  # doctest: +SKIP
+        ...     print(answer.id, len(answer.similar))
     """
-    from esdedup.jobs import questions
+    from esdedup.jobs import searching
 
-    return Rows([Sentence.of(row) for row in questions.suggest(prefix, store=store, limit=limit, lang=lang)])
+    answers = searching.similar_to_each(
+        questions, store=store, jaccard=jaccard, min_similarity=min_similarity, limit=limit, lang=lang, source=source,
+        document=document,
+    )  # fmt: skip
+    return map(Answer.of, answers)
+
+
+def suggest(
+    prefix: str,
+    *,
+    store: Address | Store,
+    limit: int = 20,
+    lang: str | None = None,
+    source: str | None = None,
+    document: str | None = None,
+) -> Rows[Completion]:
+    """List the stored texts that go on like what was typed, the best first.
+
+    First those that begin with it; then those with its words anywhere. Words may be half typed or mistyped; case,
+    accents and signs do not count.
+
+    Args:
+        prefix: What was typed, from two characters on.
+        store: Address of a store, or an open one.
+        limit: Most texts to return.
+        lang: Only sentences in the language of this code.
+        source: Only sentences of the source with this name.
+        document: Only sentences of the document with this id.
+
+    Returns:
+        Texts, each once, with the first sentence that has it and the number of its `places` and `documents`.
+
+    Raises:
+        StoreError: There is no store, or a run is not finished.
+        UsageError: `lang` is not a language code.
+
+    Example:
+        >>> esdedup.suggest("univ cambr", store="news.duckdb")[0].text  # doctest: +SKIP
+    """
+    from esdedup.jobs import searching
+
+    rows = searching.suggest(prefix, store=store, limit=limit, lang=lang, source=source, document=document)
+    return Rows([Completion.of(row) for row in rows])
 
 
 def explain(a: str, b: str, *, store: Address | Store) -> Explanation:

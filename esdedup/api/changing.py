@@ -25,6 +25,7 @@ def run(
     keep_generations: int = 0,
     keep_going: bool = False,
     columns: str | Sequence[str] | None = None,
+    lookup: bool = True,
     quiet: bool = False,
     **options: Unpack[RunOptions],
 ) -> Summary:
@@ -43,6 +44,7 @@ def run(
         keep_generations: With `fresh`, on a server: keep this many older generations.
         keep_going: Continue after a missing or damaged source; it is listed under `damaged`.
         columns: Columns of a table whose texts are compared. Default: `text`, or the only column of strings.
+        lookup: Prepare the store for `similar` and `suggest`, if one is named. Otherwise the first question does.
         quiet: Show no progress.
         options: Options of reading, signing, scanning and resources, see `esdedup.api.keywords.RunOptions`.
 
@@ -65,7 +67,7 @@ def run(
         summary = Summary.of(
             verbs.run(
                 *names, out=out, store=store, table=table, report=report, fresh=fresh,
-                keep_generations=keep_generations, keep_going=keep_going, quiet=quiet, **reading,
+                keep_generations=keep_generations, keep_going=keep_going, lookup=lookup, quiet=quiet, **reading,
             )
         )  # fmt: skip
     refuse_nothing(summary.records, summary.settings["unit"], summary)
@@ -79,6 +81,7 @@ def index(
     keep_generations: int = 0,
     keep_going: bool = False,
     columns: str | Sequence[str] | None = None,
+    lookup: bool = True,
     quiet: bool = False,
     **options: Unpack[IndexOptions],
 ) -> Indexed:
@@ -95,6 +98,7 @@ def index(
         keep_generations: With `fresh`, on a server: keep this many older generations.
         keep_going: Continue after a missing or damaged source.
         columns: Columns of a table whose texts are compared. Default: `text`, or the only column of strings.
+        lookup: Prepare the store for `similar` and `suggest`. Otherwise the first question does.
         quiet: Show no progress.
         options: Options of reading, signing and resources, see `esdedup.api.keywords.IndexOptions`.
 
@@ -115,7 +119,7 @@ def index(
         return Indexed.of(
             verbs.index(
                 *names, store=store, fresh=fresh, keep_generations=keep_generations, keep_going=keep_going,
-                quiet=quiet, **reading,
+                lookup=lookup, quiet=quiet, **reading,
             )
         )  # fmt: skip
 
@@ -167,6 +171,7 @@ def add(
     keep_going: bool = False,
     matches: int = 20,
     columns: str | Sequence[str] | None = None,
+    lookup: bool = True,
     quiet: bool = False,
     **options: Unpack[RunOptions],
 ) -> Added:
@@ -184,6 +189,7 @@ def add(
         keep_going: Continue after a missing or damaged source.
         matches: Return this many of the new sentences that match another.
         columns: Columns of a table whose texts are compared. Default: `text`, or the only column of strings.
+        lookup: Prepare the store for `similar` and `suggest`. Otherwise the first question does.
         quiet: Show no progress.
         options: Options of reading, signing, scanning and resources, see `esdedup.api.keywords.RunOptions`.
 
@@ -204,7 +210,7 @@ def add(
         return Added.of(
             verbs.add(
                 *names, store=store, out=out, table=table, report=report, keep_going=keep_going, matches=matches,
-                quiet=quiet, **reading,
+                lookup=lookup, quiet=quiet, **reading,
             )
         )  # fmt: skip
 

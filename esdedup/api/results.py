@@ -219,10 +219,24 @@ class Sentence(Result, comparisons.Sentence):
 
 
 @dataclass(frozen=True, repr=False)
+class Completion(Sentence, comparisons.Completion):
+    """A stored text that goes on like what was typed."""
+
+    _shown: ClassVar[tuple[str, ...]] = ("id", "title", "places", "text")
+
+
+@dataclass(frozen=True, repr=False)
 class Hit(Sentence, comparisons.Hit):
     """A stored sentence that is similar to a text."""
 
-    _shown: ClassVar[tuple[str, ...]] = ("id", "jaccard", "match", "text")
+    _shown: ClassVar[tuple[str, ...]] = ("id", "similarity", "match", "text")
+
+
+@dataclass(frozen=True, repr=False)
+class Answer(Result, comparisons.Answer):
+    """What is like the text of one question."""
+
+    _shown: ClassVar[tuple[str, ...]] = ("id", "text", "similar")
 
 
 @dataclass(frozen=True, repr=False)

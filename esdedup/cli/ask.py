@@ -13,7 +13,9 @@ from esdedup.api.results import Result
 from esdedup.cli.completion import complete_files
 from esdedup.cli.declared import verb_option
 from esdedup.cli.defaults import Command
+from esdedup.cli.questions_file import read_questions
 from esdedup.cli.shared_options import json_option, store_option, talk_options
+from esdedup.errors import UsageError
 from esdedup.terminal import printable_lines
 
 _SELECTION = "Selection"
@@ -29,11 +31,17 @@ _LIMIT = click.option(
 _LANG = click.option(
     "--lang", metavar="CODE", help="Only sentences in this language, such as en or de.", panel=_SELECTION
 )
+_SOURCE = click.option("--source", metavar="NAME", help="Only sentences of this source.", panel=_SELECTION)
+_DOCUMENT = click.option("--document", metavar="ID", help="Only sentences of this document.", panel=_SELECTION)
 
 
 @click.command(cls=Command)
-@click.argument("text")
+@click.argument("text", required=False)
 @store_option
+@click.option(
+    "--file", "questions", metavar="FILE", shell_complete=complete_files, panel=_SELECTION,
+    help="Ask for each line of FILE instead: JSON Lines with text, and perhaps id; - for standard input.",
+)  # fmt: skip
 @click.option(
     "--jaccard",
     type=float,
@@ -41,36 +49,64 @@ _LANG = click.option(
     help="Minimum Jaccard similarity of a match.  [default: that of the last scan]",
     panel=_SELECTION,
 )
+@verb_option(
+    esdedup.similar,
+    "min_similarity",
+    "Leave out what is less similar, unless it is a match.",
+    kind=click.FloatRange(0, 1),
+    metavar="S",
+    panel=_SELECTION,
+)
 @_LANG
+@_SOURCE
+@_DOCUMENT
 @_LIMIT
 @json_option
 @talk_options
-def similar(text: str, as_json: bool, quiet: bool, **options: Any) -> None:
-    """List stored sentences that are similar to TEXT: those that share a token with it.
+def similar(text: str | None, questions: str | None, as_json: bool, quiet: bool, **options: Any) -> None:
+    """List stored sentences that are like TEXT, the most similar first.
+
+    Case, accents and signs do not count. Typing errors, other words, another order and missing ends make a sentence
+    less similar, but it is found. A sentence is a match (*) if a scan would find it.
 
     \b
     Example:
       esdedup similar "The fox jumps over the dog." --store found/store.duckdb
     """
     from esdedup.cli.show import similar_text
+    from esdedup.terminal import json_line
 
-    rows = esdedup.similar(text, **options)
-    _answer(rows, as_json, lambda: similar_text(rows))
+    if (text is None) == (questions is None):
+        raise UsageError("give either TEXT or --file FILE")
+    if text is not None:
+        rows = esdedup.similar(text, **options)
+        _answer(rows, as_json, lambda: similar_text(rows))
+        return
+    for answer in esdedup.similar_to_each(read_questions(str(questions)), **options):
+        if as_json:
+            click.echo(json_line(answer.to_dict()))
+        else:
+            click.echo(printable_lines(f"{answer['id']}: {answer['text']}\n{similar_text(answer['similar'])}\n"))
 
 
 @click.command(cls=Command)
 @click.argument("prefix")
 @store_option
 @_LANG
+@_SOURCE
+@_DOCUMENT
 @_LIMIT
 @json_option
 @talk_options
 def suggest(prefix: str, as_json: bool, quiet: bool, **options: Any) -> None:
-    """List stored sentences that begin with PREFIX, ignoring case.
+    """List stored texts that go on like PREFIX, the best first.
+
+    First those that begin with it; then those with its words anywhere. Words may be half typed or mistyped; case,
+    accents and signs do not count.
 
     \b
     Example:
-      esdedup suggest "the population was" --store found/store.duckdb
+      esdedup suggest "univ cambr" --store found/store.duckdb
     """
     from esdedup.cli.show import suggest_text
 

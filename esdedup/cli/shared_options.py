@@ -64,6 +64,11 @@ generations_option = verb_option(
     esdedup.run, "keep_generations", "With --fresh, on a server: keep N older generations.", metavar="N", panel=STORE
 )
 
+lookup_option = click.option(
+    "--no-lookup", "lookup", flag_value=False, default=True, panel=STORE,
+    help="Do not prepare the store for similar and suggest; the first question then does.",
+)  # fmt: skip
+
 ADDRESSES = "PATH.duckdb, http(s)://HOST:PORT/PREFIX or cloud:/PREFIX"
 
 store_option = click.option(

@@ -11,6 +11,7 @@ import esdedup
 from esdedup.api.results import (
     Added,
     Cluster,
+    Completion,
     Examined,
     Explanation,
     Extracted,
@@ -193,22 +194,22 @@ def deduped_text(done: Written, out: Path | None) -> str:
 def similar_text(rows: Sequence[Hit]) -> str:
     """One line for each sentence: its scores, its place, its beginning."""
     if not rows:
-        return "nothing similar was found"
-    lines = ["   jaccard  contained  tokens  words apart"]
+        return "nothing like it was found"
+    lines = ["  similarity  jaccard  contained  words apart"]
     for row in rows:
         scores = (
-            f"{row['jaccard']:>8.3f} {row['containment']:>10.3f} {row['shared_tokens']:>7} "
+            f"{row['similarity']:>10.3f} {row['jaccard']:>8.3f} {row['containment']:>10.3f} "
             f"{row['word_edit_distance']:>12}"
         )
         lines.append(f"{'*' if row['match'] else ' '} {scores}  {where(row)}  {shortened(row['text'], _WIDTH)}")
     return "\n".join([*lines, "* a match"])
 
 
-def suggest_text(rows: Sequence[Sentence]) -> str:
-    """One line for each sentence."""
+def suggest_text(rows: Sequence[Completion]) -> str:
+    """One line for each text."""
     if not rows:
-        return "nothing begins like this"
-    return "\n".join(f"{where(row)}  {shortened(row['text'], _WIDTH)}" for row in rows)
+        return "nothing goes on like this"
+    return "\n".join(f"{row['places']:>6,} ×  {where(row)}  {shortened(row['text'], _WIDTH)}" for row in rows)
 
 
 def explain_text(found: Explanation) -> str:

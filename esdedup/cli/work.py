@@ -28,6 +28,7 @@ from esdedup.cli.shared_options import (
     fresh_option,
     generations_option,
     json_option,
+    lookup_option,
     out_option,
     report_option,
     sources_argument,
@@ -53,6 +54,7 @@ _OUT = out_option("Folder for the files.", required=True)
 )  # fmt: skip
 @fresh_option
 @generations_option
+@lookup_option
 @table_option
 @report_option
 @json_option
@@ -90,6 +92,7 @@ run.help = str(run.help).format(formats=", ".join(FORMATS.names))
 @store_option
 @fresh_option
 @generations_option
+@lookup_option
 @json_option
 @source_options
 @part_option
@@ -145,6 +148,7 @@ def scan(as_json: bool, **options: Any) -> None:
 @verb_option(
     esdedup.add, "matches", "Maximum number of matches to print.", kind=click.IntRange(min=0), metavar="N", panel=OUTPUT
 )
+@lookup_option
 @table_option
 @report_option
 @json_option

@@ -210,13 +210,16 @@ def _describe(files: LakeFiles, parts: Sequence[_Part], signing: Signing, job: R
     files.write(described | {"sources": [asdict(checkpoint) for checkpoint in checkpoints]})
 
 
-def load_lake(folder: Path, address: Address, settings: Settings, *, fresh: str | None, quiet: bool) -> Store:
+def load_lake(
+    folder: Path, address: Address, settings: Settings, *, fresh: str | None, lookup: bool, quiet: bool
+) -> Store:
     """Load a lake, with its results, into a store that is new. Return the open store, for the caller to close.
 
     Raise `StoreSourcesError` if the store has other documents.
     """
     with LakeStore(folder, settings.frozen) as lake:
         store = open_for(address, replace(settings, frozen=lake.signing.saved()), fresh=fresh)
+        store.corpus.lookup = lookup
         try:
             _load(lake, store, quiet=quiet)
         except BaseException:

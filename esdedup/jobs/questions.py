@@ -1,4 +1,4 @@
-"""The query verbs: similar sentences, sentences by prefix, why two sentences match, which documents share sentences.
+"""The query verbs about what a scan has found: why two sentences match, clusters, which documents share sentences.
 
 Each takes the address of a store or an open store, which is faster for many queries.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 import re
-import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
@@ -31,9 +30,8 @@ from esdedup.output.earlier_runs import changes
 from esdedup.output.overlap import Overlap, overlaps
 from esdedup.resources import available_cores
 from esdedup.store.cluster_queries import ORDERS, ClusterQuery
-from esdedup.store.corpus import SentenceQuery
 from esdedup.store.registry import open_store
-from esdedup.store.schemas import SENTENCES, SHOWN
+from esdedup.store.schemas import SHOWN
 from esdedup.store.store import Store
 from esdedup.text.segment import segment
 from esdedup.text.splitting import CODE, Splitting
@@ -41,97 +39,6 @@ from esdedup.text.splitting import CODE, Splitting
 log = logging.getLogger("esdedup")
 
 _NAMES = SHOWN.names
-
-
-def similar(
-    text: str, *, store: Address | Store, jaccard: float | None, limit: int | None, lang: str | None
-) -> list[dict[str, Any]]:
-    """Return every stored sentence that shares a token with `text`, which is taken as one unit of any length.
-
-    Each has `shared_tokens`, `jaccard`, `containment` (the share of the shingles of `text` found in it),
-    `word_edit_distance` and `match` (at or above `jaccard`, by default that of the last scan). The rows are sorted by
-    Jaccard, highest first, then by id. With `lang`, only sentences in this language.
-    """
-    check_count("limit", limit)
-    lang = _language(lang)
-    with _opened(store) as opened:
-        caution = Scanning.from_described(opened.ledger.last_scanning() or {}).matcher.caution()
-        if caution is not None:
-            log.warning("%s", caution)
-        rows = near_duplicates(opened, text, jaccard, lang=lang)
-        if not rows:
-            _say_why(opened, text, lang)
-    return rows if limit is None else rows[:limit]
-
-
-def _say_why(store: Store, text: str, lang: str | None) -> None:
-    """Say if nothing can be similar to a text, because texts of its length or in the language are not there."""
-    _check_language(store, lang)
-    unit = one_unit(text, store.signing)
-    [low], [high] = TextSigner(store.signing).bounds(pa.array([unit], pa.large_string()))
-    if not low <= len(unit) <= high:
-        log.warning(
-            "the text has %s characters; this store has texts of %s to %s", f"{len(unit):,}", f"{low:,}", f"{high:,}"
-        )
-
-
-def near_duplicates(
-    store: Store, text: str, jaccard: float | None = None, most: int | None = None, lang: str | None = None
-) -> list[dict[str, Any]]:
-    """Return the rows of `similar`, or of the `most` sentences that share most tokens, even during a run."""
-    signer = TextSigner(store.signing)
-    unit = one_unit(text, store.signing)
-    views = signer.views(pa.array([unit], pa.large_string()))
-    if not views.worded[0]:
-        return []
-    tokens = signer.tokens(views)[0]
-    alike = SentenceQuery(tokens=tokens[tokens != NO_TOKEN].tolist(), limit=most, language=lang)
-    found = compared(store, unit, store.corpus.sentences(alike), jaccard)
-    # two texts may share a token only where they meet texts of another class
-    rows = [row for row in found if row["shared_tokens"]]
-    rows.sort(key=lambda row: (-row["jaccard"], row["id"].encode()))
-    return rows
-
-
-def compared(store: Store, unit: str, sentences: pa.Table, jaccard: float | None = None) -> list[dict[str, Any]]:
-    """Return rows of `similar` for these sentences (of `SENTENCES`), in their order."""
-    limit_at = Scanning(jaccard=threshold(store) if jaccard is None else jaccard).jaccard
-    # equal texts give equal results: each is compared once
-    coded = sentences["text"].combine_chunks().dictionary_encode()
-    scores = compare(TextSigner(store.signing), unit, coded.dictionary)
-    which = coded.indices.to_numpy(zero_copy_only=False)
-    return [
-        {name: row[name] for name in _NAMES}
-        | {
-            "shared_tokens": int(scores.shared_tokens[at]),
-            "jaccard": round(float(scores.jaccard[at]), 6),
-            "containment": round(float(scores.containment[at]), 6),
-            "word_edit_distance": int(scores.word_edit_distance[at]),
-            "match": bool(scores.jaccard[at] >= limit_at),
-        }
-        for row, at in zip(sentences.to_pylist(), which, strict=True)
-    ]
-
-
-def suggest(prefix: str, *, store: Address | Store, limit: int, lang: str | None) -> list[dict[str, Any]]:
-    """Return the first `limit` sentences by (text, id) that begin with `prefix`, ignoring case. With `lang`, only those
-    in this language.
-    """
-    check_count("limit", limit)
-    lang = _language(lang)
-    with _opened(store) as opened:
-        found = beginnings(opened, prefix, limit, lang)
-        if not found.num_rows:
-            _check_language(opened, lang)
-        return [{name: row[name] for name in _NAMES} for row in found.to_pylist()]
-
-
-def beginnings(store: Store, prefix: str, limit: int, lang: str | None = None) -> pa.Table:
-    """Return the sentences of `suggest`, as `SENTENCES`, even during a run."""
-    folded = " ".join(unicodedata.normalize("NFC", storable(prefix)).split()).casefold()
-    if not folded:
-        return SENTENCES.empty_table()
-    return store.corpus.sentences(SentenceQuery(start=folded + " " * prefix[-1:].isspace(), limit=limit, language=lang))
 
 
 def explain(a: str, b: str, *, store: Address | Store) -> dict[str, Any]:
@@ -142,7 +49,7 @@ def explain(a: str, b: str, *, store: Address | Store) -> dict[str, Any]:
     with `=`, `-` (only in a) or `+` (only in b). After a scan with candidates by agreement, also `values_agreeing` of
     its signatures. Raise `StoreError` for an unknown id.
     """
-    with _opened(store) as opened:
+    with opened_store(store) as opened:
         rows = {}
         for identity in (a, b):
             row = opened.corpus.sentence(storable(identity))
@@ -243,11 +150,11 @@ def clusters(
     if since is not None and after is not None:
         raise UsageError("since lists everything at once; omit after")
     most = limit if since is None else None
-    query = ClusterQuery(min_size, kind, document, text, _language(lang), sort=sort, limit=most, after=after)
+    query = ClusterQuery(min_size, kind, document, text, known_language(lang), sort=sort, limit=most, after=after)
 
     def rows() -> Iterator[dict[str, Any]]:
         with opened_results(store) if kind is None else opened_kinds(store) as opened:
-            _check_language(opened, query.language)
+            check_language(opened, query.language)
             if since is None:
                 yield from opened.results.cluster_rows(query)
             else:
@@ -267,7 +174,7 @@ def overlap(*, store: Address | Store, by: str, document: str | None, limit: int
         return overlaps(opened, by, document and storable(document), limit)
 
 
-def _language(lang: str | None) -> str | None:
+def known_language(lang: str | None) -> str | None:
     """Return a language as stores name it. Raise `UsageError` if this is not a code."""
     if lang is None:
         return None
@@ -276,7 +183,7 @@ def _language(lang: str | None) -> str | None:
     return lang
 
 
-def _check_language(store: Store, lang: str | None) -> None:
+def check_language(store: Store, lang: str | None) -> None:
     """Say if no sentence is in a language, and which there are."""
     if lang is not None and lang not in (known := store.corpus.languages()):
         log.warning("%s: no sentence is in %s; there are %s", store.address, lang, ", ".join(known) or "none")
@@ -288,7 +195,7 @@ def storable(text: str) -> str:
 
 
 @contextmanager
-def _opened(store: Address | Store) -> Iterator[Store]:
+def opened_store(store: Address | Store) -> Iterator[Store]:
     """Yield the store, and close it if it was opened here. Raise `StoreError` during a run, when documents may be
     stored twice.
     """
@@ -304,7 +211,7 @@ def _opened(store: Address | Store) -> Iterator[Store]:
 @contextmanager
 def opened_results(store: Address | Store) -> Iterator[Store]:
     """As `_opened`. Also raise `StoreError` if nothing was scanned, or something has changed since."""
-    with _opened(store) as opened:
+    with opened_store(store) as opened:
         _require_scan(opened)
         yield opened
 

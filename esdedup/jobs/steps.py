@@ -266,8 +266,7 @@ def refuse_other_sources(store: Store, checkpoints: Sequence[SourceCheckpoint]) 
     if known and not same:
         names = ", ".join(checkpoint.path for checkpoint in known[:3]) + (" …" if len(known) > 3 else "")
         raise StoreSourcesError(
-            f"{store.address}: the store has another run, over {names}; add to it with esdedup add, "
-            "or start again with --fresh"
+            f"{store.address}: the store has another run, over {names}; {store.MORE}, or start again with --fresh"
         )
     return same
 

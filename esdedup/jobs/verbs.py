@@ -16,6 +16,7 @@ from esdedup.jobs.lakes import STORE, ReadingJob, load_lake, opened_for
 from esdedup.jobs.memory import MemoryWatch
 from esdedup.jobs.scanning import scan_store
 from esdedup.jobs.scratch import forget_scans
+from esdedup.jobs.searching import make_lookup
 from esdedup.jobs.settings import Settings
 from esdedup.jobs.steps import (
     Address,
@@ -59,6 +60,7 @@ def run(
     fresh: bool,
     keep_generations: int,
     keep_going: bool,
+    lookup: bool,
     quiet: bool,
     **options: Any,
 ) -> dict[str, Any]:
@@ -68,8 +70,8 @@ def run(
     damaged sources are skipped as far as necessary, and are listed in the summary under `damaged`. The default `store`
     is OUT/store.duckdb; an engine that reads the sources itself makes the lake OUT/lake instead. A completed job only
     writes its files again. Other sources for the same store raise `StoreSourcesError`. With `fresh`, a new generation
-    replaces the existing one when it is complete; on a server, `keep_generations` of the older ones stay. `options` are
-    those of `Settings.of`.
+    replaces the existing one when it is complete; on a server, `keep_generations` of the older ones stay. A `store`
+    that is named gets a `lookup`. `options` are those of `Settings.of`.
     """
     settings = settings_of(options)
     check_table(table)
@@ -85,6 +87,7 @@ def run(
     watch = MemoryWatch(settings.resources.engine)
     with watch as memory, opened_for(store, folder, job) as opened:
         same = refuse_other_sources(opened, checkpoints) and opened.results.last_scan() is not None
+        opened.corpus.lookup = lookup and store is not None
         opened.ledger.begin_job("run")
         read_into(opened, found, checkpoints, settings, keep_going=keep_going, quiet=quiet)
         if not same or any(checkpoint.path == STANDARD_INPUT for checkpoint in checkpoints):
@@ -94,7 +97,9 @@ def run(
         summary = export(opened, folder, table, seconds, memory, missing, report=report)
         opened.ledger.end_job()
         publish(opened, fresh=fresh, keep=keep_generations)
-        return summary
+    if lookup and store is not None:
+        make_lookup(store, quiet=quiet)
+    return summary
 
 
 def index(
@@ -103,6 +108,7 @@ def index(
     fresh: bool,
     keep_generations: int,
     keep_going: bool,
+    lookup: bool,
     quiet: bool,
     **options: Any,
 ) -> dict[str, Any]:
@@ -110,21 +116,30 @@ def index(
 
     A document that is already in the store is skipped; one whose text has changed replaces the old one. With `part`
     ("2/3"), this is one of several machines that read the same sources together into a store on a server. Nothing is
-    committed before all parts are complete.
+    committed before all parts are complete. Then the store gets a `lookup`.
     """
     settings = settings_of(options, parts=True)
     check_generations(keep_generations, store)
     if len(sources) == 1 and LakeAddress.fits(sources[0]):
-        return _index_lake(Path(sources[0]), store, settings, fresh=fresh, keep=keep_generations, quiet=quiet)
+        done = _index_lake(
+            Path(sources[0]), store, settings, fresh=fresh, keep=keep_generations, lookup=lookup, quiet=quiet
+        )
+        if lookup:
+            make_lookup(store, quiet=quiet)
+        return done
     found, missing = find_sources(sources, settings.reading, keep_going)
     settings = settings.for_sources(found)
     checkpoints = source_checkpoints(found, settings.reading)
     with open_for(store, settings, fresh=job_name(checkpoints, settings) if fresh else None) as opened:
+        opened.corpus.lookup = lookup
         merged = read_into(opened, found, checkpoints, settings, keep_going=keep_going, quiet=quiet)
         done = _indexed(opened, merged, missing + damages(checkpoints))
-        if opened.ledger.unfinished_reading() is None:  # other parts may still be missing
+        whole = opened.ledger.unfinished_reading() is None  # other parts may still be missing
+        if whole:
             publish(opened, fresh=fresh, keep=keep_generations)
-        return done
+    if whole and lookup:
+        make_lookup(store, quiet=quiet)
+    return done
 
 
 def scan(
@@ -162,6 +177,7 @@ def add(
     report: bool,
     keep_going: bool,
     matches: int,
+    lookup: bool,
     quiet: bool,
     **options: Any,
 ) -> dict[str, Any]:
@@ -183,6 +199,7 @@ def add(
         check_adding(opened, settings)
         next_scanning(opened, settings)  # report errors in the options before reading any source
         clock = time.perf_counter()
+        opened.corpus.lookup = lookup
         merged = read_into(opened, found, checkpoints, settings, keep_going=keep_going, quiet=quiet)
         opened.ledger.begin_job("add")
         seconds = {"index": time.perf_counter() - clock}
@@ -191,7 +208,9 @@ def add(
         matched, shown = opened.results.new_matches(last.first, matches) if last is not None else (0, [])
         summary = _finish(opened, out, table, seconds, memory, missing + damages(checkpoints), report)
         opened.ledger.end_job()
-        return {**summary, "added": {**merged, "matched": matched}, "matches": shown}
+    if lookup:
+        make_lookup(store, quiet=quiet)
+    return {**summary, "added": {**merged, "matched": matched}, "matches": shown}
 
 
 def remove(*documents: str, store: Address, quiet: bool, **options: Any) -> dict[str, Any]:
@@ -211,7 +230,10 @@ def remove(*documents: str, store: Address, quiet: bool, **options: Any) -> dict
             bring_up_to_date(opened, settings, quiet=quiet)
         counts = opened.corpus.counts() | (opened.results.last_scan() or {}).get("counts", {})
         opened.ledger.end_job()
-        return {"removed": removed, "unknown": [name for name in unknown if name not in gone], "counts": counts}
+        lookup = opened.corpus.has_lookup()
+    if lookup:
+        make_lookup(store, quiet=quiet)
+    return {"removed": removed, "unknown": [name for name in unknown if name not in gone], "counts": counts}
 
 
 def status(*, store: Address) -> dict[str, Any]:
@@ -261,10 +283,10 @@ def _indexed(store: Store, merged: dict[str, int], damaged: list[str]) -> dict[s
 
 
 def _index_lake(
-    lake: Path, store: Address, settings: Settings, *, fresh: bool, keep: int, quiet: bool
+    lake: Path, store: Address, settings: Settings, *, fresh: bool, keep: int, lookup: bool, quiet: bool
 ) -> dict[str, Any]:
     job = str(lake.resolve()) if fresh else None
-    with load_lake(lake, store, settings, fresh=job, quiet=quiet) as opened:
+    with load_lake(lake, store, settings, fresh=job, lookup=lookup, quiet=quiet) as opened:
         merged = {"new": opened.corpus.counts()["documents"], "replaced": 0, "unchanged": 0, "repeated": 0}
         answer = _indexed(opened, merged, damages(opened.ledger.sources()))
         publish(opened, fresh=fresh, keep=keep)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
 import pyarrow as pa
 
+from esdedup.columns.arrays import text_column
 from esdedup.columns.database import Database
+from esdedup.columns.hashing import Hashes
 from esdedup.formats.reading_options import Part
+from esdedup.lookup.grams import Grams, grams_of
+from esdedup.lookup.search import Found
 from esdedup.matching.engine import Elsewhere
 from esdedup.matching.signing import Signing
 from esdedup.store.ledger import SourceCheckpoint
@@ -29,20 +33,59 @@ PAGES: pa.Schema = pa.schema([("source", pa.int32()), ("title", pa.string())])
 
 
 @dataclass(frozen=True, slots=True)
+class Filters:
+    """Which sentences to look at: of one language, one source, one document. None stands for all."""
+
+    language: str | None = None
+    source: str | None = None
+    document: str | None = None
+
+    @property
+    def chosen(self) -> dict[str, str]:
+        """Those that are set, by the name of their column in `SENTENCES`."""
+        return {field.name: value for field in fields(self) if (value := getattr(self, field.name)) is not None}
+
+
+EVERYTHING = Filters()
+
+
+@dataclass(frozen=True, slots=True)
 class SentenceQuery:
-    """A query for sentences, by one of the first three fields."""
+    """A query for sentences, by one of the first two fields."""
 
     ids: Sequence[str] | None = None  # in any order; unknown ids are ignored
-    tokens: Sequence[int] | None = None  # those with at least one of them
-    start: str | None = None  # those that begin like this, in case-folded text; by (text, id)
-    limit: int | None = None  # with tokens, those that share most; with a start, the first
-    language: str | None = None  # with tokens or a start: only those in this language
+    hashes: Sequence[int] | None = None  # of texts: in this order, and those of one text in reading order
+    most: int | None = None  # with hashes: of each text at most so many
+    filters: Filters = EVERYTHING  # with hashes
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question to the lookup: the texts that are like another one, or that go on like it.
+
+    `form` is its search form. If it is `half` typed, its last word may go on.
+    """
+
+    form: str
+    half: bool = False
+    filters: Filters = EVERYTHING
+
+    @property
+    def grams(self) -> Grams:
+        """What it is looked up by."""
+        return grams_of(text_column([self.form]), half=self.half)[0]
+
+
+PLACES: pa.Schema = pa.schema([("hash", pa.uint64()), ("sentences", pa.int64()), ("documents", pa.int64())])
+"""Texts, and in how many sentences and documents they stand."""
 
 
 class Intake(ABC):
     """Takes in what is read from sources. Tables are passed as Arrow tables."""
 
     signing: Signing
+    lookup = True
+    """Whether what is read will be searched, so that what the lookup needs is written at once."""
 
     @abstractmethod
     def begin(self, checkpoints: list[SourceCheckpoint], part: Part = ALL) -> int:
@@ -134,6 +177,38 @@ class Corpus(Intake):
     @abstractmethod
     def counts(self) -> dict[str, int]:
         """Return counts of documents, sentences_read, sentences_kept and, if known, distinct_sentences."""
+
+    @abstractmethod
+    def has_lookup(self) -> bool:
+        """Whether a lookup was made once, which may be behind."""
+
+    @abstractmethod
+    def lookup_behind(self) -> int:
+        """Return how many texts the lookup must take in before it can be asked; 0 if it is up to date."""
+
+    @abstractmethod
+    def make_lookup(self, threads: int, follow: Callable[[int], None]) -> None:
+        """Bring the lookup up to date. `follow` gets the number of texts done."""
+
+    @abstractmethod
+    def alike(self, question: Question, most: int, enough: float) -> Found:
+        """Return the texts that share most with a question: those with `enough` of its weight, and in any case the
+        best ones, but at most `most`.
+        """
+
+    @abstractmethod
+    def beginning(self, question: Question, most: int) -> Found:
+        """Return the first `most` texts whose search form begins with the question, apart from spaces, in the order of
+        these forms.
+        """
+
+    @abstractmethod
+    def has_document(self, identity: str) -> bool:
+        """Whether a document with this id has sentences."""
+
+    @abstractmethod
+    def places(self, hashes: Hashes, filters: Filters) -> pa.Table:
+        """Return in how many sentences and documents texts stand, as `PLACES`, in any order."""
 
     @abstractmethod
     def sentences(self, query: SentenceQuery) -> pa.Table:

@@ -22,6 +22,8 @@ class Store(ABC):
     corpus: Corpus
     ledger: Ledger
     results: Results
+    MORE = "add to it with esdedup add"
+    """What to do with further sources, for a person."""
 
     @abstractmethod
     def publish(self, keep: int = 0) -> None:

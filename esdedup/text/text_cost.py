@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from esdedup.columns.hashing import Bytes
 from esdedup.columns.kernels import compiled
-from esdedup.text.sentences.characters_and_words import class_of, decode
+from esdedup.columns.utf8 import decode
+from esdedup.text.sentences.characters_and_words import class_of
 from esdedup.text.sentences.letters import ELLIPSIS, END, LINE, STOP, WIDE
 
 

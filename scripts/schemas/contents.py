@@ -74,8 +74,11 @@ ANSWERS = (
     Content("remove", job_answers.Removed, "`remove`", "", "What was deleted, and what is left."),
     Content("status", job_answers.Status, "`status`", "", "What the store contains."),
     Content("doctor", job_answers.Examined, "`doctor`", "", "What was checked, what is wrong, and what mends it."),
-    Content("suggest", comparisons.Sentence, "`suggest`", "", "One line for each sentence."),
-    Content("similar", comparisons.Hit, "`similar`", "", "One line for each sentence, nearest first."),
+    Content("suggest", comparisons.Completion, "`suggest`", "", "One line for each text, best first."),
+    Content("similar", comparisons.Hit, "`similar`", "", "One line for each sentence, most similar first."),
+    Content(
+        "similar-to-each", comparisons.Answer, "`similar --file`", "", "One line for each question, in their order."
+    ),
     Content("explain", comparisons.Explanation, "`explain`", "", "Measures of two sentences, and the verdict."),
     Content(
         "clusters-listed", comparisons.ListedCluster, "`clusters`", "",

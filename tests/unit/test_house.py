@@ -24,7 +24,7 @@ from esdedup.text.wikitext.cleaning import CLEANERS
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "esdedup"
 ROOMS = [
-    "_version", "errors", "files", "terminal", "options", "resources", "columns", "text", "formats", "clustering",
+    "_version", "errors", "files", "terminal", "options", "resources", "columns", "text", "lookup", "formats", "clustering",
     "matching", "engines", "papers", "store", "analysis", "evaluation", "output", "jobs", "api", "kibana", "node",
     "demo", "web", "cli", "__init__", "__main__",
 ]  # fmt: skip

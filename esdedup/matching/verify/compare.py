@@ -28,6 +28,12 @@ class Comparison(NamedTuple):
     containment: Similarities
     word_edit_distance: npt.NDArray[np.int32]
 
+    def take(self, rows: Numbers) -> Comparison:
+        """Return some of the others."""
+        return Comparison(
+            self.shared_tokens[rows], self.jaccard[rows], self.containment[rows], self.word_edit_distance[rows]
+        )
+
 
 def compare(signer: TextSigner, text: str, others: pa.LargeStringArray) -> Comparison:
     """Compare `text` with each of `others`. A text without shingles has nothing in common with any."""

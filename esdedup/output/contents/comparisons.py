@@ -59,9 +59,23 @@ class Document:
 
 
 @dataclass(frozen=True)
+class Completion(Sentence):
+    """A stored text that goes on like what was typed, with the first sentence that has it."""
+
+    places: Count
+    """Number of sentences with this text."""
+    documents: Count
+    """Number of documents that have them."""
+
+
+@dataclass(frozen=True)
 class Hit(Sentence):
     """A stored sentence that is similar to the text of a query."""
 
+    similarity: Share
+    """How similar the texts are to a reader: half of it is the share of the letters of the query that the sentence has
+    (in groups of four), a quarter the share of its words in the same order, a quarter the Jaccard similarity of these
+    groups. Case, accents and signs do not count."""
     shared_tokens: Count
     """Number of tokens that it shares with the text."""
     jaccard: Share
@@ -72,6 +86,20 @@ class Hit(Sentence):
     """Number of words to insert, delete or replace to turn one text into the other."""
     match: bool
     """Whether the Jaccard similarity reaches the threshold."""
+    diff: list[tuple[str, str]]
+    """Runs of words: `=` in both texts, `-` only in that of the query, `+` only in the sentence."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is like the text of one question."""
+
+    id: str
+    """Id of the question: its own, or the number of its line."""
+    text: str
+    """Its text."""
+    similar: list[Annotated[dict[str, Any], Hit]]
+    """The sentences, as `similar` lists them."""
 
 
 @dataclass(frozen=True)

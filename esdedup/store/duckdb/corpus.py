@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
 from esdedup.columns.database import Database
+from esdedup.columns.hashing import Hashes
 from esdedup.formats.reading_options import Part
+from esdedup.lookup.search import Found
 from esdedup.matching.engine import SIGNATURES
 from esdedup.matching.signing import Signing
-from esdedup.store.corpus import ALL, DUMPS, PAGES, Corpus, SentenceQuery, Signatures
+from esdedup.store.corpus import ALL, DUMPS, PAGES, Corpus, Filters, Question, SentenceQuery, Signatures
 from esdedup.store.duckdb.changes import commit_reading, register_functions, remove_documents, sort_lookups
+from esdedup.store.duckdb.file_lookup import FileLookup
 from esdedup.store.duckdb.ledger import FileLedger
 from esdedup.store.duckdb.sentence_lookup import SentenceLookup
 from esdedup.store.ledger import SourceCheckpoint, is_much
@@ -23,11 +27,12 @@ from esdedup.store.origins import moment
 class FileCorpus(Corpus):
     """Documents, sentences and tokens in the tables of a database."""
 
-    def __init__(self, db: Database, ledger: FileLedger, signing: Signing, *, read_only: bool) -> None:
+    def __init__(self, db: Database, ledger: FileLedger, signing: Signing, store: Path, *, read_only: bool) -> None:
         self.signing = signing
         self._db = db
         self._ledger = ledger
-        self._lookup = SentenceLookup(db, signing.unit, read_only=read_only)
+        self._places = SentenceLookup(db, signing.unit, read_only=read_only)
+        self._lookup = FileLookup(db, ledger, store)
         if not read_only:
             register_functions(db)
 
@@ -155,12 +160,30 @@ class FileCorpus(Corpus):
             "distinct_sentences": self._db.count("SELECT count(DISTINCT hash) FROM sentences"),
         }
 
+    def has_lookup(self) -> bool:
+        return self._lookup.exists()
+
+    def lookup_behind(self) -> int:
+        return self._lookup.behind()
+
+    def make_lookup(self, threads: int, follow: Callable[[int], None]) -> None:
+        self._lookup.make(threads, follow)
+
+    def alike(self, question: Question, most: int, enough: float) -> Found:
+        return self._lookup.alike(question, most, enough)
+
+    def beginning(self, question: Question, most: int) -> Found:
+        return self._lookup.beginning(question, most)
+
+    def has_document(self, identity: str) -> bool:
+        held = f"SELECT 1 FROM {NAMED} n JOIN sentences s ON s.document = n.number WHERE n.id = ? LIMIT 1"
+        return bool(self._db.rows(held, [identity]))
+
+    def places(self, hashes: Hashes, filters: Filters) -> pa.Table:
+        return self._places.places(hashes, filters)
+
     def sentences(self, query: SentenceQuery) -> pa.Table:
-        if query.ids is not None:
-            return self._lookup.named(query.ids)
-        if query.tokens is not None:
-            return self._lookup.sharing(query.tokens, query.limit, query.language)
-        return self._lookup.starting(query.start or "", query.limit, query.language)
+        return self._places.of_texts(query) if query.ids is None else self._places.named(query.ids)
 
     def groups(self, by: str) -> Iterator[pa.RecordBatch]:
         if by == "documents":

@@ -1,4 +1,4 @@
-"""Look up sentences of a store in a file by their tokens, beginnings and ids."""
+"""Look up sentences of a store in a file by their texts and ids."""
 
 from __future__ import annotations
 
@@ -10,20 +10,27 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from esdedup.columns.arrays import Numbers, table_of_rows
+from esdedup.columns.arrays import Numbers, run_starts, table_of_rows
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import Hashes
-from esdedup.store.duckdb.changes import start_keys
+from esdedup.store.corpus import PLACES, Filters, SentenceQuery
 from esdedup.store.naming import NAMED
-from esdedup.store.schemas import SENTENCES, START_CHARS
+from esdedup.store.schemas import SENTENCES
 
 _KEPT_SENTENCES = 5_000_000
 
-_ONE_BY_ONE = 64  # tokens: planning a query with twice as many literals takes more than twice as long
+MOST_LOOKED_AT = 10_000
+"""So many sentences of a text are looked at to find those of a source, document or language."""
+
+WITHIN = f"""
+JOIN {NAMED} n ON n.number = s.document
+WHERE (? IS NULL OR s.language = ?) AND (? IS NULL OR n.source = ?) AND (? IS NULL OR n.id = ?)
+"""
+"""SQL for sentences `s` that pass filters."""
 
 
 class SentenceLookup:
-    """Finds sentences by their tokens, beginnings and ids.
+    """Finds sentences by their texts and ids.
 
     A read-only store cannot change. The places of its texts are then kept in memory, 24 bytes for each sentence, if
     there are not too many.
@@ -38,65 +45,34 @@ class SentenceLookup:
         self._rows = np.empty(0, np.int64)
         self._documents: Numbers = np.empty(0, np.int64)
 
-    def sharing(self, tokens: Sequence[int], most: int | None, language: str | None = None) -> pa.Table:
-        """Return sentences with at least one of the tokens, or the `most` that share most; by their number, then by
-        hash. With `language`, only those in it.
-        """
-        if len(tokens) <= _ONE_BY_ONE:
-            # the postings are sorted by token, so little of them is read
-            one = "SELECT hash FROM postings WHERE token = ?"
-            near = self._db.arrays(" UNION ALL ".join([one] * len(tokens)), tokens)
-        else:
-            near = self._db.arrays(
-                "SELECT hash FROM postings SEMI JOIN (SELECT unnest(?::BIGINT[]) AS token) USING (token)", [tokens]
-            )
-        found = near["hash"] if language is None else self._in_language(near["hash"], language)
-        hashes, held = np.unique(found, return_counts=True)
-        if most is not None:
-            hashes = hashes[np.lexsort((hashes.view(np.int64), -held))][
-                :most
-            ]  # signed, in the same order as on a server
-        if language is None:
-            return self._of_texts(hashes, most)
-        return _only(self._of_texts(hashes), language).slice(0, most)
+    def of_texts(self, query: SentenceQuery) -> pa.Table:
+        """Return the sentences with the texts of a query."""
+        hashes = np.array(query.hashes, np.uint64)
+        chosen = query.filters.chosen
+        found = self._of_texts(hashes, MOST_LOOKED_AT if chosen else query.most)
+        if not chosen:
+            return found
+        for name, value in chosen.items():
+            found = found.filter(pc.equal(found[name], value))
+        if query.most is None:
+            return found
+        texts = found["hash"].to_numpy()
+        starts = run_starts(texts)
+        nth = np.arange(len(texts)) - np.repeat(starts, np.diff(np.append(starts, len(texts))))
+        return found.filter(pa.array(nth < query.most))
 
-    def _in_language(self, hashes: Hashes, language: str) -> Hashes:
-        """Return those of these texts that a sentence in the language has, as often as given."""
-        known = self._db.arrays(
-            "SELECT DISTINCT hash FROM sentences SEMI JOIN (SELECT unnest(?::UBIGINT[]) AS hash) USING (hash) "
-            "WHERE language = ?",
-            [np.unique(hashes).tolist(), language],
-        )
-        return hashes[np.isin(hashes, known["hash"])]
-
-    def starting(self, folded: str, limit: int | None, language: str | None = None) -> pa.Table:
-        """Return the first `limit` sentences by (text, id) whose case-folded text begins with `folded`. With
-        `language`, only those in it.
-        """
-        limit = sys.maxsize if limit is None else limit
-        low = start_keys(pa.chunked_array([[folded]], pa.string()))[0].as_py()
-        missing = 8 - len(folded.encode()[:8])
-        starts = self._db.table(
-            "SELECT start, hash FROM starts WHERE key BETWEEN ? AND ? ORDER BY start",
-            [low, low + (1 << 8 * missing) - 1],
-        )
-        beginnings = "\n".join(starts["start"].to_pylist()).casefold().split("\n") if starts.num_rows else []
-        head = folded[:START_CHARS]
-        # case folding may make a prefix longer, never shorter
-        fits = [at for at, text in enumerate(beginnings) if text.startswith(head[: len(text)])]
-        found = SENTENCES.empty_table()
-        step = max(limit, 64)
-        for begin in range(0, len(fits), step):
-            some = starts.take(pa.array(fits[begin : begin + step]))
-            rows = _only(self._of_texts(some["hash"].to_numpy()), language)
-            held = [text.casefold().startswith(folded) for text in rows["text"].to_pylist()]
-            found = pa.concat_tables([found, rows.filter(pa.array(held, pa.bool_()))])
-            # texts that share their first characters with the last one may come in any order
-            if found.num_rows >= limit and not _tied(starts, fits, begin + step):
-                break
-        named = list(zip(found["text"].to_pylist(), found["id"].to_pylist(), strict=True))
-        order = sorted(range(found.num_rows), key=lambda row: named[row])
-        return found.take(pa.array(order[:limit], pa.int64()))
+    def places(self, hashes: Hashes, filters: Filters) -> pa.Table:
+        """Return in how many sentences and documents texts stand, as `PLACES`."""
+        asked = np.unique(hashes)
+        if not filters.chosen and self._held():
+            begins, ends = self._spans(asked)
+            documents = [len(np.unique(self._documents[low:high])) for low, high in zip(begins, ends, strict=True)]
+            return pa.table([pa.array(asked), pa.array(ends - begins), pa.array(documents, pa.int64())], PLACES)
+        return self._db.table(
+            "SELECT hash, count(*) AS sentences, count(DISTINCT document) AS documents FROM sentences s "
+            f"{WITHIN} AND hash IN (SELECT unnest(?::UBIGINT[])) GROUP BY hash",
+            [*of_filters(filters), asked.tolist()],
+        ).cast(PLACES)
 
     def named(self, ids: Sequence[str]) -> pa.Table:
         """Return the sentences with these ids."""
@@ -116,27 +92,37 @@ class SentenceLookup:
         )
         return self._named(found["row"], found["document"])
 
-    def _of_texts(self, hashes: Hashes, most: int | None = None) -> pa.Table:
-        """Return the sentences with these texts, or the first `most` of them in the order of the texts."""
-        if self._keep and self._hashes is None:
-            self._keep = self._db.count("SELECT count(*) FROM sentences") <= _KEPT_SENTENCES
-        if not self._keep:
+    def _of_texts(self, hashes: Hashes, most: int | None) -> pa.Table:
+        """Return the sentences with these texts, in the order of the texts, at most so many of each."""
+        if not self._held():
             found = self._db.arrays(
-                "SELECT rowid AS row, document::BIGINT AS document FROM sentences "
+                "SELECT s.rowid AS row, document::BIGINT AS document FROM sentences s "
                 "JOIN (SELECT unnest(?::UBIGINT[]) AS hash, unnest(?::INTEGER[]) AS turn) USING (hash) "
-                f"ORDER BY turn, row {'' if most is None else f'LIMIT {int(most)}'}",
-                [hashes.tolist(), list(range(len(hashes)))],
+                "QUALIFY row_number() OVER (PARTITION BY turn ORDER BY s.rowid) <= ? ORDER BY turn, row",
+                [hashes.tolist(), list(range(len(hashes))), sys.maxsize if most is None else most],
             )
             return self._named(found["row"], found["document"])
-        if self._hashes is None:
-            held = self._db.arrays(
-                "SELECT rowid AS row, document::BIGINT AS document, hash FROM sentences ORDER BY hash, row"
-            )
-            self._hashes, self._rows, self._documents = held["hash"], held["row"], held["document"]
-        ends = [np.searchsorted(self._hashes, hashes, side) for side in ("left", "right")]
-        spans = [np.arange(begin, end) for begin, end in zip(*ends, strict=True)]
-        at = np.concatenate([np.empty(0, np.int64), *spans]).astype(np.int64)[:most]
+        begins, ends = self._spans(hashes)
+        if most is not None:
+            ends = np.minimum(ends, begins + most)
+        at = np.concatenate([np.empty(0, np.int64), *map(np.arange, begins, ends)]).astype(np.int64)
         return self._named(self._rows[at], self._documents[at])
+
+    def _held(self) -> bool:
+        """Whether the places of all texts are in memory."""
+        if self._keep and self._hashes is None:
+            self._keep = self._db.count("SELECT count(*) FROM sentences") <= _KEPT_SENTENCES
+            if self._keep:
+                held = self._db.arrays(
+                    "SELECT rowid AS row, document::BIGINT AS document, hash FROM sentences ORDER BY hash, row"
+                )
+                self._rows, self._documents = held["row"], held["document"]
+                self._hashes = held["hash"]  # last: another thread may look
+        return self._keep
+
+    def _spans(self, hashes: Hashes) -> tuple[Numbers, Numbers]:
+        assert self._hashes is not None, "the places are in memory"
+        return np.searchsorted(self._hashes, hashes), np.searchsorted(self._hashes, hashes, "right")
 
     def _named(self, rows: Numbers, documents: Numbers) -> pa.Table:
         """Return sentences by row number, in that order, with their names.
@@ -171,9 +157,6 @@ class SentenceLookup:
         return names
 
 
-def _only(sentences: pa.Table, language: str | None) -> pa.Table:
-    return sentences if language is None else sentences.filter(pc.equal(sentences["language"], language))
-
-
-def _tied(starts: pa.Table, fits: list[int], end: int) -> bool:
-    return end < len(fits) and bool(starts["start"][fits[end - 1]] == starts["start"][fits[end]])
+def of_filters(filters: Filters) -> list[str | None]:
+    """Return the values for `WITHIN`."""
+    return [value for value in (filters.language, filters.source, filters.document) for _ in range(2)]

@@ -16,6 +16,7 @@ from esdedup.matching.signing import HASH_SCHEME, Signing, freeze
 from esdedup.store.corpus import Corpus
 from esdedup.store.duckdb import generation_file as files
 from esdedup.store.duckdb.corpus import FileCorpus
+from esdedup.store.duckdb.file_lookup import folders_of
 from esdedup.store.duckdb.ledger import FileLedger
 from esdedup.store.ledger import Ledger
 from esdedup.store.results import Results
@@ -63,7 +64,7 @@ class FileStore(Store):
             self.signing = files.stored_signing(ledger, path)
             check_same(str(path), self.signing, freeze(self.signing, frozen or {}))
             self.ledger: Ledger = ledger
-            self.corpus: Corpus = FileCorpus(self._db, ledger, self.signing, read_only=read_only)
+            self.corpus: Corpus = FileCorpus(self._db, ledger, self.signing, path, read_only=read_only)
         except BaseException as error:
             self._db.close()
             if isinstance(error, Exception) and files.is_circumstance(error):
@@ -82,7 +83,8 @@ class FileStore(Store):
         return self._db
 
     def disk_bytes(self) -> int:
-        return sum(path.stat().st_size for path in (self._path, files.log_beside(self._path)) if path.exists())
+        own = sum(path.stat().st_size for path in (self._path, files.log_beside(self._path)) if path.exists())
+        return own + sum(folder.bytes() for folder in folders_of(self._live))
 
     def drop(self) -> None:
         self._db.close()

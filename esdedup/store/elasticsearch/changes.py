@@ -22,7 +22,7 @@ from esdedup.store.elasticsearch.rows import (
     WHOLE_SENTENCE,
     table_of_hits,
     token_column,
-    whole_sentence,
+    whole_sentences,
 )
 from esdedup.store.rereading import Reread, compare_documents
 from esdedup.store.schemas import DATES
@@ -119,7 +119,7 @@ class Changes:
             name = f"{fields['id']}#{occurrence}"
             self._journal.put("documents", [(str(number), fields | {"occurrence": occurrence, "id": name})])
             for hits in self._reader.look_up(self._names["sentences"], "document_number", [number], WHOLE_SENTENCE):
-                for whole in map(whole_sentence, hits):
+                for whole in whole_sentences(hits):
                     identity = name if self._unit == "record" else f"{name}:{whole['position']}"
                     renamed = whole | {"id": identity, "document": name}
                     self._journal.put("sentences", [(str(whole["number"]), renamed)])
@@ -146,7 +146,7 @@ class Changes:
             changed = [number for number, dates in now.items() if then.get(number, dates) != dates]
             redated += changed
             for hits in self._reader.look_up(index, "number", changed, WHOLE_SENTENCE):
-                for whole in map(whole_sentence, hits):
+                for whole in whole_sentences(hits):
                     self._journal.put("sentences", [(str(whole["number"]), whole | now[whole["number"]])])
         return redated
 

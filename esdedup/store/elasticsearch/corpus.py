@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,10 +13,12 @@ import pyarrow.compute as pc
 
 from esdedup.columns.arrays import Numbers, table_of_rows
 from esdedup.columns.database import Database
+from esdedup.columns.hashing import Hashes
 from esdedup.errors import StoreError, StoreLockedError
 from esdedup.formats.reading_options import Part
+from esdedup.lookup.search import Found
 from esdedup.matching.engine import SIGNATURES, Elsewhere
-from esdedup.store.corpus import ALL, DUMPS, PAGES, Corpus, SentenceQuery, Signatures
+from esdedup.store.corpus import ALL, DUMPS, PAGES, Corpus, Filters, Question, SentenceQuery, Signatures
 from esdedup.store.elasticsearch.changes import Changes
 from esdedup.store.elasticsearch.generations import OpenGeneration
 from esdedup.store.elasticsearch.journal import forget_documents
@@ -36,7 +38,7 @@ from esdedup.store.elasticsearch.rows import (
     tokens_of,
     unique_hashes,
 )
-from esdedup.store.elasticsearch.searches import SentenceLookup
+from esdedup.store.elasticsearch.sentence_queries import SentenceQueries
 from esdedup.store.ledger import SourceCheckpoint, is_much
 
 log = logging.getLogger("esdedup")
@@ -60,6 +62,7 @@ class ServerCorpus(Corpus):
         self._ledger = ledger
         self._loader: Loader | None = None
         self._mender = Mender(opened, ledger)
+        self._queries = SentenceQueries(opened)
 
     def mend(self) -> None:
         """Make good what others have changed since the last write, if it can be."""
@@ -77,7 +80,7 @@ class ServerCorpus(Corpus):
         for number in anew:
             self._forget(self._of_source(number, own))
         self._open.indices.relax(names["sentences"])
-        self._loader = Loader(self._open, self._ledger, part.parts)
+        self._loader = Loader(self._open, self._ledger, part.parts, lookup=self.lookup)
         return next_number
 
     def _forget(self, numbers: Sequence[int]) -> None:
@@ -240,13 +243,29 @@ class ServerCorpus(Corpus):
             counts["distinct_sentences"] = scan["summary"]["counts"]["distinct_sentences"]
         return counts
 
+    def has_lookup(self) -> bool:
+        return False  # it lies in the sentences, and goes with them
+
+    def lookup_behind(self) -> int:
+        return self._queries.behind()
+
+    def make_lookup(self, threads: int, follow: Callable[[int], None]) -> None:
+        self._queries.make(follow)
+
+    def alike(self, question: Question, most: int, enough: float) -> Found:
+        return self._queries.alike(question, most, enough)
+
+    def beginning(self, question: Question, most: int) -> Found:
+        return self._queries.beginning(question, most)
+
+    def has_document(self, identity: str) -> bool:
+        return self._queries.has_document(identity)
+
+    def places(self, hashes: Hashes, filters: Filters) -> pa.Table:
+        return self._queries.places(hashes, filters)
+
     def sentences(self, query: SentenceQuery) -> pa.Table:
-        lookup = SentenceLookup(self._open.reader, self._open.names["sentences"], query.language)
-        if query.ids is not None:
-            return lookup.named(query.ids)
-        if query.tokens is not None:
-            return lookup.sharing(query.tokens, query.limit)
-        return lookup.starting(query.start or "", query.limit)
+        return self._queries.of_texts(query) if query.ids is None else self._queries.named(query.ids)
 
     def groups(self, by: str) -> Iterator[pa.RecordBatch]:
         yield from self._documents() if by == "documents" else self._sources()

@@ -11,7 +11,7 @@ import json
 import logging
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from elasticsearch import ApiError, BadRequestError
@@ -181,6 +181,15 @@ class Indices:
         """Replace what esdedup wrote into an index's `_meta`."""
         self.connection.ask("PUT", f"/{index}/_mapping", {"_meta": {"esdedup": meta}})
         self._known = None
+
+    def add_fields(self, kind: str, generation: str, fields: Sequence[str]) -> None:
+        """Add fields that an index of an earlier version does not have."""
+        index, wanted = self.name(kind, generation), self.mapping(kind)["properties"]
+        missing = set(fields) - self._description(index)["mappings"].get("properties", {}).keys()
+        if missing:
+            added = {name: wanted[name] for name in sorted(missing)}
+            self.connection.ask("PUT", f"/{index}/_mapping", {"properties": added})
+            self._known = None
 
     def differences(self, kind: str, generation: str) -> list[FieldDifference]:
         """Return the fields of an index that are not as esdedup made them."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -24,13 +24,14 @@ from esdedup.store.schemas import DATES, SEEN
 
 
 class Loader:
-    """Writes the rows of one part of a run."""
+    """Writes the rows of one part of a run. Without `lookup`, they cannot be searched before it is made."""
 
-    def __init__(self, opened: OpenGeneration, ledger: ServerLedger, parts: int) -> None:
+    def __init__(self, opened: OpenGeneration, ledger: ServerLedger, parts: int, *, lookup: bool) -> None:
         self._open = opened
         self._names = opened.names
         self._ledger = ledger
         self._parts = parts
+        self._lookup = lookup
         self._sentences: pa.Table | None = None
         self._seen = SEEN.empty_table()
 
@@ -49,7 +50,7 @@ class Loader:
         rows = _dated(waiting.filter(ready).combine_chunks(), dates.filter(pc.less_equal(dates["document"], last)))
         next_number = last + self._parts if documents.num_rows else 0
         self._ledger.announce(next_number)
-        refused = self._send("sentences", sentence_actions(checkpoint, self._open.signing.unit, documents, rows))
+        refused = self._send("sentences", self._actions(checkpoint, documents, rows))
         kept = Counter(rows["document"].to_pylist())
         kept.subtract(orjson.loads(line)["document"]["document_number"] for line in refused)
         refused += self._send("documents", document_actions(checkpoint, documents, kept))
@@ -59,6 +60,9 @@ class Loader:
             why = orjson.loads(refused[0])["reason"]
             skips.add("refused", f"{checkpoint.path}: refused by the server, saved in {path}: {why}", len(refused))
         self._ledger.advance(checkpoint, next_number, skips)
+
+    def _actions(self, checkpoint: SourceCheckpoint, documents: pa.Table, rows: pa.Table) -> Iterator[Action]:
+        return sentence_actions(checkpoint, self._open.signing.unit, documents, rows, lookup=self._lookup)
 
     def _send(self, kind: str, actions: Iterable[Action]) -> list[bytes]:
         """Write documents to an index. Return those that the server rejected."""

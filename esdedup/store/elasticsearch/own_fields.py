@@ -10,6 +10,10 @@ _HARMLESS = frozenset({"enabled", "fields", "meta", "copy_to"})
 """Parameters that servers leave out as defaults, or that others may add to a field without changing what it holds."""
 
 
+_LATER = frozenset({"grams"})
+"""Fields that an index without a lookup may lack: they are added when it is made."""
+
+
 class FieldDifference(NamedTuple):
     """A field of an index that is not as esdedup made it."""
 
@@ -31,7 +35,7 @@ def different_fields(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> lis
     differences = [
         FieldDifference(name, _in_words(there.get(name)), _in_words(ours[name]))
         for name in ours
-        if not _same(there.get(name), ours[name])
+        if not _same(there.get(name), ours[name]) and not (name in _LATER and name not in there)
     ]
     differences += [
         FieldDifference(name, "computed by a runtime field", _in_words(ours[name])) for name in ours if name in runtime

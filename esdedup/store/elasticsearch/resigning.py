@@ -16,8 +16,9 @@ from esdedup.columns.hashing import content_hashes
 from esdedup.matching.groups import token_lists
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import Signing
+from esdedup.store.elasticsearch.computed import computed_fields
 from esdedup.store.elasticsearch.reading import Hits, signed
-from esdedup.store.elasticsearch.rows import POSITION_BITS, beginnings
+from esdedup.store.elasticsearch.rows import POSITION_BITS
 from esdedup.text.segment import segment
 from esdedup.text.splitting import Splitting
 
@@ -58,10 +59,11 @@ def sign_again(hits: Hits, signing: Signing, *, every: bool = False) -> Resigned
     chosen = texts.take(pa.array(kept))
     tokens = token_lists(signer.tokens(signer.views(chosen))).to_pylist() if len(kept) else []
     documents = []
-    for at, text, held in zip(kept.tolist(), chosen.to_pylist(), tokens, strict=True):
+    listed = chosen.to_pylist()
+    for at, text, held, computed in zip(kept.tolist(), listed, tokens, computed_fields(listed), strict=True):
         number = int(hits[at]["_id"])
         own = {"text": text, "hash": int(hashes[at]), "tokens": held, "number": number}
-        document = rows[at] | own | beginnings(text) | {"document_number": number >> POSITION_BITS}
+        document = rows[at] | own | computed | {"document_number": number >> POSITION_BITS}
         documents.append(orjson.dumps(document))
     return Resigned(kept[~same[kept]], np.setdiff1d(wrong, kept), kept, documents)
 

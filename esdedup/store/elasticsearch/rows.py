@@ -14,9 +14,10 @@ from esdedup.columns.hashing import Hashes
 from esdedup.matching.engine import SIGNATURES
 from esdedup.matching.groups import in_columns, token_lists
 from esdedup.store.elasticsearch.bulk import Action, put
+from esdedup.store.elasticsearch.computed import computed_fields
 from esdedup.store.elasticsearch.reading import Fields, Hits, hashes, integers, signed
 from esdedup.store.ledger import SourceCheckpoint
-from esdedup.store.schemas import DATES, SENTENCES, START_CHARS
+from esdedup.store.schemas import DATES, SENTENCES
 
 POSITION_BITS = 32
 """A sentence number is the document number followed by this many bits for the position."""
@@ -62,9 +63,11 @@ def document(checkpoint: SourceCheckpoint, row: dict[str, Any], kept: int) -> di
 
 
 def sentence_actions(
-    checkpoint: SourceCheckpoint, unit: str, documents: pa.Table, sentences: pa.Table
+    checkpoint: SourceCheckpoint, unit: str, documents: pa.Table, sentences: pa.Table, *, lookup: bool
 ) -> Iterator[Action]:
-    """Convert sentences (`SENTENCE_ROWS`) of these documents to bulk actions."""
+    """Convert sentences (`SENTENCE_ROWS`) of these documents to bulk actions. Without `lookup`, leave out what it
+    needs.
+    """
     if not sentences.num_rows:
         return
     numbers = documents["number"].to_numpy()
@@ -76,12 +79,14 @@ def sentence_actions(
     positions = sentences["position"].to_pylist()
     ids = (owner.astype(np.int64) << POSITION_BITS | sentences["position"].to_numpy()).tolist()
     tokens = sentences["tokens"].to_pylist()
+    texts = sentences["text"].to_pylist()
     columns = zip(
         ids,
         at,
         owner.tolist(),
         positions,
-        sentences["text"].to_pylist(),
+        texts,
+        computed_fields(texts, lookup=lookup),
         sentences["language"].to_pylist(),
         signed(sentences["hash"].to_numpy()).tolist(),
         tokens,
@@ -90,7 +95,7 @@ def sentence_actions(
     )
     record = unit == "record"
     dumps = orjson.dumps
-    for number, place, owned, position, text, language, hash_, held, *times in columns:
+    for number, place, owned, position, text, computed, language, hash_, held, *times in columns:
         name = names[place]
         fields = {
             "id": name if record else f"{name}:{position}",
@@ -101,7 +106,7 @@ def sentence_actions(
             "text": text,
             "language": language,
             **dict(zip(DATES, times, strict=True)),
-            **beginnings(text),
+            **computed,
             "tokens": held,
             "hash": hash_,
             "number": number,
@@ -112,20 +117,16 @@ def sentence_actions(
         yield b'{"index":{"_id":"%d"}}' % number, dumps(fields)
 
 
-def beginnings(text: str) -> dict[str, Any]:
-    """Return the fields that are computed from a sentence's text."""
-    head = text[:START_CHARS]
-    return {"start": head.casefold(), "head": head, "bytes": len(text.encode())}
-
-
 WHOLE_SENTENCE = Fields(columns=("tokens",), source=True)
-"""The fields that `whole_sentence` needs."""
+"""The fields that `whole_sentences` needs."""
 
 
-def whole_sentence(hit: dict[str, Any]) -> dict[str, Any]:
-    """Return a sentence as it was written, including what the index keeps only in columns."""
-    fields = hit["_source"]
-    return {**fields, **beginnings(fields["text"]), "tokens": hit["fields"]["tokens"]}
+def whole_sentences(hits: Hits) -> list[dict[str, Any]]:
+    """Return sentences as they were written, including what the index keeps only in columns."""
+    computed = computed_fields([hit["_source"]["text"] for hit in hits])
+    return [
+        {**hit["_source"], **own, "tokens": hit["fields"]["tokens"]} for hit, own in zip(hits, computed, strict=True)
+    ]
 
 
 def tokens_of(hits: Hits) -> tuple[Numbers, Numbers]:

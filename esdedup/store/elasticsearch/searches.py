@@ -1,14 +1,8 @@
-"""Queries that the server answers: sentences by tokens, beginnings and ids, and the clusters of a query.
-
-For a few clusters, nothing else has to be loaded.
-"""
+"""The clusters of a query, which the server chooses: for a few of them, nothing else has to be loaded."""
 
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Sequence
-from heapq import nsmallest
 from typing import Any
 
 import numpy as np
@@ -16,68 +10,8 @@ import pyarrow as pa
 
 from esdedup.columns.hashing import Hashes
 from esdedup.store.cluster_queries import ORDERS, ClusterQuery, is_cluster_id
-from esdedup.store.elasticsearch.reading import PAGE, Fields, Hits, Reader, hashes, integers
-from esdedup.store.elasticsearch.rows import NAMED, sentence_table
-from esdedup.store.schemas import SENTENCES, START_CHARS
+from esdedup.store.elasticsearch.reading import PAGE, Fields, Reader, hashes, integers
 from esdedup.text.words import holding
-
-_LONGEST_ID = 32_766  # bytes; the longest term that the server accepts and stores
-
-
-class SentenceLookup:
-    """Finds sentences of an index by their tokens and beginnings, if required in one language; and by their ids."""
-
-    def __init__(self, reader: Reader, index: str, language: str | None = None) -> None:
-        self._reader = reader
-        self._index = index
-        self._filters = [] if language is None else [{"term": {"language": language}}]
-
-    def sharing(self, tokens: Sequence[int], most: int | None) -> pa.Table:
-        """Return sentences with at least one of the tokens, or the `most` with most of them: the score is the count."""
-        should = [{"constant_score": {"filter": {"term": {"tokens": token}}}} for token in tokens]
-        query: dict[str, Any] = {"bool": {"should": should, "minimum_should_match": 1, "filter": self._filters}}
-        if most is not None:
-            return sentence_table(self._first(query, most))
-        return pa.concat_tables(map(sentence_table, self._reader.matching(self._index, [query], NAMED)))
-
-    def _first(self, query: dict[str, Any], most: int) -> Hits:
-        """Return the `most` documents with the highest scores; ties are broken by the lowest hash."""
-        order = [{"_score": "desc"}, {"hash": "asc"}, {"number": "asc"}]
-        pages = self._reader.in_order(self._index, {"query": query, "sort": order, **NAMED.body()}, most)
-        return [hit for hits in pages for hit in hits]
-
-    def starting(self, folded: str, limit: int | None) -> pa.Table:
-        """Return the first `limit` sentences by (text, id) whose case-folded text begins with `folded`."""
-        limit = sys.maxsize if limit is None else limit
-        found: Hits = []
-        body: dict[str, Any] = {
-            "size": min(max(limit, 64), PAGE),
-            "query": {"bool": {"filter": [{"prefix": {"start": folded[:START_CHARS]}}, *self._filters]}},
-            "sort": ["head", "id"],
-            "track_total_hits": False,
-            **NAMED.body(),
-        }
-        while limit:
-            page = self._reader.search(self._index, body)["hits"]["hits"]
-            found += [hit for hit in page if hit["_source"]["text"].casefold().startswith(folded)]
-            # texts that share their first characters with the last one may come in any order
-            if len(page) < body["size"] or (len(found) >= limit and page[-1]["sort"][0] != _head(found, limit)):
-                break
-            body |= {"search_after": page[-1]["sort"], "size": min(2 * body["size"], PAGE)}
-        found.sort(key=lambda hit: (hit["_source"]["text"], hit["_source"]["id"]))
-        return sentence_table(found[:limit])
-
-    def named(self, ids: Sequence[str]) -> pa.Table:
-        """Return the sentences with these ids."""
-        asked = [identity for identity in ids if len(identity.encode()) <= _LONGEST_ID]
-        pages = self._reader.look_up(self._index, "id", asked, NAMED)
-        return pa.concat_tables([SENTENCES.empty_table(), *map(sentence_table, pages)])
-
-
-def _head(found: Hits, limit: int) -> str:
-    """Return the beginning of the last of the first `limit` texts."""
-    return str(nsmallest(limit, (hit["_source"]["text"][:START_CHARS] for hit in found))[-1])
-
 
 _UNSPACED = re.compile("[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 """Scripts without spaces, which every analyser splits into words differently."""

@@ -17,7 +17,7 @@ from esdedup.errors import EngineError, StoreError
 from esdedup.formats.reading_options import Part
 from esdedup.matching.engine import SIGNATURES, Elsewhere
 from esdedup.matching.signing import Signing
-from esdedup.store.corpus import ALL, SentenceQuery
+from esdedup.store.corpus import ALL
 from esdedup.store.duckdb.corpus import FileCorpus
 from esdedup.store.duckdb.ledger import FileLedger
 from esdedup.store.ledger import SourceCheckpoint
@@ -34,7 +34,7 @@ class LakeCorpus(FileCorpus):
     def __init__(
         self, db: Database, ledger: FileLedger, signing: Signing, folder: Path, parts: Sequence[tuple[Path, int, int]]
     ) -> None:
-        super().__init__(db, ledger, signing, read_only=True)
+        super().__init__(db, ledger, signing, folder, read_only=True)
         self._folder = folder
         self._parts = parts
 
@@ -60,10 +60,8 @@ class LakeCorpus(FileCorpus):
             "SEMI JOIN asked USING (token)"
         )
 
-    def sentences(self, query: SentenceQuery) -> pa.Table:
-        if query.ids is None:
-            self._refuse("searched")
-        return super().sentences(query)
+    def lookup_behind(self) -> int:
+        self._refuse("searched")
 
     def elsewhere(self, across: str) -> Elsewhere:
         groups = dict(self._db.rows(f"SELECT number, group_id FROM ({SOURCE_GROUPS})"))

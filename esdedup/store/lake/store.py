@@ -49,6 +49,7 @@ class LakeStore(Store):
     """
 
     generation = ""
+    MORE = "read these into another --out"
 
     def __init__(
         self,

@@ -13,11 +13,11 @@ import numpy as np
 
 from esdedup.columns.hashing import Bytes, Offsets
 from esdedup.columns.kernels import compiled
+from esdedup.columns.utf8 import decode
 from esdedup.text.sentences.characters_and_words import (
     BRACKET,
     begins_small,
     class_of,
-    decode,
     end_of_closing,
     is_letter,
     is_selector,

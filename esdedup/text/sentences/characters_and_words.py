@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from esdedup.columns.hashing import Bytes
 from esdedup.columns.kernels import compiled
+from esdedup.columns.utf8 import decode
 from esdedup.text.folded_names import LAST_FOLDED
 from esdedup.text.sentences.letters import (
     CLASSES,
@@ -34,22 +35,6 @@ BRACKET = ord("[")
 _STRAIGHT, _APOSTROPHE, _END_BRACKET = ord('"'), ord("'"), ord("]")
 _OPENING = tuple(map(ord, "“‘«‹„‚"))  # they close in other languages
 _CLOSING = tuple(map(ord, "”’»›"))
-
-
-@compiled
-def decode(data: Bytes, at: int, end: int) -> tuple[int, int]:
-    """Return the code point at `at`, and where the next one begins."""
-    byte = int(data[at])
-    if byte < 0x80 or at + 1 >= end:
-        return byte, at + 1
-    if byte < 0xE0:
-        return (byte & 31) << 6 | (int(data[at + 1]) & 63), at + 2
-    if byte < 0xF0 and at + 2 < end:
-        return (byte & 15) << 12 | (int(data[at + 1]) & 63) << 6 | (int(data[at + 2]) & 63), at + 3
-    if at + 3 < end:
-        code = (byte & 7) << 18 | (int(data[at + 1]) & 63) << 12 | (int(data[at + 2]) & 63) << 6
-        return code | (int(data[at + 3]) & 63), at + 4
-    return byte, at + 1
 
 
 @compiled

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-import pyarrow as pa
+import pyarrow.compute as pc
 
-from esdedup.jobs.questions import beginnings, compared, near_duplicates, one_unit, storable, threshold
-from esdedup.matching.groups import NO_TOKEN
-from esdedup.matching.signers.minhash_kernels import Tokens
+from esdedup.jobs.questions import one_unit, storable, threshold
+from esdedup.jobs.searching import Alike, alike, completions, ready
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.verify.compare import diff_words
-from esdedup.store.corpus import SentenceQuery
+from esdedup.store.corpus import EVERYTHING, SentenceQuery
 from esdedup.store.store import Store
 from esdedup.text.segment import segment
 from esdedup.web.answers.browse import place
-from esdedup.web.answers.shapes import Check, Checked, CheckedText, Match
+from esdedup.web.answers.shapes import Check, Checked, CheckedText, Completed, Match
 
 MOST_CHARS = 20_000
 """Longest sentence that is compared, in characters."""
@@ -29,69 +27,68 @@ MOST_TEXT = 200_000
 MOST_SENTENCES = 1_000
 """Number of sentences of a text that are looked up."""
 
-MOST_ALIKE = 300
-"""Number of sentences that one sentence is compared with, and number of sentences that begin the same way."""
-
 SECONDS = 12.0
 """Time limit for checking a text. Sentences that remain are not looked up."""
 
 _SHOWN = 10
 _PLACES = 5
-_AT_ONCE = 50  # sentences in one request to the store
-_POOL = 5_000  # sentences that share tokens with them
-_NEAREST = 50  # of these, the number that one sentence is compared with
+_COUNTED = 2_000  # places, whose documents are counted exactly
+_COMPARED = 100  # texts with each sentence of a pasted text
 _ENDS = tuple(".!?…。！？؟।")
 _CLOSING = "\"'”’»)]"  # may follow the end of a sentence, but also occurs within one
 
 
 def check(store: Store, text: str) -> Check:
-    """Find the sentences of `store` similar to `text`, nearest first, and the sentences that begin the same way."""
+    """Find the texts of `store` like `text`, best first, and those that go on like it."""
     unit = one_unit(text, store.signing)
-    limit = threshold(store)
     answer: Check = {
         "text": unit,
         "unfinished": bool(unit) and not unit.rstrip(_CLOSING).endswith(_ENDS),
-        "threshold": limit,
-        "tokens": store.signing.signer.tokens,
+        "threshold": threshold(store),
         "matching": 0,
-        "containing": 0,
+        "documents": 0,
+        "more_documents": False,
         "similar": [],
         "more_similar": 0,
-        "beginnings": [],
-        "cut": False,
+        "completions": [],
+        "left_out": 0,
         "note": _note(store),
     }
     if not unit:
         return answer
-    rows = near_duplicates(store, unit, most=MOST_ALIKE)
-    starting = compared(store, unit, beginnings(store, text.lstrip(), MOST_ALIKE))
-    answer["cut"] = MOST_ALIKE in (len(rows), len(starting))
+    ready(store, quiet=True)
+    found = alike(store, unit)
+    answer["similar"] = _matches(store, found, range(min(len(found), _SHOWN)))
+    answer["more_similar"] = len(found) - len(answer["similar"])
+    answer["matching"] = int(found.match.sum())
+    answer["documents"], answer["more_documents"] = _documents(store, found)
+    answer["left_out"] = found.left_out
     if answer["unfinished"]:
-        # half a sentence shares few tokens with the whole one, but most of its shingles
-        near = [row for row in starting if row["containment"] >= limit]
-        rows += near
-        rows.sort(key=lambda row: (-row["containment"], -row["jaccard"], row["id"].encode()))
-    similar = _matches(rows, cut=answer["cut"])
-    answer["similar"] = [_with_diff(one, unit, answer["unfinished"]) for one in similar[:_SHOWN]]
-    answer["more_similar"] = len(similar) - len(answer["similar"])
-    answer["matching"] = sum(one["match"] for one in similar)
-    answer["containing"] = sum(one["containment"] >= limit for one in similar)
-    shown = {one["text"] for one in similar}
-    beginning = [one for one in _matches(starting, cut=answer["cut"]) if one["text"] not in shown]
-    answer["beginnings"] = [_with_diff(one, unit, answer["unfinished"]) for one in beginning[:_SHOWN]]
+        answer["completions"] = [
+            Completed(text=row["text"], places=row["places"], documents=row["documents"], place=place(row))
+            for row in completions(store, text, _SHOWN)
+        ]
     return answer
 
 
 def check_text(store: Store, text: str) -> CheckedText:
     """Check each sentence of `text`. Return the nearest sentence of `store` that reaches the threshold."""
     signing = store.signing
-    units = segment([storable(text)], signing.splitting).texts.to_pylist()
+    units = segment([storable(text)], signing.splitting).texts
+    column = units[:MOST_SENTENCES]
+    low, high = TextSigner(signing).bounds(column)
+    lengths = pc.utf8_length(column).to_numpy()
     checked: list[Checked] = []
     until = time.monotonic() + SECONDS
-    for first in range(0, min(len(units), MOST_SENTENCES), _AT_ONCE):
+    ready(store, quiet=True)
+    for unit, fits in zip(column.to_pylist(), (lengths >= low) & (lengths <= high), strict=True):
         if time.monotonic() > until:
             break
-        checked += _nearest(store, units[first : min(first + _AT_ONCE, MOST_SENTENCES)])
+        best = None
+        if fits:
+            found = alike(store, unit, most=_COMPARED)
+            best = next(iter(_matches(store, found, range(int(found.match[:1].sum())))), None)
+        checked.append({"text": unit, "looked_up": bool(fits), "best": best})
     return {
         "sentences": checked,
         "looked_up": sum(one["looked_up"] for one in checked),
@@ -101,97 +98,46 @@ def check_text(store: Store, text: str) -> CheckedText:
     }
 
 
-def _matches(rows: Sequence[dict[str, Any]], *, cut: bool) -> list[Match]:
-    """Group rows of `similar` by text, in the order of each text's first row. Their `diff` is still empty.
-
-    `cut` says that some rows are missing.
-    """
-    found: dict[str, Match] = {}
-    seen: set[str] = set()
-    for row in rows:
-        if row["id"] in seen:
-            continue
-        seen.add(row["id"])
-        known = found.get(row["text"])
-        if known is not None:
-            known["sentences"] += 1
-            if len(known["places"]) < _PLACES:
-                known["places"].append(place(row))
-            continue
-        found[row["text"]] = {
-            "text": row["text"],
-            "sentences": 1,
-            "places": [place(row)],
-            "cut": cut,
-            "shared_tokens": row["shared_tokens"],
-            "jaccard": row["jaccard"],
-            "containment": row["containment"],
-            "word_edit_distance": row["word_edit_distance"],
-            "match": row["match"],
-            "diff": [],
-        }
-    return list(found.values())
-
-
-def _with_diff(one: Match, unit: str, unfinished: bool = False) -> Match:
-    """Add the word diff to a match. Only matches that are shown need it."""
-    diff = diff_words(unit, one["text"])
-    return {**one, "diff": _word_completed(diff) if unfinished else diff}
-
-
-def _word_completed(diff: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Adapt the diff of a sentence whose last word is still being typed: treat that word as the word it begins."""
-    if [what for what, _ in diff[-2:]] != ["-", "+"]:
-        return diff
-    typed, there = (words.split(" ") for _, words in diff[-2:])
-    last = len(typed) - 1
-    if len(there) <= last or not there[last].startswith(typed[last]):
-        return diff
-    runs = (("-", typed[:last]), ("+", there[:last]), ("=", [there[last]]), ("+", there[last + 1 :]))
-    return [*diff[:-2], *((what, " ".join(words)) for what, words in runs if words)]
-
-
-def _nearest(store: Store, units: Sequence[str]) -> list[Checked]:
-    """Return the best match of each of a few sentences. Their tokens are looked up together."""
-    signer = TextSigner(store.signing)
-    column = pa.array(units, pa.large_string())
-    views = signer.views(column)
-    tokens = signer.tokens(views)
-    lengths = np.array([len(unit) for unit in units])
-    low, high = signer.bounds(column)
-    fits = (lengths >= low) & (lengths <= high) & views.worded
-    checked: list[Checked] = [
-        {"text": unit, "looked_up": bool(fit), "best": None} for unit, fit in zip(units, fits, strict=True)
-    ]
-    if not fits.any():
-        return checked
-    pool = _sharing(store, signer, np.unique(tokens[fits][tokens[fits] != NO_TOKEN]), _POOL)
-    for at in np.flatnonzero(fits).tolist():
-        # if some sentences have very many candidates, candidates of the others may be missing
-        whole = len(pool[1]) < _POOL
-        found, held = pool if whole else _sharing(store, signer, tokens[at][tokens[at] != NO_TOKEN], _NEAREST)
-        shared = ((held == tokens[at]) & (held != NO_TOKEN)).sum(axis=1)
-        near = np.argsort(-shared, kind="stable")[: min(_NEAREST, int((shared > 0).sum()))]
-        if len(near):
-            rows = [row for row in compared(store, units[at], found.take(pa.array(near))) if row["match"]]
-            rows.sort(key=lambda row: (-row["jaccard"], row["id"].encode()))
-            checked[at]["best"] = next(
-                (_with_diff(one, units[at]) for one in _matches(rows, cut=len(near) == _NEAREST)), None
+def _matches(store: Store, found: Alike, which: Sequence[int]) -> list[Match]:
+    """Return some of the texts that were found, with their first places."""
+    hashes = [int(found.hashes[at]) for at in which]
+    counted = {row["hash"]: row for row in store.corpus.places(np.array(hashes, np.uint64), EVERYTHING).to_pylist()}
+    rows = store.corpus.sentences(SentenceQuery(hashes=hashes, most=_PLACES)).to_pylist()
+    matches: list[Match] = []
+    for at, number in zip(which, hashes, strict=True):
+        text = found.texts[at].as_py()
+        matches.append(
+            Match(
+                text=text,
+                sentences=counted[number]["sentences"],
+                documents=counted[number]["documents"],
+                places=[place(row) for row in rows if row["hash"] == number],
+                similarity=float(found.similarity[at]),
+                jaccard=round(float(found.scores.jaccard[at]), 6),
+                containment=round(float(found.scores.containment[at]), 6),
+                word_edit_distance=int(found.scores.word_edit_distance[at]),
+                match=bool(found.match[at]),
+                diff=diff_words(found.unit, text),
             )
-    return checked
+        )
+    return matches
 
 
-def _sharing(store: Store, signer: TextSigner, tokens: Tokens, most: int) -> tuple[pa.Table, Tokens]:
-    """Return the sentences that share the most of the tokens, and all tokens of each."""
-    found = store.corpus.sentences(SentenceQuery(tokens=tokens.tolist(), limit=most))
-    if not found.num_rows:
-        return found, np.empty((0, store.signing.tokens), np.int64)
-    return found, signer.tokens(signer.views(found["text"].combine_chunks()))
+def _documents(store: Store, found: Alike) -> tuple[int, bool]:
+    """Return in how many documents the matches stand, and whether there may be more: a few are counted."""
+    matching = found.hashes[found.match]
+    if not len(matching):
+        return 0, False
+    counted = store.corpus.places(matching, EVERYTHING)
+    if sum(counted["sentences"].to_pylist()) > _COUNTED:
+        return max(counted["documents"].to_pylist()), True
+    rows = store.corpus.sentences(SentenceQuery(hashes=matching.tolist()))
+    return len(set(zip(rows["source"].to_pylist(), rows["document"].to_pylist(), strict=True))), False
 
 
 def _note(store: Store) -> str | None:
     """Return a note that the reader must see with the answer."""
     by = (store.ledger.last_scanning() or {}).get("candidates", "tokens")
     if by != "tokens":
-        return f"Looked up by MinHash tokens. The last scan found pairs by {by}, so its pairs may differ."
+        return f"A match is one by the Jaccard index. The last scan found pairs by {by}, so its pairs may differ."
     return None

@@ -23,13 +23,13 @@ class Place(TypedDict):
 
 
 class Match(TypedDict):
-    """A stored text that is similar to the query. `places` lists the first of its `sentences` sentences."""
+    """A stored text that is like the query. `places` lists the first of its `sentences` sentences."""
 
     text: str
     sentences: int
+    documents: int
     places: list[Place]
-    cut: bool  # whether more sentences may have this text than were examined
-    shared_tokens: int
+    similarity: float
     jaccard: float
     containment: float  # the share of the query's shingles that this text has
     word_edit_distance: int
@@ -37,23 +37,28 @@ class Match(TypedDict):
     diff: Runs
 
 
-class Check(TypedDict):
-    """What the collection says about a text.
+class Completed(TypedDict):
+    """A stored text that goes on like the query, and its first place."""
 
-    An `unfinished` text does not end yet. It is also looked up by containment, and in a `diff` its last word counts as
-    the word that it begins.
-    """
+    text: str
+    places: int
+    documents: int
+    place: Place
+
+
+class Check(TypedDict):
+    """What the collection says about a text. An `unfinished` text does not end yet."""
 
     text: str
     unfinished: bool
     threshold: float
-    tokens: int
     matching: int  # texts that reach the threshold
-    containing: int  # texts that contain at least that share of its shingles
+    documents: int  # documents in which they stand
+    more_documents: bool  # whether there may be more of them
     similar: list[Match]
     more_similar: int  # number of further similar texts
-    beginnings: list[Match]  # texts that begin the same way and are not among the similar ones
-    cut: bool  # whether more texts exist than were examined; the counts cover only the examined ones
+    completions: list[Completed]  # texts that go on like an unfinished one
+    left_out: int  # texts that are also like it, but were not compared
     note: str | None
 
 

@@ -1,0 +1,312 @@
+"""Search as you type: the stored texts that are like a text, and those that go on like it.
+
+The lookup finds texts, here they are compared: each by the measure of search (`esdedup.lookup.similarity`), by which
+answers are ranked, and by the measure of scans, which says whether it is a match.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from rapidfuzz.distance import Levenshtein
+
+from esdedup.columns.arrays import text_buffers, text_column
+from esdedup.columns.hashing import Hashes, content_hashes
+from esdedup.jobs.progress_bar import Bar
+from esdedup.jobs.questions import check_language, known_language, one_unit, opened_store, storable, threshold
+from esdedup.jobs.steps import Address, check_count
+from esdedup.lookup.search import Found
+from esdedup.lookup.similarity import similarities
+from esdedup.matching.protocol import Scanning
+from esdedup.matching.signers.text_signer import TextSigner
+from esdedup.matching.verify.compare import Comparison, compare, diff_words
+from esdedup.resources import available_cores
+from esdedup.store.corpus import EVERYTHING, Filters, Question, SentenceQuery
+from esdedup.store.registry import open_store
+from esdedup.store.schemas import SHOWN
+from esdedup.store.store import Store
+from esdedup.text.search_form import search_form
+
+log = logging.getLogger("esdedup")
+
+MOST_COMPARED = 1_000
+"""So many texts are compared with one question."""
+
+MIN_SIMILARITY = 0.2
+"""What is less similar than this is not shown, unless it is a match."""
+
+_ENOUGH = 0.4
+"""Of the Jaccard threshold: a match shares at least so much of the weight of the question's grams."""
+
+_MOST_PLACES = 1_000
+"""So many sentences of one text are shown."""
+
+_MOST_COMPLETED = 300
+_FITS = 0.55
+"""What goes on like a question is at least so much like it."""
+
+_LEAST_TYPED = 2
+_SHOWN_SOURCES = 5
+
+_NAMES = SHOWN.names
+
+
+@dataclass(frozen=True)
+class Alike:
+    """Texts like a question, best first: matches, then by similarity, then by hash. Each column has shape (n,)."""
+
+    unit: str
+    hashes: Hashes
+    texts: pa.LargeStringArray
+    similarity: npt.NDArray[np.float64]
+    match: npt.NDArray[np.bool_]
+    scores: Comparison
+    left_out: int  # texts that are also like it, but were not compared
+    nearest: float  # the highest similarity, of those that are not similar enough too
+
+    def __len__(self) -> int:
+        return len(self.hashes)
+
+    def scores_of(self, at: int) -> dict[str, Any]:
+        """Return the measures of one of the texts, as `similar` names them."""
+        return {
+            "similarity": float(self.similarity[at]),
+            "shared_tokens": int(self.scores.shared_tokens[at]),
+            "jaccard": round(float(self.scores.jaccard[at]), 6),
+            "containment": round(float(self.scores.containment[at]), 6),
+            "word_edit_distance": int(self.scores.word_edit_distance[at]),
+            "match": bool(self.match[at]),
+        }
+
+
+def similar(
+    text: str,
+    *,
+    store: Address | Store,
+    jaccard: float | None,
+    min_similarity: float,
+    limit: int | None,
+    lang: str | None,
+    source: str | None,
+    document: str | None,
+) -> list[dict[str, Any]]:
+    """Return the stored sentences that are like `text`, which is taken as one unit of any length, best first.
+
+    Each has its `similarity` (see `esdedup.lookup.similarity`); by the measure of scans, `shared_tokens`, `jaccard`,
+    `containment` (the share of the shingles of `text` found in it) and `word_edit_distance`; `match` (Jaccard at or
+    above `jaccard`, by default that of the last scan); and the `diff` of words. Matches come first; then the order is
+    by similarity, then by id. Less than `min_similarity` is not returned, unless it is a match.
+    """
+    check_count("limit", limit)
+    filters = filters_of(lang, source, document)
+    with opened_store(store) as opened:
+        caution = Scanning.from_described(opened.ledger.last_scanning() or {}).matcher.caution()
+        if caution is not None:
+            log.warning("%s", caution)
+        ready(opened)
+        return answered(opened, text, jaccard, min_similarity, limit, filters)
+
+
+def similar_to_each(
+    questions: Iterable[tuple[str, str]],
+    *,
+    store: Address | Store,
+    jaccard: float | None,
+    min_similarity: float,
+    limit: int | None,
+    lang: str | None,
+    source: str | None,
+    document: str | None,
+) -> Iterator[dict[str, Any]]:
+    """Yield `id`, `text` and the rows of `similar` for each question, a pair of id and text, in their order."""
+    check_count("limit", limit)
+    filters = filters_of(lang, source, document)
+    with opened_store(store) as opened:
+        ready(opened)
+        for identity, text in questions:
+            rows = answered(opened, text, jaccard, min_similarity, limit, filters)
+            yield {"id": identity, "text": text, "similar": rows}
+
+
+def suggest(
+    prefix: str, *, store: Address | Store, limit: int, lang: str | None, source: str | None, document: str | None
+) -> list[dict[str, Any]]:
+    """Return stored texts that go on like `prefix`, best first, each once, with the number of its `places` (sentences)
+    and `documents`.
+
+    First those that begin with it, by their search form; then those with its words, some half typed or mistyped.
+    """
+    check_count("limit", limit)
+    filters = filters_of(lang, source, document)
+    with opened_store(store) as opened:
+        ready(opened)
+        rows = completions(opened, prefix, limit, filters)
+        if not rows:
+            _say_why_not(opened, prefix, filters)
+        return rows
+
+
+def filters_of(lang: str | None, source: str | None, document: str | None) -> Filters:
+    """Return the filters of a question. Raise `UsageError` if `lang` is no code of a language."""
+    source, document = (value and storable(value) for value in (source, document))
+    return Filters(known_language(lang), source, document)
+
+
+def answered(
+    store: Store, text: str, jaccard: float | None, min_similarity: float, limit: int | None, filters: Filters
+) -> list[dict[str, Any]]:
+    """Return the rows of `similar`, and say what was cut, or why there are none. The lookup must be ready."""
+    found = alike(store, text, jaccard, min_similarity, filters)
+    if found.left_out:
+        log.warning(
+            "%s texts are like this one; the %s that share most with it were compared",
+            f"{found.left_out + MOST_COMPARED:,}", f"{MOST_COMPARED:,}",
+        )  # fmt: skip
+    if not len(found):
+        _say_why_not(store, text, filters)
+        if found.nearest:
+            log.warning("nothing is as similar as %s; the nearest text has %.2f", min_similarity, found.nearest)
+    return similar_rows(store, found, limit, filters)
+
+
+def _say_why_not(store: Store, text: str, filters: Filters) -> None:
+    """Say if nothing can be found, because the text is too short or nothing passes the filters."""
+    form = _form(storable(text)).replace(" ", "")
+    if len(form) < _LEAST_TYPED and form.isascii():
+        log.warning("%r has %s letters or digits; type at least %s", text, len(form), _LEAST_TYPED)
+    check_language(store, filters.language)
+    names = {checkpoint.name for checkpoint in store.ledger.sources()}
+    if filters.source is not None and filters.source not in names:
+        known = ", ".join(sorted(names)[:_SHOWN_SOURCES]) + (" …" if len(names) > _SHOWN_SOURCES else "")
+        log.warning("%s: there is no source %s; there are %s", store.address, filters.source, known or "none")
+    if filters.document is not None and not store.corpus.has_document(filters.document):
+        log.warning("%s: there is no document %s with sentences", store.address, filters.document)
+
+
+def ready(store: Store, *, quiet: bool = False) -> None:
+    """Bring the lookup of a store up to date, which takes time only if nobody has done it."""
+    texts = store.corpus.lookup_behind()
+    if texts:
+        with Bar("lookup", texts, "text", not quiet) as bar:
+            store.corpus.make_lookup(available_cores(), bar.reach)
+
+
+def make_lookup(address: Address, *, quiet: bool) -> None:
+    """Prepare a store for questions."""
+    with open_store(address, threads=available_cores(), read_only=True) as store:
+        ready(store, quiet=quiet)
+
+
+def alike(
+    store: Store,
+    text: str,
+    jaccard: float | None = None,
+    min_similarity: float = MIN_SIMILARITY,
+    filters: Filters = EVERYTHING,
+    most: int = MOST_COMPARED,
+) -> Alike:
+    """Find the texts like a text, which is taken as one unit of any length, among the `most` that share most with it.
+    The lookup must be ready.
+    """
+    unit = one_unit(text, store.signing)
+    limit = Scanning(jaccard=threshold(store) if jaccard is None else jaccard).jaccard
+    form = _form(unit)
+    found = store.corpus.alike(Question(form, filters=filters), most, _ENOUGH * limit)
+    found = _with_equal(store, unit, found, filters)
+    scores = compare(TextSigner(store.signing), unit, found.texts)
+    similarity = np.round(similarities(form, search_form(found.texts)), 6)
+    similarity[found.texts.to_numpy(zero_copy_only=False) == unit] = 1
+    match = scores.jaccard >= limit
+    order = np.lexsort((found.hashes, -similarity, ~match))
+    order = order[match[order] | (similarity[order] >= min_similarity)]
+    return Alike(
+        unit, found.hashes[order], found.texts.take(pa.array(order)), similarity[order], match[order],
+        scores.take(order), found.left_out, float(similarity.max(initial=0)),
+    )  # fmt: skip
+
+
+def _with_equal(store: Store, unit: str, found: Found, filters: Filters) -> Found:
+    """Add the text itself, if it is stored: one of signs alone has no grams."""
+    own = content_hashes(*text_buffers(text_column([unit])))
+    if own[0] in found.hashes or not unit:
+        return found
+    if not store.corpus.sentences(SentenceQuery(hashes=own.tolist(), most=1, filters=filters)).num_rows:
+        return found
+    return Found(np.append(own, found.hashes), pa.concat_arrays([text_column([unit]), found.texts]), found.left_out)
+
+
+def similar_rows(store: Store, found: Alike, limit: int | None, filters: Filters = EVERYTHING) -> list[dict[str, Any]]:
+    """Return the sentences of texts like a question, as `similar` returns them."""
+    shown = _up_to(found, limit)
+    hashes = found.hashes[:shown]
+    sentences = store.corpus.sentences(SentenceQuery(hashes=hashes.tolist(), most=_MOST_PLACES, filters=filters))
+    at = {int(number): row for row, number in enumerate(hashes.tolist())}
+    rows = []
+    for row in sentences.to_pylist():
+        text = at[row["hash"]]
+        rows.append((text, {name: row[name] for name in _NAMES} | found.scores_of(text)))
+    rows.sort(key=lambda row: (not row[1]["match"], -row[1]["similarity"], row[1]["id"].encode()))
+    differences: dict[int, list[tuple[str, str]]] = {}
+    for text, row in rows[:limit]:
+        row["diff"] = differences.setdefault(text, diff_words(found.unit, row["text"]))
+    return [row for _, row in rows[:limit]]
+
+
+def _up_to(found: Alike, limit: int | None) -> int:
+    """Return how many texts hold the first `limit` sentences: each has at least one, and equals are sorted by id."""
+    if limit is None or limit >= len(found):
+        return len(found)
+    if not limit:
+        return 0
+    last = found.match[limit - 1], found.similarity[limit - 1]
+    return int(np.flatnonzero((found.match == last[0]) & (found.similarity == last[1]))[-1]) + 1
+
+
+def completions(store: Store, prefix: str, limit: int, filters: Filters = EVERYTHING) -> list[dict[str, Any]]:
+    """Return texts that go on like `prefix`, best first, each once: rows of `suggest`. The lookup must be ready.
+
+    Those that begin with it come first, in their order; then those with its words, some perhaps half typed or mistyped,
+    the most similar first.
+    """
+    form = _form(storable(prefix))
+    squeezed = form.replace(" ", "")
+    if not squeezed or (len(squeezed) < _LEAST_TYPED and squeezed.isascii()):
+        return []
+    asked = Question(form, half=True, filters=filters)
+    found = store.corpus.beginning(asked, limit)
+    hashes = found.hashes.tolist()
+    if len(hashes) < limit and len(asked.grams):
+        hashes += [each for each in _inside(store, asked, squeezed) if each not in set(hashes)]
+    return _places(store, hashes[:limit], filters)
+
+
+def _inside(store: Store, asked: Question, squeezed: str) -> list[int]:
+    """Return the texts that have the words of a question, or begin nearly with it, best first."""
+    found = store.corpus.alike(asked, _MOST_COMPLETED, _FITS / 2)
+    forms = search_form(found.texts)
+    words = similarities(asked.form, forms, half=True)
+    begins = [
+        Levenshtein.normalized_similarity(squeezed, form.replace(" ", "")[: len(squeezed)])
+        for form in forms.to_pylist()
+    ]
+    fits = np.maximum(words, begins)
+    order = np.lexsort((found.hashes, -fits))
+    return [int(found.hashes[at]) for at in order if fits[at] >= _FITS]
+
+
+def _places(store: Store, hashes: list[int], filters: Filters) -> list[dict[str, Any]]:
+    """Return the first sentence of each text, with the number of its sentences and documents."""
+    rows = store.corpus.sentences(SentenceQuery(hashes=hashes, most=1, filters=filters)).to_pylist()
+    counted = store.corpus.places(np.array(hashes, np.uint64), filters).to_pylist()
+    places = {row["hash"]: {"places": row["sentences"], "documents": row["documents"]} for row in counted}
+    return [{name: row[name] for name in _NAMES} | places[row["hash"]] for row in rows]
+
+
+def _form(text: str) -> str:
+    return str(search_form(text_column([text]))[0].as_py())

@@ -1,0 +1,186 @@
+"""The folder of a lookup: segments of blocks, and what they are the lookup of.
+
+Each update adds a segment with the texts that are new. A text that is gone stays until the lookup is made again, which
+happens when a quarter of the texts are gone: who asks looks each text up in the store anyway. Small segments are
+joined.
+Files are written under other names and renamed, so whoever reads goes on reading what was there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from esdedup.columns.hashing import Hashes
+from esdedup.files import hold, whole_file
+from esdedup.lookup.blocks import LISTS, MOST_TEXTS, TEXTS, Block, in_blocks, make_block
+
+VERSION = 1
+ENDING = ".lookup"
+
+Novel: TypeAlias = Callable[[Hashes], Iterator[pa.RecordBatch]]
+"""Yields the texts of a store (of `TEXTS`, each once) that are not among these hashes."""
+
+_ABOUT, _LOCK = "lookup.json", "lock"
+_MOST_GONE = 0.25
+_SMALL_BLOCKS = 16
+"""So many blocks that are not half full are joined."""
+
+_POLL = 0.2  # seconds
+
+
+class DamagedLookupError(Exception):
+    """A folder is no lookup of this version; it is made again."""
+
+
+@dataclass(frozen=True)
+class LookupFolder:
+    """The folder of a lookup."""
+
+    path: Path
+
+    def blocks(self, state: str) -> list[Block] | None:
+        """Return the blocks of the lookup of a store in this state; None if there is no such lookup."""
+        try:
+            said, segments = self._about()
+            return [block for name in segments for block in self._segment(name)] if said == state else None
+        except DamagedLookupError:
+            return None
+
+    def update(self, state: str, texts: int, novel: Novel, threads: int, follow: Callable[[int], None]) -> None:
+        """Make it the lookup of a store in this state, which has so many distinct texts.
+
+        `follow` gets the number of texts done. Another process that does the same is waited for. Raise `OSError` if the
+        folder cannot be written to.
+        """
+        self.path.mkdir(parents=True, exist_ok=True)
+        with _held(self.path / _LOCK):
+            kept: list[str] = []
+            try:
+                said, kept = self._about()
+                if said == state:
+                    return
+                blocks = [block for name in kept for block in self._segment(name)]
+            except DamagedLookupError:
+                kept, blocks = [], []
+            if sum(map(len, blocks)) * (1 - _MOST_GONE) > texts:
+                kept, blocks = [], []
+            known = np.concatenate([np.empty(0, np.uint64), *(block.hashes for block in blocks)])
+            follow(len(known))
+            made = self._write(novel(known), threads, len(known), follow)
+            kept += made
+            blocks += [block for name in made for block in self._segment(name)]
+            if sum(len(block) < MOST_TEXTS // 2 for block in blocks) > _SMALL_BLOCKS:
+                kept = self._write((block.rows for block in blocks), threads, 0, lambda _: None)
+            with whole_file(self.path / _ABOUT) as part:
+                part.write_text(json.dumps({"version": VERSION, "state": state, "segments": kept}), "utf-8")
+            self._clear({_ABOUT, _LOCK, *(f"{name}.{kind}" for name in kept for kind in ("texts", "lists"))})
+
+    def bytes(self) -> int:
+        """Return the size of the folder; 0 if there is none."""
+        return sum(file.stat().st_size for file in self._files())
+
+    def delete(self) -> None:
+        """Delete the folder, with the files that a lookup has; what others put there stays."""
+        self._clear(set())
+        with suppress(OSError):
+            self.path.rmdir()
+
+    def _about(self) -> tuple[str, list[str]]:
+        """Return the state and the names of the segments."""
+        try:
+            about = json.loads((self.path / _ABOUT).read_text("utf-8"))
+            version, state, segments = about["version"], about["state"], about["segments"]
+            names = [uuid.UUID(name).hex for name in segments]  # which names nothing outside of the folder
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise DamagedLookupError from error
+        if version != VERSION or not isinstance(state, str):
+            raise DamagedLookupError
+        return state, names
+
+    def _segment(self, name: str) -> Iterator[Block]:
+        try:
+            texts, lists = (
+                pa.ipc.open_file(pa.memory_map(str(self.path / f"{name}.{kind}"))) for kind in ("texts", "lists")
+            )
+            if (texts.schema, lists.schema, texts.num_record_batches) != (TEXTS, LISTS, lists.num_record_batches):
+                raise DamagedLookupError
+            for number in range(texts.num_record_batches):
+                yield Block(texts.get_batch(number), lists.get_batch(number))
+        except (OSError, ValueError, pa.ArrowException) as error:
+            raise DamagedLookupError from error
+
+    def _write(
+        self, batches: Iterator[pa.RecordBatch], threads: int, done: int, follow: Callable[[int], None]
+    ) -> list[str]:
+        """Write a segment of texts. Return its name, if there are any."""
+        name = uuid.uuid4().hex
+        texts, lists = (self.path / f"{name}.{kind}" for kind in ("texts", "lists"))
+        total = 0
+        with (
+            pa.ipc.new_file(str(texts), TEXTS) as texts_file,
+            pa.ipc.new_file(str(lists), LISTS) as lists_file,
+            ThreadPoolExecutor(threads) as pool,
+        ):
+            left = (block for some in _gathered(batches) for block in in_blocks(some))
+            while together := list(islice(left, threads)):
+                for rows, grams in pool.map(make_block, together):
+                    texts_file.write_batch(rows)
+                    lists_file.write_batch(grams)
+                    total += len(rows)
+                    follow(done + total)
+        if total:
+            return [name]
+        texts.unlink()
+        lists.unlink()
+        return []
+
+    def _files(self) -> list[Path]:
+        with suppress(OSError):
+            return [file for file in self.path.iterdir() if file.name in (_ABOUT, _LOCK) or _is_ours(file.name)]
+        return []
+
+    def _clear(self, kept: set[str]) -> None:
+        for file in self._files():
+            if file.name not in kept:
+                file.unlink(missing_ok=True)
+
+
+def _is_ours(name: str) -> bool:
+    stem, _, kind = name.partition(".")
+    return kind in ("texts", "lists") and len(stem) == 32 and stem.isalnum()
+
+
+def _gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:
+    """Gather small batches until they fill a block."""
+    held: list[pa.RecordBatch] = []
+    for batch in batches:
+        held.append(batch)
+        if sum(map(len, held)) >= MOST_TEXTS:
+            yield held
+            held = []
+    if held:
+        yield held
+
+
+@contextmanager
+def _held(lock: Path) -> Iterator[None]:
+    """Hold a lock; wait while another process has it."""
+    while (held := hold(lock, make=True)) is None:
+        time.sleep(_POLL)
+    try:
+        yield
+    finally:
+        os.close(held)

@@ -1,0 +1,136 @@
+"""Search a lookup: the texts that share most with another one, and those that begin in a certain way.
+
+Texts are first ranked by the grams that they share with the question, each weighted by how rare it is (the inverse
+document frequency of Spärck Jones 1972, as in BM25). The rarest are counted first, up to `_MOST_PLACES` places of grams
+in texts, so that no question costs more than a few hundredths of a second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from esdedup.columns.arrays import Numbers, text_column
+from esdedup.columns.hashing import Hashes
+from esdedup.lookup.blocks import Block, Scores, Spans, keys_of
+from esdedup.lookup.grams import Grams
+
+_MOST_PLACES = 2**24
+_LEAST = 100
+"""So many of the best are returned, however little they share."""
+
+
+class Found(NamedTuple):
+    """Texts that were found, each once, and how many others are as much like the question but were left out."""
+
+    hashes: Hashes
+    texts: pa.LargeStringArray
+    left_out: int = 0
+
+
+NOTHING = Found(np.empty(0, np.uint64), text_column([]))
+
+
+class Lookup:
+    """An open lookup. It may be used by several threads at once."""
+
+    def __init__(self, blocks: Sequence[Block]) -> None:
+        self._blocks = blocks
+        self._size = sum(map(len, blocks))
+
+    def alike(self, grams: Grams, most: int, enough: float) -> Found:
+        """Return the texts with at least `enough` (0 to 1) of the weight of these grams, and in any case the best few,
+        but at most `most`: best first, then by hash.
+        """
+        spans = [block.spans(grams) for block in self._blocks]
+        held = sum((each.ends - each.begins for each in spans), np.zeros(len(grams), np.int64))
+        rarest = np.argsort(held, kind="stable")
+        rarest = rarest[
+            (held[rarest] > 0) & (np.cumsum(held[rarest]) <= max(_MOST_PLACES, held[held > 0].min(initial=0)))
+        ]
+        if not len(rarest):
+            return NOTHING
+        weights = np.log1p(self._size / held[rarest]).astype(np.float32)
+        kept = _Kept(most, np.float32(enough * weights.sum()))
+        for number, (block, each) in enumerate(zip(self._blocks, spans, strict=True)):
+            scores = block.scores(Spans(each.begins[rarest], each.ends[rarest]), weights)
+            kept.take(number, scores, block.hashes)
+        return self._texts(*kept.best(_LEAST), kept.left_out())
+
+    def beginning(self, squeezed: str, most: int) -> Found:
+        """Return the first `most` texts, in their order, whose search form without spaces begins like this."""
+        low = squeezed.encode()
+        low = squeezed.encode()
+        begins, ends = self._first_not_before(low), self._first_not_before(low + b"\xff")
+        counts = np.minimum(ends - begins, most)
+        blocks = np.repeat(np.arange(len(counts)), counts)
+        rows = np.arange(counts.sum()) + np.repeat(begins - np.cumsum(counts) + counts, counts)
+        found = self._texts(blocks, rows, 0)
+        keys = keys_of(found.texts)
+        order = np.array(sorted(range(len(keys)), key=lambda at: (keys[at], found.hashes[at])), np.int64)[:most]
+        left_out = int((ends - begins).sum()) - len(order)
+        return Found(found.hashes[order], found.texts.take(pa.array(order)), left_out)
+
+    def _first_not_before(self, bound: bytes) -> Numbers:
+        """Return, for each block, its first text that does not come before the bound. All blocks are halved at once."""
+        low = np.zeros(len(self._blocks), np.int64)
+        high = np.array([len(block) for block in self._blocks], np.int64)
+        while (left := np.flatnonzero(low < high)).size:
+            middle = (low + high) // 2
+            probed = pa.concat_arrays(
+                [self._blocks[number].texts(middle[number : number + 1]) for number in left.tolist()]
+            )
+            for number, key in zip(left, keys_of(probed), strict=True):
+                if key < bound:
+                    low[number] = middle[number] + 1
+                else:
+                    high[number] = middle[number]
+        return low
+
+    def _texts(self, blocks: Numbers, rows: Numbers, left_out: int) -> Found:
+        """Return texts, in the order given."""
+        hashes = np.empty(len(rows), np.uint64)
+        parts, places = [text_column([])], [np.empty(0, np.int64)]
+        for number in np.unique(blocks).tolist():
+            at = np.flatnonzero(blocks == number)
+            hashes[at] = self._blocks[number].hashes[rows[at]]
+            parts.append(self._blocks[number].texts(rows[at]))
+            places.append(at)
+        texts = pa.concat_arrays(parts).take(pa.array(np.argsort(np.concatenate(places))))
+        return Found(hashes, texts, left_out)
+
+
+class _Kept:
+    """The texts with the highest scores so far."""
+
+    def __init__(self, most: int, enough: np.float32) -> None:
+        self._most, self._enough = most, enough
+        self._reached = 0
+        self._scores, self._hashes = np.empty(0, np.float32), np.empty(0, np.uint64)
+        self._blocks, self._rows = np.empty(0, np.int64), np.empty(0, np.int64)
+
+    def take(self, number: int, scores: Scores, hashes: Hashes) -> None:
+        """Take the scores of the texts of a block."""
+        self._reached += int(np.count_nonzero(scores >= self._enough))
+        full = len(self._scores) == self._most
+        better = np.flatnonzero(scores >= self._scores[-1] if full else scores > 0)
+        if len(better) > self._most:
+            lowest = np.partition(scores[better], -self._most)[-self._most]
+            better = better[scores[better] >= lowest]
+        found = np.append(self._scores, scores[better]), np.append(self._hashes, hashes[better])
+        order = np.lexsort((found[1], -found[0]))[: self._most]
+        self._scores, self._hashes = found[0][order], found[1][order]
+        self._blocks = np.append(self._blocks, np.full(len(better), number))[order]
+        self._rows = np.append(self._rows, better)[order]
+
+    def best(self, least: int) -> tuple[Numbers, Numbers]:
+        """Return block and row of those that reach enough, and of at least so many others."""
+        count = max(least, int(np.count_nonzero(self._scores >= self._enough)))
+        return self._blocks[:count], self._rows[:count]
+
+    def left_out(self) -> int:
+        """How many texts reach enough, but are not among the best."""
+        return self._reached - int(np.count_nonzero(self._scores >= self._enough))

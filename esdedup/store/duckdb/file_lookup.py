@@ -1,0 +1,150 @@
+"""The lookup of a store in a file: in the folder STORE.lookup beside it, or in the user's cache.
+
+It is made from the texts of the store, and belongs to one state of it. So it may be deleted at any time, and a store
+that comes without one gets it at the first question.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from esdedup.columns.database import Database
+from esdedup.columns.hashing import Hashes
+from esdedup.errors import StoreError
+from esdedup.files import user_cache
+from esdedup.lookup.blocks import MOST_TEXTS, TEXTS, keys_of
+from esdedup.lookup.folder import ENDING, LookupFolder
+from esdedup.lookup.search import NOTHING, Found, Lookup
+from esdedup.store.corpus import Question
+from esdedup.store.duckdb.sentence_lookup import WITHIN, of_filters
+from esdedup.store.ledger import Ledger
+
+_OVERFETCHED = 4
+"""With filters, so many times more texts are looked up first."""
+
+_READ_ONLY = (errno.EROFS, errno.ENOENT)
+
+
+def folders_of(store: Path) -> list[LookupFolder]:
+    """Return where the lookup of a store may be: beside it, or in the user's cache."""
+    path = store.resolve()
+    folders = [LookupFolder(path.with_name(path.name + ENDING))]
+    with suppress(RuntimeError):  # a user without a home
+        named = hashlib.sha256(os.fsencode(path)).hexdigest()[:32]
+        folders.append(LookupFolder(user_cache() / "lookups" / named))
+    return folders
+
+
+class FileLookup:
+    """The lookup of the store in the file `store`, which `db` has open."""
+
+    def __init__(self, db: Database, ledger: Ledger, store: Path) -> None:
+        self._db = db
+        self._ledger = ledger
+        self._folders = folders_of(store)
+        self._opened: tuple[str, Lookup] | None = None
+
+    def exists(self) -> bool:
+        """See `Corpus.has_lookup`."""
+        return any(folder.bytes() for folder in self._folders)
+
+    def behind(self) -> int:
+        """See `Corpus.lookup_behind`."""
+        return 0 if self._found() is not None else self._db.count("SELECT count(DISTINCT hash) FROM sentences")
+
+    def make(self, threads: int, follow: Callable[[int], None]) -> None:
+        """See `Corpus.make_lookup`. Raise `StoreError` if it can be written nowhere."""
+        texts = self._db.count("SELECT count(DISTINCT hash) FROM sentences")
+        for number, folder in enumerate(self._folders):
+            try:
+                folder.update(self._ledger.state(), texts, self._novel, threads, follow)
+            except PermissionError:
+                continue  # who may only read the store has a cache of their own
+            except OSError as error:
+                if number == 0 and error.errno in _READ_ONLY:
+                    continue
+                raise StoreError(
+                    f"{folder.path}: the lookup cannot be written: {error.strerror or error}; free disk space and run "
+                    "the same command again"
+                ) from error
+            return
+        raise StoreError(f"{self._folders[0].path}: the lookup cannot be written; make its folder writable")
+
+    def _novel(self, known: Hashes) -> Iterator[pa.RecordBatch]:
+        without = ""
+        if len(known):
+            self._db.create("known_texts", pa.table({"hash": known}), temporary=True)
+            without = "ANTI JOIN known_texts USING (hash)"
+        self._db.execute(
+            f"CREATE OR REPLACE TEMP TABLE new_texts AS SELECT min(rowid) AS row FROM sentences {without} GROUP BY hash"
+        )
+        query = "SELECT hash, text FROM sentences s SEMI JOIN new_texts n ON s.rowid = n.row"
+        for batch in self._db.stream(query, rows=MOST_TEXTS):
+            yield batch.cast(TEXTS)
+
+    def _found(self) -> Lookup | None:
+        """Return the lookup if it is up to date."""
+        state = self._ledger.state()
+        if self._opened is not None and self._opened[0] == state:
+            return self._opened[1]
+        for folder in self._folders:
+            blocks = folder.blocks(state)
+            if blocks is not None:
+                self._opened = state, Lookup(blocks)
+                return self._opened[1]
+        return None
+
+    def _ready(self) -> Lookup:
+        found = self._found()
+        assert found is not None, "who asks has made the lookup before"
+        return found
+
+    def alike(self, question: Question, most: int, enough: float) -> Found:
+        """See `Corpus.alike`."""
+        filters = question.filters
+        if filters.document is not None:
+            return self._of_document(question)
+        if not filters.chosen:
+            return self._ready().alike(question.grams, most, enough)
+        found = self._ready().alike(question.grams, _OVERFETCHED * most, enough)
+        return self._passing(found, question, most)
+
+    def beginning(self, question: Question, most: int) -> Found:
+        """See `Corpus.beginning`."""
+        squeezed = question.form.replace(" ", "")
+        if not question.filters.chosen:
+            return self._ready().beginning(squeezed, most)
+        if question.filters.document is not None:
+            return self._of_document(question, squeezed.encode())
+        found = self._ready().beginning(squeezed, max(_OVERFETCHED * most, MOST_TEXTS))
+        return self._passing(found, question, most)
+
+    def _passing(self, found: Found, question: Question, most: int) -> Found:
+        """Return the first of the texts that pass the filters."""
+        passed = self._db.arrays(
+            f"SELECT DISTINCT hash FROM sentences s {WITHIN} AND hash IN (SELECT unnest(?::UBIGINT[]))",
+            [*of_filters(question.filters), found.hashes.tolist()],
+        )["hash"]
+        kept = np.flatnonzero(np.isin(found.hashes, passed))[:most]
+        return Found(found.hashes[kept], found.texts.take(pa.array(kept)), found.left_out)
+
+    def _of_document(self, question: Question, beginning: bytes = b"") -> Found:
+        """Return the texts of the document that is asked for, in their order: they are few."""
+        rows = self._db.table(
+            f"SELECT hash, any_value(text) AS text FROM sentences s {WITHIN} GROUP BY hash",
+            of_filters(question.filters),
+        )
+        if not rows.num_rows:
+            return NOTHING
+        texts = rows["text"].combine_chunks().cast(pa.large_string())
+        keys = keys_of(texts)
+        kept = sorted((at for at in range(len(keys)) if keys[at].startswith(beginning)), key=lambda at: keys[at])
+        return Found(rows["hash"].to_numpy()[kept], texts.take(pa.array(kept, pa.int64())))

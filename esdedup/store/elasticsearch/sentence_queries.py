@@ -1,0 +1,203 @@
+"""Questions about sentences that the server answers: texts like another one, and sentences by text and id."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import orjson
+import pyarrow as pa
+
+from esdedup.columns.arrays import text_column
+from esdedup.columns.hashing import Hashes
+from esdedup.lookup.blocks import keys_of
+from esdedup.lookup.search import NOTHING, Found
+from esdedup.store.corpus import PLACES, Filters, Question, SentenceQuery
+from esdedup.store.elasticsearch.bulk import Action, Bulk
+from esdedup.store.elasticsearch.computed import as_words
+from esdedup.store.elasticsearch.generations import OpenGeneration
+from esdedup.store.elasticsearch.reading import PAGE, Hits, hashes, integers, signed
+from esdedup.store.elasticsearch.rows import (
+    NAMED,
+    WHOLE_SENTENCE,
+    one_signed,
+    sentence_table,
+    whole_sentences,
+)
+from esdedup.store.schemas import SENTENCES, START_CHARS
+
+_LONGEST_ID = 32_766  # bytes; the longest term that the server accepts and stores
+_MOST_GRAMS = 512  # of a question; servers accept at least 1,024 clauses
+_FIRST_PAGE = 200
+_LEAST_SHARE = 20  # percent of the grams of a question that a text must have
+
+_MISSING = {"bool": {"must_not": {"exists": {"field": "grams"}}}}
+_TEXT = {"_source": ["text"], "docvalue_fields": ["hash"]}
+
+
+class SentenceQueries:
+    """Asks the index of sentences of a store."""
+
+    def __init__(self, opened: OpenGeneration) -> None:
+        self._open = opened
+        self._reader = opened.reader
+
+    @property
+    def _index(self) -> str:
+        return self._open.names["sentences"]
+
+    # -- the lookup -----------------------------------------------------------------------------------------
+
+    def behind(self) -> int:
+        """Return how many sentences cannot be found: written without a lookup, or by somebody else."""
+        return self._reader.count(self._index, _MISSING)
+
+    def make(self, follow: Callable[[int], None]) -> None:
+        """Write these sentences again, with what the lookup needs."""
+        self._open.indices.add_fields("sentences", self._open.generation, ["grams"])
+        with Bulk(self._open.connection, self._index) as bulk:
+            bulk.add(self._whole(follow))
+            bulk.finish()
+        self._open.indices.refresh(self._index)
+
+    def _whole(self, follow: Callable[[int], None]) -> Iterator[Action]:
+        done = 0
+        for hits in self._reader.read_all(self._index, WHOLE_SENTENCE, _MISSING):
+            for hit, whole in zip(hits, whole_sentences(hits), strict=True):
+                yield b'{"index":{"_id":"%s"}}' % hit["_id"].encode(), orjson.dumps(whole)
+            follow(done := done + len(hits))
+
+    def alike(self, question: Question, most: int, enough: float) -> Found:
+        """See `Corpus.alike`. The score is BM25: the sum of the weights of grams by how rare they are."""
+        grams = question.grams
+        if len(grams) > _MOST_GRAMS:  # evenly: they are sorted by hash
+            grams = grams[np.linspace(0, len(grams) - 1, _MOST_GRAMS).astype(np.int64)]
+        if not len(grams):
+            return NOTHING
+        words = as_words(grams, np.array([0, len(grams)]))[0].as_py().split()
+        query = {
+            "bool": {
+                "should": [{"term": {"grams": word}} for word in words],
+                "minimum_should_match": f"{_LEAST_SHARE}%" if len(words) > 5 else 1,
+                "filter": _conditions(question.filters),
+            }
+        }
+        body = {
+            "query": query,
+            "collapse": {"field": "hash"},  # each text once
+            "sort": [{"_score": "desc"}, {"hash": "asc"}],
+            "track_total_hits": False,
+            **_TEXT,
+        }
+        hits: Hits = []
+        for size in (min(_FIRST_PAGE, most), most):
+            hits = self._reader.search(self._index, body | {"size": size})["hits"]["hits"]
+            if len(hits) < size or hits[-1]["sort"][0] < enough * hits[0]["sort"][0]:
+                return _found(hits)
+        counted = body | {"size": 0, "track_total_hits": True}
+        counted["aggs"] = {"texts": {"cardinality": {"field": "hash"}}}
+        del counted["collapse"], counted["sort"]
+        texts = self._reader.search(self._index, counted)["aggregations"]["texts"]["value"]
+        return _found(hits)._replace(left_out=max(0, int(texts) - len(hits)))
+
+    def beginning(self, question: Question, most: int) -> Found:
+        """See `Corpus.beginning`. Texts with the same first 64 letters come in order if they fit on a page."""
+        squeezed = question.form.replace(" ", "")
+        query = {"bool": {"filter": [{"prefix": {"start": squeezed[:START_CHARS]}}, *_conditions(question.filters)]}}
+        body = {
+            "query": query, "collapse": {"field": "hash"}, "sort": ["head", "hash"], "size": min(most + 64, PAGE),
+            "track_total_hits": True, **_TEXT,
+        }  # fmt: skip
+        answer = self._reader.search(self._index, body)["hits"]
+        found = _found(answer["hits"])
+        keys, low = keys_of(found.texts), squeezed.encode()
+        kept = [at for at in range(len(keys)) if keys[at].startswith(low)]
+        order = np.array(sorted(kept, key=lambda at: (keys[at], found.hashes[at])), np.int64)[:most]
+        left_out = max(0, answer["total"]["value"] - len(order))
+        return Found(found.hashes[order], found.texts.take(pa.array(order)), left_out)
+
+    # -- sentences ------------------------------------------------------------------------------------------
+
+    def of_texts(self, query: SentenceQuery) -> pa.Table:
+        """Return the sentences with the texts of a query."""
+        conditions = _conditions(query.filters)
+        turns = {one_signed(int(value)): turn for turn, value in enumerate(query.hashes or ())}
+        rows: Hits = []
+        for hits in self._of_each(list(turns), query.most, conditions):
+            rows += hits
+        rows.sort(key=lambda hit: (turns[hit["_source"]["hash"]], hit["_source"]["number"]))
+        return sentence_table(rows)
+
+    def _of_each(self, values: Sequence[int], most: int | None, conditions: list[dict[str, Any]]) -> Iterator[Hits]:
+        if most is None:
+            only = {"bool": {"filter": conditions}}
+            yield from self._reader.look_up(self._index, "hash", values, NAMED, only)
+            return
+        for begin in range(0, len(values), PAGE // 10):
+            some = values[begin : begin + PAGE // 10]
+            if most == 1:
+                yield from self._reader.first_of_each(
+                    self._index, "hash", np.array(some), NAMED, query={"bool": {"filter": conditions}}, sort=["number"]
+                )
+                continue
+            counted = self._counts(some, conditions)
+            few = [value for value in some if counted.get(value, 0) <= most]
+            yield from self._reader.look_up(self._index, "hash", few, NAMED, {"bool": {"filter": conditions}})
+            for value in some:
+                if counted.get(value, 0) > most:
+                    body = {
+                        "query": {"bool": {"filter": [{"term": {"hash": value}}, *conditions]}},
+                        "sort": ["number"], **NAMED.body(),
+                    }  # fmt: skip
+                    yield from self._reader.in_order(self._index, body, most)
+
+    def _counts(self, values: Sequence[int], conditions: list[dict[str, Any]]) -> dict[int, int]:
+        return {bucket["key"]: bucket["doc_count"] for bucket in self._buckets(values, conditions, {})}
+
+    def _buckets(
+        self, values: Sequence[int], conditions: list[dict[str, Any]], inside: dict[str, Any]
+    ) -> list[dict[str, Any]]:
+        """Return the buckets of an aggregation by text."""
+        if not values:
+            return []
+        body = {
+            "size": 0,
+            "query": {"bool": {"filter": [{"terms": {"hash": list(values)}}, *conditions]}},
+            "aggs": {"texts": {"terms": {"field": "hash", "size": len(values)}, **inside}},
+        }
+        found: list[dict[str, Any]] = self._reader.search(self._index, body)["aggregations"]["texts"]["buckets"]
+        return found
+
+    def places(self, asked: Hashes, filters: Filters) -> pa.Table:
+        """See `Corpus.places`. Beyond 40,000 documents of one text, the server's number is an estimate."""
+        inside = {"aggs": {"documents": {"cardinality": {"field": "document_number", "precision_threshold": 40_000}}}}
+        buckets = self._buckets(signed(np.unique(asked)).tolist(), _conditions(filters), inside)
+        return pa.table(
+            [
+                pa.array(hashes(np.array([bucket["key"] for bucket in buckets], np.int64))),
+                pa.array([bucket["doc_count"] for bucket in buckets], pa.int64()),
+                pa.array([bucket["documents"]["value"] for bucket in buckets], pa.int64()),
+            ],
+            PLACES,
+        )
+
+    def named(self, ids: Sequence[str]) -> pa.Table:
+        """Return the sentences with these ids."""
+        asked = [identity for identity in ids if len(identity.encode()) <= _LONGEST_ID]
+        pages = self._reader.look_up(self._index, "id", asked, NAMED)
+        return pa.concat_tables([SENTENCES.empty_table(), *map(sentence_table, pages)])
+
+    def has_document(self, identity: str) -> bool:
+        """Whether a document has sentences."""
+        return self._reader.count(self._index, {"term": {"document": identity}}) > 0
+
+
+def _found(hits: Hits) -> Found:
+    """Return the texts of hits."""
+    texts = text_column([hit["_source"]["text"] for hit in hits])
+    return Found(hashes(integers(hits, "hash")), texts)
+
+
+def _conditions(filters: Filters) -> list[dict[str, Any]]:
+    return [{"term": {name: value}} for name, value in filters.chosen.items()]
