@@ -7,7 +7,6 @@ answers are ranked, and by the measure of scans, which says whether it is a matc
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,13 +18,13 @@ from rapidfuzz.distance import Levenshtein
 from esdedup.columns.arrays import text_buffers, text_column
 from esdedup.columns.hashing import Hashes, content_hashes
 from esdedup.jobs.progress_bar import Bar
-from esdedup.jobs.questions import check_language, known_language, one_unit, opened_store, storable, threshold
-from esdedup.jobs.steps import Address, check_count
-from esdedup.lookup.search import Found
+from esdedup.jobs.questions import one_unit, storable, threshold
+from esdedup.jobs.steps import Address
+from esdedup.lookup.search import NOTHING, Found
 from esdedup.lookup.similarity import similarities
 from esdedup.matching.protocol import Scanning
 from esdedup.matching.signers.text_signer import TextSigner
-from esdedup.matching.verify.compare import Comparison, compare, diff_words
+from esdedup.matching.verify.compare import compare, diff_words, jaccards_with
 from esdedup.resources import available_cores
 from esdedup.store.corpus import EVERYTHING, Filters, Question, SentenceQuery
 from esdedup.store.registry import open_store
@@ -65,24 +64,28 @@ class Alike:
     hashes: Hashes
     texts: pa.LargeStringArray
     similarity: npt.NDArray[np.float64]
+    jaccard: npt.NDArray[np.float64]
     match: npt.NDArray[np.bool_]
-    scores: Comparison
     left_out: int  # texts that are also like it, but were not compared
     nearest: float  # the highest similarity, of those that are not similar enough too
 
     def __len__(self) -> int:
         return len(self.hashes)
 
-    def scores_of(self, at: int) -> dict[str, Any]:
-        """Return the measures of one of the texts, as `similar` names them."""
-        return {
-            "similarity": float(self.similarity[at]),
-            "shared_tokens": int(self.scores.shared_tokens[at]),
-            "jaccard": round(float(self.scores.jaccard[at]), 6),
-            "containment": round(float(self.scores.containment[at]), 6),
-            "word_edit_distance": int(self.scores.word_edit_distance[at]),
-            "match": bool(self.match[at]),
-        }
+    def measures(self, signer: TextSigner, count: int) -> list[dict[str, Any]]:
+        """Return all measures of the first `count` texts, as `similar` names them."""
+        scores = compare(signer, self.unit, self.texts[:count])
+        return [
+            {
+                "similarity": float(self.similarity[at]),
+                "shared_tokens": int(scores.shared_tokens[at]),
+                "jaccard": round(float(scores.jaccard[at]), 6),
+                "containment": round(float(scores.containment[at]), 6),
+                "word_edit_distance": int(scores.word_edit_distance[at]),
+                "match": bool(self.match[at]),
+            }
+            for at in range(len(scores.jaccard))
+        ]
 
 
 def similar(
@@ -217,28 +220,25 @@ def alike(
     unit = one_unit(text, store.signing)
     limit = Scanning(jaccard=threshold(store) if jaccard is None else jaccard).jaccard
     form = _form(unit)
-    found = store.corpus.alike(Question(form, filters=filters), most, _ENOUGH * limit)
-    found = _with_equal(store, unit, found, filters)
-    scores = compare(TextSigner(store.signing), unit, found.texts)
+    question = Question(form, filters=filters)
+    found = store.corpus.alike(question, most, _ENOUGH * limit) if form else _equal(store, unit, filters)
+    jaccard = jaccards_with(TextSigner(store.signing), unit, found.texts)
     similarity = np.round(similarities(form, search_form(found.texts)), 6)
     similarity[found.texts.to_numpy(zero_copy_only=False) == unit] = 1
-    match = scores.jaccard >= limit
+    match = jaccard >= limit
     order = np.lexsort((found.hashes, -similarity, ~match))
     order = order[match[order] | (similarity[order] >= min_similarity)]
     return Alike(
-        unit, found.hashes[order], found.texts.take(pa.array(order)), similarity[order], match[order],
-        scores.take(order), found.left_out, float(similarity.max(initial=0)),
+        unit, found.hashes[order], found.texts.take(pa.array(order)), similarity[order], jaccard[order], match[order],
+        found.left_out, float(similarity.max(initial=0)),
     )  # fmt: skip
 
 
-def _with_equal(store: Store, unit: str, found: Found, filters: Filters) -> Found:
-    """Add the text itself, if it is stored: one of signs alone has no grams."""
+def _equal(store: Store, unit: str, filters: Filters) -> Found:
+    """Return the text itself, if it is stored: one of signs alone cannot be looked up otherwise."""
     own = content_hashes(*text_buffers(text_column([unit])))
-    if own[0] in found.hashes or not unit:
-        return found
-    if not store.corpus.sentences(SentenceQuery(hashes=own.tolist(), most=1, filters=filters)).num_rows:
-        return found
-    return Found(np.append(own, found.hashes), pa.concat_arrays([text_column([unit]), found.texts]), found.left_out)
+    there = store.corpus.sentences(SentenceQuery(hashes=own.tolist(), most=1, filters=filters)).num_rows
+    return Found(own, text_column([unit])) if unit and there else NOTHING
 
 
 def similar_rows(store: Store, found: Alike, limit: int | None, filters: Filters = EVERYTHING) -> list[dict[str, Any]]:
@@ -247,10 +247,11 @@ def similar_rows(store: Store, found: Alike, limit: int | None, filters: Filters
     hashes = found.hashes[:shown]
     sentences = store.corpus.sentences(SentenceQuery(hashes=hashes.tolist(), most=_MOST_PLACES, filters=filters))
     at = {int(number): row for row, number in enumerate(hashes.tolist())}
+    measures = found.measures(TextSigner(store.signing), shown)
     rows = []
     for row in sentences.to_pylist():
         text = at[row["hash"]]
-        rows.append((text, {name: row[name] for name in _NAMES} | found.scores_of(text)))
+        rows.append((text, {name: row[name] for name in _NAMES} | measures[text]))
     rows.sort(key=lambda row: (not row[1]["match"], -row[1]["similarity"], row[1]["id"].encode()))
     differences: dict[int, list[tuple[str, str]]] = {}
     for text, row in rows[:limit]:

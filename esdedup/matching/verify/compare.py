@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from difflib import SequenceMatcher
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -28,19 +28,11 @@ class Comparison(NamedTuple):
     containment: Similarities
     word_edit_distance: npt.NDArray[np.int32]
 
-    def take(self, rows: Numbers) -> Comparison:
-        """Return some of the others."""
-        return Comparison(
-            self.shared_tokens[rows], self.jaccard[rows], self.containment[rows], self.word_edit_distance[rows]
-        )
-
 
 def compare(signer: TextSigner, text: str, others: pa.LargeStringArray) -> Comparison:
     """Compare `text` with each of `others`. A text without shingles has nothing in common with any."""
-    texts = pa.concat_arrays([pa.array([text], pa.large_string()), others])
-    first, rows = np.zeros(len(others), np.int64), np.arange(1, len(texts))
-    # with every view, any two texts can be compared
-    flat, bounds, kind = signer.sets(TextSigner(signer.signing, 0).views(texts))
+    texts, first, rows = _beside(text, others)
+    flat, bounds, kind = _shingled(signer, texts)
     jaccard = jaccards(flat, bounds, kind, first, rows)
     sizes = np.diff(bounds)
     view = np.minimum(kind[0], kind[1:]) * np.int64(len(texts))
@@ -49,6 +41,23 @@ def compare(signer: TextSigner, text: str, others: pa.LargeStringArray) -> Compa
     tokens = signer.tokens(signer.views(texts))
     shared = shared_tokens(tokens, kind, signer.signing.signer.tokens, first, rows) * (jaccard > 0)
     return Comparison(shared, jaccard, containment, word_edit_distances(texts, first, rows))
+
+
+def jaccards_with(signer: TextSigner, text: str, others: pa.LargeStringArray) -> Similarities:
+    """Return the Jaccard index of `text` and each of `others` alone, which takes a third of the time."""
+    texts, first, rows = _beside(text, others)
+    return jaccards(*_shingled(signer, texts), first, rows)
+
+
+def _beside(text: str, others: pa.LargeStringArray) -> tuple[pa.LargeStringArray, Numbers, Numbers]:
+    """Return all texts in one column, and the rows to compare."""
+    texts = pa.concat_arrays([pa.array([text], pa.large_string()), others])
+    return texts, np.zeros(len(others), np.int64), np.arange(1, len(texts))
+
+
+def _shingled(signer: TextSigner, texts: pa.LargeStringArray) -> tuple[Any, Any, Any]:
+    """Return the shingles of texts, each in every view: so any two can be compared."""
+    return signer.sets(TextSigner(signer.signing, 0).views(texts))
 
 
 def diff_words(one: str, two: str) -> list[tuple[str, str]]:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 
-import numpy as np
 import pyarrow.compute as pc
 
 from esdedup.jobs.questions import one_unit, storable, threshold
@@ -58,7 +56,7 @@ def check(store: Store, text: str) -> Check:
         return answer
     ready(store, quiet=True)
     found = alike(store, unit)
-    answer["similar"] = _matches(store, found, range(min(len(found), _SHOWN)))
+    answer["similar"] = _matches(store, found, _SHOWN)
     answer["more_similar"] = len(found) - len(answer["similar"])
     answer["matching"] = int(found.match.sum())
     answer["documents"], answer["more_documents"] = _documents(store, found)
@@ -87,7 +85,7 @@ def check_text(store: Store, text: str) -> CheckedText:
         best = None
         if fits:
             found = alike(store, unit, most=_COMPARED)
-            best = next(iter(_matches(store, found, range(int(found.match[:1].sum())))), None)
+            best = next(iter(_matches(store, found, int(found.match[:1].sum()))), None)
         checked.append({"text": unit, "looked_up": bool(fits), "best": best})
     return {
         "sentences": checked,
@@ -98,29 +96,27 @@ def check_text(store: Store, text: str) -> CheckedText:
     }
 
 
-def _matches(store: Store, found: Alike, which: Sequence[int]) -> list[Match]:
-    """Return some of the texts that were found, with their first places."""
-    hashes = [int(found.hashes[at]) for at in which]
-    counted = {row["hash"]: row for row in store.corpus.places(np.array(hashes, np.uint64), EVERYTHING).to_pylist()}
+def _matches(store: Store, found: Alike, count: int) -> list[Match]:
+    """Return the first texts that were found, with their first places."""
+    hashes = found.hashes[:count].tolist()
+    counted = {row["hash"]: row for row in store.corpus.places(found.hashes[:count], EVERYTHING).to_pylist()}
     rows = store.corpus.sentences(SentenceQuery(hashes=hashes, most=_PLACES)).to_pylist()
-    matches: list[Match] = []
-    for at, number in zip(which, hashes, strict=True):
-        text = found.texts[at].as_py()
-        matches.append(
-            Match(
-                text=text,
-                sentences=counted[number]["sentences"],
-                documents=counted[number]["documents"],
-                places=[place(row) for row in rows if row["hash"] == number],
-                similarity=float(found.similarity[at]),
-                jaccard=round(float(found.scores.jaccard[at]), 6),
-                containment=round(float(found.scores.containment[at]), 6),
-                word_edit_distance=int(found.scores.word_edit_distance[at]),
-                match=bool(found.match[at]),
-                diff=diff_words(found.unit, text),
-            )
+    texts, measures = found.texts[:count].to_pylist(), found.measures(TextSigner(store.signing), count)
+    return [
+        Match(
+            text=text,
+            sentences=counted[number]["sentences"],
+            documents=counted[number]["documents"],
+            places=[place(row) for row in rows if row["hash"] == number],
+            similarity=measured["similarity"],
+            jaccard=measured["jaccard"],
+            containment=measured["containment"],
+            word_edit_distance=measured["word_edit_distance"],
+            match=measured["match"],
+            diff=diff_words(found.unit, text),
         )
-    return matches
+        for number, text, measured in zip(hashes, texts, measures, strict=True)
+    ]
 
 
 def _documents(store: Store, found: Alike) -> tuple[int, bool]:
