@@ -7,6 +7,7 @@ answers are ranked, and by the measure of scans, which says whether it is a matc
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,8 +19,8 @@ from rapidfuzz.distance import Levenshtein
 from esdedup.columns.arrays import text_buffers, text_column
 from esdedup.columns.hashing import Hashes, content_hashes
 from esdedup.jobs.progress_bar import Bar
-from esdedup.jobs.questions import one_unit, storable, threshold
-from esdedup.jobs.steps import Address
+from esdedup.jobs.questions import check_language, known_language, one_unit, opened_store, storable, threshold
+from esdedup.jobs.steps import Address, check_count
 from esdedup.lookup.search import NOTHING, Found
 from esdedup.lookup.similarity import similarities
 from esdedup.matching.protocol import Scanning
@@ -222,14 +223,14 @@ def alike(
     form = _form(unit)
     question = Question(form, filters=filters)
     found = store.corpus.alike(question, most, _ENOUGH * limit) if form else _equal(store, unit, filters)
-    jaccard = jaccards_with(TextSigner(store.signing), unit, found.texts)
+    jaccards = jaccards_with(TextSigner(store.signing), unit, found.texts)
     similarity = np.round(similarities(form, search_form(found.texts)), 6)
     similarity[found.texts.to_numpy(zero_copy_only=False) == unit] = 1
-    match = jaccard >= limit
+    match = jaccards >= limit
     order = np.lexsort((found.hashes, -similarity, ~match))
     order = order[match[order] | (similarity[order] >= min_similarity)]
     return Alike(
-        unit, found.hashes[order], found.texts.take(pa.array(order)), similarity[order], jaccard[order], match[order],
+        unit, found.hashes[order], found.texts.take(pa.array(order)), similarity[order], jaccards[order], match[order],
         found.left_out, float(similarity.max(initial=0)),
     )  # fmt: skip
 
