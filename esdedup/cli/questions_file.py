@@ -9,7 +9,6 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from esdedup.errors import SourceError, UsageError
-from esdedup.store.ledger import STANDARD_INPUT
 
 
 def read_questions(path: str) -> Iterator[tuple[str, str]]:
@@ -17,6 +16,8 @@ def read_questions(path: str) -> Iterator[tuple[str, str]]:
 
     Raise `SourceError` if the file cannot be read, `UsageError` for a line that is no question.
     """
+    from esdedup.store.ledger import STANDARD_INPUT
+
     try:
         with nullcontext(sys.stdin.buffer) if path == STANDARD_INPUT else Path(path).open("rb") as lines:
             for number, line in enumerate(lines, 1):

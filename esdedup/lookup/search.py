@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from esdedup.columns.arrays import Numbers, text_column
 from esdedup.columns.hashing import Hashes
-from esdedup.lookup.blocks import Block, Scores, Spans, keys_of
 from esdedup.lookup.grams import Grams
+from esdedup.lookup.text_blocks import Block, Scores, Spans, keys_of
 
 _MOST_PLACES = 2**24
 _LEAST = 100
@@ -121,7 +121,7 @@ class _Kept:
             lowest = np.partition(scores[better], -self._most)[-self._most]
             better = better[scores[better] >= lowest]
         found = np.append(self._scores, scores[better]), np.append(self._hashes, hashes[better])
-        order = np.lexsort((found[1], -found[0]))[: self._most]
+        order = np.lexsort((found[1].view(np.int64), -found[0]))[: self._most]  # signed, as on a server
         self._scores, self._hashes = found[0][order], found[1][order]
         self._blocks = np.append(self._blocks, np.full(len(better), number))[order]
         self._rows = np.append(self._rows, better)[order]

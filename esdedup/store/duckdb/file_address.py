@@ -57,11 +57,13 @@ class FileAddress:
 
     def drop(self) -> None:
         """As `esdedup.store.registry.drop_store`."""
+        from esdedup.store.duckdb.file_lookup import delete_lookup
         from esdedup.store.duckdb.generation_file import delete_generation, drop_tables
 
         if self.file.exists() or not delete_generation(self.file):  # there may be only an unfinished generation
             drop_tables(self.file)
             delete_generation(self.file)
+        delete_lookup(self.file)
 
     def examine(self) -> list[Check]:
         """Return every check of the store."""

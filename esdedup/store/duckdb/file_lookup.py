@@ -20,9 +20,9 @@ from esdedup.columns.database import Database
 from esdedup.columns.hashing import Hashes
 from esdedup.errors import StoreError
 from esdedup.files import user_cache
-from esdedup.lookup.blocks import MOST_TEXTS, TEXTS, keys_of
-from esdedup.lookup.folder import ENDING, LookupFolder
+from esdedup.lookup.lookup_folder import ENDING, LookupFolder
 from esdedup.lookup.search import NOTHING, Found, Lookup
+from esdedup.lookup.text_blocks import MOST_TEXTS, TEXTS, keys_of
 from esdedup.store.corpus import Question
 from esdedup.store.duckdb.sentence_lookup import WITHIN, of_filters
 from esdedup.store.ledger import Ledger
@@ -30,7 +30,7 @@ from esdedup.store.ledger import Ledger
 _OVERFETCHED = 4
 """With filters, so many times more texts are looked up first."""
 
-_READ_ONLY = (errno.EROFS, errno.ENOENT)
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 def folders_of(store: Path) -> list[LookupFolder]:
@@ -41,6 +41,12 @@ def folders_of(store: Path) -> list[LookupFolder]:
         named = hashlib.sha256(os.fsencode(path)).hexdigest()[:32]
         folders.append(LookupFolder(user_cache() / "lookups" / named))
     return folders
+
+
+def delete_lookup(store: Path) -> None:
+    """Delete the lookup of a store, wherever it is."""
+    for folder in folders_of(store):
+        folder.delete()
 
 
 class FileLookup:
@@ -66,11 +72,9 @@ class FileLookup:
         for number, folder in enumerate(self._folders):
             try:
                 folder.update(self._ledger.state(), texts, self._novel, threads, follow)
-            except PermissionError:
-                continue  # who may only read the store has a cache of their own
             except OSError as error:
-                if number == 0 and error.errno in _READ_ONLY:
-                    continue
+                if number == 0 and error.errno not in _FULL:
+                    continue  # who may only read the store has a cache of their own
                 raise StoreError(
                     f"{folder.path}: the lookup cannot be written: {error.strerror or error}; free disk space and run "
                     "the same command again"

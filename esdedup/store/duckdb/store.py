@@ -16,7 +16,7 @@ from esdedup.matching.signing import HASH_SCHEME, Signing, freeze
 from esdedup.store.corpus import Corpus
 from esdedup.store.duckdb import generation_file as files
 from esdedup.store.duckdb.corpus import FileCorpus
-from esdedup.store.duckdb.file_lookup import folders_of
+from esdedup.store.duckdb.file_lookup import delete_lookup, folders_of
 from esdedup.store.duckdb.ledger import FileLedger
 from esdedup.store.ledger import Ledger
 from esdedup.store.results import Results
@@ -90,6 +90,7 @@ class FileStore(Store):
         self._db.close()
         files.drop_tables(self._path)
         files.delete_generation(self._live)
+        delete_lookup(self._live)
 
     def blame(self, error: BaseException) -> StoreError | None:
         return files.as_store_error(error, self._db, Path(self.address))

@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 from esdedup.columns.arrays import text_column, texts_from
 from esdedup.columns.hashing import Bytes, Offsets
 from esdedup.columns.kernels import compiled
-from esdedup.lookup.blocks import squeezed
 from esdedup.lookup.grams import Grams, grams_of
+from esdedup.lookup.text_blocks import squeezed
 from esdedup.store.schemas import START_CHARS
 from esdedup.text.search_form import search_form
 

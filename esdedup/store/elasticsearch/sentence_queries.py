@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from esdedup.columns.arrays import text_column
 from esdedup.columns.hashing import Hashes
-from esdedup.lookup.blocks import keys_of
 from esdedup.lookup.search import NOTHING, Found
+from esdedup.lookup.text_blocks import keys_of
 from esdedup.store.corpus import PLACES, Filters, Question, SentenceQuery
 from esdedup.store.elasticsearch.bulk import Action, Bulk
 from esdedup.store.elasticsearch.computed import as_words

@@ -23,7 +23,7 @@ from esdedup.matching.groups import token_lists
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import Signing
 from esdedup.store.cluster_queries import ClusterQuery
-from esdedup.store.corpus import SentenceQuery
+from esdedup.store.corpus import EVERYTHING, Filters, Question, SentenceQuery
 from esdedup.store.lake.lake_address import LakeAddress
 from esdedup.store.ledger import SourceCheckpoint
 from esdedup.store.registry import KINDS, StoreAddress, address_of, drop_store
@@ -198,14 +198,14 @@ def test_sentences_are_found(store: Store) -> None:
         "id": "2:0", "source": "news", "document": "2", "title": "Two", "position": 0, "text": TEXTS[0],
         "language": "de", "revision": None, "timestamp": None, "hash": hashes(TEXTS[:1])[0],
     }  # fmt: skip
-    signer = TextSigner(store.signing)
-    [tokens] = token_lists(signer.tokens(signer.views(text_column([TEXTS[0]])))).to_pylist()
-    alike = store.corpus.sentences(SentenceQuery(tokens=tokens))
-    assert {"1:0", "2:0"} <= set(ids(alike))
-    assert ids(store.corpus.sentences(SentenceQuery(tokens=tokens, limit=2))) == ["1:0", "2:0"]
-    start = TEXTS[0][:40].casefold()
-    assert store.corpus.sentences(SentenceQuery(start=start))["id"].to_pylist() == ["1:0", "2:0", "10:0"]
-    assert store.corpus.sentences(SentenceQuery(start=start, limit=1))["id"].to_pylist() == ["1:0"]
+    asked = [*hashes([TEXTS[1], TEXTS[0]]), 7]
+    assert store.corpus.sentences(SentenceQuery(hashes=asked))["id"].to_pylist() == ["1:1", "10:1", "1:0", "2:0"]
+    assert store.corpus.sentences(SentenceQuery(hashes=hashes(TEXTS[:1]), most=1))["id"].to_pylist() == ["1:0"]
+    places = {row["hash"]: row for row in store.corpus.places(np.array(asked, np.uint64), EVERYTHING).to_pylist()}
+    [first] = hashes(TEXTS[:1])
+    assert places[first] == {"hash": first, "sentences": 2, "documents": 2}
+    assert store.corpus.has_document("10")
+    assert not store.corpus.has_document("11")
     groups = {
         by: sorted((row["id"], row["sentences"]) for batch in store.corpus.groups(by) for row in batch.to_pylist())
         for by in ("documents", "sources")
@@ -216,17 +216,39 @@ def test_sentences_are_found(store: Store) -> None:
 def test_sentences_are_found_by_language(store: Store) -> None:
     read(store, DOCUMENTS)
     assert list(store.corpus.languages().items()) == [("en", 6), ("de", 4)]
-    start = TEXTS[0][:40].casefold()
-    signer = TextSigner(store.signing)
-    [tokens] = token_lists(signer.tokens(signer.views(text_column([TEXTS[0]])))).to_pylist()
-    for language, found in (("de", ["2:0"]), ("en", ["1:0", "10:0"]), ("fr", [])):
-        beginning = store.corpus.sentences(SentenceQuery(start=start, language=language))
-        assert beginning["id"].to_pylist() == found
-        assert store.corpus.sentences(SentenceQuery(start=start, language=language, limit=1)).num_rows == len(found[:1])
-        alike = store.corpus.sentences(SentenceQuery(tokens=tokens, language=language))
-        assert set(found[:1]) <= set(ids(alike)) <= {*found, "1:1", "1:2", "10:1", "10:2", "2:1", "2:2", "2:3"}
-        assert set(alike["language"].to_pylist()) <= {language}
-        assert ids(store.corpus.sentences(SentenceQuery(tokens=tokens, limit=1, language=language))) == found[:1]
+    looked_up(store)
+    form = TEXTS[0][:40].lower()
+    for language, found in (("de", ["2:0"]), ("en", ["1:0"]), ("fr", [])):
+        filters = Filters(language=language)
+        query = SentenceQuery(hashes=hashes(TEXTS[:1]), filters=filters)
+        assert store.corpus.sentences(query)["id"].to_pylist() == found
+        assert len(store.corpus.places(np.array(query.hashes, np.uint64), filters)) == bool(found)
+        beginning = store.corpus.beginning(Question(form, filters=filters), 5)
+        assert beginning.texts.to_pylist()[:1] == TEXTS[:1] * bool(found)
+        alike = store.corpus.alike(Question(form, filters=filters), 5, 0.2)
+        assert (TEXTS[0] in alike.texts.to_pylist()) == bool(found)
+
+
+def test_the_lookup_follows_documents(store: Store) -> None:
+    read(store, DOCUMENTS)
+    looked_up(store)
+    assert store.corpus.lookup_behind() == 0
+    asked = Question(TEXTS[0].lower().rstrip("."))
+    before = store.corpus.alike(asked, 10, 0.5)
+    assert TEXTS[0] in before.texts.to_pylist()[:2]
+    assert before.left_out == 0
+    store.corpus.remove(["1", "2", "10"])
+    looked_up(store)
+    assert not store.corpus.sentences(SentenceQuery(hashes=hashes(TEXTS[:1]))).num_rows
+    read(store, DOCUMENTS[:1], mark(version="2"))
+    looked_up(store)
+    assert store.corpus.lookup_behind() == 0
+    assert TEXTS[0] in store.corpus.alike(asked, 10, 0.5).texts.to_pylist()
+
+
+def looked_up(store: Store) -> None:
+    if store.corpus.lookup_behind():
+        store.corpus.make_lookup(1, lambda _: None)
 
 
 def test_repeated_ids_are_numbered(store: Store) -> None:

@@ -11,32 +11,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import esdedup
-from esdedup.columns.arrays import text_column
 from esdedup.errors import StoreError, UsageError
-from esdedup.matching.signers.text_signer import TextSigner
-from esdedup.matching.signing import Signing
 from esdedup.output.overlap import COMMON
 from esdedup.store.corpus import SentenceQuery
 from esdedup.store.store import Store
-from tests.support.corpus import corpus, edited, jaccard, sentence, shingle_set
+from tests.support.corpus import corpus, edited, jaccard, sentence
 from tests.support.records import SIGNED, records, table
 from tests.support.stores import KINDS
 from tests.support.written import lines
 
 ROWS = records(31, 500)
-ODD = [
-    ("straße", "Straße der Einheit und noch ein paar Worte mehr."),
-    ("STRASSE", "STRASSE der Einheit und noch ein paar Worte mehr."),
-    ("strand", "Strand und Meer und noch ein paar Worte mehr."),
-    *(
-        (f"same{n}", "The same beginning of sixty-four characters and more, which ends otherwise: " + "x" * n)
-        for n in range(1, 91)
-    ),
-]
 
 
 @pytest.fixture(scope="module", params=KINDS)
@@ -45,72 +31,11 @@ def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     path = str(folder / "s.duckdb")
     if request.param == "server":
         path = f"{request.getfixturevalue('elastic_url')}/questions-{uuid.uuid4().hex[:8]}"
-    esdedup.index(table(folder / "news.tsv", ROWS + ODD), store=path, **SIGNED)
+    esdedup.index(table(folder / "news.tsv", ROWS), store=path, **SIGNED)
     esdedup.scan(store=path)
     with esdedup.open_store(path, read_only=True) as opened:
         yield opened
     esdedup.drop(store=path)
-
-
-def tokens(texts: list[str]) -> list[set[int]]:
-    signer = TextSigner(Signing.of(**SIGNED))
-    return [set(row) for row in signer.tokens(signer.views(text_column(texts))).tolist()]
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_similar_is_everything_that_shares_a_token(store: Store, seed: int) -> None:
-    source = random.Random(seed)
-    text = edited(source, source.choice(ROWS)[1], seed)
-    found = esdedup.similar(text, store=store, jaccard=0.7)
-    mine = tokens([text])[0]
-    expected = {
-        key: (len(mine & theirs), round(jaccard(text, other), 6))
-        for (key, other), theirs in zip(ROWS + ODD, tokens([other for _, other in ROWS + ODD]), strict=True)
-        if mine & theirs
-    }
-    assert {row["id"]: (row["shared_tokens"], row["jaccard"]) for row in found} == expected
-    assert [(-row["jaccard"], row["id"]) for row in found] == sorted((-row["jaccard"], row["id"]) for row in found)
-    for row in found:
-        assert row["match"] == (row["jaccard"] >= 0.7)
-        common = len(shingle_set(text) & shingle_set(row["text"]))
-        assert row["containment"] == round(common / len(shingle_set(text)), 6)
-    assert esdedup.similar(text, store=store, limit=1).to_dicts() == [
-        row.to_dict() | {"match": row["jaccard"] >= 0.8} for row in found[:1]
-    ]
-
-
-@pytest.mark.parametrize("text", ["", " \n ", "\ud800", "nothing like it", "x" * 100_000, "a\0b", "‮" * 50])
-def test_similar_to_odd_texts(store: Store, text: str) -> None:
-    assert all(row["shared_tokens"] > 0 for row in esdedup.similar(text, store=store))
-
-
-def test_similar_takes_a_text_as_it_would_be_stored(store: Store) -> None:
-    key, text = ROWS[0]
-    spread = "  " + text.replace(" ", " \n\t ") + "\u2003"
-    assert esdedup.similar(spread, store=store)[0]["jaccard"] == 1.0
-    assert key in {row["id"] for row in esdedup.similar(spread, store=store) if row["jaccard"] == 1.0}
-
-
-def starting(prefix: str, limit: int) -> list[str]:
-    folded = prefix.casefold()
-    rows = [(text, key) for key, text in ROWS + ODD if text.casefold().startswith(folded)]
-    return [key for _, key in sorted(rows, key=lambda row: (row[0].encode(), row[1].encode()))][:limit]
-
-
-@settings(max_examples=60)
-@given(data=st.data())
-def test_suggest_is_every_sentence_that_begins_so(store: Store, data: st.DataObject) -> None:
-    text = data.draw(st.sampled_from([text for _, text in ROWS + ODD]))
-    prefix = text[: data.draw(st.integers(1, 90))]
-    prefix = data.draw(st.sampled_from([prefix, prefix.upper(), prefix.lower(), prefix.casefold()]))
-    limit = data.draw(st.sampled_from([1, 5, 20, 1000]))
-    found = [row["id"] for row in esdedup.suggest(prefix, store=store, limit=limit)]
-    assert found == starting(" ".join(prefix.split()) + " " * prefix[-1:].isspace(), limit)
-
-
-def test_suggest_without_an_answer(store: Store) -> None:
-    for prefix in ("", "  ", "zzz nothing", "\U0010ffff", "x" * 1000):
-        assert esdedup.suggest(prefix, store=store) == []
 
 
 def test_explain_says_why(tmp_path: Path, address: str) -> None:
@@ -151,7 +76,8 @@ def test_overlap_counts_sentences_that_stand_elsewhere(tmp_path: Path, address: 
     esdedup.scan(store=path, out=tmp_path / "out")
     stored: dict[str, list[str]] = {}
     with esdedup.open_store(path, read_only=True) as opened:
-        held = opened.corpus.sentences(SentenceQuery(start="", limit=10_000)).to_pylist()
+        named = SentenceQuery(ids=list(documents))
+        held = opened.corpus.sentences(named).to_pylist()
     for row in held:
         stored.setdefault(row["document"], []).append(row["text"])
     names = {

@@ -25,7 +25,7 @@ import pyarrow as pa
 
 from esdedup.columns.hashing import Hashes
 from esdedup.files import hold, whole_file
-from esdedup.lookup.blocks import LISTS, MOST_TEXTS, TEXTS, Block, in_blocks, make_block
+from esdedup.lookup.text_blocks import LISTS, MOST_TEXTS, TEXTS, Block, in_blocks, make_block
 
 VERSION = 1
 ENDING = ".lookup"
@@ -70,9 +70,9 @@ class LookupFolder:
             kept: list[str] = []
             try:
                 said, kept = self._about()
+                blocks = [block for name in kept for block in self._segment(name)]
                 if said == state:
                     return
-                blocks = [block for name in kept for block in self._segment(name)]
             except DamagedLookupError:
                 kept, blocks = [], []
             if sum(map(len, blocks)) * (1 - _MOST_GONE) > texts:
