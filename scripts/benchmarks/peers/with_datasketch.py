@@ -27,4 +27,19 @@ def documents(texts: list[str]) -> Arrays:
     return {"kept": kept}
 
 
-serve({"job": job, "documents": documents})
+def nearest(texts: list[str], asked: int) -> Arrays:
+    """The most similar text for each of the last ones, of those with an estimated Jaccard of 0.5 or more; or -1."""
+    signatures = MinHash.bulk([[part.encode() for part in shingles(text.lower())] for text in texts], num_perm=128)
+    index = MinHashLSH(threshold=0.5, num_perm=128)
+    stored = len(texts) - asked
+    for number, signature in enumerate(signatures[:stored]):
+        index.insert(number, signature, check_duplication=False)
+    first = np.full(asked, -1)
+    for number, signature in enumerate(signatures[stored:]):
+        found = index.query(signature)
+        if found:
+            first[number] = max(found, key=lambda other: signature.jaccard(signatures[other]))
+    return {"first": first}
+
+
+serve({"nearest": nearest, "job": job, "documents": documents})
