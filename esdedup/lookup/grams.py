@@ -10,6 +10,8 @@ A gram is known by 32 bits of its hash.
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -33,18 +35,20 @@ def grams_of(forms: pa.LargeStringArray, *, half: bool = False) -> tuple[Grams, 
     return _grams(*text_buffers(forms), half)
 
 
+UNSPACED = "\u0e00-\u10ff\u1780-\u17ff\u1950-\u1aaf\u2e80-\ua4cf\uf900-\ufaff\U0001a000-\U0001bfff\U00020000-\U0010ffff"
+"""Code points of scripts without spaces between words, as in a class of a regular expression."""
+
+_RANGES = tuple((ord(low), ord(high)) for low, high in re.findall("(.)-(.)", UNSPACED))
+
+
 @compiled
 def is_unspaced(code: int) -> bool:
-    """Whether a code point belongs to a script without spaces between words."""
-    return (
-        0x2E80 <= code < 0xA4D0
-        or 0x0E00 <= code < 0x1100
-        or 0x1780 <= code < 0x1800
-        or 0x1950 <= code < 0x1AB0
-        or 0xF900 <= code < 0xFB00
-        or 0x1A000 <= code < 0x1C000
-        or code >= 0x20000
-    )
+    """Whether a code point is one of `UNSPACED`."""
+    found = False
+    if code >= _RANGES[0][0]:
+        for low, high in _RANGES:
+            found |= low <= code <= high
+    return found
 
 
 @compiled

@@ -1,31 +1,27 @@
 """The fields of a sentence that are computed from its text: for search as you type, and its length.
 
-`grams` has the grams of the text (see `esdedup.lookup.grams`) as words of six signs. `start` and `head` have the
-beginning of its search form without spaces: one can be searched, and one sorted by.
+`folded` has the words of the search form of the text; of scripts without spaces, each pair of signs is a word. `start`
+and `head` have the beginning of the search form without spaces: one can be searched, and one sorted by.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
-from esdedup.columns.arrays import text_column, texts_from
-from esdedup.columns.hashing import Bytes, Offsets
-from esdedup.columns.kernels import compiled
-from esdedup.lookup.grams import Grams, grams_of
+from esdedup.columns.arrays import text_column
+from esdedup.lookup.grams import UNSPACED
 from esdedup.lookup.text_blocks import squeezed
 from esdedup.store.schemas import START_CHARS
 from esdedup.text.search_form import search_form
 
-NO_GRAMS = "-"
-"""What stands in `grams` for a text of signs alone, which has none: so it is known that it was looked at."""
+NO_WORDS = "-"
+"""What stands in `folded` for a text of signs alone, which has none: so it is known that it was looked at."""
 
-_WORD = 6
-_SIGNS = np.frombuffer(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_~", np.uint8)
+_UNSPACED = re.compile(f"[{UNSPACED}]+")
 
 
 def computed_fields(texts: Sequence[str], *, lookup: bool = True) -> list[dict[str, Any]]:
@@ -36,32 +32,18 @@ def computed_fields(texts: Sequence[str], *, lookup: bool = True) -> list[dict[s
         return [{"bytes": size} for size in sizes]
     forms = search_form(column)
     heads = pc.utf8_slice_codeunits(squeezed(forms), 0, START_CHARS).to_pylist()
-    words = as_words(*grams_of(forms)).to_pylist()
     return [
-        {"start": head, "head": head, "grams": held or NO_GRAMS, "bytes": size}
-        for head, held, size in zip(heads, words, sizes, strict=True)
+        {"start": head, "head": head, "folded": folded(form) or NO_WORDS, "bytes": size}
+        for form, head, size in zip(forms.to_pylist(), heads, sizes, strict=True)
     ]
 
 
-def as_words(grams: Grams, bounds: Offsets) -> pa.LargeStringArray:
-    """Return the grams of each text as words, separated by spaces."""
-    return texts_from(*_as_words(grams, bounds, _SIGNS))
+def folded(form: str) -> str:
+    """Return the words of a search form, separated by spaces."""
+    return form if form.isascii() else _UNSPACED.sub(_pairs, form).strip()
 
 
-@compiled
-def _as_words(grams: Grams, bounds: Offsets, signs: Bytes) -> tuple[Bytes, Offsets]:
-    out = np.empty(len(grams) * (_WORD + 1), np.uint8)
-    ends = np.zeros(len(bounds), np.int64)
-    at = 0
-    for text in range(len(bounds) - 1):
-        for index in range(bounds[text], bounds[text + 1]):
-            gram = np.int64(grams[index])
-            for _ in range(_WORD):
-                out[at] = signs[gram & 63]
-                gram >>= 6
-                at += 1
-            if index + 1 < bounds[text + 1]:
-                out[at] = 0x20
-                at += 1
-        ends[text + 1] = at
-    return out[:at].copy(), ends
+def _pairs(run: re.Match[str]) -> str:
+    signs = run[0]
+    pairs = [signs[at : at + 2] for at in range(len(signs) - 1)] or [signs]
+    return f" {' '.join(pairs)} "

@@ -6,11 +6,11 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-_HARMLESS = frozenset({"enabled", "fields", "meta", "copy_to"})
+_HARMLESS = frozenset({"enabled", "fields", "meta", "copy_to", "index_prefixes"})
 """Parameters that servers leave out as defaults, or that others may add to a field without changing what it holds."""
 
 
-_LATER = frozenset({"grams"})
+_LATER = frozenset({"folded"})
 """Fields that an index without a lookup may lack: they are added when it is made."""
 
 

@@ -15,7 +15,7 @@ from esdedup.lookup.search import NOTHING, Found
 from esdedup.lookup.text_blocks import keys_of
 from esdedup.store.corpus import PLACES, Filters, Question, SentenceQuery
 from esdedup.store.elasticsearch.bulk import Action, Bulk
-from esdedup.store.elasticsearch.computed import as_words
+from esdedup.store.elasticsearch.computed import folded
 from esdedup.store.elasticsearch.generations import OpenGeneration
 from esdedup.store.elasticsearch.reading import PAGE, Hits, hashes, integers, signed
 from esdedup.store.elasticsearch.rows import (
@@ -28,11 +28,14 @@ from esdedup.store.elasticsearch.rows import (
 from esdedup.store.schemas import SENTENCES, START_CHARS
 
 _LONGEST_ID = 32_766  # bytes; the longest term that the server accepts and stores
-_MOST_GRAMS = 512  # of a question; servers accept at least 1,024 clauses
+_MOST_WORDS = 300  # of a question: servers accept at least 1,024 clauses
+_LONGEST_WORD = 255  # letters; a longer one is cut in the index
 _FIRST_PAGE = 200
-_LEAST_SHARE = 20  # percent of the grams of a question that a text must have
+_LEAST_SHARE = 20  # percent of the words of a question, and of their beginnings, that a text must have
+_MISTYPED = 4  # letters of a word in which a typing error is looked for
+_BEGINNING = 5  # letters; the longest that `folded` has an index of
 
-_MISSING = {"bool": {"must_not": {"exists": {"field": "grams"}}}}
+_MISSING = {"bool": {"must_not": {"exists": {"field": "folded"}}}}
 _TEXT = {"_source": ["text"], "docvalue_fields": ["hash"]}
 
 
@@ -55,7 +58,7 @@ class SentenceQueries:
 
     def make(self, follow: Callable[[int], None]) -> None:
         """Write these sentences again, with what the lookup needs."""
-        self._open.indices.add_fields("sentences", self._open.generation, ["grams"])
+        self._open.indices.add_fields("sentences", self._open.generation, ["folded"])
         with Bulk(self._open.connection, self._index) as bulk:
             bulk.add(self._whole(follow))
             bulk.finish()
@@ -69,22 +72,22 @@ class SentenceQueries:
             follow(done := done + len(hits))
 
     def alike(self, question: Question, most: int, enough: float) -> Found:
-        """See `Corpus.alike`. The score is BM25: the sum of the weights of grams by how rare they are."""
-        grams = question.grams
-        if len(grams) > _MOST_GRAMS:  # evenly: they are sorted by hash
-            grams = grams[np.linspace(0, len(grams) - 1, _MOST_GRAMS).astype(np.int64)]
-        if not len(grams):
+        """See `Corpus.alike`. The score is BM25 over words, and over their beginnings.
+
+        The weight of a question is taken to be that of the best text.
+        """
+        words = [word for word in dict.fromkeys(folded(question.form).split()) if len(word) <= _LONGEST_WORD]
+        if not words:
             return NOTHING
-        words = as_words(grams, np.array([0, len(grams)]))[0].as_py().split()
-        query = {
-            "bool": {
-                "should": [{"term": {"grams": word}} for word in words],
-                "minimum_should_match": f"{_LEAST_SHARE}%" if len(words) > 5 else 1,
-                "filter": _conditions(question.filters),
-            }
-        }
+        words = words[:: -(-len(words) // _MOST_WORDS)]  # of very long texts, evenly
         body = {
-            "query": query,
+            "query": {
+                "bool": {
+                    "should": _completed(words) if question.half else _whole(words),
+                    "minimum_should_match": 1 if question.half else f"{_LEAST_SHARE}%",
+                    "filter": _conditions(question.filters),
+                }
+            },
             "collapse": {"field": "hash"},  # each text once
             "sort": [{"_score": "desc"}, {"hash": "asc"}],
             "track_total_hits": False,
@@ -95,9 +98,7 @@ class SentenceQueries:
             hits = self._reader.search(self._index, body | {"size": size})["hits"]["hits"]
             if len(hits) < size or hits[-1]["sort"][0] < enough * hits[0]["sort"][0]:
                 return _found(hits)
-        counted = body | {"size": 0, "track_total_hits": True}
-        counted["aggs"] = {"texts": {"cardinality": {"field": "hash"}}}
-        del counted["collapse"], counted["sort"]
+        counted = {"size": 0, "query": body["query"], "aggs": {"texts": {"cardinality": {"field": "hash"}}}}
         texts = self._reader.search(self._index, counted)["aggregations"]["texts"]["value"]
         return _found(hits)._replace(left_out=max(0, int(texts) - len(hits)))
 
@@ -191,6 +192,33 @@ class SentenceQueries:
     def has_document(self, identity: str) -> bool:
         """Whether a document has sentences."""
         return self._reader.count(self._index, {"term": {"document": identity}}) > 0
+
+
+def _whole(words: Sequence[str]) -> list[dict[str, Any]]:
+    """Queries for words, and for their beginnings: other endings, and typing errors after them, share these."""
+    beginnings = dict.fromkeys(word[:_BEGINNING] for word in words if len(word) >= _BEGINNING)
+    return [{"term": {"folded": word}} for word in words] + [_begins(beginning) for beginning in beginnings]
+
+
+def _completed(words: Sequence[str]) -> list[dict[str, Any]]:
+    """Queries for words that may be half typed or mistyped."""
+    asked: list[dict[str, Any]] = []
+    for word in words:
+        if len(word) == 1:
+            asked.append({"term": {"folded": word}})
+            continue
+        asked.append(_begins(word[:_BEGINNING]))
+        if len(word) > _BEGINNING:
+            asked.append({"prefix": {"folded": word}})
+        if len(word) >= _MISTYPED and word.isalpha():
+            near = {"value": word, "fuzziness": "AUTO", "prefix_length": 1, "max_expansions": 30}
+            asked.append({"fuzzy": {"folded": near}})
+    return asked
+
+
+def _begins(beginning: str) -> dict[str, Any]:
+    """A query for words that begin like this, whose score says how rare that is: `folded` has an index of them."""
+    return {"prefix": {"folded": {"value": beginning, "rewrite": "scoring_boolean"}}}
 
 
 def _found(hits: Hits) -> Found:

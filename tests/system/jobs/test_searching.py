@@ -239,13 +239,14 @@ def test_both_stores_answer_alike(tmp_path: Path, elastic_url: str) -> None:
         esdedup.index(table(tmp_path / "rows.tsv", ALL), store=place, **SIGNED)
     source = random.Random(5)
     questions = [(str(number), edited(source, source.choice(ROWS)[1], number % 6)) for number in range(60)]
-    answers = [
-        [answer.to_dict() for answer in esdedup.similar_to_each(questions, store=place, limit=3)] for place in places
-    ]
-    assert answers[0] == answers[1]
-    typed = [text[: 5 + number] for number, (_, text) in enumerate(questions)]
-    there, here = ([esdedup.suggest(one, store=place, limit=3).to_dicts() for one in typed] for place in places)
-    assert there == here
+    one, other = (list(esdedup.similar_to_each(questions, store=place, jaccard=0.3)) for place in places)
+    for there, here in zip(one, other, strict=True):
+        assert there.similar[:1] == here.similar[:1]
+        matches = [[row for row in answer.similar if row["match"]] for answer in (there, here)]
+        assert matches[0] == matches[1]
+    for number, (_, text) in enumerate(questions):
+        there, here = (esdedup.suggest(text[: 5 + number], store=place, limit=1).to_dicts() for place in places)
+        assert there == here
     esdedup.drop(store=places[1])
 
 
