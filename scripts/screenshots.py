@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -17,11 +18,13 @@ import esdedup
 from esdedup.demo.writing import generate_files
 from scripts.benchmarks.history import planted, write_history
 
-PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
+PICTURES = Path(__file__).resolve().parents[1] / "docs" / "pictures"
 
 ARTICLES, SEED = 200, 1
-WIDTH, HEIGHT = 1100, 760
-WHOLE = ("cluster", "lineage", "overview")  # pictures of all of a page, not of what is seen first
+WIDTH, HEIGHT, TALL = 1100, 760, 1020
+SCREEN = {"width": 1280, "height": 800}  # the overview fits it
+STORE = Path("demo-wiki.duckdb")  # the overview names it
+WHOLE = ("cluster", "lineage")  # pictures of all of a page, not of what is seen first
 TYPED = "Velworth is known for needles and for a summer Christmas market held since September 1852, while the vill"
 PASTED = (
     "Velworth is known for needles and for a summer Christmas market held since September 1852, while the village had "
@@ -38,31 +41,35 @@ def main() -> None:
     if chromium is None:
         sys.exit("chromium is missing; run apt-get install chromium")
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
-        out = Path(name)
-        wiki = out / "demo.xml.bz2"
+        os.chdir(name)  # so that no path of this machine is in a picture
+        wiki, out = Path("demo.xml.bz2"), Path("results")
         generate_files(ARTICLES, SEED, wiki)
-        esdedup.run(wiki, out=out)
+        esdedup.run(wiki, out=out, store=STORE)
         browser = playwright.chromium.launch(
             executable_path=chromium, args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
         )
-        with _served(out / "store.duckdb") as url:
+        with _served(STORE) as url:
             _take(browser, url, out)
-        history = write_history(out / "history.xml", planted(4, SEED)[0])
-        esdedup.run(history, out=out / "history", revisions="all")
-        with _served(out / "history" / "store.duckdb") as url:
-            _take_lineage(browser, url, out / "history" / "store.duckdb")
+        history = write_history(Path("history.xml"), planted(4, SEED)[0])
+        lineage = Path("history.duckdb")
+        esdedup.run(history, out=Path("history"), store=lineage, revisions="all")
+        with _served(lineage) as url:
+            _take_lineage(browser, url, lineage)
         browser.close()
+        os.chdir(PICTURES)  # the temporary folder is deleted
 
 
 def _take(browser: Browser, url: str, out: Path) -> None:
-    store = out / "store.duckdb"
-    template = next(iter(esdedup.clusters(store=store, kind="template")))["id"]
-    drift = next(iter(esdedup.clusters(store=store, kind="drift", sort="contradiction")))["id"]
-    [pair, *_] = esdedup.overlap(store=store, limit=1).rows
-    page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme="light")
+    template = next(iter(esdedup.clusters(store=STORE, kind="template")))["id"]
+    drift = next(iter(esdedup.clusters(store=STORE, kind="drift", sort="contradiction")))["id"]
+    [pair, *_] = esdedup.overlap(store=STORE, limit=1).rows
+    page = browser.new_page(viewport={"width": WIDTH, "height": TALL}, color_scheme="light")
     page.goto(url)
     page.locator("#text").press_sequentially(TYPED)
+    page.locator("[role=option]").first.wait_for()
+    page.keyboard.press("ArrowDown")
     _shoot(page, "check", ".match")
+    page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
     page.goto(url)
     page.fill("#text", PASTED)
     page.click("form.check button")
@@ -74,12 +81,14 @@ def _take(browser: Browser, url: str, out: Path) -> None:
         ("contradictions", "contradictions"),
         ("template", f"templates/{template}"),
         ("article", f"articles/{pair['a']}"),
-        ("overview", "overview"),
     ):
         page.goto(f"{url}{path}")
         _shoot(page, name, "main")
-    page.goto((out / "report.html").as_uri())
+    page.goto((out / "report.html").absolute().as_uri())
     _shoot(page, "report", "main")
+    overview = browser.new_page(viewport=SCREEN, color_scheme="light")
+    overview.goto(f"{url}overview")
+    _shoot(overview, "overview", ".charts")
     phone = browser.new_page(viewport={"width": 390, "height": HEIGHT}, color_scheme="dark", device_scale_factor=2)
     phone.goto(f"{url}clusters/{drift}")
     _shoot(phone, "phone", "main")

@@ -192,7 +192,7 @@ def deduped_text(done: Written, out: Path | None) -> str:
 
 
 def similar_text(rows: Sequence[Hit]) -> str:
-    """One line for each sentence: its scores, its place, its beginning."""
+    """Two lines for each sentence: its scores and place, and what differs."""
     if not rows:
         return "nothing like it was found"
     lines = ["  similarity  jaccard  contained  words apart"]
@@ -201,8 +201,9 @@ def similar_text(rows: Sequence[Hit]) -> str:
             f"{row['similarity']:>10.3f} {row['jaccard']:>8.3f} {row['containment']:>10.3f} "
             f"{row['word_edit_distance']:>12}"
         )
-        lines.append(f"{'*' if row['match'] else ' '} {scores}  {where(row)}  {shortened(row['text'], _WIDTH)}")
-    return "\n".join([*lines, "* a match"])
+        lines.append(f"{'*' if row['match'] else ' '} {scores}  {where(row)}")
+        lines.append(f"    {_difference(row['diff'], _CONTEXT)}")
+    return "\n".join([*lines, *(["* a match"] if any(row["match"] for row in rows) else [])])
 
 
 def suggest_text(rows: Sequence[Completion]) -> str:

@@ -48,7 +48,7 @@ _MOST_PLACES = 1_000
 """So many sentences of one text are shown."""
 
 _MOST_COMPLETED = 300
-_FITS = 0.55
+_FITS = 0.6
 """What goes on like a question is at least so much like it."""
 
 _LEAST_TYPED = 2
@@ -256,8 +256,15 @@ def similar_rows(store: Store, found: Alike, limit: int | None, filters: Filters
     rows.sort(key=lambda row: (not row[1]["match"], -row[1]["similarity"], row[1]["id"].encode()))
     differences: dict[int, list[tuple[str, str]]] = {}
     for text, row in rows[:limit]:
-        row["diff"] = differences.setdefault(text, diff_words(found.unit, row["text"]))
+        if text not in differences:
+            differences[text] = differing(found.unit, row["text"])
+        row["diff"] = differences[text]
     return [row for _, row in rows[:limit]]
+
+
+def differing(question: str, text: str) -> list[tuple[str, str]]:
+    """Return the words that differ, as `diff_words`. Case, accents and signs do not count."""
+    return diff_words(question, text, lambda words: search_form(text_column(words)).to_pylist())
 
 
 def _up_to(found: Alike, limit: int | None) -> int:

@@ -25,13 +25,25 @@ _MOST_WORDS = 300
 """The order of so many words counts. What follows them does not, because comparing takes the product of the lengths."""
 
 
+WEIGHTS = np.array([0.5, 0.25, 0.25])
+"""Of containment, of words in order, and of the Jaccard index."""
+
+_HALF_TYPED = np.array([2 / 3, 1 / 3, 0])
+"""The same for a question that goes on: how long the text is says nothing."""
+
+
 def similarities(question: str, forms: pa.LargeStringArray, *, half: bool = False) -> Similarities:
     """Return the similarity of each text to a question, all in search form. With `half`, words may be half typed."""
+    return parts(question, forms, half=half) @ (_HALF_TYPED if half else WEIGHTS)
+
+
+def parts(question: str, forms: pa.LargeStringArray, *, half: bool = False) -> Similarities:
+    """Return what the similarity of each text consists of, shape (n, 3), in the order of `WEIGHTS`."""
     asked = text_column([question])
     grams, _ = grams_of(asked, half=half)
     data, bounds = text_buffers(pa.concat_arrays([asked, forms]))
     words, ends = _words(data, bounds)
-    return _similarities(grams, *grams_of(forms), data, words, ends, half)
+    return _parts(grams, *grams_of(forms), data, words, ends, half)
 
 
 @compiled
@@ -67,17 +79,18 @@ def _words(data: Bytes, offsets: Offsets) -> tuple[Spans, Offsets]:
 
 
 @compiled
-def _similarities(
+def _parts(
     grams: Grams, held: Grams, bounds: Offsets, data: Bytes, words: Spans, ends: Offsets, half: bool
 ) -> Similarities:
-    found = np.zeros(len(bounds) - 1)
+    found = np.zeros((len(bounds) - 1, 3))
     asked = words[: ends[1]][:_MOST_WORDS]
     for index in range(len(found)):
         theirs = held[bounds[index] : bounds[index + 1]]
         common = _common(grams, theirs)
-        either = max(1, len(grams) + len(theirs) - common)
         ordered = _ordered(data, asked, words[ends[index + 1] : ends[index + 2]][:_MOST_WORDS], half)
-        found[index] = 0.5 * common / max(1, len(grams)) + 0.25 * ordered / max(1, len(asked)) + 0.25 * common / either
+        found[index, 0] = common / max(1, len(grams))
+        found[index, 1] = ordered / max(1, len(asked))
+        found[index, 2] = common / max(1, len(grams) + len(theirs) - common)
     return found
 
 

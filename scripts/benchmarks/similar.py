@@ -21,6 +21,7 @@ import esdedup
 from esdedup.columns.arrays import text_buffers, text_column
 from esdedup.columns.hashing import content_hashes
 from esdedup.jobs.searching import Alike, alike, completions, similar_rows
+from esdedup.lookup.similarity import WEIGHTS, parts
 from esdedup.lookup.text_blocks import squeezed
 from esdedup.matching.lsh.collide import jaccards
 from esdedup.matching.signers.text_signer import TextSigner
@@ -98,6 +99,7 @@ def _small(bench: Bench, folder: Path, places: dict[str, str], stored: list[str]
         rows += _typed(f"{len(stored):,} sentences", {"file": file, "server": server}, stored, originals)
         wrong = sum(bool(alike(file, text, 0.8).match.any()) for text in absent if not _matches(file, stored, text))
         rows.append(at_most("not in the collection: wrongly called a match, of 1,000", wrong, "", 0))
+        rows += _by_part(file, stored, originals)
         rows += _recall(bench, file, server, stored)
         rows += _peers(bench, server, stored, originals)
     return rows
@@ -144,6 +146,31 @@ def _found(what: str, stores: dict[str, Store], stored: list[str], originals: li
         rows.append(at_least(f"{what}: both stores give the same first answer", same / asked, "", 0.98))
         rows.append(at_most(f"{what}: questions with other matches on the other store", matches, "", 0))
     return rows
+
+
+def _by_part(store: Store, stored: list[str], originals: list[int]) -> list[Row]:
+    """What each part of the similarity would put in first place, and all together."""
+    questions = Questions([word for text in stored[:2_000] for word in text.split()], seed=8)
+    ranks = {"containment": [1, 0, 0], "words in order": [0, 1, 0], "Jaccard": [0, 0, 1], "all three": WEIGHTS}
+    kinds = ("5 words replaced", "words shuffled", "first 40 %", "last 50 %")
+    right = dict.fromkeys(ranks, 0)
+    for kind in kinds:
+        change, _ = questions.of_all_kinds()[kind]
+        for at in originals:
+            text = change(stored[at])
+            found = alike(store, text, min_similarity=0)
+            shares = parts(_form(text), search_form(found.texts))
+            for name, weights in ranks.items():
+                best = int(np.argmax(np.round(shares @ np.array(weights, float), 9)))
+                right[name] += found.texts[best].as_py() == stored[at]
+    return [
+        Row(f"first place by {name}: {', '.join(kinds)}", count / (len(kinds) * len(originals)))
+        for name, count in right.items()
+    ]
+
+
+def _form(text: str) -> str:
+    return str(search_form(text_column([text]))[0].as_py())
 
 
 def _first(found: Alike) -> str | None:

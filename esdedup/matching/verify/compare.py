@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from difflib import SequenceMatcher
 from typing import Any, NamedTuple
 
@@ -60,13 +61,16 @@ def _shingled(signer: TextSigner, texts: pa.LargeStringArray) -> tuple[Any, Any,
     return signer.sets(TextSigner(signer.signing, 0).views(texts))
 
 
-def diff_words(one: str, two: str) -> list[tuple[str, str]]:
-    """Return runs of words (separated by spaces): `=` in both texts, `-` only in `one`, `+` only in `two`."""
+def diff_words(one: str, two: str, forms: Callable[[list[str]], list[str]] = list[str]) -> list[tuple[str, str]]:
+    """Return runs of words (separated by spaces): `=` in both texts, `-` only in `one`, `+` only in `two`.
+
+    Words are equal if their `forms` are; then they are shown as in `two`.
+    """
     a, b = one.split(" "), two.split(" ")
     runs: list[tuple[str, str]] = []
-    for what, begin, end, first, last in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
+    for what, begin, end, first, last in SequenceMatcher(None, forms(a), forms(b), autojunk=False).get_opcodes():
         if what == "equal":
-            runs.append(("=", " ".join(a[begin:end])))
+            runs.append(("=", " ".join(b[first:last])))
             continue
         if end > begin:
             runs.append(("-", " ".join(a[begin:end])))

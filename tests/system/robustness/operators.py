@@ -109,8 +109,7 @@ def _add_field(kind: str) -> Callable[[Site], Any]:
 
 
 def _add_subfield(site: Site) -> None:
-    prefixes = {"min_chars": 2, "max_chars": 5}
-    text = {"type": "text", "index_prefixes": prefixes, "fields": {"raw": {"type": "keyword", "ignore_above": 256}}}
+    text = {"type": "text", "fields": {"raw": {"type": "keyword", "ignore_above": 256}}}
     site.client.indices.put_mapping(index=site.index("sentences"), properties={"text": text})
 
 
