@@ -38,7 +38,7 @@ log = logging.getLogger("esdedup")
 MOST_COMPARED = 1_000
 """So many texts are compared with one question."""
 
-MIN_SIMILARITY = 0.2
+MIN_SIMILARITY = 0.35
 """What is less similar than this is not shown, unless it is a match."""
 
 _ENOUGH = 0.4
@@ -181,9 +181,9 @@ def answered(
 
 def _say_why_not(store: Store, text: str, filters: Filters) -> None:
     """Say if nothing can be found, because the text is too short or nothing passes the filters."""
-    form = _form(storable(text)).replace(" ", "")
-    if len(form) < _LEAST_TYPED and form.isascii():
-        log.warning("%r has %s letters or digits; type at least %s", text, len(form), _LEAST_TYPED)
+    if too_short(text):
+        letters = len(_form(storable(text)).replace(" ", ""))
+        log.warning("%r has %s letters or digits; type at least %s", text, letters, _LEAST_TYPED)
     check_language(store, filters.language)
     names = {checkpoint.name for checkpoint in store.ledger.sources()}
     if filters.source is not None and filters.source not in names:
@@ -191,6 +191,12 @@ def _say_why_not(store: Store, text: str, filters: Filters) -> None:
         log.warning("%s: there is no source %s; there are %s", store.address, filters.source, known or "none")
     if filters.document is not None and not store.corpus.has_document(filters.document):
         log.warning("%s: there is no document %s with sentences", store.address, filters.document)
+
+
+def too_short(text: str) -> bool:
+    """Whether a text has fewer than two letters or digits, so that nothing is suggested. One ideograph is enough."""
+    form = _form(storable(text)).replace(" ", "")
+    return len(form) < _LEAST_TYPED and form.isascii()
 
 
 def ready(store: Store, *, quiet: bool = False) -> None:
@@ -224,7 +230,7 @@ def alike(
     question = Question(form, filters=filters)
     found = store.corpus.alike(question, most, _ENOUGH * limit) if form else _equal(store, unit, filters)
     jaccards = jaccards_with(TextSigner(store.signing), unit, found.texts)
-    similarity = np.round(similarities(form, search_form(found.texts)), 6)
+    similarity = np.round(similarities(form, search_form(found.texts)), 6).clip(max=1 - 1e-6)
     similarity[found.texts.to_numpy(zero_copy_only=False) == unit] = 1
     match = jaccards >= limit
     order = np.lexsort((found.hashes, -similarity, ~match))
@@ -285,7 +291,7 @@ def completions(store: Store, prefix: str, limit: int, filters: Filters = EVERYT
     """
     form = _form(storable(prefix))
     squeezed = form.replace(" ", "")
-    if not squeezed or (len(squeezed) < _LEAST_TYPED and squeezed.isascii()):
+    if too_short(prefix):
         return []
     asked = Question(form, half=True, filters=filters)
     found = store.corpus.beginning(asked, limit)

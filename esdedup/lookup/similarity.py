@@ -34,7 +34,8 @@ _HALF_TYPED = np.array([2 / 3, 1 / 3, 0])
 
 def similarities(question: str, forms: pa.LargeStringArray, *, half: bool = False) -> Similarities:
     """Return the similarity of each text to a question, all in search form. With `half`, words may be half typed."""
-    return parts(question, forms, half=half) @ (_HALF_TYPED if half else WEIGHTS)
+    shares: Similarities = parts(question, forms, half=half) @ (_HALF_TYPED if half else WEIGHTS)
+    return shares
 
 
 def parts(question: str, forms: pa.LargeStringArray, *, half: bool = False) -> Similarities:

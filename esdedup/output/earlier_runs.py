@@ -87,7 +87,7 @@ def _fits(cluster: dict[str, Any], query: ClusterQuery) -> bool:
     """Return whether a cluster of the file matches the query."""
     members = cluster["members"]
     return (
-        cluster["size"] >= query.min_size
+        query.min_size <= cluster["size"] <= query.max_size
         and query.kind in (None, cluster["kind"])
         and query.document in (None, *(member["document"] for member in members))
         and (not query.text or bool(holding(text_column([one["text"] for one in members]), query.text).any()))

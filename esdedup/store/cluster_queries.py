@@ -6,6 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+MOST = 2**31 - 1
+"""The size of the largest cluster that can be stored."""
+
 
 @dataclass(frozen=True, slots=True)
 class ClusterQuery:
@@ -22,6 +25,7 @@ class ClusterQuery:
     after: str | None = None  # continue after the cluster with this id
     article: str | None = None  # with a sentence of a document with this id or title
     ids: tuple[str, ...] | None = None  # those with these ids
+    max_size: int = MOST
     brief: bool = False  # only the first two members of the representative's text and of the weakest edge's texts
     # in addition: frame, contradictions, contradiction, copies
 

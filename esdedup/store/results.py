@@ -298,7 +298,7 @@ class Results:
         """Return the order of the requested clusters, the conditions, and the values of these."""
         column, direction = ORDERS[query.sort]
         order = f"{column} {direction} NULLS LAST, id"
-        holds, values = ["NOT ignored", "size >= ?"], [query.min_size]  # type: tuple[list[str], list[Any]]
+        holds, values = ["NOT ignored", "size BETWEEN ? AND ?"], [query.min_size, query.max_size]  # type: tuple[list[str], list[Any]]
         if query.kind is not None:
             holds.append("kind = ?")
             values.append(query.kind)

@@ -23,7 +23,6 @@ from esdedup.web.bodies import Bodies
 from esdedup.web.exports import add_exports
 from esdedup.web.guard import Guard, Refuse, typed
 from esdedup.web.pages import Pages
-from esdedup.web.plots import add_plots
 from esdedup.web.request_queue import BusyError, CachedQuery, RequestQueue, StoreQuery, SupersededError, in_thread
 from esdedup.web.views import ERRORS, VIEWS, View
 
@@ -57,7 +56,6 @@ def create_app(
     for view in VIEWS:
         _add_view(app, queue, pages, view)
     add_exports(app, queue)
-    add_plots(app, queue)
     _add_plain_pages(app, pages)
     app.mount("/assets", pages.assets())
     refuse = _refuser(pages)

@@ -15,9 +15,13 @@ from starlette.routing import Route, Router
 from esdedup.analysis.kind_names import KINDS
 from esdedup.analysis.templates import frame_pieces
 from esdedup.output.html import environment, style
+from esdedup.web import charts, in_words
+from esdedup.web.answers.browse import PAGE
 from esdedup.web.graph import ring
+from esdedup.web.paging import FIRST, numbered, paging
 
 _FILES = {"page.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
+_OTHER_STYLES = ("check.css", "overview.css")  # sent as a part of page.css
 
 SECTIONS = (
     ("/", "Check"),
@@ -37,7 +41,8 @@ class Pages:
         self.with_token = with_token
         folder = resources.files("esdedup.web") / "assets"
         self._files = {name: (folder / name).read_bytes() for name in _FILES}
-        self._files["page.css"] = style().encode() + self._files["page.css"]
+        styles = [self._files["page.css"], *((folder / name).read_bytes() for name in _OTHER_STYLES)]
+        self._files["page.css"] = b"\n".join([style().encode(), *styles])
         self._environment = environment("esdedup.web")
         self._environment.globals |= {
             "sections": SECTIONS,
@@ -45,8 +50,19 @@ class Pages:
             "asset": self._asset,
             "article_link": lambda place: _filled(article_url, place),
             "ring": ring,
+            "charts": charts,
+            "paging": paging,
+            "numbered": numbered,
+            "first_page": FIRST,
+            "page_rows": PAGE,
         }
-        self._environment.filters |= {"path": lambda text: quote(text, safe=""), "slotted": _slotted}
+        self._environment.filters |= {
+            "path": lambda text: quote(text, safe=""),
+            "slotted": _slotted,
+            "confidence": in_words.confidence,
+            "likeness": in_words.likeness,
+            "hundredths": in_words.hundredths,
+        }
 
     def render(self, template: str, request: Request, answer: Any) -> str:
         """Return the page of an answer. In templates, `again` returns this page's address with other parameters."""

@@ -12,7 +12,7 @@ from fastapi import Path, Query
 from pydantic import BaseModel, BeforeValidator, Field
 from starlette.convertors import Convertor, register_url_convertor
 
-from esdedup.store.cluster_queries import ClusterQuery
+from esdedup.store.cluster_queries import MOST, ClusterQuery
 from esdedup.web.answers import articles, browse, check, meanings, overview, shapes
 from esdedup.web.request_queue import CachedQuery, StoreQuery
 
@@ -47,7 +47,7 @@ Kind = Annotated[
     Literal["template", "identical", "copyediting", "drift", "references", "other"] | None, _unless_empty()
 ]
 Sort = Literal["size", "jaccard", "confidence", "contradiction", "copies"]
-Size = Annotated[int, Query(ge=2, le=2**31), _unless_empty(2)]
+Size = Annotated[int, Query(ge=2, le=MOST), _unless_empty(2)]
 Limit = Annotated[int, Query(ge=1, le=100)]
 
 
@@ -76,6 +76,7 @@ def check_text(pasted: Pasted) -> StoreQuery[shapes.CheckedText]:
 def clusters(
     kind: Kind = None,
     min_size: Size = 2,
+    max_size: Annotated[Size, _unless_empty(MOST)] = MOST,
     document: Words = None,
     article: Words = None,
     text: Words = None,
@@ -88,7 +89,9 @@ def clusters(
     The largest first, or those with the weakest edge, the most confident kind, the most confident contradiction or the
     most copies.
     """
-    query = ClusterQuery(min_size, kind, document, text, article=article, sort=sort, after=after, limit=limit)
+    query = ClusterQuery(
+        min_size, kind, document, text, article=article, sort=sort, after=after, limit=limit, max_size=max_size
+    )
     return lambda store: browse.cluster_list(store, query)
 
 

@@ -105,7 +105,8 @@ _NONE: Hashes = np.empty(0, np.uint64)
 
 def _filters(search: ClusterQuery) -> list[dict[str, Any]]:
     """Return the filters on single fields of a cluster."""
-    filters: list[dict[str, Any]] = [{"term": {"ignored": False}}, {"range": {"size": {"gte": search.min_size}}}]
+    sizes = {"gte": search.min_size, "lte": search.max_size}
+    filters: list[dict[str, Any]] = [{"term": {"ignored": False}}, {"range": {"size": sizes}}]
     if search.kind is not None:
         filters.append({"term": {"kind": search.kind}})
     if search.having is not None:

@@ -61,7 +61,15 @@ class UnknownError(LookupError):
 def cluster_list(store: Store, query: ClusterQuery) -> ClusterList:
     """Return one page of the clusters that match the query. Its `limit` is the length of the page."""
     heads, after = page_of(store, query)
-    return {"clusters": heads, "after": after, "kinds": store.results.kinds()}
+    return {"clusters": heads, "after": after, "total": _total(store, query), "kinds": store.results.kinds()}
+
+
+def _total(store: Store, query: ClusterQuery) -> int | None:
+    """Return the number of clusters on all pages, if it is known without looking at their sentences."""
+    if query.document or query.article or query.text:
+        return None
+    sizes = store.results.sizes(query.kind).items()
+    return sum(count for size, count in sizes if query.min_size <= size <= query.max_size)
 
 
 def page_of(store: Store, query: ClusterQuery) -> tuple[list[ClusterHead], str | None]:

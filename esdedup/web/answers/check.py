@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import time
+from collections import defaultdict
+from collections.abc import Sequence
 
+import numpy as np
 import pyarrow.compute as pc
 
 from esdedup.jobs.questions import one_unit, storable, threshold
-from esdedup.jobs.searching import Alike, alike, completions, ready
+from esdedup.jobs.searching import Alike, alike, completions, differing, ready, too_short
 from esdedup.matching.signers.text_signer import TextSigner
-from esdedup.matching.verify.compare import diff_words
 from esdedup.store.corpus import EVERYTHING, SentenceQuery
 from esdedup.store.store import Store
 from esdedup.text.segment import segment
 from esdedup.web.answers.browse import place
-from esdedup.web.answers.shapes import Check, Checked, CheckedText, Completed, Match
+from esdedup.web.answers.shapes import Check, Checked, CheckedText, Completed, Match, Place
 
 MOST_CHARS = 20_000
 """Longest sentence that is compared, in characters."""
@@ -41,6 +43,7 @@ def check(store: Store, text: str) -> Check:
     unit = one_unit(text, store.signing)
     answer: Check = {
         "text": unit,
+        "too_short": too_short(unit),
         "unfinished": bool(unit) and not unit.rstrip(_CLOSING).endswith(_ENDS),
         "threshold": threshold(store),
         "matching": 0,
@@ -49,6 +52,7 @@ def check(store: Store, text: str) -> Check:
         "similar": [],
         "more_similar": 0,
         "completions": [],
+        "more_completions": False,
         "left_out": 0,
         "note": _note(store),
     }
@@ -56,7 +60,10 @@ def check(store: Store, text: str) -> Check:
         return answer
     ready(store, quiet=True)
     found = alike(store, unit)
-    answer["similar"] = _matches(store, found, _SHOWN)
+    [answer["similar"]] = _matches(store, [(found, _SHOWN)])
+    if answer["unfinished"]:
+        for one in answer["similar"]:
+            one["diff"] = _word_completed(one["diff"])
     answer["more_similar"] = len(found) - len(answer["similar"])
     answer["matching"] = int(found.match.sum())
     answer["documents"], answer["more_documents"] = _documents(store, found)
@@ -64,8 +71,10 @@ def check(store: Store, text: str) -> Check:
     if answer["unfinished"]:
         answer["completions"] = [
             Completed(text=row["text"], places=row["places"], documents=row["documents"], place=place(row))
-            for row in completions(store, text, _SHOWN)
+            for row in completions(store, text, _SHOWN + 1)
         ]
+        answer["more_completions"] = len(answer["completions"]) > _SHOWN
+        del answer["completions"][_SHOWN:]
     return answer
 
 
@@ -77,16 +86,18 @@ def check_text(store: Store, text: str) -> CheckedText:
     low, high = TextSigner(signing).bounds(column)
     lengths = pc.utf8_length(column).to_numpy()
     checked: list[Checked] = []
+    nearest: list[tuple[Checked, Alike]] = []
     until = time.monotonic() + SECONDS
     ready(store, quiet=True)
     for unit, fits in zip(column.to_pylist(), (lengths >= low) & (lengths <= high), strict=True):
         if time.monotonic() > until:
             break
-        best = None
-        if fits:
-            found = alike(store, unit, most=_COMPARED)
-            best = next(iter(_matches(store, found, int(found.match[:1].sum()))), None)
-        checked.append({"text": unit, "looked_up": bool(fits), "best": best})
+        checked.append({"text": unit, "looked_up": bool(fits), "best": None})
+        if fits and (found := alike(store, unit, most=_COMPARED)).match[:1].any():
+            nearest.append((checked[-1], found))
+    matches = _matches(store, [(found, 1) for _, found in nearest])
+    for (one, _), [best] in zip(nearest, matches, strict=True):
+        one["best"] = best
     return {
         "sentences": checked,
         "looked_up": sum(one["looked_up"] for one in checked),
@@ -96,27 +107,49 @@ def check_text(store: Store, text: str) -> CheckedText:
     }
 
 
-def _matches(store: Store, found: Alike, count: int) -> list[Match]:
-    """Return the first texts that were found, with their first places."""
-    hashes = found.hashes[:count].tolist()
-    counted = {row["hash"]: row for row in store.corpus.places(found.hashes[:count], EVERYTHING).to_pylist()}
-    rows = store.corpus.sentences(SentenceQuery(hashes=hashes, most=_PLACES)).to_pylist()
-    texts, measures = found.texts[:count].to_pylist(), found.measures(TextSigner(store.signing), count)
-    return [
-        Match(
-            text=text,
-            sentences=counted[number]["sentences"],
-            documents=counted[number]["documents"],
-            places=[place(row) for row in rows if row["hash"] == number],
-            similarity=measured["similarity"],
-            jaccard=measured["jaccard"],
-            containment=measured["containment"],
-            word_edit_distance=measured["word_edit_distance"],
-            match=measured["match"],
-            diff=diff_words(found.unit, text),
-        )
-        for number, text, measured in zip(hashes, texts, measures, strict=True)
-    ]
+def _matches(store: Store, wanted: Sequence[tuple[Alike, int]]) -> list[list[Match]]:
+    """Return the first texts of each of some answers, so many of each, with their first places: all in two queries."""
+    hashes = np.unique(np.concatenate([found.hashes[:count] for found, count in wanted] or [np.empty(0, np.uint64)]))
+    if not len(hashes):
+        return [[] for _ in wanted]
+    counted = {row["hash"]: row for row in store.corpus.places(hashes, EVERYTHING).to_pylist()}
+    places: defaultdict[int, list[Place]] = defaultdict(list)
+    for row in store.corpus.sentences(SentenceQuery(hashes=hashes.tolist(), most=_PLACES)).to_pylist():
+        places[row["hash"]].append(place(row))
+    signer = TextSigner(store.signing)
+
+    def of(found: Alike, count: int) -> list[Match]:
+        texts = found.texts[:count].to_pylist()
+        rows = zip(found.hashes[:count].tolist(), texts, found.measures(signer, count), strict=True)
+        return [
+            Match(
+                text=text,
+                sentences=counted[number]["sentences"],
+                documents=counted[number]["documents"],
+                places=places[number],
+                similarity=measured["similarity"],
+                jaccard=measured["jaccard"],
+                containment=measured["containment"],
+                word_edit_distance=measured["word_edit_distance"],
+                match=measured["match"],
+                diff=differing(found.unit, text),
+            )
+            for number, text, measured in rows
+        ]
+
+    return [of(found, count) for found, count in wanted]
+
+
+def _word_completed(diff: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Adapt the diff of a sentence whose last word is still being typed: treat that word as the word it begins."""
+    if [what for what, _ in diff[-2:]] != ["-", "+"]:
+        return diff
+    typed, there = (words.split(" ") for _, words in diff[-2:])
+    last = len(typed) - 1
+    if len(there) <= last or not there[last].startswith(typed[last]):
+        return diff
+    runs = (("-", typed[:last]), ("+", there[:last]), ("=", [there[last]]), ("+", there[last + 1 :]))
+    return [*diff[:-2], *((what, " ".join(words)) for what, words in runs if words)]
 
 
 def _documents(store: Store, found: Alike) -> tuple[int, bool]:

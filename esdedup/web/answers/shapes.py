@@ -50,6 +50,7 @@ class Check(TypedDict):
     """What the collection says about a text. An `unfinished` text does not end yet."""
 
     text: str
+    too_short: bool  # whether it has fewer than two letters or digits
     unfinished: bool
     threshold: float
     matching: int  # texts that reach the threshold
@@ -58,6 +59,7 @@ class Check(TypedDict):
     similar: list[Match]
     more_similar: int  # number of further similar texts
     completions: list[Completed]  # texts that go on like an unfinished one
+    more_completions: bool  # whether there are more of them
     left_out: int  # texts that are also like it, but were not compared
     note: str | None
 
@@ -113,6 +115,7 @@ class ClusterList(TypedDict):
 
     clusters: list[ClusterHead]
     after: str | None
+    total: int | None  # number of clusters on all pages; None with a filter that is not counted
     kinds: dict[str, int]  # of all clusters, not only of this page
 
 

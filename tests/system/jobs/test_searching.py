@@ -82,7 +82,8 @@ def similarity(question: str, text: str) -> float:
     mine, theirs = grams(question), grams(text)
     common = len(mine & theirs)
     ordered = longest_common(words(question), words(text))
-    return 0.5 * common / len(mine) + 0.25 * ordered / len(words(question)) + 0.25 * common / len(mine | theirs)
+    whole = 0.5 * common / len(mine) + 0.25 * ordered / len(words(question)) + 0.25 * common / len(mine | theirs)
+    return min(whole, 0.999999)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -152,7 +153,7 @@ def test_a_changed_text_is_found_in_nine_languages(store: Store, language: str, 
 
 @pytest.mark.parametrize("text", ["", " \n ", "\ud800", "qqq", "x" * 100_000, "a\0b", "\u202e" * 50, "﷽" * 100])
 def test_what_is_like_nothing(store: Store, text: str) -> None:
-    assert all(row.similarity >= 0.2 for row in esdedup.similar(text, store=store))
+    assert all(row.similarity >= 0.35 for row in esdedup.similar(text, store=store))
 
 
 def test_a_text_of_signs_is_found_as_it_is(store: Store) -> None:

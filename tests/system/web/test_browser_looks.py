@@ -67,8 +67,37 @@ def test_answers_are_for_all(page: Page, tmp_path: Path) -> None:
             for line in page.locator("#result summary").all():
                 line.click()
         else:
-            expect(page.locator("#result .match").first).to_contain_text(text[:12])
+            expect(page.locator("#result .match .text").first).to_contain_text(text[:12])
         sound(page, tmp_path / f"typed-{at}")
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_the_overview_fits_one_screen(visit: Visit, colours: str) -> None:
+    page = visit(viewport={"width": 1280, "height": 800}, color_scheme=colours)
+    page.goto("/overview")
+    size = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.scrollHeight]")
+    assert size == [1280, 800]
+    tops = page.evaluate(
+        "[...document.querySelectorAll('.charts section')].map(one => one.getBoundingClientRect().top)"
+    )
+    assert len(tops) == 3 and len(set(tops)) == 1  # side by side
+    for folded in page.locator("details").all():
+        assert folded.get_attribute("open") is None
+        folded.locator("summary").click()
+        expect(folded.locator("table, p").first).to_be_visible()
+
+
+def test_differences_are_seen_without_colours(visit: Visit, tmp_path: Path) -> None:
+    page = visit(forced_colors="active")
+    page.goto("/")
+    page.locator("textarea").fill(SCRIPT.replace("everybody", "nobody"))
+    line = "element => getComputedStyle(element).textDecorationLine"
+    sign = "element => getComputedStyle(element, '::before').content"
+    for mark, decoration, shown in (("del", "line-through", "−"), ("ins", "underline", "+")):
+        found = page.locator(f"#result .match {mark}").first
+        assert found.locator(".words").evaluate(line) == decoration
+        assert shown in found.evaluate(sign)
+        assert found.evaluate("element => getComputedStyle(element).borderTopStyle") != "none"
 
 
 def test_text_from_right_to_left(page: Page) -> None:

@@ -140,7 +140,7 @@ def test_whatever_bytes_are_posted(one_site: Site, body: bytes, kind: str) -> No
 
 
 piece = st.one_of(
-    st.sampled_from(["api", "clusters", "templates", "articles", "assets", "plots", "kinds.svg", "..", "", "export"]),
+    st.sampled_from(["api", "clusters", "templates", "articles", "assets", "..", "", "export"]),
     value.map(lambda text: quote(text, safe="")),
     st.text(string.ascii_letters + string.digits + "-._~!$&'()*+,;=:@%", max_size=12),
 )  # fmt: skip
