@@ -219,16 +219,18 @@ def alike(
     jaccard: float | None = None,
     min_similarity: float = MIN_SIMILARITY,
     filters: Filters = EVERYTHING,
-    most: int = MOST_COMPARED,
+    most: int | None = None,
 ) -> Alike:
-    """Find the texts like a text, which is taken as one unit of any length, among the `most` that share most with it.
-    The lookup must be ready.
+    """Find the texts like a text, which is taken as one unit of any length, among the `most` that share most with
+    it (by default `MOST_COMPARED`). The lookup must be ready.
     """
     unit = one_unit(text, store.signing)
     limit = Scanning(jaccard=threshold(store) if jaccard is None else jaccard).jaccard
     form = _form(unit)
     question = Question(form, filters=filters)
-    found = store.corpus.alike(question, most, _ENOUGH * limit) if form else _equal(store, unit, filters)
+    found = (
+        store.corpus.alike(question, most or MOST_COMPARED, _ENOUGH * limit) if form else _equal(store, unit, filters)
+    )
     jaccards = jaccards_with(TextSigner(store.signing), unit, found.texts)
     similarity = np.round(similarities(form, search_form(found.texts)), 6).clip(max=1 - 1e-6)
     similarity[found.texts.to_numpy(zero_copy_only=False) == unit] = 1

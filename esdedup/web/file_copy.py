@@ -26,6 +26,7 @@ from esdedup.store.duckdb.generation_file import (
     fingerprint,
     log_beside,
 )
+from esdedup.store.duckdb.store import FileStore
 
 _LOOK = 2**26  # bytes for the connection that checks whether somebody writes
 
@@ -45,6 +46,7 @@ class FileCopy:
         if not store.exists():
             raise StoreError(f"{store}: there is no store; make one with esdedup run or esdedup index")
         check_file(store)  # before anything of it is copied, and with its own name in the message
+        self._store = store
         self._lock: int | None = None
         failed: OSError | None = None
         for parent in _parents(store):
@@ -76,6 +78,13 @@ class FileCopy:
             _copy(log_beside(store), log_beside(self.path), ended)
         if _at_rest(store) != before:
             raise StoreLockedError(f"{store}: the store changed while it was copied; try again in a moment")
+
+    def open(self, memory: int) -> FileStore:
+        """Open the copy for reading. Its lookup is that of the store itself, so that it need not be made for each copy.
+
+        Its database may use `memory` bytes.
+        """
+        return FileStore(self.path, memory=memory, threads=1, read_only=True, lookup_of=self._store)
 
     def close(self) -> None:
         """Delete the copy. Open connections can read on."""

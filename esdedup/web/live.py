@@ -120,8 +120,10 @@ class Snapshot:
             self._copy.close()
 
     def _open(self) -> Store:
-        where = self._address if self._copy is None else self._copy.path
-        store = open_store(where, read_only=True, memory=self._memory, threads=1)
+        if self._copy is None:
+            store = open_store(self._address, read_only=True, memory=self._memory, threads=1)
+        else:
+            store = self._copy.open(self._memory)
         store.address = self._address  # the address that the user gave
         return store
 

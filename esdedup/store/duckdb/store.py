@@ -30,7 +30,7 @@ class FileStore(Store):
     `frozen` holds the requested signing options. `fresh` names the job that makes a new generation, which stays beside
     the old one until it is published. The same job continues with it. Raise `NotAStoreError`, `StoreVersionError`,
     `StoreSettingsError` (if the store has other settings) and `StoreLockedError`. Readers (`read_only`) share the file;
-    a writer needs exclusive access.
+    a writer needs exclusive access. A copy uses the lookup of the store that `lookup_of` names.
     """
 
     def __init__(
@@ -42,6 +42,7 @@ class FileStore(Store):
         threads: int = 1,
         read_only: bool = False,
         fresh: str | None = None,
+        lookup_of: Path | None = None,
     ) -> None:
         self.address = str(path)
         self._live = path
@@ -64,7 +65,7 @@ class FileStore(Store):
             self.signing = files.stored_signing(ledger, path)
             check_same(str(path), self.signing, freeze(self.signing, frozen or {}))
             self.ledger: Ledger = ledger
-            self.corpus: Corpus = FileCorpus(self._db, ledger, self.signing, path, read_only=read_only)
+            self.corpus: Corpus = FileCorpus(self._db, ledger, self.signing, lookup_of or path, read_only=read_only)
         except BaseException as error:
             self._db.close()
             if isinstance(error, Exception) and files.is_circumstance(error):

@@ -26,6 +26,7 @@ from esdedup.store.elasticsearch.rows import (
     whole_sentences,
 )
 from esdedup.store.schemas import SENTENCES, START_CHARS
+from esdedup.text.search_form import search_form
 
 _LONGEST_ID = 32_766  # bytes; the longest term that the server accepts and stores
 _MOST_WORDS = 300  # of a question: servers accept at least 1,024 clauses
@@ -74,7 +75,7 @@ class SentenceQueries:
     def alike(self, question: Question, most: int, enough: float) -> Found:
         """See `Corpus.alike`. The score is BM25 over words, and over their beginnings.
 
-        The weight of a question is taken to be that of the best text.
+        Enough is a share of the words here: where all texts are alike, one rare word outweighs all others.
         """
         words = [word for word in dict.fromkeys(folded(question.form).split()) if len(word) <= _LONGEST_WORD]
         if not words:
@@ -96,7 +97,7 @@ class SentenceQueries:
         hits: Hits = []
         for size in (min(_FIRST_PAGE, most), most):
             hits = self._reader.search(self._index, body | {"size": size})["hits"]["hits"]
-            if len(hits) < size or hits[-1]["sort"][0] < enough * hits[0]["sort"][0]:
+            if len(hits) < size or _share(words, hits[-1]) < enough:
                 return _found(hits)
         counted = {"size": 0, "query": body["query"], "aggs": {"texts": {"cardinality": {"field": "hash"}}}}
         texts = self._reader.search(self._index, counted)["aggregations"]["texts"]["value"]
@@ -219,6 +220,12 @@ def _completed(words: Sequence[str]) -> list[dict[str, Any]]:
 def _begins(beginning: str) -> dict[str, Any]:
     """A query for words that begin like this, whose score says how rare that is: `folded` has an index of them."""
     return {"prefix": {"folded": {"value": beginning, "rewrite": "scoring_boolean"}}}
+
+
+def _share(words: Sequence[str], hit: dict[str, Any]) -> float:
+    """Return the share of words that the text of a hit has."""
+    [form] = search_form(text_column([hit["_source"]["text"]])).to_pylist()
+    return len(set(words).intersection(folded(form).split())) / len(words)
 
 
 def _found(hits: Hits) -> Found:

@@ -272,8 +272,8 @@ def test_templates_articles_and_the_overview(page: Page, site: Site) -> None:
     expect(page.locator(".range")).to_have_text(f"{drifted} clusters")
     page.go_back()
     pairs = sum(one["size"] == 2 for one in clusters)
-    page.get_by_role("link", name=f"{pairs} clusters of 2 sentences").click()
-    expect(page).to_have_url(re.compile("min_size=2$"))
+    page.get_by_role("link", name=f"{pairs} clusters of 2 sentences", exact=True).click()
+    expect(page).to_have_url(re.compile("min_size=2&max_size=2$"))
 
 
 def test_by_keys_alone(page: Page) -> None:
@@ -286,10 +286,10 @@ def test_by_keys_alone(page: Page) -> None:
     page.keyboard.press("Tab")
     expect(field(page, "kind")).to_be_focused()  # behind the head
     order = []
-    for _ in range(7):
+    for _ in range(8):
         order.append(page.evaluate("document.activeElement.name || document.activeElement.tagName"))
         page.keyboard.press("Tab")
-    assert order == ["kind", "min_size", "article", "text", "sort", "BUTTON", "A"]
+    assert order == ["kind", "min_size", "max_size", "article", "text", "sort", "BUTTON", "A"]
     page.keyboard.press("/")
     expect(field(page, "article")).to_be_focused()
     page.goto("/")

@@ -76,7 +76,7 @@ def test_another_name_is_let_in(closed: Site, one_site: Site) -> None:
     assert one_site.ask("/api/clusters", headers={"Host": "corpus.example"}).status == 421
 
 
-@pytest.mark.parametrize("path", ["/api/overview", "/api/openapi.json", "/clusters", "/assets/page.css", "/api", "/x"])
+@pytest.mark.parametrize("path", ["/api/overview", "/api/openapi.json", "/clusters", "/templates", "/api", "/x"])
 def test_without_the_token_nothing_is_shown(closed: Site, path: str) -> None:
     told = closed.ask(path)
     assert told.status == 401

@@ -6,14 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
 import pytest
 
 import esdedup
-from esdedup.matching.signers.text_signer import TextSigner
-from esdedup.store.corpus import SentenceQuery
-from esdedup.store.duckdb import sentence_lookup
 from esdedup.web.answers import browse, check, meanings
 from tests.support.records import table
 from tests.system.web.inside import running
@@ -179,14 +174,13 @@ def test_texts_that_share_much_with_very_many(
     esdedup.run(table(tmp_path / "a.tsv", rows), out=tmp_path / "out", store=store, unit="sentence", workers=1)
     with esdedup.open_store(store, read_only=True) as opened:
         whole = check.check(opened, rows[7][1])
-        assert (whole["matching"], whole["cut"], whole["similar"][0]["text"]) == (120, False, rows[7][1])
+        assert (whole["matching"], whole["left_out"], whole["similar"][0]["text"]) == (120, 0, rows[7][1])
         text = " ".join(text for _, text in rows)
         every = check.check_text(opened, text)
-        monkeypatch.setattr(check, "MOST_ALIKE", 20)
-        monkeypatch.setattr(check, "_POOL", 30)
+        monkeypatch.setattr("esdedup.jobs.searching.MOST_COMPARED", 20)
+        monkeypatch.setattr(check, "_COMPARED", 10)
         some = check.check(opened, rows[7][1])
-        assert (some["matching"], some["cut"], some["similar"][0]["text"]) == (20, True, rows[7][1])
-        assert some["similar"][0]["cut"]
+        assert (some["matching"], some["left_out"], some["similar"][0]["text"]) == (20, 100, rows[7][1])
         told = check.check_text(opened, text)
         assert [one["best"] and one["best"]["text"] for one in told["sentences"]] == [
             one["best"] and one["best"]["text"] for one in every["sentences"]
@@ -195,26 +189,3 @@ def test_texts_that_share_much_with_very_many(
         monkeypatch.setattr(check, "SECONDS", -1.0)
         late = check.check_text(opened, text)
         assert (late["sentences"], late["left_out"]) == ([], len(every["sentences"]))
-
-
-@pytest.mark.parametrize("most", [None, 3, 50])
-def test_few_and_many_tokens_are_looked_up_alike(
-    collections: Any, monkeypatch: pytest.MonkeyPatch, most: int | None
-) -> None:
-    found: dict[tuple[str, object], list[str]] = {}
-    for kind in ("embedded", "server"):
-        with esdedup.open_store(collections(kind).store, read_only=True) as store:
-            texts = [row["text"] for cluster in esdedup.clusters(store=store) for row in cluster["members"]][:20]
-            signer = TextSigner(store.signing)
-            tokens = np.unique(signer.tokens(signer.views(pa.array(texts, pa.large_string())))).tolist()
-            for at_once in (0, 10_000):
-                monkeypatch.setattr(sentence_lookup, "_ONE_BY_ONE", at_once)
-                rows = store.corpus.sentences(SentenceQuery(tokens=tokens, limit=most))
-                found[kind, at_once] = sorted(rows["id"].to_pylist())
-            if kind == "server" and most is not None:
-                monkeypatch.setattr("esdedup.store.elasticsearch.answers.ANSWER_BYTES", 3_000)  # a few sentences
-                rows = store.corpus.sentences(SentenceQuery(tokens=tokens, limit=most))
-                found[kind, "in short answers"] = sorted(rows["id"].to_pylist())
-    [first, *others] = found.values()
-    assert first
-    assert all(one == first for one in others)

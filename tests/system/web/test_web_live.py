@@ -51,8 +51,8 @@ def store(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator
 
 
 def beside(store: str) -> set[str]:
-    """What lies beside a store in a file, hidden or not."""
-    return {path.name for path in Path(store).parent.iterdir()}
+    """What lies beside a store in a file, hidden or not, except its lookup."""
+    return {path.name for path in Path(store).parent.iterdir() if path.suffix != ".lookup"}
 
 
 def command(*arguments: object) -> None:
