@@ -26,7 +26,7 @@ def similar(
     source: str | None = None,
     document: str | None = None,
 ) -> Rows[Hit]:
-    """List the stored sentences that are like a text, the most similar first.
+    """List the stored sentences that are similar to a text, the most similar first.
 
     Case, accents and signs do not count. Typing errors, other words, another order and missing ends make a sentence
     less similar, but it is found.
@@ -83,8 +83,8 @@ def similar_to_each(
         source: Only sentences of the source with this name.
         document: Only sentences of the document with this id.
 
-    Yields:
-        Id and text of the question, and its hits.
+    Returns:
+        For each question its id, its text and its hits.
 
     Raises:
         StoreError: There is no store, or a run is not finished.
@@ -112,7 +112,7 @@ def suggest(
     source: str | None = None,
     document: str | None = None,
 ) -> Rows[Completion]:
-    """List the stored texts that go on like what was typed, the best first.
+    """List the stored texts that complete what was typed, the best first.
 
     First those that begin with it; then those with its words anywhere. Words may be half typed or mistyped; case,
     accents and signs do not count.

@@ -220,7 +220,7 @@ class Sentence(Result, comparisons.Sentence):
 
 @dataclass(frozen=True, repr=False)
 class Completion(Sentence, comparisons.Completion):
-    """A stored text that goes on like what was typed."""
+    """A stored text that completes what was typed."""
 
     _shown: ClassVar[tuple[str, ...]] = ("id", "title", "places", "text")
 
@@ -234,7 +234,7 @@ class Hit(Sentence, comparisons.Hit):
 
 @dataclass(frozen=True, repr=False)
 class Answer(Result, comparisons.Answer):
-    """What is like the text of one question."""
+    """What is similar to the text of one question."""
 
     _shown: ClassVar[tuple[str, ...]] = ("id", "text", "similar")
 

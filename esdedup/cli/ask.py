@@ -64,7 +64,7 @@ _DOCUMENT = click.option("--document", metavar="ID", help="Only sentences of thi
 @json_option
 @talk_options
 def similar(text: str | None, questions: str | None, as_json: bool, quiet: bool, **options: Any) -> None:
-    """List stored sentences that are like TEXT, the most similar first.
+    """List stored sentences that are similar to TEXT, the most similar first.
 
     Case, accents and signs do not count. Typing errors, other words, another order and missing ends make a sentence
     less similar, but it is found. A sentence is a match (*) if a scan would find it.
@@ -99,7 +99,7 @@ def similar(text: str | None, questions: str | None, as_json: bool, quiet: bool,
 @json_option
 @talk_options
 def suggest(prefix: str, as_json: bool, quiet: bool, **options: Any) -> None:
-    """List stored texts that go on like PREFIX, the best first.
+    """List stored texts that complete PREFIX, the best first.
 
     First those that begin with it; then those with its words anywhere. Words may be half typed or mistyped; case,
     accents and signs do not count.

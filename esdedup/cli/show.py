@@ -194,7 +194,7 @@ def deduped_text(done: Written, out: Path | None) -> str:
 def similar_text(rows: Sequence[Hit]) -> str:
     """Two lines for each sentence: its scores and place, and what differs."""
     if not rows:
-        return "nothing like it was found"
+        return "nothing similar was found"
     lines = ["  similarity  jaccard  contained  words apart"]
     for row in rows:
         scores = (
@@ -209,7 +209,7 @@ def similar_text(rows: Sequence[Hit]) -> str:
 def suggest_text(rows: Sequence[Completion]) -> str:
     """One line for each text."""
     if not rows:
-        return "nothing goes on like this"
+        return "no completion was found"
     return "\n".join(f"{row['places']:>6,} ×  {where(row)}  {shortened(row['text'], _WIDTH)}" for row in rows)
 
 

@@ -1,4 +1,4 @@
-"""Search as you type: the stored texts that are like a text, and those that go on like it.
+"""Search as you type: similar texts and completions.
 
 The lookup finds texts, here they are compared: each by the measure of search (`esdedup.lookup.similarity`), by which
 answers are ranked, and by the measure of scans, which says whether it is a match.
@@ -49,7 +49,7 @@ _MOST_PLACES = 1_000
 
 _MOST_COMPLETED = 300
 _FITS = 0.6
-"""What goes on like a question is at least so much like it."""
+"""Minimum score of a completion that does not begin with what was typed."""
 
 _LEAST_TYPED = 2
 _SHOWN_SOURCES = 5
@@ -100,7 +100,7 @@ def similar(
     source: str | None,
     document: str | None,
 ) -> list[dict[str, Any]]:
-    """Return the stored sentences that are like `text`, which is taken as one unit of any length, best first.
+    """Return the stored sentences that are similar to `text`, which is one unit of any length, best first.
 
     Each has its `similarity` (see `esdedup.lookup.similarity`); by the measure of scans, `shared_tokens`, `jaccard`,
     `containment` (the share of the shingles of `text` found in it) and `word_edit_distance`; `match` (Jaccard at or
@@ -141,7 +141,7 @@ def similar_to_each(
 def suggest(
     prefix: str, *, store: Address | Store, limit: int, lang: str | None, source: str | None, document: str | None
 ) -> list[dict[str, Any]]:
-    """Return stored texts that go on like `prefix`, best first, each once, with the number of its `places` (sentences)
+    """Return stored texts that complete `prefix`, best first, each once, with the number of its `places` (sentences)
     and `documents`.
 
     First those that begin with it, by their search form; then those with its words, some half typed or mistyped.
@@ -169,7 +169,7 @@ def answered(
     found = alike(store, text, jaccard, min_similarity, filters)
     if found.left_out:
         log.warning(
-            "%s texts are like this one; the %s that share most with it were compared",
+            "%s texts are similar to this one; the %s that share most with it were compared",
             f"{found.left_out + MOST_COMPARED:,}", f"{MOST_COMPARED:,}",
         )  # fmt: skip
     if not len(found):
@@ -286,7 +286,7 @@ def _up_to(found: Alike, limit: int | None) -> int:
 
 
 def completions(store: Store, prefix: str, limit: int, filters: Filters = EVERYTHING) -> list[dict[str, Any]]:
-    """Return texts that go on like `prefix`, best first, each once: rows of `suggest`. The lookup must be ready.
+    """Return texts that complete `prefix`, best first, each once: rows of `suggest`. The lookup must be ready.
 
     Those that begin with it come first, in their order; then those with its words, some perhaps half typed or mistyped,
     the most similar first.

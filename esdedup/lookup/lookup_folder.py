@@ -8,6 +8,7 @@ Files are written under other names and renamed, so whoever reads goes on readin
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import time
@@ -53,6 +54,8 @@ class LookupFolder:
 
     def blocks(self, state: str) -> list[Block] | None:
         """Return the blocks of the lookup of a store in this state; None if there is no such lookup."""
+        if self._is_linked():
+            return None
         try:
             said, segments = self._about()
             return [block for name in segments for block in self._segment(name)] if said == state else None
@@ -65,6 +68,8 @@ class LookupFolder:
         `follow` gets the number of texts done. Another process that does the same is waited for. Raise `OSError` if the
         folder cannot be written to.
         """
+        if self._is_linked():
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(self.path))
         self.path.mkdir(parents=True, exist_ok=True)
         with _held(self.path / _LOCK):
             kept: list[str] = []
@@ -88,12 +93,20 @@ class LookupFolder:
                 part.write_text(json.dumps({"version": VERSION, "state": state, "segments": kept}), "utf-8")
             self._clear({_ABOUT, _LOCK, *(f"{name}.{kind}" for name in kept for kind in ("texts", "lists"))})
 
+    def _is_linked(self) -> bool:
+        """Whether this is not a folder of its own: who sends a store with links may want other files to be changed."""
+        with suppress(FileNotFoundError):
+            return self.path.is_symlink() or any(file.is_symlink() for file in self.path.iterdir())
+        return False
+
     def bytes(self) -> int:
         """Return the size of the folder; 0 if there is none."""
         return sum(file.stat().st_size for file in self._files())
 
     def delete(self) -> None:
         """Delete the folder, with the files that a lookup has; what others put there stays."""
+        if self.path.is_symlink():
+            return
         self._clear(set())
         with suppress(OSError):
             self.path.rmdir()

@@ -1,4 +1,4 @@
-"""How much a text is like a question, from 0 to 1, as a person sees it.
+"""How similar a text is to a question, from 0 to 1, as a reader judges it.
 
 Half of it is the share of the question's grams that the text has (containment, Broder 1997): a question is often a part
 of what it means. A quarter is the share of its words that the text has in the same order, and a quarter the Jaccard

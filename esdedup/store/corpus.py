@@ -61,7 +61,7 @@ class SentenceQuery:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question to the lookup: the texts that are like another one, or that go on like it.
+    """A question to the lookup: which texts are similar to another one, or complete it?
 
     `form` is its search form. If it is `half` typed, its last word may go on.
     """

@@ -31,6 +31,7 @@ TOPICS = {
     "spark": "Spark against the local engine and against MLlib (takes minutes; needs Java)",
     "spark_scale": "whole runs on Spark against the local engine (takes long: 5 million sentences; needs Java)",
     "more_like_this": "what Elasticsearch itself finds, with a node of this machine (takes minutes)",
+    "lookups": "the lookup of a file, beside tantivy and a table of DuckDB (takes minutes)",
     "similar": "search as you type, at 20,000 and a million sentences, beside others (takes minutes)",
     "plan": "forecasts of plan against the runs themselves, with a node of this machine (takes minutes)",
     "serve": "the page under load, on a file and on a node of this machine (takes minutes)",

@@ -50,6 +50,7 @@ def _answers() -> dict[str, Any]:
         "doctor": _said("doctor", *there),
         "extract": _said("extract", "towns.xml", "-o", "towns.jsonl"),
         "similar": _said("similar", SIMILAR, *there),
+        "similar-to-each": _said("similar", "--file", _questions(), *there),
         "suggest": _said("suggest", "in 1904", *there),
         "explain": _said("explain", "1:1", "4:0", *there),
         "overlap": _said("overlap", *there),
@@ -67,6 +68,11 @@ def _answers() -> dict[str, Any]:
     _run("templates", "--out", "tables", *there)
     del found["first scan"]
     return found
+
+
+def _questions() -> str:
+    Path("questions.jsonl").write_text(json.dumps({"id": "a", "text": SIMILAR}) + "\n", "utf-8")
+    return "questions.jsonl"
 
 
 def _said(*arguments: str) -> Any:

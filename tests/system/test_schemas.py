@@ -111,10 +111,13 @@ def answers(folder: Path) -> Outputs:
     true_pairs.write_text("1:0\t2:0\n1:1\t2:1\t1.0\n3:1\t4:1\t0.795276\n", "utf-8")
     golden = ("--golden", folder / "found" / "clusters.txt")
     run("templates", "--out", folder / "tables", *store)
+    questions = folder / "questions.jsonl"
+    questions.write_text(json.dumps({"text": SIMILAR}) + "\n", "utf-8")
     return {
         "status": [*said("status", *store), *said("status", *facts)],
         "doctor": said("doctor", *store),
         "similar": said("similar", SIMILAR, *store),
+        "similar-to-each": said("similar", "--file", questions, *store),
         "suggest": [*said("suggest", "in 1904", *store), *said("suggest", "the museum", *facts)],
         "explain": [*said("explain", "1:1", "4:0", *store), *said("explain", "1", "2", *agreement)],
         "clusters-listed": [*said("clusters", *store), *said("clusters", *facts)],

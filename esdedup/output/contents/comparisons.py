@@ -60,7 +60,7 @@ class Document:
 
 @dataclass(frozen=True)
 class Completion(Sentence):
-    """A stored text that goes on like what was typed, with the first sentence that has it."""
+    """A stored text that completes what was typed, with the first sentence that has it."""
 
     places: Count
     """Number of sentences with this text."""
@@ -92,7 +92,7 @@ class Hit(Sentence):
 
 @dataclass(frozen=True)
 class Answer:
-    """What is like the text of one question."""
+    """What is similar to the text of one question."""
 
     id: str
     """Id of the question: its own, or the number of its line."""

@@ -24,6 +24,7 @@ from esdedup.lookup.lookup_folder import ENDING, LookupFolder
 from esdedup.lookup.search import NOTHING, Found, Lookup
 from esdedup.lookup.text_blocks import MOST_TEXTS, TEXTS, keys_of
 from esdedup.store.corpus import Question
+from esdedup.store.duckdb.ledger import DamagedError
 from esdedup.store.duckdb.sentence_lookup import WITHIN, of_filters
 from esdedup.store.ledger import Ledger
 
@@ -92,6 +93,8 @@ class FileLookup:
         )
         query = "SELECT hash, text FROM sentences s SEMI JOIN new_texts n ON s.rowid = n.row"
         for batch in self._db.stream(query, rows=MOST_TEXTS):
+            if any(column.null_count for column in batch.columns):
+                raise DamagedError("a sentence has no text or no hash")
             yield batch.cast(TEXTS)
 
     def _found(self) -> Lookup | None:

@@ -39,7 +39,7 @@ _CLOSING = "\"'”’»)]"  # may follow the end of a sentence, but also occurs 
 
 
 def check(store: Store, text: str) -> Check:
-    """Find the texts of `store` like `text`, best first, and those that go on like it."""
+    """Find the texts of `store` that are similar to `text`, best first, and its completions."""
     unit = one_unit(text, store.signing)
     answer: Check = {
         "text": unit,

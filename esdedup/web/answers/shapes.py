@@ -23,7 +23,7 @@ class Place(TypedDict):
 
 
 class Match(TypedDict):
-    """A stored text that is like the query. `places` lists the first of its `sentences` sentences."""
+    """A stored text that is similar to the query. `places` lists the first of its `sentences` sentences."""
 
     text: str
     sentences: int
@@ -38,7 +38,7 @@ class Match(TypedDict):
 
 
 class Completed(TypedDict):
-    """A stored text that goes on like the query, and its first place."""
+    """A stored text that completes the query, and its first place."""
 
     text: str
     places: int
@@ -58,7 +58,7 @@ class Check(TypedDict):
     more_documents: bool  # whether there may be more of them
     similar: list[Match]
     more_similar: int  # number of further similar texts
-    completions: list[Completed]  # texts that go on like an unfinished one
+    completions: list[Completed]  # completions of an unfinished text
     more_completions: bool  # whether there are more of them
     left_out: int  # texts that are also like it, but were not compared
     note: str | None

@@ -7,7 +7,7 @@ const TEXT_PAUSE = 500; // the same for a whole text
 const KEPT = 100_000; // typed characters that a page remembers
 const SENTENCE = 600; // characters; longer input is a text
 
-// Lets the arrow keys walk the sentences that go on like the typed text, while the focus stays in the box.
+// Lets the arrow keys walk the completions, while the focus stays in the box.
 const completing = (box, result, take) => {
   let list = null;
   let closed = false; // until something is typed

@@ -371,6 +371,22 @@ def test_who_may_only_read_has_a_lookup_in_the_cache(
     assert list((tmp_path / "cache" / "esdedup" / "lookups").glob("*/lookup.json"))
 
 
+@pytest.mark.parametrize("linked", ["folder", "lock", "lookup.json"])
+def test_links_are_not_followed(searched: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, linked: str) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    other, lookup = tmp_path / "other", lookup_of(searched)
+    other.mkdir()
+    if linked == "folder":
+        lookup.rename(tmp_path / "before")
+        lookup.symlink_to(other, target_is_directory=True)
+    else:
+        (lookup / linked).unlink()
+        (lookup / linked).symlink_to(other / "made")
+    assert finds(searched)
+    esdedup.drop(store=searched)
+    assert list(other.iterdir()) == []
+
+
 def test_it_is_dropped_with_the_store(searched: Path) -> None:
     (lookup_of(searched) / "notes.txt").write_text("of somebody else")
     esdedup.drop(store=searched)

@@ -10,7 +10,24 @@ import pytest
 import esdedup
 from esdedup.api.results import Cluster, Explanation, Hit, Indexed, Rows, Sentence
 
-HIT = Hit("a:1", "a", "a", "A title", 1, "Some <b>text</b>.", None, None, "en", 3, 0.5, 0.75, 2, True)
+HIT = Hit(
+    "a:1",
+    "a",
+    "a",
+    "A title",
+    1,
+    "Some <b>text</b>.",
+    None,
+    None,
+    "en",
+    0.8,
+    3,
+    0.5,
+    0.75,
+    2,
+    True,
+    [["=", "Some text."]],
+)
 
 
 def test_fields_are_attributes_and_items() -> None:

@@ -22,9 +22,7 @@ def rendered(source: str, **values: object) -> str:
 
 
 def test_hostile_texts_are_only_text() -> None:
-    page = rendered(
-        "<p title='{{ text }}'>{{ text }}</p>{{ parts.diff([('-', text), ('=', 'and'), ('+', text)]) }}", text=HOSTILE
-    )
+    page = rendered("<p title='{{ text }}'>{{ text }}</p>", text=HOSTILE)
     shown = "<script>alert('1')</script>&amp;\"'␀␛[31m\ufffd \u202ebackwards שלום"
     tree = html.fragment_fromstring(page, create_parent="div")
     assert [tree.find("p").get("title"), tree.find("p").text] == [shown, shown]
