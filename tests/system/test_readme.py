@@ -17,7 +17,7 @@ SHOWN = "http://127.0.0.1:9200/wiki"
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "docs/dedupe.md", "docs/text.md", "docs/tour.md", "docs/elasticsearch.md"]
+    "page", ["README.md", "docs/dedupe.md", "docs/text.md", "docs/tour.md", "docs/elasticsearch.md", "docs/search.md"]
 )
 def test_commands_print_what_the_page_shows(tmp_path: Path, page: str, elastic_url: str, elastic_prefix: str) -> None:
     blocks = [part.split("```")[0] for part in (ROOT / page).read_text("utf-8").split("```console\n")[1:]]

@@ -26,7 +26,6 @@ def test_hostile_texts_are_only_text() -> None:
     shown = "<script>alert('1')</script>&amp;\"'␀␛[31m\ufffd \u202ebackwards שלום"
     tree = html.fragment_fromstring(page, create_parent="div")
     assert [tree.find("p").get("title"), tree.find("p").text] == [shown, shown]
-    assert [tree.findtext(".//del"), tree.findtext(".//ins")] == [shown, shown]
     assert not tree.findall(".//script")
     page.encode()
 
