@@ -2,9 +2,9 @@
 
 Change a store: `run`, `index`, `scan`, `add`, `remove`, `doctor`, `drop`. Ask it: `status`, `similar`,
 `similar_to_each`, `suggest`, `explain`, `clusters`, `overlap`. What clusters mean: `drift`, `templates`, `fill`,
-`lineage`. Deduplicate: `dedupe`, `cluster_texts`. Quality: `plan`, `evaluate`, `report`. `extract` takes the text out of
-sources, `split` cuts it into sentences. `open_store` opens a store for many questions. `sample` makes small sets of data
-to try them on.
+`lineage`. Deduplicate: `dedupe`, `cluster_texts`. Quality: `plan`, `evaluate`, `report`. `extract` takes the text out
+of sources, `split` cuts it into sentences. `open_store` opens a store for many questions. `sample` makes small sets
+of data to try them on.
 
 >>> import esdedup
 >>> summary = esdedup.run("dump.xml.bz2", out="found", jaccard=0.9)  # doctest: +SKIP
