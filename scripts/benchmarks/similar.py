@@ -38,8 +38,8 @@ from scripts.benchmarks.sample import read_lines
 
 COLLECTION, SMALL_COLLECTION = 20_000, 4_000
 LARGE, SMALL_LARGE = 1_000_000, 30_000
-ASKED, SMALL_ASKED = 500, 40
-"""Questions of each kind."""
+ASKED, LARGE_ASKED, SMALL_ASKED = 500, 200, 40
+"""Questions of each kind: at 20,000 sentences, at a million, and in a smoke test."""
 
 RECALLED = 1_000
 PEERS_ASKED = 100
@@ -311,7 +311,7 @@ def _large(bench: Bench, folder: Path, server: str, stored: list[str]) -> list[R
         ]
         with esdedup.open_store(place, read_only=True) as store:
             kept = store.corpus.counts()["sentences_kept"]
-            originals = _originals(store, stored, SMALL_ASKED if bench.small else ASKED)
+            originals = _originals(store, stored, SMALL_ASKED if bench.small else LARGE_ASKED)
             rows += _found(f"{kept:,} sentences", {name: store}, stored, originals)
             rows += _latency(f"{kept:,} sentences, {name}", store, stored, originals, file=name == "file")
     return rows
