@@ -160,7 +160,7 @@ def _by_part(store: Store, stored: list[str], originals: list[int]) -> list[Row]
             text = change(stored[at])
             found = alike(store, text, min_similarity=0)
             shares = parts(_form(text), search_form(found.texts))
-            for name, weights in ranks.items():
+            for name, weights in ranks.items() if len(found) else ():
                 best = int(np.argmax(np.round(shares @ np.array(weights, float), 9)))
                 right[name] += found.texts[best].as_py() == stored[at]
     return [
