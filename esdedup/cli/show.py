@@ -62,8 +62,8 @@ def checks_text(examined: Examined) -> str:
     return "\n".join(lines)
 
 
-def summary_text(summary: Summary, out: Path | None, store: Path | str) -> str:
-    """Counts, the largest clusters, the files and the next command."""
+def summary_text(summary: Summary, out: Path | None, store: Path | str | None) -> str:
+    """Counts, the largest clusters, the files and the next command. `store` is the one that has the results, if any."""
     parts = [counts_text(summary)]
     identical = summary["kinds"].get("identical", 0)
     if identical:
@@ -71,12 +71,12 @@ def summary_text(summary: Summary, out: Path | None, store: Path | str) -> str:
         parts.append(f"{identical:,} of {every:,} clusters: only copies of one text, which are not counted as pairs")
     if summary["kinds"]:
         parts.append("Kinds: " + ", ".join(f"{kind} {count:,}" for kind, count in summary["kinds"].items()))
-    largest = list(islice(esdedup.clusters(store=store, limit=_SHOWN), _SHOWN))
+    largest = [] if store is None else list(islice(esdedup.clusters(store=store, limit=_SHOWN), _SHOWN))
     if largest:
         parts.append("\n".join(["Largest clusters:", *(cluster_line(cluster) for cluster in largest)]))
     if out is not None:
         parts.append(f"Files: {', '.join(name for name in _FILES if (out / name).exists())} in {out}/")
-    if summary["counts"].get("clusters"):
+    if summary["counts"].get("clusters") and store is not None:
         parts.append(f"Next: esdedup clusters --store {store}")
     return "\n\n".join(parts)
 

@@ -135,9 +135,11 @@ def scan(as_json: bool, **options: Any) -> None:
       esdedup scan --store news.duckdb --jaccard 0.9 --out found
     """
     from esdedup.cli.show import summary_text
+    from esdedup.store.registry import kind_of
 
     summary, nothing = done_by(lambda: esdedup.scan(**options))
-    show(summary, as_json, lambda: summary_text(summary, options["out"], options["store"]), quiet=options["quiet"])
+    kept = options["store"] if kind_of(options["store"]).keeps_scans else None
+    show(summary, as_json, lambda: summary_text(summary, options["out"], kept), quiet=options["quiet"])
     finish([], nothing)
 
 

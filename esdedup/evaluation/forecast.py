@@ -35,10 +35,10 @@ def forecast(runs: Sequence[RunCost], sentences: int, most_memory: int, cores: i
     alone, share = first.sentences == last.sentences, sentences / max(1, last.sentences)
 
     def line(of: Callable[[RunCost], float]) -> float:
-        if alone:
+        growth = of(last) - of(first)
+        if alone or growth <= 0:  # starting took longer than the work: the whole run in proportion is an upper bound
             return of(last) * share
-        slope = max(0.0, (of(last) - of(first)) / (last.sentences - first.sentences))
-        return of(last) + slope * (sentences - last.sentences)
+        return of(last) + growth / (last.sentences - first.sentences) * (sentences - last.sentences)
 
     growth = 0.0
     if not alone:

@@ -10,11 +10,11 @@ from esdedup.columns.records import Skips
 from esdedup.errors import NothingCompared
 from esdedup.formats.protocol import format_at
 from esdedup.matching.signing import Signing
-from esdedup.store.ledger import SourceCheckpoint
+from esdedup.store.ledger import REPEATED, SourceCheckpoint
 
 log = logging.getLogger("esdedup")
 
-RENAMED = "repeated_id"
+RENAMED = REPEATED
 """Among what was skipped: documents whose id was already read. They got a number, and are not skipped."""
 
 NO_TEXT = "without text"

@@ -32,7 +32,7 @@ from esdedup.store.lake.lake_address import LAKE, unfinished
 from esdedup.store.lake.lake_files import LakeFiles
 from esdedup.store.lake.lake_part import PartIntake, told_of
 from esdedup.store.lake.store import LakeStore
-from esdedup.store.ledger import STANDARD_INPUT, SourceCheckpoint, checkpoint_of, note_repeated
+from esdedup.store.ledger import REPEATED, STANDARD_INPUT, SourceCheckpoint, checkpoint_of, note_repeated
 from esdedup.store.schemas import DOCUMENT_ROWS, SCHEMA_VERSION, SEEN, SENTENCE_ROWS
 from esdedup.store.store import Store
 
@@ -249,10 +249,12 @@ def _load(lake: LakeStore, store: Store, *, quiet: bool) -> None:
                         store.corpus.append(checkpoint, DOCUMENT_ROWS.empty_table(), rows, SEEN.empty_table())
                         bar.reach(done := done + len(rows))
                     finished, none = places[checkpoint.number], SENTENCE_ROWS.empty_table()
+                    finished.skips.counts.pop(REPEATED, None)  # these are numbered again
+                    finished.skips.places.pop(REPEATED, None)
                     store.corpus.append(finished, lake.documents_of(checkpoint.number), none, SEEN.empty_table())
         store.corpus.commit()
     scan = lake.ledger.get("scan")
-    if scan is not None and (store.results.last_scan() is None):
+    if scan is not None and store.ledger.last_scanning() != scan["summary"]["scanning"]:
         kinds = Scanning.from_described(scan["summary"]["scanning"]).kinds
         pairs, clusters = lake.found()
         store.results.replace(pairs, clusters, scan["summary"], CLASSIFIER if kinds else None)

@@ -25,7 +25,7 @@ from esdedup.files import whole_file
 from esdedup.formats.reading_options import Reading
 from esdedup.jobs.in_memory import TextClusters, cluster_texts
 from esdedup.jobs.settings import Settings
-from esdedup.jobs.steps import Address, check_count, make_folder, require_committed
+from esdedup.jobs.steps import Address, check_count, find_sources, make_folder, require_committed
 from esdedup.jobs.trials import Trials, trial_runs
 from esdedup.matching.signers.minhash import MinHash
 from esdedup.matching.signers.text_signer import TextSigner
@@ -94,7 +94,8 @@ def plan(
         trials: dict[str, Trials] = {}
         if sources:
             names, options = [str(source) for source in sources], {**options, "keep_going": keep_going}
-            made = stack.enter_context(trial_runs(names, options, runs=1 if sentences is None else 2))
+            files = len(find_sources(names, settings.reading, keep_going)[0])
+            made = stack.enter_context(trial_runs(names, options, files, runs=1 if sentences is None else 2))
             trials[address_of(made.store).kind] = made
         sampled = made.store if sources else store
         if sampled is None and sentences is not None:
@@ -106,11 +107,11 @@ def plan(
             wanted = [own, *(scheme for scheme in wanted if scheme != own)]
         if found is not None and sentences is not None:
             if not sources:
-                names, options = _as_source(stack, found, options)
-                made = stack.enter_context(trial_runs(names, options))
+                (names, options), files = _as_source(stack, found, options), 1
+                made = stack.enter_context(trial_runs(names, options, files))
                 trials[address_of(made.store).kind] = made
             if store is not None and (kind := address_of(store).kind) not in trials:
-                trials[kind] = stack.enter_context(trial_runs(names, options, str(store)))
+                trials[kind] = stack.enter_context(trial_runs(names, options, files, str(store)))
         if found is not None:
             _clustered(
                 found.texts.slice(0, 2).to_pylist(), found, wanted[0]

@@ -46,9 +46,10 @@ class Trials(NamedTuple):
 
 @contextmanager
 def trial_runs(
-    sources: Sequence[str], options: dict[str, Any], server: str | None = None, *, runs: int = 2
+    sources: Sequence[str], options: dict[str, Any], files: int, server: str | None = None, *, runs: int = 2
 ) -> Iterator[Trials]:
-    """Run the first documents of `sources`, up to about `TRIAL` sentences. With two runs, run a part of them first.
+    """Run the first documents of each of the `files` of `sources`, up to about `TRIAL` sentences in all. With two runs,
+    run a part of them first.
 
     The store is in a temporary folder, as the engine makes it, or with `server` at that address with a unique suffix.
     It is deleted at the end. Raise `EsdedupError` if these documents have no sentences.
@@ -64,15 +65,20 @@ def trial_runs(
         if server is not None:
             job["store"] = address
         most = sys.maxsize if options.get("limit") is None else options["limit"]
+
+        def limit(documents: float) -> int:
+            """Return how many documents of each file are so many in all."""
+            return min(most, max(1, round(documents / files)))
+
         try:
-            probe = _run(sources, job | {"limit": min(most, _PROBE)}, address)
-            wanted = round(TRIAL * probe.documents / max(1, probe.sentences))
-            last = _run(sources, job | {"limit": min(most, wanted)}, address) if wanted > probe.documents else probe
+            probe = _run(sources, job | {"limit": limit(_PROBE)}, address)
+            wanted = TRIAL * probe.documents / max(1, probe.sentences)
+            last = _run(sources, job | {"limit": limit(wanted)}, address) if wanted > probe.documents else probe
             if not last.sentences:
                 raise EsdedupError(f"{sources[0]}: it has no sentences to plan with")
             costs = [last.cost]
             if runs > 1:
-                some = job | {"limit": max(1, round(SHARE * last.documents)), "out": str(folder / "part")}
+                some = job | {"limit": limit(SHARE * last.documents), "out": str(folder / "part")}
                 if server is not None:
                     some["store"] = part
                 costs.insert(0, _run(sources, some, part).cost)

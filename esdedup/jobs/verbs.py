@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from esdedup.errors import UsageError
 from esdedup.jobs.accounting import RENAMED, accounted, skipped_by_reason
 from esdedup.jobs.indexing import damages, source_checkpoints
 from esdedup.jobs.lakes import STORE, ReadingJob, load_lake, opened_for
@@ -44,7 +45,7 @@ from esdedup.jobs.steps import (
 )
 from esdedup.store.lake.lake_address import LakeAddress
 from esdedup.store.ledger import STANDARD_INPUT
-from esdedup.store.registry import address_of, open_store
+from esdedup.store.registry import address_of, kind_of, open_store
 from esdedup.store.store import Store
 
 SHOWN = 20
@@ -156,6 +157,8 @@ def scan(
     """
     settings = settings_of(options)
     check_table(table)
+    if out is None and not kind_of(store).keeps_scans:
+        raise UsageError(f"{store}: keeps only the results of its first scan; give --out DIR for those of this one")
     if out is not None:
         make_folder(Path(out))
     with MemoryWatch(settings.resources.engine) as memory, open_for(store, settings, must_exist=True) as opened:

@@ -12,6 +12,9 @@ from typing import Any
 
 from esdedup.columns.records import Skips
 
+REPEATED = "repeated_id"
+"""Why a document is counted among what was skipped whose id was read before: it is stored, under another id."""
+
 STANDARD_INPUT = "-"
 """The path of a source that can be read only once: an interrupted read starts again."""
 
@@ -92,9 +95,9 @@ def note_repeated(checkpoints: Sequence[SourceCheckpoint], repeated: Iterable[tu
     """Record ids that a source has more than once: the source's number, how many ids, and the first of them."""
     for source, count, places in repeated:
         skips = next(checkpoint for checkpoint in checkpoints if checkpoint.number == source).skips
-        skips.add("repeated_id", count=count)
+        skips.add(REPEATED, count=count)
         for place in places:
-            skips.add("repeated_id", place, 0)
+            skips.add(REPEATED, place, 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 The address of each kind says, without opening the store: its `kind`; the `file` that holds it, if any; the `prefix` of
 its indices, if any; whether it is `shared`, so that several machines may write together and older generations may be
-kept; and where its scans work.
+kept; whether a later scan replaces its results; and where its scans work.
 """
 
 from __future__ import annotations

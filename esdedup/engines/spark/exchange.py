@@ -217,7 +217,12 @@ def in_one_line(text: str) -> str:
     on = f", on {where[1]}" if where else ""
     if not named:
         return next(iter(text.strip().splitlines()), "no reason given") + on
+    missing = re.search(r'Cannot run program "([^"]+)"', text)
+    if missing is not None and not ours:
+        return f"there is no {missing[1]}{on}; set PYSPARK_PYTHON to the path of Python there"
     where_from, kind, reason = (ours or named)[-1]
+    if kind == "ModuleNotFoundError":
+        return f"{reason}{on}; install esdedup[spark] there, or send an environment (docs/spark.md)"
     return (reason if kind == "SparkException" or where_from.startswith("esdedup.") else f"{kind}: {reason}") + on
 
 

@@ -84,7 +84,17 @@ def _started(place: str) -> Any:
     _check_java(place)
     _check_answers(place)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    conf = SparkConf()
+    handle, name = tempfile.mkstemp(prefix="esdedup-spark-", suffix=".log")
+    said = Path(name)
+    atexit.register(lambda: said.unlink(missing_ok=True))
+    try:
+        with os.fdopen(handle, "wb") as log:
+            start: Any = launch_gateway
+            gateway = start(None, popen_kwargs={"stderr": log, "stdout": log, "stdin": subprocess.PIPE})
+        SparkContext._ensure_initialized(gateway=gateway)
+    except Exception as error:
+        raise EngineError(f"Java for the engine {place} does not start: {_last_line(said) or error}") from error
+    conf = SparkConf()  # which reads spark-defaults.conf only with Java
     master = str(conf.get("spark.master", "local[*]") if place == ANYWHERE else place)
     conf.setMaster(master).setIfMissing("spark.app.name", "esdedup")
     local = master.startswith("local")
@@ -102,13 +112,7 @@ def _started(place: str) -> Any:
         conf.setIfMissing(name, value)
     if not local:
         _pack_in(conf)
-    handle, name = tempfile.mkstemp(prefix="esdedup-spark-", suffix=".log")
-    said = Path(name)
-    atexit.register(lambda: said.unlink(missing_ok=True))
     try:
-        with os.fdopen(handle, "wb") as log:
-            start: Any = launch_gateway
-            gateway = start(conf, popen_kwargs={"stderr": log, "stdout": log, "stdin": subprocess.PIPE})
         context = SparkContext(conf=conf, gateway=gateway)
     except Exception as error:
         raise EngineError(f"Spark at {master} does not start: {_last_line(said) or error}") from error

@@ -25,6 +25,7 @@ class FileAddress:
     prefix = None
     shared = False
     scan_place = "beside its store"
+    keeps_scans = True
 
     @classmethod
     def fits(cls, address: str | Path) -> bool:

@@ -23,6 +23,7 @@ class ServerStoreAddress(ServerAddress):
     file = None
     shared = True
     scan_place = "there; set ESDEDUP_SCRATCH to another folder"
+    keeps_scans = True
 
     @classmethod
     def fits(cls, address: str | Path) -> bool:

@@ -31,6 +31,7 @@ class LakeAddress:
     prefix = None
     shared = False
     scan_place = "beside the lake"
+    keeps_scans = False
 
     @classmethod
     def fits(cls, address: str | Path) -> bool:

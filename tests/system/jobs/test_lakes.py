@@ -78,6 +78,18 @@ def test_a_lake_has_what_a_store_has(tmp_path: Path, sources: list[Path], expect
     assert esdedup.similar(cluster["members"][0]["text"], store=loaded)
     with pytest.raises(StoreSourcesError, match="new --store"):
         esdedup.index(lake, store=other(tmp_path, stores), quiet=True)
+    with pytest.raises(UsageError, match="keeps only the results of its first scan; give --out DIR"):
+        esdedup.scan(store=lake, quiet=True)
+
+
+def test_a_lake_is_loaded_with_what_it_has_now(tmp_path: Path, sources: list[Path], stores: Stores) -> None:
+    store = stores.at(tmp_path / "out")
+    for jaccard in (0.8, 0.6):
+        esdedup.run(*sources, out=tmp_path / "out", jaccard=jaccard, **RECORDS)
+        esdedup.index(tmp_path / "out" / "lake", store=store, quiet=True)
+        status = esdedup.status(store=store)
+        assert status["last_scan"]["scanning"]["jaccard"] == jaccard
+        assert status["renamed"] == summary(tmp_path / "out")["renamed"] > 0
 
 
 def other(folder: Path, stores: Stores) -> str:

@@ -10,6 +10,7 @@ import pytest
 
 import esdedup
 from esdedup.errors import EsdedupError, StoreError, UsageError
+from esdedup.jobs import trials
 from tests.support.commands import esdedup as command
 from tests.support.corpus import true_pairs
 from tests.support.records import RECORDS, records, table
@@ -37,6 +38,18 @@ def test_on_sources(tmp_path: Path) -> None:
     assert by_name["10x4"]["recall"] > by_name["2x10"]["recall"]
     assert answer["forecast"] == {}
     assert esdedup.plan(source, schemes="10x4", limit=50, **RECORDS)["sample"]["texts"] <= 50
+
+
+def test_a_folder_is_read_as_one_source_would_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A limit is one of each file; a forecast needs two sizes of all of them."""
+    monkeypatch.setattr(trials, "TRIAL", 400)
+    rows = records(94, 1000)
+    (tmp_path / "parts").mkdir()
+    for number in range(10):
+        table(tmp_path / "parts" / f"{number}.tsv", rows[100 * number : 100 * number + 100])
+    answer = esdedup.plan(tmp_path / "parts", schemes="10x4", sentences=10_000, **RECORDS)
+    small, large = (run["sentences"] for run in answer["forecast"]["embedded"]["runs"])
+    assert 0 < small < large <= 440
 
 
 def test_on_a_store(tmp_path: Path, address: str) -> None:

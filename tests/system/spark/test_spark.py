@@ -90,7 +90,7 @@ def test_pairs_are_those_of_the_local_engine(
         patch.setattr(f"{ENGINE}.RUN", 64)  # hot groups are in several runs
         shuffled = texts if groups or stale else texts[::-1]
         assert collide(shuffled, **options, budget=budget, engine=spark_cluster.address) == expected
-    assert len(expected[0]) > 10
+    assert groups == 1 or len(expected[0]) > 10  # texts of one group are not compared
 
 
 def rows(path: Path, texts: list[str]) -> Path:
@@ -259,6 +259,25 @@ def test_a_store_on_a_server_is_read_by_the_workers(
     monkeypatch.setattr("esdedup.jobs.scanning.far_members", lambda *_: {})
     esdedup.scan(store=store, out=tmp_path / "out", engine=spark_cluster.address, across="documents")
     assert written(tmp_path / "out") == written(tmp_path / "local")
+
+
+def test_properties_of_spark_are_kept(has_spark: None, tmp_path: Path) -> None:
+    """What `spark-defaults.conf` sets is not replaced, and goes together with what esdedup adds."""
+    (tmp_path / "spark-defaults.conf").write_text(
+        "spark.app.name mine\nspark.master local[1]\nspark.log.level FATAL\nspark.executorEnv.PYTHONPATH theirs\n"
+    )
+    script = (
+        "from esdedup.engines.spark.session import session_at\n"
+        "conf = session_at('spark').sparkContext.getConf()\n"
+        "print(*(conf.get(f'spark.{name}') for name in ('app.name', 'master', 'log.level')))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "SPARK_CONF_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.split() == ["mine", "local[1]", "FATAL"], done.stderr
 
 
 def test_the_package_travels(running: Any, spark_cluster: Cluster) -> None:

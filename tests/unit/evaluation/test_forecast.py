@@ -19,9 +19,9 @@ def test_memory_ends_where_it_must() -> None:
     assert forecast(steep, 200_000, 10_000).memory == 1200  # no faster than the sentences
 
 
-def test_noise_makes_nothing_cheaper() -> None:
+def test_what_has_not_grown_is_taken_in_proportion() -> None:
     runs = [RunCost(25_000, 4.0, 300, 10_000), RunCost(100_000, 3.9, 290, 10_000)]
-    assert forecast(runs, 1_000_000, 1000) == RunCost(1_000_000, 3.9, 290, 10_000)
+    assert forecast(runs, 1_000_000, 1000) == RunCost(1_000_000, 39.0, 290, 100_000)
 
 
 def test_one_size_is_taken_in_proportion() -> None:
