@@ -132,7 +132,7 @@ def test_a_killed_run_reads_no_source_twice(
     with pytest.raises(KilledError):
         esdedup.run(*sources, out=tmp_path / "out", **RECORDS)
     with pytest.raises(StoreError, match="has not been read to the end; run the same command again"):
-        esdedup.scan(store=tmp_path / "out" / "lake", out=None, quiet=True)
+        esdedup.scan(store=tmp_path / "out" / "lake", out=tmp_path / "again", quiet=True)
     with pytest.raises(StoreSourcesError, match="another run was begun here"):
         esdedup.run(sources[0], out=tmp_path / "out", **RECORDS)
     seen.clear()
