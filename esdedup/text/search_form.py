@@ -20,6 +20,16 @@ from esdedup.columns.kernels import compiled
 from esdedup.columns.utf8 import decode, encode
 
 _CODES = 0x20000  # beyond are ideographs, which stay
+_REWRITTEN = (
+    (0, 0x3400),
+    (0xA000, 0xAC00),
+    (0xF900, 0x10000),
+    (0x10400, 0x10600),
+    (0x1D400, 0x1D800),
+    (0x1E900, 0x1E960),
+)
+"""Ranges of code points in which some become others: with case, accents or width, or signs. All others stay."""
+
 _WIDTH = 3  # code points that one may become: ß, ﬃ
 _SPACE, _NOTHING = 0, 1
 _REMOVED_SIGNS = "'’ʼ‘`´"
@@ -44,8 +54,8 @@ def _table() -> Table:
     """Return what becomes of each code point: up to three others, shape (codes, 3); a space (0), or nothing (1)."""
     table = np.ones((_CODES, _WIDTH), np.uint32)
     table[:, 0] = np.arange(_CODES)
-    for code in range(_CODES):
-        if code < 0x80 or not 0x3400 <= code < 0xE000:  # ideographs, Hangul and surrogates stay
+    for low, high in _REWRITTEN:
+        for code in range(low, high):
             table[code] = _became(chr(code))
     return table
 
