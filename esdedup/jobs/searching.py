@@ -175,15 +175,17 @@ def answered(
     if not len(found):
         _say_why_not(store, text, filters)
         if found.nearest:
-            log.warning("nothing is as similar as %s; the nearest text has %.2f", min_similarity, found.nearest)
+            log.warning(
+                "nothing is as similar as %s; the nearest text has %.2f; lower --min-similarity to see it",
+                min_similarity, found.nearest,
+            )  # fmt: skip
     return similar_rows(store, found, limit, filters)
 
 
 def _say_why_not(store: Store, text: str, filters: Filters) -> None:
     """Say if nothing can be found, because the text is too short or nothing passes the filters."""
     if too_short(text):
-        letters = len(_form(storable(text)).replace(" ", ""))
-        log.warning("%r has %s letters or digits; type at least %s", text, letters, _LEAST_TYPED)
+        log.warning("%r has too few letters or digits; type at least %s", text, _LEAST_TYPED)
     check_language(store, filters.language)
     names = {checkpoint.name for checkpoint in store.ledger.sources()}
     if filters.source is not None and filters.source not in names:

@@ -171,7 +171,7 @@ def test_a_text_that_stands_in_several_places(store: Store) -> None:
 
 def test_why_there_is_nothing(store: Store, caplog: pytest.LogCaptureFixture) -> None:
     assert not esdedup.similar("q", store=store)
-    assert "'q' has 1 letters or digits; type at least 2" in caplog.text
+    assert "'q' has too few letters or digits; type at least 2" in caplog.text
     assert not esdedup.similar("university", store=store, min_similarity=0.99)
     assert "nothing is as similar as 0.99; the nearest text has" in caplog.text
     assert not esdedup.similar("university", store=store, source="nowhere")
