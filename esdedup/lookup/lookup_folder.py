@@ -13,11 +13,11 @@ import json
 import os
 import time
 import uuid
+from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
@@ -147,13 +147,23 @@ class LookupFolder:
             pa.ipc.new_file(str(lists), LISTS) as lists_file,
             ThreadPoolExecutor(threads) as pool,
         ):
-            left = (block for some in _gathered(batches) for block in in_blocks(some))
-            while together := list(islice(left, threads)):
-                for rows, grams in pool.map(make_block, together):
+            made: deque[Future[tuple[pa.RecordBatch, pa.RecordBatch]]] = deque()
+
+            def write(at_most: int) -> None:
+                """Write blocks in their order until so many are left."""
+                nonlocal total
+                while len(made) > at_most:
+                    rows, grams = made.popleft().result()
                     texts_file.write_batch(rows)
                     lists_file.write_batch(grams)
                     total += len(rows)
                     follow(done + total)
+
+            for some in _gathered(batches):
+                for block in in_blocks(some):
+                    made.append(pool.submit(make_block, block))
+                    write(threads)
+            write(0)
         if total:
             return [name]
         texts.unlink()
