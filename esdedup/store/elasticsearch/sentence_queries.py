@@ -17,6 +17,7 @@ from esdedup.store.corpus import PLACES, Filters, Question, SentenceQuery
 from esdedup.store.elasticsearch.bulk import Action, Bulk
 from esdedup.store.elasticsearch.computed import folded
 from esdedup.store.elasticsearch.generations import OpenGeneration
+from esdedup.store.elasticsearch.holds import Hold
 from esdedup.store.elasticsearch.reading import PAGE, Hits, hashes, integers, signed
 from esdedup.store.elasticsearch.rows import (
     NAMED,
@@ -46,6 +47,7 @@ class SentenceQueries:
     def __init__(self, opened: OpenGeneration) -> None:
         self._open = opened
         self._reader = opened.reader
+        self._is_whole = False
 
     @property
     def _index(self) -> str:
@@ -54,16 +56,26 @@ class SentenceQueries:
     # -- the lookup -----------------------------------------------------------------------------------------
 
     def behind(self) -> int:
-        """Return how many sentences cannot be found: written without a lookup, or by somebody else."""
-        return self._reader.count(self._index, _MISSING)
+        """Return how many sentences cannot be found: written without a lookup, or by somebody else. Once there are
+        none, this is not asked again for each question.
+        """
+        missing = 0 if self._is_whole else self._reader.count(self._index, _MISSING)
+        self._is_whole = not missing
+        return missing
 
     def make(self, follow: Callable[[int], None]) -> None:
-        """Write these sentences again, with what the lookup needs."""
-        self._open.indices.add_fields("sentences", self._open.generation, ["folded"])
-        with Bulk(self._open.connection, self._index) as bulk:
-            bulk.add(self._whole(follow))
-            bulk.finish()
-        self._open.indices.refresh(self._index)
+        """Write these sentences again, with what the lookup needs. Raise `StoreLockedError` while somebody else writes:
+        a sentence that is removed meanwhile would come back.
+        """
+        hold = Hold(self._open.state, self._open.address)
+        try:
+            self._open.indices.add_fields("sentences", self._open.generation, ["folded"])
+            with Bulk(self._open.connection, self._index) as bulk:
+                bulk.add(self._whole(follow))
+                bulk.finish()
+            self._open.indices.refresh(self._index)
+        finally:
+            hold.release()
 
     def _whole(self, follow: Callable[[int], None]) -> Iterator[Action]:
         done = 0

@@ -251,6 +251,21 @@ def test_both_stores_answer_alike(tmp_path: Path, elastic_url: str) -> None:
     esdedup.drop(store=places[1])
 
 
+def test_a_store_on_a_server_gets_what_it_lacks_at_the_first_question(tmp_path: Path, elastic_url: str) -> None:
+    store = f"{elastic_url}/later-{uuid.uuid4().hex[:8]}"
+    esdedup.index(table(tmp_path / "rows.tsv", ALL), store=store, lookup=False, **SIGNED)
+    before = esdedup.status(store=store)["counts"]
+    with esdedup.open_store(store, read_only=True) as opened:
+        assert opened.corpus.lookup_behind() == before["sentences_kept"]
+    assert finds(store)
+    with esdedup.open_store(store, read_only=True) as opened:
+        assert opened.corpus.lookup_behind() == 0
+    esdedup.scan(store=store)  # what scans need is still there
+    after = esdedup.status(store=store)["counts"]
+    assert {name: after[name] for name in before} == before
+    esdedup.drop(store=store)
+
+
 # -- the command ----------------------------------------------------------------------------------------------
 
 
@@ -285,7 +300,7 @@ def lookup_of(store: Path) -> Path:
     return store.with_name(f"{store.name}.lookup")
 
 
-def finds(store: Path, text: str = WORLD["en"]) -> bool:
+def finds(store: Path | str, text: str = WORLD["en"]) -> bool:
     return any(row.text == text for row in esdedup.similar(text.upper(), store=store))
 
 
