@@ -36,8 +36,8 @@ class Stores:
         return self._known.setdefault(folder, f"{self._server}-{len(self._known)}")
 
     def run(self, *sources: Path | str, out: Path, **options: Any) -> dict[str, Any]:
-        """`esdedup.run`, whose store is that of `out` unless it is named. Its page is drawn only if it is asked for."""
-        return esdedup.run(*sources, out=out, **{"store": self.at(out), "report": False, **options})
+        """`esdedup.run`, whose store is that of `out` unless it is named. Page and lookup are made only if asked for."""
+        return esdedup.run(*sources, out=out, **{"store": self.at(out), "report": False, "lookup": False, **options})
 
     def corpus_class(self) -> type[Corpus]:
         """What holds the corpus of these stores."""
