@@ -36,7 +36,7 @@ class Stores:
         return self._known.setdefault(folder, f"{self._server}-{len(self._known)}")
 
     def run(self, *sources: Path | str, out: Path, **options: Any) -> dict[str, Any]:
-        """`esdedup.run`, whose store is that of `out` unless it is named. Page and lookup are made only if asked for."""
+        """`esdedup.run`, whose store is that of `out` unless it is named. Page and lookup are made if asked for."""
         return esdedup.run(*sources, out=out, **{"store": self.at(out), "report": False, "lookup": False, **options})
 
     def corpus_class(self) -> type[Corpus]:
