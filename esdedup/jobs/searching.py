@@ -179,6 +179,8 @@ def answered(
                 "nothing is as similar as %s; the nearest text has %.2f; lower --min-similarity to see it",
                 min_similarity, found.nearest,
             )  # fmt: skip
+        elif not filters.chosen and not too_short(text):
+            log.warning("no stored text has a part of a word in common with this one")
     return similar_rows(store, found, limit, filters)
 
 

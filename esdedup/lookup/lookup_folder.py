@@ -95,7 +95,7 @@ class LookupFolder:
 
     def _is_linked(self) -> bool:
         """Whether this is not a folder of its own: who sends a store with links may want other files to be changed."""
-        with suppress(FileNotFoundError):
+        with suppress(FileNotFoundError, NotADirectoryError):
             return self.path.is_symlink() or any(file.is_symlink() for file in self.path.iterdir())
         return False
 

@@ -14,6 +14,7 @@ from esdedup.columns.hashing import Hashes
 from esdedup.lookup.search import NOTHING, Found
 from esdedup.lookup.text_blocks import keys_of
 from esdedup.store.corpus import PLACES, Filters, Question, SentenceQuery
+from esdedup.store.elasticsearch.answers import TooLongError
 from esdedup.store.elasticsearch.bulk import Action, Bulk
 from esdedup.store.elasticsearch.computed import folded
 from esdedup.store.elasticsearch.generations import OpenGeneration
@@ -104,11 +105,10 @@ class SentenceQueries:
             "collapse": {"field": "hash"},  # each text once
             "sort": [{"_score": "desc"}, {"hash": "asc"}],
             "track_total_hits": False,
-            **_TEXT,
         }
         hits: Hits = []
         for size in (min(_FIRST_PAGE, most), most):
-            hits = self._reader.search(self._index, body | {"size": size})["hits"]["hits"]
+            hits = self._hits(body, size)
             if len(hits) < size or _share(words, hits[-1]) < enough:
                 return _found(hits)
         counted = {"size": 0, "query": body["query"], "aggs": {"texts": {"cardinality": {"field": "hash"}}}}
@@ -116,20 +116,38 @@ class SentenceQueries:
         return _found(hits)._replace(left_out=max(0, int(texts) - len(hits)))
 
     def beginning(self, question: Question, most: int) -> Found:
-        """See `Corpus.beginning`. Texts with the same first 64 letters come in order if they fit on a page."""
+        """See `Corpus.beginning`. The index sorts by the first 64 letters only."""
         squeezed = question.form.replace(" ", "")
         query = {"bool": {"filter": [{"prefix": {"start": squeezed[:START_CHARS]}}, *_conditions(question.filters)]}}
-        body = {
-            "query": query, "collapse": {"field": "hash"}, "sort": ["head", "hash"], "size": min(most + 64, PAGE),
-            "track_total_hits": True, **_TEXT,
-        }  # fmt: skip
-        answer = self._reader.search(self._index, body)["hits"]
-        found = _found(answer["hits"])
-        keys, low = keys_of(found.texts), squeezed.encode()
-        kept = [at for at in range(len(keys)) if keys[at].startswith(low)]
-        order = np.array(sorted(kept, key=lambda at: (keys[at], found.hashes[at])), np.int64)[:most]
-        left_out = max(0, answer["total"]["value"] - len(order))
-        return Found(found.hashes[order], found.texts.take(pa.array(order)), left_out)
+        low, found = squeezed.encode(), NOTHING
+        body: dict[str, Any] = {"query": query, "sort": ["head", "hash", "number"], "track_total_hits": False}
+        size = min(most + 64, PAGE)
+        while True:
+            page = self._hits(body, size)
+            found = _joined(found, _found(page))
+            keys = keys_of(found.texts)
+            fits = [at for at in range(len(keys)) if keys[at].startswith(low)]
+            order = np.array(sorted(fits, key=lambda at: (keys[at], found.hashes[at])), np.int64)[:most]
+            last = page[-1]["sort"] if page else [""]
+            # texts with the same beginning as the last one may come in any order
+            enough = not most or (len(order) == most and last[0] > keys[order[-1]].decode()[:START_CHARS])
+            if enough or len(page) < size:
+                return Found(found.hashes[order], found.texts.take(pa.array(order)))
+            body["search_after"] = [*last[:2], 2**63 - 1]  # past all other sentences with the last text
+            size = min(2 * size, PAGE)
+
+    def _hits(self, body: dict[str, Any], size: int) -> Hits:
+        """Return the first hits of a search, with their texts. Very long texts are fetched afterwards, in parts."""
+        try:
+            hits: Hits = self._reader.search(self._index, body | _TEXT | {"size": size})["hits"]["hits"]
+        except TooLongError:
+            few = {"size": size, "_source": False, "docvalue_fields": ["hash"]}
+            hits = self._reader.search(self._index, body | few)["hits"]["hits"]
+            values = integers(hits, "hash")
+            pages = self._reader.first_of_each(self._index, "hash", np.unique(values), NAMED)
+            sources = {hit["_source"]["hash"]: hit["_source"] for page in pages for hit in page}
+            hits = [{**hit, "_source": sources[value]} for hit, value in zip(hits, values.tolist(), strict=True)]
+        return hits
 
     # -- sentences ------------------------------------------------------------------------------------------
 
@@ -238,6 +256,13 @@ def _share(words: Sequence[str], hit: dict[str, Any]) -> float:
     """Return the share of words that the text of a hit has."""
     [form] = search_form(text_column([hit["_source"]["text"]])).to_pylist()
     return len(set(words).intersection(folded(form).split())) / len(words)
+
+
+def _joined(one: Found, other: Found) -> Found:
+    """Return the texts of both, each once."""
+    hashes = np.concatenate([one.hashes, other.hashes])
+    _, first = np.unique(hashes, return_index=True)
+    return Found(hashes[first], pa.concat_arrays([one.texts, other.texts]).take(pa.array(first)))
 
 
 def _found(hits: Hits) -> Found:

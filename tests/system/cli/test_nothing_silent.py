@@ -133,8 +133,8 @@ def test_similar_says_why_it_finds_nothing(tmp_path: Path) -> None:
     source = tmp_path / "a.txt"
     source.write_text("\n\n".join(SENTENCES[:20]))
     said("run", source, "-o", tmp_path / "x")
-    answer = said("similar", "anarchism", "--store", tmp_path / "x" / "store.duckdb")
-    assert answer.err == "esdedup: the text has 9 characters; this store has texts of 75 to 600\n"
+    answer = said("similar", "xxqqzz", "--store", tmp_path / "x" / "store.duckdb")
+    assert answer.err == "esdedup: no stored text has a part of a word in common with this one\n"
 
 
 def test_plan_warns_of_what_finds_too_little_and_of_few_pairs(tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ def test_a_table_is_a_source_of_run_index_and_add(tmp_path: Path) -> None:
     assert (added.added["new"], added.added["replaced"]) == (1, 1)
     other = tmp_path / "numbered.duckdb"
     esdedup.index(frame.to_pandas(), store=other, columns=["words", "key"])
-    texts = {row["id"]: row["text"] for row in esdedup.suggest("one", store=other)}
+    texts = {row["id"]: row["text"] for row in esdedup.suggest("one", store=other, limit=2)}
     assert texts == {"0": "One text here. a", "1": "one TEXT here b"}
     assert not list((user_cache() / "tables").iterdir())
 
