@@ -97,8 +97,9 @@ def run(
         seconds |= scan_if_needed(opened, scanning, settings.resources, quiet=quiet, write=write)
         summary = export(opened, folder, table, seconds, memory, missing, report=report)
         opened.ledger.end_job()
+        behind = opened.corpus.lookup and opened.corpus.lookup_behind()
         publish(opened, fresh=fresh, keep=keep_generations)
-    if lookup and store is not None:
+    if behind and store is not None:
         make_lookup(store, quiet=quiet)
     return summary
 
@@ -136,9 +137,10 @@ def index(
         merged = read_into(opened, found, checkpoints, settings, keep_going=keep_going, quiet=quiet)
         done = _indexed(opened, merged, missing + damages(checkpoints))
         whole = opened.ledger.unfinished_reading() is None  # other parts may still be missing
+        behind = whole and lookup and opened.corpus.lookup_behind()
         if whole:
             publish(opened, fresh=fresh, keep=keep_generations)
-    if whole and lookup:
+    if behind:
         make_lookup(store, quiet=quiet)
     return done
 
@@ -211,7 +213,8 @@ def add(
         matched, shown = opened.results.new_matches(last.first, matches) if last is not None else (0, [])
         summary = _finish(opened, out, table, seconds, memory, missing + damages(checkpoints), report)
         opened.ledger.end_job()
-    if lookup:
+        behind = lookup and opened.corpus.lookup_behind()
+    if behind:
         make_lookup(store, quiet=quiet)
     return {**summary, "added": {**merged, "matched": matched}, "matches": shown}
 
