@@ -303,7 +303,8 @@ def completions(store: Store, prefix: str, limit: int, filters: Filters = EVERYT
     found = store.corpus.beginning(asked, limit)
     hashes = found.hashes.tolist()
     if len(hashes) < limit and len(asked.grams):
-        hashes += [each for each in _inside(store, asked, squeezed) if each not in set(hashes)]
+        known = set(hashes)
+        hashes += [each for each in _inside(store, asked, squeezed) if each not in known]
     return _places(store, hashes[:limit], filters)
 
 

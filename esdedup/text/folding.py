@@ -21,6 +21,7 @@ import pyarrow as pa
 from esdedup.columns.arrays import text_buffers, texts_from
 from esdedup.columns.hashing import Bytes, Offsets, mix
 from esdedup.columns.kernels import compiled
+from esdedup.columns.utf8 import decode, encode
 
 _CODES = 0x20000  # beyond are ideographs, which stay
 _SPACE, _NOTHING = 0, 1
@@ -100,29 +101,15 @@ def _fold(data: Bytes, offsets: Offsets, table: Table) -> tuple[Bytes, Offsets]:
                     number = mix(number ^ np.uint64(data[part]))
                 for part in range(at, last):
                     sign = mix(number + np.uint64(part - at)) % np.uint64(_PRIVATE_CODES)
-                    total += _put(out, total, _PRIVATE + int(sign))
+                    total = encode(out, total, _PRIVATE + int(sign))
                 at = last
                 continue
-            if byte < 0x80:
-                code, size = np.int64(byte), 1
-            elif byte < 0xE0:
-                code, size = np.int64(byte & 0x1F) << 6 | np.int64(data[at + 1] & 0x3F), 2
-            elif byte < 0xF0:
-                code = np.int64(byte & 0x0F) << 12 | np.int64(data[at + 1] & 0x3F) << 6 | np.int64(data[at + 2] & 0x3F)
-                size = 3
-            else:
-                code = (
-                    np.int64(byte & 0x07) << 18
-                    | np.int64(data[at + 1] & 0x3F) << 12
-                    | np.int64(data[at + 2] & 0x3F) << 6
-                    | np.int64(data[at + 3] & 0x3F)
-                )
-                size = 4
+            code, after = decode(data, at, end)
             folded = int(table[code]) if code < len(table) else int(code)
             minus = code == 0x2212 or (byte == 0x2D and (at == start or data[at - 1] == 0x20))
-            if minus and _is_digit(data, at + size, end):
+            if minus and _is_digit(data, after, end):
                 folded = 0x2D
-            at += size
+            at = after
             if folded == 0:
                 pending = total > begin
             elif folded > 1:
@@ -130,32 +117,10 @@ def _fold(data: Bytes, offsets: Offsets, table: Table) -> tuple[Bytes, Offsets]:
                     out[total] = 0x20
                     total += 1
                     pending = False
-                total += _put(out, total, folded)
+                total = encode(out, total, folded)
         if total == begin:
             for kept in range(start, end):
                 out[total] = data[kept]
                 total += 1
         bounds[index + 1] = total
     return out[:total].copy(), bounds
-
-
-@compiled
-def _put(out: Bytes, at: int, code: int) -> int:
-    """Write a code point as UTF-8. Return the number of bytes."""
-    if code < 0x80:
-        out[at] = code
-        return 1
-    if code < 0x800:
-        out[at] = 0xC0 | code >> 6
-        out[at + 1] = 0x80 | code & 0x3F
-        return 2
-    if code < 0x10000:
-        out[at] = 0xE0 | code >> 12
-        out[at + 1] = 0x80 | code >> 6 & 0x3F
-        out[at + 2] = 0x80 | code & 0x3F
-        return 3
-    out[at] = 0xF0 | code >> 18
-    out[at + 1] = 0x80 | code >> 12 & 0x3F
-    out[at + 2] = 0x80 | code >> 6 & 0x3F
-    out[at + 3] = 0x80 | code & 0x3F
-    return 4

@@ -1,4 +1,4 @@
-"""Single characters in the last pass: entities, magic words, UTF-8."""
+"""Single characters in the last pass: entities and magic words."""
 
 from __future__ import annotations
 
@@ -72,25 +72,3 @@ def read_magic_word(text: Bytes, start: int, end: int, keys: Numbers, values: Nu
             return i + 2 if find(keys, values, key) != ABSENT else -1
         i += 1
     return -1
-
-
-@compiled
-def write_character(out: Bytes, o: int, code: int) -> int:
-    """Write `code` as UTF-8 at out[o]. Return the position after it."""
-    if code < 0x80:
-        out[o] = code
-        return o + 1
-    if code < 0x800:
-        out[o] = 0xC0 | code >> 6
-        out[o + 1] = 0x80 | code & 63
-        return o + 2
-    if code < 0x10000:
-        out[o] = 0xE0 | code >> 12
-        out[o + 1] = 0x80 | code >> 6 & 63
-        out[o + 2] = 0x80 | code & 63
-        return o + 3
-    out[o] = 0xF0 | code >> 18
-    out[o + 1] = 0x80 | code >> 12 & 63
-    out[o + 2] = 0x80 | code >> 6 & 63
-    out[o + 3] = 0x80 | code & 63
-    return o + 4

@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 
 from esdedup.columns.kernels import compiled, constant
-from esdedup.text.wikitext.characters import write_character
+from esdedup.columns.utf8 import encode
 from esdedup.text.wikitext.lookup import TEX, Bytes, Numbers
 from esdedup.text.wikitext.marks import PROTECT, RESTORE
 from esdedup.text.wikitext.tex_symbols import DROPPED, FRACTION, PLAIN, ROOT, SUBSCRIPTS, SUPERSCRIPTS, SYMBOLS, WORD
@@ -89,7 +89,7 @@ def _write_raised(text: Bytes, i: int, end: int, out: Bytes, o: int, limit: int)
             return start, o
     for at in range(first, last):
         if text[at] != 32:
-            o = write_character(out, o, int(table[text[at]]))
+            o = encode(out, o, int(table[text[at]]))
     return i + 1, o
 
 
@@ -200,7 +200,7 @@ def write_formula(text: Bytes, i: int, end: int, out: Bytes, o: int, room: int, 
                 kind = _NUMERATOR
                 if value == ROOT:
                     kind = _ARGUMENT
-                    o = write_character(out, o, 0x221A)
+                    o = encode(out, o, 0x221A)
                 continue
             if value == PLAIN:
                 i, o = _write_plain(text, i, end, out, o, limit)
@@ -225,12 +225,12 @@ def write_formula(text: Bytes, i: int, end: int, out: Bytes, o: int, room: int, 
                 if spaced and o > begin:
                     out[o] = 32
                     o += 1
-                o = write_character(out, o, int(value))
+                o = encode(out, o, int(value))
                 if spaced:
                     out[o] = 32
                     o += 1
         elif byte == 39:
-            o = write_character(out, o, 0x2032)
+            o = encode(out, o, 0x2032)
         elif byte == 38 or (byte >= 128 and kind != _BARE):
             return -1
         elif byte == 45 or byte == 43 or (byte >= 60 and byte <= 62):
@@ -239,7 +239,7 @@ def write_formula(text: Bytes, i: int, end: int, out: Bytes, o: int, room: int, 
                 out[o] = 32
                 o += 1
             if byte == 45 and o > begin:
-                o = write_character(out, o, 0x2212)
+                o = encode(out, o, 0x2212)
             else:
                 out[o] = PROTECT[byte]
                 o += 1

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from esdedup.columns.kernels import compiled, constant
-from esdedup.text.wikitext.characters import read_entity, read_magic_word, write_character
+from esdedup.columns.utf8 import encode
+from esdedup.text.wikitext.characters import read_entity, read_magic_word
 from esdedup.text.wikitext.displays import ends_sentence, sentence_goes_on
 from esdedup.text.wikitext.lookup import SECTION, Bytes, Numbers, folded_key
 from esdedup.text.wikitext.marks import (
@@ -297,7 +298,7 @@ def _write_line(
         o = _separate(out, o, page, pending)
         pending = _NOTHING
         gone = False
-        o = write_character(out, o, code)
+        o = encode(out, o, code)
     return o, pending
 
 
