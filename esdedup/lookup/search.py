@@ -63,7 +63,6 @@ class Lookup:
     def beginning(self, squeezed: str, most: int) -> Found:
         """Return the first `most` texts, in their order, whose search form without spaces begins like this."""
         low = squeezed.encode()
-        low = squeezed.encode()
         begins, ends = self._first_not_before(low), self._first_not_before(low + b"\xff")
         counts = np.minimum(ends - begins, most)
         blocks = np.repeat(np.arange(len(counts)), counts)

@@ -95,7 +95,7 @@ def test_a_file_holds_one_generation(tmp_path: Path) -> None:
         told(scan(tmp_path, "-k0", "-o", out, "s.duckdb", source(tmp_path, letter), *SIGNED))
         assert len(folders(out)) == 1
         assert sources_of(out) == {letter}
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.tsv", "s.duckdb", "some where"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.tsv", "s.duckdb", "s.duckdb.lookup", "some where"]
 
 
 def soon(look: Callable[[], Any]) -> Any:

@@ -94,14 +94,13 @@ class SentenceQueries:
         if not words:
             return NOTHING
         words = words[:: -(-len(words) // _MOST_WORDS)]  # of very long texts, evenly
+        asked = {
+            "should": _completed(words) if question.half else _whole(words),
+            "filter": _conditions(question.filters),
+        }
+        least = {"minimum_should_match": 1 if question.half else f"{_LEAST_SHARE}%"}
         body = {
-            "query": {
-                "bool": {
-                    "should": _completed(words) if question.half else _whole(words),
-                    "minimum_should_match": 1 if question.half else f"{_LEAST_SHARE}%",
-                    "filter": _conditions(question.filters),
-                }
-            },
+            "query": {"bool": asked | least},
             "collapse": {"field": "hash"},  # each text once
             "sort": [{"_score": "desc"}, {"hash": "asc"}],
             "track_total_hits": False,
@@ -111,7 +110,12 @@ class SentenceQueries:
             hits = self._hits(body, size)
             if len(hits) < size or _share(words, hits[-1]) < enough:
                 return _found(hits)
-        counted = {"size": 0, "query": body["query"], "aggs": {"texts": {"cardinality": {"field": "hash"}}}}
+        least = {"minimum_should_match": f"{max(_LEAST_SHARE, round(100 * enough))}%"}
+        counted = {
+            "size": 0,
+            "query": {"bool": asked | least},
+            "aggs": {"texts": {"cardinality": {"field": "hash"}}},
+        }
         texts = self._reader.search(self._index, counted)["aggregations"]["texts"]["value"]
         return _found(hits)._replace(left_out=max(0, int(texts) - len(hits)))
 

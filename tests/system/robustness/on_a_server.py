@@ -46,11 +46,11 @@ class Job(NamedTuple):
         return [verb, *given[verb], "--store", store, "--quiet"]
 
     def questions(self, store: str) -> list[Any]:
-        """What people ask, with the answers."""
+        """What people ask, with the answers that are the same on every store."""
         asked = self.texts[::70]
         return [
-            [esdedup.similar(text, store=store) for text in asked],
-            [esdedup.suggest(text[:12], store=store) for text in asked],
+            [esdedup.similar(text, store=store, min_similarity=1) for text in asked],
+            [esdedup.suggest(text[:12], store=store, limit=1) for text in asked],
             list(esdedup.clusters(store=store, min_size=3)),
         ]
 

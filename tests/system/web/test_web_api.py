@@ -318,7 +318,10 @@ def test_both_stores_say_the_same(sites: Any, collections: Get) -> None:
         assert one.ask(f"/api{path}").body == two.ask(f"/api{path}").body, path
     for text in (*TEXTS, *(text[:45] for text in TEXTS)):
         for path in ("/api/check", "/api/text"):
-            assert one.post(path, {"text": text}).body == two.post(path, {"text": text}).body, text
+            answers = [json.loads(site.post(path, {"text": text}).body) for site in (one, two)]
+            for answer in answers:
+                del answer["left_out"]  # each store estimates what it does not compare
+            assert answers[0] == answers[1], text
     told = [site.api("/overview") | {"store": ""} for site in (one, two)]
     assert told[0] == told[1]
     for path in set(one.pages()) - {"/overview"}:
