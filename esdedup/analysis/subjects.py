@@ -19,6 +19,14 @@ SUBJECTS = (
     "title in slot",  # share of texts with a word in a slot that is in their title and not in the other's title
 )
 
+STANDING = (
+    "together",  # whether both are in one document at the same time
+    "versions",  # whether they share a title, but are never there together
+    "titles alike",
+    "title in slot",
+    "numbered titles",  # whether its title has a number that the other one's lacks
+)
+
 _SHORTEST = 3
 """Bytes of the shortest word that may be found inside another one."""
 
@@ -44,21 +52,29 @@ def subjects(words: Words, clusters: Offsets, centres: Numbers, alignment: Align
     centre = np.repeat(centres, texts)
     one = np.arange(len(centre))
     others = one != centre
-    together = _meet(places, one, centre) & others
-    versions = _share(places.named, one, centre).any((1, 2)) & ~together & others
     # the text whose title is compared with a text's title: the representative, or for it the first other text
     first = np.repeat(clusters[:-1], texts)
     rival = np.where(others, centre, np.where(first != centre, first, first + 1))
+    together, versions, alike, in_slot, _ = standing(words, alignment, places, one, rival).T
+    owner = np.repeat(np.arange(len(centres)), texts)
+    sums = [np.bincount(owner, what * others, len(centres)) for what in (together, versions, alike)]
+    return np.column_stack([*(some / (texts - 1) for some in sums), np.bincount(owner, in_slot, len(centres)) / texts])
+
+
+def standing(words: Words, alignment: Alignment, places: Places, one: Numbers, two: Numbers) -> Measures:
+    """Return where texts `one` stand, compared with texts `two` of the same clusters; shape (len(one),
+    len(STANDING)).
+    """
+    together = _meet(places, one, two)
+    versions = _share(places.named, one, two).any((1, 2)) & ~together
     titles = places.titles
     in_slot, alike = np.zeros(len(one), np.bool_), np.zeros(len(one), np.float64)
+    numbered = np.zeros(len(one), np.bool_)
     _find_titles(
-        words.data, words.offsets, words.begin, words.end, words.form, alignment.slotted,
-        titles.data, titles.offsets, titles.begin, titles.end, titles.form, titles.hash, rival, in_slot, alike,
+        words.data, words.offsets, words.begin, words.end, words.form, alignment.slotted, titles.data, titles.offsets,
+        titles.begin, titles.end, titles.form, titles.hash, one, two, in_slot, numbered, alike,
     )  # fmt: skip
-    owner = np.repeat(np.arange(len(centres)), texts)
-    alike[~others] = 0.0
-    sums = [np.bincount(owner, what, len(centres)) for what in (together, versions, alike, in_slot)]
-    return np.column_stack([*(some / (texts - 1) for some in sums[:3]), sums[3] / texts])
+    return np.column_stack([together, versions, alike, in_slot, numbered]).astype(np.float64)
 
 
 def _share(hashes: Hashes, one: Numbers, two: Numbers) -> Flags:
@@ -87,26 +103,30 @@ def _find_titles(
     title_end: Numbers,
     title_form: Classes,
     title_hash: Hashes,
-    rival: Numbers,
+    one: Numbers,
+    two: Numbers,
     in_slot: Flags,
+    numbered: Flags,
     alike: Measures,
 ) -> None:
-    """Mark texts whose slots contain a word of their title that the rival's title lacks; measure how similar the titles
-    are.
+    """Mark texts whose slots contain a word of their title that the other title lacks, and those whose title has a
+    number that the other one lacks; measure how similar the titles are.
     """
-    for text in range(len(rival)):
+    for pair in range(len(one)):
+        text, rival = one[pair], two[pair]
         shared = total = 0
-        for part in range(title_offsets[rival[text]], title_offsets[rival[text] + 1]):
+        for part in range(title_offsets[rival], title_offsets[rival + 1]):
             total += title_form[part] != SIGN
         for part in range(title_offsets[text], title_offsets[text + 1]):
             if title_form[part] == SIGN:
                 continue
             known = False
-            for place in range(title_offsets[rival[text]], title_offsets[rival[text] + 1]):
+            for place in range(title_offsets[rival], title_offsets[rival + 1]):
                 known = known or title_hash[place] == title_hash[part]
             shared += known
             total += not known
-            if known or in_slot[text]:
+            numbered[pair] = numbered[pair] or (not known and title_form[part] == NUMBER)
+            if known or in_slot[pair]:
                 continue
             for word in range(offsets[text], offsets[text + 1]):
                 if not slotted[word] or form[word] == SIGN:
@@ -117,9 +137,9 @@ def _find_titles(
                 else:
                     found = _related(data, a, a_end, title_data, b, b_end, form[word] == NUMBER)
                 if found:
-                    in_slot[text] = True
+                    in_slot[pair] = True
                     break
-        alike[text] = min(shared / max(total, 1), 1.0)
+        alike[pair] = min(shared / max(total, 1), 1.0)
 
 
 @compiled

@@ -1,0 +1,382 @@
+"""What changed from one text of a cluster to another, in numbers: one row of `CHANGES` for each pair of texts.
+
+Texts are compared slot by slot. Words that stand in another slot of the other text have *moved*. Of the rest, words that
+only one side has are *more*. If both sides have different words of one form, and their spelling is not nearly the same,
+these are in conflict: two numbers, years, dates, names, or other words. A conflict of one word with one word is a *swap*.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from esdedup.analysis.align import Alignment
+from esdedup.analysis.lexicon import lexicon
+from esdedup.analysis.word_forms import NAME, NUMBER, PLAIN, SIGN, Classes, Measures, Words, split_words
+from esdedup.columns.arrays import Numbers, text_column
+from esdedup.columns.hashing import Bytes, Hashes, Offsets
+from esdedup.columns.kernels import compiled
+
+CHANGES = (
+    "numbers",  # slots with a conflict of numbers that are neither years nor parts of dates
+    "names",
+    "words",
+    "more numbers",  # slots with a number on one side only
+    "more names",
+    "more words",
+    "number swaps",
+    "name swaps",
+    "word swaps",
+    "exchanged numbers",  # slots from which a number has moved, and to which another one has
+    "exchanged names",
+    "exchanged words",
+    "years",
+    "dates",
+    "opposites",  # slots with words that exclude each other
+    "negations",  # slots that are negated on one side only
+    "spellings",  # slots in which nothing but spelling or endings differ
+    "little swaps",  # slots with different words that say little
+    "little more",  # slots with such words on one side only
+    "added",  # words on one side only
+    "moved",
+    "slots",  # with words that have not moved
+    "only moved",  # whether there is nothing else
+    "length",  # words of the first text
+    "changed",  # its words that differ and have not moved
+)
+(
+    _CONFLICTS, _MORE, _SWAPS, _EXCHANGED, _YEARS, _DATES, _OPPOSITES, _NEGATIONS, _SPELLINGS, _LITTLE_SWAPS,
+    _LITTLE_MORE, _ADDED, _MOVED, _SLOTS, _ONLY_MOVED, _LENGTH, _CHANGED,
+) = (0, 3, 6, 9, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24)  # fmt: skip
+
+_MOST_WORDS = 512
+"""So many words on each side that differ are compared."""
+
+_YEAR_DIGITS = 4
+_FUNCTION, _DATED, _NEGATIVE, _YEAR = 1, 2, 4, 8
+
+_NO_NAMES = (
+    "a about after according all also although among an and another any are as at because before both but by during "
+    "each either every few for from had has have he her here his how however if in into is it its many more most much "
+    "my neither no nor not of on once one only or other our out over she since so some such than that the their them "
+    "then there these they this those though through thus to two under until upon was we were what when where whether "
+    "which while who with within without you your "
+    "der die das ein eine es er sie im in nach bei auf le la les un une des il elle en dans à el los las una uno en "
+    "il lo gli i un uno nel o os as um uma no na de het een"
+)
+
+
+class Meant(NamedTuple):
+    """What is known of each word without its text: form, roles (bits), and the axis of an opposite with its side."""
+
+    form: Classes
+    roles: Classes
+    axis: npt.NDArray[np.int16]
+    side: npt.NDArray[np.int8]
+
+
+class _Known(NamedTuple):
+    figures: Hashes
+    no_names: Hashes
+    roles: tuple[tuple[int, Hashes], ...]
+    opposites: Hashes
+    axis: npt.NDArray[np.int16]
+    side: npt.NDArray[np.int8]
+
+
+def meant(words: Words) -> Meant:
+    """Return what words mean. Number words and dates count as numbers. A leading article is not a name."""
+    known = _known()
+    form = words.form.copy()
+    form[np.isin(words.hash, known.figures) & (form != SIGN)] = NUMBER
+    spoken = np.flatnonzero(form != SIGN)
+    firsts = np.searchsorted(spoken, words.offsets[:-1])
+    firsts = np.unique(spoken[firsts[firsts < len(spoken)]])
+    form[firsts[(form[firsts] == NAME) & np.isin(words.hash[firsts], known.no_names)]] = PLAIN
+    roles = np.zeros(len(form), np.uint8)
+    for role, hashes in known.roles:
+        roles[np.isin(words.hash, hashes)] |= role
+    roles[_are_years(words, form)] |= _YEAR
+    at = np.minimum(np.searchsorted(known.opposites, words.hash), len(known.opposites) - 1)
+    found = known.opposites[at] == words.hash
+    return Meant(form, roles, np.where(found, known.axis[at], 0).astype(np.int16), known.side[at])
+
+
+def _are_years(words: Words, form: Classes) -> npt.NDArray[np.bool_]:
+    """Return which words are numbers of four digits from 1000 to 2099."""
+    yearly = np.flatnonzero((form == NUMBER) & (words.end - words.begin == _YEAR_DIGITS))
+    digits = words.data[words.begin[yearly][:, None] + np.arange(_YEAR_DIGITS)]
+    years = ((digits >= ord("0")) & (digits <= ord("9"))).all(1)
+    years &= (digits[:, 0] == ord("1")) | ((digits[:, 0] == ord("2")) & (digits[:, 1] == ord("0")))
+    out = np.zeros(len(form), np.bool_)
+    out[yearly[years]] = True
+    return out
+
+
+@cache
+def _known() -> _Known:
+    all_words = lexicon()
+    dated = [*all_words.months, *all_words.weekdays]
+    listed = list(all_words.opposites)
+    split = split_words(text_column(listed))
+    single = np.flatnonzero(np.diff(split.offsets) == 1)
+    hashes = split.hash[split.offsets[single]]
+    order = np.argsort(hashes)
+    sides = np.array([all_words.opposites[listed[place]] for place in single[order].tolist()], np.int16)
+    return _Known(
+        _hashes([*dated, *all_words.numbers, *all_words.ordinals, *all_words.scales]),
+        _hashes(_NO_NAMES.split()),
+        (
+            (_FUNCTION, _hashes(all_words.function)),
+            (_DATED, _hashes(dated)),
+            (_NEGATIVE, _hashes(all_words.negatives)),
+        ),
+        hashes[order], sides[:, 0], sides[:, 1].astype(np.int8),
+    )  # fmt: skip
+
+
+def _hashes(listed: object) -> Hashes:
+    """Return the hashes of words, sorted; of those that are one word here."""
+    split = split_words(text_column(list(listed)))  # type: ignore[call-overload]
+    return np.unique(split.hash[split.offsets[:-1][np.diff(split.offsets) == 1]])
+
+
+def changes(
+    words: Words, known: Meant, clusters: Offsets, alignment: Alignment, one: Numbers, two: Numbers
+) -> Measures:
+    """Return the changes from texts `one` to texts `two` of the same clusters; shape (len(one), len(CHANGES)).
+
+    The clusters and their alignment are given as for `align`.
+    """
+    out = np.zeros((len(one), len(CHANGES)), np.float64)
+    owner = np.searchsorted(clusters, one, "right") - 1
+    _compare_all(
+        words.offsets, words.hash, known.form, known.roles, known.axis, known.side, words.data, words.begin, words.end,
+        clusters, owner, alignment.slots, alignment.fillers, alignment.first, alignment.last, one, two, out,
+    )  # fmt: skip
+    return out
+
+
+@compiled
+def _compare_all(
+    offsets: Offsets,
+    hashes: Hashes,
+    form: Classes,
+    roles: Classes,
+    axis: Numbers,
+    side: Numbers,
+    data: Bytes,
+    begin: Numbers,
+    end: Numbers,
+    clusters: Offsets,
+    owner: Numbers,
+    slots: Offsets,
+    fillers: Offsets,
+    first: Numbers,
+    last: Numbers,
+    one: Numbers,
+    two: Numbers,
+    out: Measures,
+) -> None:
+    left, right = np.empty(_MOST_WORDS, np.int64), np.empty(_MOST_WORDS, np.int64)
+    left_slot, right_slot = np.empty(_MOST_WORDS, np.int64), np.empty(_MOST_WORDS, np.int64)
+    left_moved, right_moved = np.empty(_MOST_WORDS, np.bool_), np.empty(_MOST_WORDS, np.bool_)
+    for pair in range(len(one)):
+        row, cluster = out[pair], owner[pair]
+        base = clusters[cluster]
+        lefts = rights = 0
+        for slot in range(slots[cluster], slots[cluster + 1]):
+            mine, theirs = fillers[slot] + one[pair] - base, fillers[slot] + two[pair] - base
+            a, a_end, b, b_end = first[mine], last[mine], first[theirs], last[theirs]
+            if _same_letters(data, begin, end, form, a, a_end, b, b_end):
+                continue
+            lefts = _unshared(hashes, form, a, a_end, b, b_end, slot, left, left_slot, lefts)
+            rights = _unshared(hashes, form, b, b_end, a, a_end, slot, right, right_slot, rights)
+        left_moved[:lefts] = False
+        right_moved[:rights] = False
+        moved = 0
+        for here in range(lefts):
+            for there in range(rights):
+                if hashes[left[here]] == hashes[right[there]] and not right_moved[there]:
+                    left_moved[here] = right_moved[there] = True
+                    moved += 1
+                    break
+        row[_ONLY_MOVED] = moved > 0 and moved == lefts and moved == rights
+        for word in range(offsets[one[pair]], offsets[one[pair] + 1]):
+            row[_LENGTH] += form[word] != SIGN
+        row[_CHANGED] = lefts - moved
+        here = there = 0
+        while here < lefts or there < rights:
+            slot = left_slot[here] if here < lefts else right_slot[there]
+            if there < rights:
+                slot = min(slot, right_slot[there])
+            until, till = here, there
+            while until < lefts and left_slot[until] == slot:
+                until += 1
+            while till < rights and right_slot[till] == slot:
+                till += 1
+            mine = fillers[slot] + one[pair] - base
+            dated = _is_dated(roles, first[mine] - 1, last[mine], offsets[one[pair]], offsets[one[pair] + 1])
+            _compare_slot(
+                form, roles, axis, side, data, begin, end,
+                left[here:until], left_moved[here:until], right[there:till], right_moved[there:till], dated, row,
+            )  # fmt: skip
+            here, there = until, till
+
+
+@compiled
+def _is_dated(roles: Classes, before: int, behind: int, low: int, high: int) -> bool:
+    """Return whether the word before or behind a slot is a month or a day."""
+    return (before >= low and roles[before] & _DATED > 0) or (behind < high and roles[behind] & _DATED > 0)
+
+
+@compiled
+def _compare_slot(
+    form: Classes,
+    roles: Classes,
+    axis: Numbers,
+    side: Numbers,
+    data: Bytes,
+    begin: Numbers,
+    end: Numbers,
+    left: Numbers,
+    left_moved: Classes,
+    right: Numbers,
+    right_moved: Classes,
+    dated: bool,
+    row: Measures,
+) -> None:
+    """Count the changes in one slot: unshared words of both sides, and which of them have moved."""
+    for sort, kind in enumerate((NUMBER, NAME, PLAIN)):
+        gone = _content(form, roles, left, left_moved, True, kind)
+        come = _content(form, roles, right, right_moved, True, kind)
+        row[_EXCHANGED + sort] += gone[0] > 0 and come[0] > 0
+        row[_MOVED] += gone[0]
+    lefts = len(left) - left_moved.sum()
+    rights = len(right) - right_moved.sum()
+    if lefts + rights == 0:
+        return
+    row[_SLOTS] += 1
+    row[_OPPOSITES] += _are_opposites(axis, side, left, left_moved, right, right_moved)
+    row[_NEGATIONS] += _has(roles, left, left_moved, _NEGATIVE) != _has(roles, right, right_moved, _NEGATIVE)
+    dated = dated or _has(roles, left, left_moved, _DATED) or _has(roles, right, right_moved, _DATED)
+    said = False
+    for sort, kind in enumerate((NUMBER, NAME, PLAIN)):
+        gone, lost = _content(form, roles, left, left_moved, False, kind)
+        come, found = _content(form, roles, right, right_moved, False, kind)
+        said = said or gone + come > 0
+        if gone > 0 and come > 0:
+            if kind != NUMBER and _alike(data, begin[lost], end[lost], begin[found], end[found]):
+                row[_SPELLINGS] += 1
+                continue
+            if kind == NUMBER and dated:
+                row[_DATES] += 1
+            elif kind == NUMBER and roles[lost] & _YEAR and roles[found] & _YEAR:
+                row[_YEARS] += 1
+            else:
+                row[_CONFLICTS + sort] += 1
+            row[_SWAPS + sort] += lefts == 1 and rights == 1
+        elif gone > 0 or come > 0:
+            row[_MORE + sort] += 1
+            row[_ADDED] += gone + come
+    if not said:
+        row[_LITTLE_SWAPS if lefts > 0 and rights > 0 else _LITTLE_MORE] += 1
+
+
+@compiled
+def _content(form: Classes, roles: Classes, some: Numbers, moved: Classes, wanted: bool, kind: int) -> tuple[int, int]:
+    """Count the words of a form that say something, and have moved or have not; return the first of them, too."""
+    count, first = 0, -1
+    for place in range(len(some)):
+        word = some[place]
+        if moved[place] == wanted and form[word] == kind and not roles[word] & _FUNCTION:
+            if count == 0:
+                first = word
+            count += 1
+    return count, first
+
+
+@compiled
+def _has(roles: Classes, some: Numbers, moved: Classes, role: int) -> bool:
+    found = False
+    for place in range(len(some)):
+        found = found or (not moved[place] and roles[some[place]] & role > 0)
+    return found
+
+
+@compiled
+def _are_opposites(
+    axis: Numbers, side: Numbers, left: Numbers, left_moved: Classes, right: Numbers, right_moved: Classes
+) -> bool:
+    for here in range(len(left)):
+        one = left[here]
+        if left_moved[here] or axis[one] == 0:
+            continue
+        for there in range(len(right)):
+            two = right[there]
+            if not right_moved[there] and axis[one] == axis[two] and side[one] != side[two]:
+                return True
+    return False
+
+
+@compiled
+def _unshared(
+    hashes: Hashes,
+    form: Classes,
+    a: int,
+    a_end: int,
+    b: int,
+    b_end: int,
+    slot: int,
+    out: Numbers,
+    out_slot: Numbers,
+    count: int,
+) -> int:
+    """Add the words `a:a_end` that are not among `b:b_end`, and return how many there are now."""
+    for word in range(a, a_end):
+        if form[word] == SIGN or count == len(out):
+            continue
+        shared = False
+        for place in range(b, b_end):
+            shared = shared or hashes[place] == hashes[word]
+        if not shared:
+            out[count], out_slot[count] = word, slot
+            count += 1
+    return count
+
+
+@compiled
+def _same_letters(
+    data: Bytes, begin: Numbers, end: Numbers, form: Classes, a: int, a_end: int, b: int, b_end: int
+) -> bool:
+    """Return whether two runs of words differ only in signs, spaces and case."""
+    at = begin[a] if a < a_end else 0
+    for word in range(b, b_end):
+        if form[word] == SIGN:
+            continue
+        for place in range(begin[word], end[word]):
+            while a < a_end and (form[a] == SIGN or at == end[a]):
+                a += 1
+                at = begin[a] if a < a_end else 0
+            if a == a_end or (data[at] | 32) != (data[place] | 32):
+                return False
+            at += 1
+    while a < a_end and (form[a] == SIGN or at == end[a]):
+        a += 1
+        at = begin[a] if a < a_end else 0
+    return a == a_end
+
+
+@compiled
+def _alike(data: Bytes, a: int, a_end: int, b: int, b_end: int) -> bool:
+    """Return whether two words begin and end so similarly that one is a form of the other, or a typo."""
+    size = max(a_end - a, b_end - b)
+    same = 0
+    while a < a_end and b < b_end and (data[a] | 32) == (data[b] | 32):
+        a, b, same = a + 1, b + 1, same + 1
+    while a < a_end and b < b_end and (data[a_end - 1] | 32) == (data[b_end - 1] | 32):
+        a_end, b_end, same = a_end - 1, b_end - 1, same + 1
+    return 5 * same >= 3 * size and size >= 3

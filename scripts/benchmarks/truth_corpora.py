@@ -1,0 +1,87 @@
+"""Real dumps cut in halves by page, and their clusters: the design half may be looked at, the test half is for the end.
+
+No page is in both halves, so nothing that is learned from one is known of the other.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import esdedup
+from esdedup.formats.compression.opener import Opened
+
+HALVES = ("design", "test")
+
+_HISTORY: dict[str, Any] = {"revisions": "all"}
+CORPORA: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
+    "anarchism": (("enwiki-3-pages-history.xml",), _HISTORY),
+    "chamorro": (("chwiki-history.xml.7z",), _HISTORY),
+    "chinese": (("zhwiki-2018-pages.xml.bz2",), {}),
+    "composers": (("enwiki-composers-2009.xml.bz2",), {}),
+    "greek": (("elwiki-2023-head.xml.bz2",), {}),
+    "heads": (("enwiki-head-a.xml", "enwiki-head-b.xml"), {}),
+    "japanese": (("jawiki-2023-head.xml.bz2",), {}),
+    "jiaxing": (("jiaxing-20230508.xml.bz2", "jiaxing-20230712.xml.bz2"), _HISTORY),
+    "learning": (("enwiki-machine-learning.xml.bz2",), {}),
+    "shrines": (("shintowiki-shrines.xml.bz2",), {}),
+    "ukrainian": (("ukwiki-2023-head.xml.bz2",), {}),
+}
+"""Files of wiki/, and how they are read, by the names that the labels use."""
+
+OPTIONS: dict[str, Any] = {"jaccard": 0.6, "min_chars": 40, "rows": 3, "bands": 20}
+
+_PAGE = re.compile(rb"<page>.*?</page>", re.DOTALL)
+_TITLE = re.compile(rb"<title>(.*?)</title>", re.DOTALL)
+
+
+class Clustered(NamedTuple):
+    """The clusters of one half of a corpus."""
+
+    corpus: str
+    half: str
+    folder: Path
+
+    def clusters(self) -> Iterator[dict[str, Any]]:
+        """Those with more than one text."""
+        with (self.folder / "clusters.jsonl").open(encoding="utf-8") as lines:
+            yield from (cluster for cluster in map(json.loads, lines) if cluster["distinct"] > 1)
+
+
+def half_of(name: str) -> str:
+    """The half that a page belongs to, by its title."""
+    return HALVES[zlib.crc32(name.encode()) % 2]
+
+
+def clustered(data: Path, folder: Path, corpus: str, half: str, **options: Any) -> Clustered:
+    """Cluster one half of a corpus in `folder`."""
+    names, read = CORPORA[corpus]
+    sources = [_cut(data / "wiki" / name, folder / "halves", half) for name in names]
+    out = folder / f"{corpus}-{half}"
+    esdedup.run(*sources, out=out, fresh=True, lookup=False, report=False, **OPTIONS, **read, **options)
+    return Clustered(corpus, half, out)
+
+
+def _cut(path: Path, folder: Path, half: str) -> Path:
+    """Write the pages of one half of a dump to a file, unless that is done."""
+    found = folder / half / f"{path.name.partition('.')[0]}.xml"
+    if found.exists():
+        return found
+    found.parent.mkdir(parents=True, exist_ok=True)
+    with closing(Opened(path)) as opened:
+        whole = b"".join(piece for member in opened.members() for piece in member.pieces)
+    pages = list(_PAGE.finditer(whole))
+    kept = [page[0] for page in pages if half_of(_title(page[0])) == half]
+    part = found.with_suffix(".part")
+    part.write_bytes(whole[: pages[0].start()] + b"\n".join(kept) + whole[pages[-1].end() :])
+    return part.rename(found)
+
+
+def _title(page: bytes) -> str:
+    match = _TITLE.search(page)
+    return match[1].decode("utf-8", "replace") if match else ""
