@@ -1,20 +1,29 @@
-"""Fit esdedup/analysis/weights.toml to labelled pairs of texts: `python -m scripts.fit_judgements ../shared/data`.
+"""Fit esdedup/analysis/weights.toml to labelled pairs of texts.
 
-Only the design half is read: pages, groups or texts whose name has an even checksum.
+    python -m scripts.fit_judgements ../shared/data FOLDER
+
+Only design halves are read. FOLDER takes the clusters of real dumps.
 """
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+import esdedup
 from esdedup.analysis import judging
 from esdedup.analysis.changes import CHANGES
+from esdedup.analysis.comparing import compare, hold
+from esdedup.analysis.subjects import STANDING
 from esdedup.analysis.word_forms import Measures
+from scripts.benchmarks.meaning import KIND_CORPORA, LABELS
+from scripts.benchmarks.truth import VERDICTS, table
+from scripts.benchmarks.truth_corpora import CORPORA, clustered, hashes_of
 from scripts.benchmarks.truth_pairs import Pair, changes_of, pairs_of
 
 WEIGHTS = Path(judging.__file__).with_name("weights.toml")
@@ -24,15 +33,22 @@ SETS = {
     "vitaminc-claims": 1.0,
     "breaking-nli": 0.3,
     "paws-wiki": 1.0,
-    "iterater": 15.0,  # few pairs, but most of what is edited is edited like these
+    "paws-x": 0.5,
+    "iterater": 30.0,  # few pairs, but most of what is edited is edited like these
 }
 """How much a pair of each set weighs."""
+
+AS_IF, AS_IF_WEIGHT = "vitaminc-evidence", 0.03
+OPPOSED = "vitaminc-claims"
+"""The sets whose pairs (of the second one, those with opposites) are also taken as if they stood on two pages, and how
+much each of them weighs there.
+"""
 
 PENALTY = 2.0
 """On the squares of the weights."""
 
 
-def main(data: Path) -> None:
+def main(data: Path, folder: Path) -> None:
     pairs = [pair for name in SETS for pair in pairs_of(data, name, "design") if known(pair)]
     differs = np.array([pair.differs for pair in pairs], np.float64)
     counted = np.array([SETS[pair.source] for pair in pairs])
@@ -43,7 +59,62 @@ def main(data: Path) -> None:
         name: fitted({term: values[rows] for term, values in columns.items()}, differs[rows], counted[rows])
         for name, rows in (("still", ~moved), ("moved", moved))
     }
-    write(tables | {"places": {}})
+    no_rows = judging.place_terms(changed[:1], np.zeros((1, len(STANDING))), np.array([2]), np.array([0.5]))
+    write(tables | {"places": dict.fromkeys([*no_rows, "constant"], 0.0)})
+    # dumps have few contradictions between pages, so sentences about one subject are taken as if they were on two
+    opposites = changed[:, CHANGES.index("opposites")] + changed[:, CHANGES.index("negations")] > 0
+    as_if = [at for at, pair in enumerate(pairs) if pair.source == AS_IF or (opposites[at] and pair.source == OPPOSED)]
+    likely = judging.by_the_texts(changed).tolist()
+    nowhere = np.zeros(len(STANDING))
+    rows = list(on_two_pages(data, folder))
+    rows += [Placed(changed[at], nowhere, 2, likely[at], pairs[at].differs) for at in as_if]
+    counted = np.append(np.ones(len(rows) - len(as_if)), np.full(len(as_if), AS_IF_WEIGHT))
+    changed, stand, texts, likely, truth = (np.array(column, np.float64) for column in zip(*rows, strict=True))
+    write(tables | {"places": fitted(judging.place_terms(changed, stand, texts, likely), truth, counted)})
+
+
+class Placed(NamedTuple):
+    """Two texts on two pages: what changed, how they stand to each other, and whether they contradict each other."""
+
+    changed: Measures
+    stand: Measures
+    texts: int  # of their cluster
+    likely: float
+    contradicts: bool
+
+
+def on_two_pages(data: Path, folder: Path) -> Iterator[Placed]:
+    """Yield pairs that were judged one by one, and of clusters whose kind was judged, the pair that seems surest."""
+    verdicts = {(row["a"], row["b"]): row["contradicts"] == "yes" for row in table(VERDICTS)}
+    kinds = {row["a"]: row["kind"] for row in table(LABELS) if row["half"] == "design"}
+    for corpus in CORPORA:
+        for cluster in clustered(data, folder, corpus, "design", kinds=False).clusters():
+            yield from judged_pairs(cluster, lambda one, two: verdicts.get(tuple(sorted((one, two)))))
+    for corpus, (names, options) in KIND_CORPORA.items():
+        out = folder / f"kinds-{corpus}"
+        esdedup.run(
+            *(data / name for name in names), out=out, kinds=False, lookup=False, report=False, fresh=True, **options
+        )
+        for cluster in map(json.loads, (out / "clusters.jsonl").read_text("utf-8").splitlines()):
+            hashes = hashes_of(sorted({member["text"] for member in cluster["members"]}))
+            found = [kinds[value] for value in hashes if value in kinds]
+            if cluster["distinct"] > 1 and found:
+                yield from judged_pairs(cluster, lambda one, two, kind=found[0]: kind == "drift")
+
+
+def judged_pairs(cluster: dict[str, Any], verdict: Callable[[str, str], bool | None]) -> Iterator[Placed]:
+    """Yield the surest pair on two pages of which the verdict is known."""
+    held = hold(cluster)
+    compared = compare(held, range(len(held.texts)))
+    hashes = hashes_of(held.texts)
+    likely = judging.by_the_texts(compared.changed)
+    for pair in np.argsort(-likely).tolist():
+        contradicts = verdict(hashes[int(compared.one[pair])], hashes[int(compared.two[pair])])
+        if contradicts is not None and not compared.stand[pair, :2].any():
+            yield Placed(
+                compared.changed[pair], compared.stand[pair], len(held.texts), float(likely[pair]), contradicts
+            )
+            return
 
 
 def known(pair: Pair) -> bool:
@@ -73,4 +144,4 @@ def write(tables: Mapping[str, Mapping[str, float]]) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), Path(sys.argv[2]))

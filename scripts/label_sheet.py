@@ -16,11 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-import pyarrow as pa
 
-from esdedup.columns.arrays import text_buffers
-from esdedup.columns.hashing import content_hashes
-from scripts.benchmarks.truth_corpora import CORPORA, HALVES, clustered
+from scripts.benchmarks.truth_corpora import CORPORA, HALVES, clustered, hashes_of
 
 SHOWN = 6
 """Texts of a cluster that are shown: the representative, then those with the smallest hashes."""
@@ -74,11 +71,6 @@ def shown(cluster: dict[str, Any]) -> list[dict[str, Any]]:
     hashed = dict(zip(places, hashes_of(list(places)), strict=True))
     order = sorted(places, key=lambda text: (text != face, hashed[text]))[:SHOWN]
     return [{"text": text, "count": len(places[text]), "places": places[text][:3]} for text in order]
-
-
-def hashes_of(texts: list[str]) -> list[str]:
-    """Content hashes as hexadecimal numbers."""
-    return [f"{value:016x}" for value in content_hashes(*text_buffers(pa.array(texts, pa.large_string()))).tolist()]
 
 
 if __name__ == "__main__":

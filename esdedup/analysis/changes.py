@@ -1,22 +1,24 @@
 """What changed from one text of a cluster to another, in numbers: one row of `CHANGES` for each pair of texts.
 
-Texts are compared slot by slot. Words that stand in another slot of the other text have *moved*. Of the rest, words that
-only one side has are *more*. If both sides have different words of one form, and their spelling is not nearly the same,
-these are in conflict: two numbers, years, dates, names, or other words. A conflict of one word with one word is a *swap*.
+Texts are compared slot by slot. Words that stand in another slot of the other text have *moved*. Of the rest, words
+that only one side has are *more*. If both sides have different words of one form, and their spelling is not nearly the
+same, these are in conflict: two numbers, years, dates, names, or other words. A conflict of one word with one word is a
+*swap*.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from esdedup.analysis.align import Alignment
 from esdedup.analysis.lexicon import lexicon
+from esdedup.analysis.spelling import alike, same_letters
 from esdedup.analysis.word_forms import NAME, NUMBER, PLAIN, SIGN, Classes, Measures, Words, split_words
-from esdedup.columns.arrays import Numbers, text_column
+from esdedup.columns.arrays import Flags, Numbers, text_column
 from esdedup.columns.hashing import Bytes, Hashes, Offsets
 from esdedup.columns.kernels import compiled
 
@@ -46,11 +48,12 @@ CHANGES = (
     "only moved",  # whether there is nothing else
     "length",  # words of the first text
     "changed",  # its words that differ and have not moved
+    "names in common",  # without its first word
 )
 (
     _CONFLICTS, _MORE, _SWAPS, _EXCHANGED, _YEARS, _DATES, _OPPOSITES, _NEGATIONS, _SPELLINGS, _LITTLE_SWAPS,
-    _LITTLE_MORE, _ADDED, _MOVED, _SLOTS, _ONLY_MOVED, _LENGTH, _CHANGED,
-) = (0, 3, 6, 9, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24)  # fmt: skip
+    _LITTLE_MORE, _ADDED, _MOVED, _SLOTS, _ONLY_MOVED, _LENGTH, _CHANGED, _NAMES_IN_COMMON,
+) = (0, 3, 6, 9, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25)  # fmt: skip
 
 _MOST_WORDS = 512
 """So many words on each side that differ are compared."""
@@ -74,8 +77,8 @@ class Meant(NamedTuple):
 
     form: Classes
     roles: Classes
-    axis: npt.NDArray[np.int16]
-    side: npt.NDArray[np.int8]
+    axis: Numbers
+    side: Numbers
 
 
 class _Known(NamedTuple):
@@ -83,8 +86,8 @@ class _Known(NamedTuple):
     no_names: Hashes
     roles: tuple[tuple[int, Hashes], ...]
     opposites: Hashes
-    axis: npt.NDArray[np.int16]
-    side: npt.NDArray[np.int8]
+    axis: Numbers
+    side: Numbers
 
 
 def meant(words: Words) -> Meant:
@@ -102,10 +105,10 @@ def meant(words: Words) -> Meant:
     roles[_are_years(words, form)] |= _YEAR
     at = np.minimum(np.searchsorted(known.opposites, words.hash), len(known.opposites) - 1)
     found = known.opposites[at] == words.hash
-    return Meant(form, roles, np.where(found, known.axis[at], 0).astype(np.int16), known.side[at])
+    return Meant(form, roles, np.where(found, known.axis[at], 0), known.side[at])
 
 
-def _are_years(words: Words, form: Classes) -> npt.NDArray[np.bool_]:
+def _are_years(words: Words, form: Classes) -> Flags:
     """Return which words are numbers of four digits from 1000 to 2099."""
     yearly = np.flatnonzero((form == NUMBER) & (words.end - words.begin == _YEAR_DIGITS))
     digits = words.data[words.begin[yearly][:, None] + np.arange(_YEAR_DIGITS)]
@@ -125,22 +128,22 @@ def _known() -> _Known:
     single = np.flatnonzero(np.diff(split.offsets) == 1)
     hashes = split.hash[split.offsets[single]]
     order = np.argsort(hashes)
-    sides = np.array([all_words.opposites[listed[place]] for place in single[order].tolist()], np.int16)
+    sides = np.array([all_words.opposites[listed[place]] for place in single[order].tolist()], np.int64)
     return _Known(
-        _hashes([*dated, *all_words.numbers, *all_words.ordinals, *all_words.scales]),
-        _hashes(_NO_NAMES.split()),
+        hashes_of([*dated, *all_words.numbers, *all_words.ordinals, *all_words.scales]),
+        hashes_of(_NO_NAMES.split()),
         (
-            (_FUNCTION, _hashes(all_words.function)),
-            (_DATED, _hashes(dated)),
-            (_NEGATIVE, _hashes(all_words.negatives)),
+            (_FUNCTION, hashes_of(all_words.function)),
+            (_DATED, hashes_of(dated)),
+            (_NEGATIVE, hashes_of(all_words.negatives)),
         ),
-        hashes[order], sides[:, 0], sides[:, 1].astype(np.int8),
+        hashes[order], sides[:, 0].copy(), sides[:, 1].copy(),
     )  # fmt: skip
 
 
-def _hashes(listed: object) -> Hashes:
+def hashes_of(listed: Iterable[str]) -> Hashes:
     """Return the hashes of words, sorted; of those that are one word here."""
-    split = split_words(text_column(list(listed)))  # type: ignore[call-overload]
+    split = split_words(text_column(list(listed)))
     return np.unique(split.hash[split.offsets[:-1][np.diff(split.offsets) == 1]])
 
 
@@ -191,7 +194,7 @@ def _compare_all(
         for slot in range(slots[cluster], slots[cluster + 1]):
             mine, theirs = fillers[slot] + one[pair] - base, fillers[slot] + two[pair] - base
             a, a_end, b, b_end = first[mine], last[mine], first[theirs], last[theirs]
-            if _same_letters(data, begin, end, form, a, a_end, b, b_end):
+            if same_letters(data, begin, end, form, a, a_end, b, b_end):
                 continue
             lefts = _unshared(hashes, form, a, a_end, b, b_end, slot, left, left_slot, lefts)
             rights = _unshared(hashes, form, b, b_end, a, a_end, slot, right, right_slot, rights)
@@ -207,6 +210,9 @@ def _compare_all(
         row[_ONLY_MOVED] = moved > 0 and moved == lefts and moved == rights
         for word in range(offsets[one[pair]], offsets[one[pair] + 1]):
             row[_LENGTH] += form[word] != SIGN
+            row[_NAMES_IN_COMMON] += form[word] == NAME and word > offsets[one[pair]]
+        for here in range(lefts):
+            row[_NAMES_IN_COMMON] -= form[left[here]] == NAME and left[here] > offsets[one[pair]]
         row[_CHANGED] = lefts - moved
         here = there = 0
         while here < lefts or there < rights:
@@ -243,18 +249,18 @@ def _compare_slot(
     begin: Numbers,
     end: Numbers,
     left: Numbers,
-    left_moved: Classes,
+    left_moved: Flags,
     right: Numbers,
-    right_moved: Classes,
+    right_moved: Flags,
     dated: bool,
     row: Measures,
 ) -> None:
     """Count the changes in one slot: unshared words of both sides, and which of them have moved."""
     for sort, kind in enumerate((NUMBER, NAME, PLAIN)):
-        gone = _content(form, roles, left, left_moved, True, kind)
-        come = _content(form, roles, right, right_moved, True, kind)
-        row[_EXCHANGED + sort] += gone[0] > 0 and come[0] > 0
-        row[_MOVED] += gone[0]
+        gone, _ = _content(form, roles, left, left_moved, True, kind)
+        come, _ = _content(form, roles, right, right_moved, True, kind)
+        row[_EXCHANGED + sort] += gone > 0 and come > 0
+        row[_MOVED] += gone
     lefts = len(left) - left_moved.sum()
     rights = len(right) - right_moved.sum()
     if lefts + rights == 0:
@@ -269,7 +275,7 @@ def _compare_slot(
         come, found = _content(form, roles, right, right_moved, False, kind)
         said = said or gone + come > 0
         if gone > 0 and come > 0:
-            if kind != NUMBER and _alike(data, begin[lost], end[lost], begin[found], end[found]):
+            if kind != NUMBER and alike(data, begin[lost], end[lost], begin[found], end[found]):
                 row[_SPELLINGS] += 1
                 continue
             if kind == NUMBER and dated:
@@ -287,7 +293,7 @@ def _compare_slot(
 
 
 @compiled
-def _content(form: Classes, roles: Classes, some: Numbers, moved: Classes, wanted: bool, kind: int) -> tuple[int, int]:
+def _content(form: Classes, roles: Classes, some: Numbers, moved: Flags, wanted: bool, kind: int) -> tuple[int, int]:
     """Count the words of a form that say something, and have moved or have not; return the first of them, too."""
     count, first = 0, -1
     for place in range(len(some)):
@@ -300,7 +306,7 @@ def _content(form: Classes, roles: Classes, some: Numbers, moved: Classes, wante
 
 
 @compiled
-def _has(roles: Classes, some: Numbers, moved: Classes, role: int) -> bool:
+def _has(roles: Classes, some: Numbers, moved: Flags, role: int) -> bool:
     found = False
     for place in range(len(some)):
         found = found or (not moved[place] and roles[some[place]] & role > 0)
@@ -309,7 +315,7 @@ def _has(roles: Classes, some: Numbers, moved: Classes, role: int) -> bool:
 
 @compiled
 def _are_opposites(
-    axis: Numbers, side: Numbers, left: Numbers, left_moved: Classes, right: Numbers, right_moved: Classes
+    axis: Numbers, side: Numbers, left: Numbers, left_moved: Flags, right: Numbers, right_moved: Flags
 ) -> bool:
     for here in range(len(left)):
         one = left[here]
@@ -346,37 +352,3 @@ def _unshared(
             out[count], out_slot[count] = word, slot
             count += 1
     return count
-
-
-@compiled
-def _same_letters(
-    data: Bytes, begin: Numbers, end: Numbers, form: Classes, a: int, a_end: int, b: int, b_end: int
-) -> bool:
-    """Return whether two runs of words differ only in signs, spaces and case."""
-    at = begin[a] if a < a_end else 0
-    for word in range(b, b_end):
-        if form[word] == SIGN:
-            continue
-        for place in range(begin[word], end[word]):
-            while a < a_end and (form[a] == SIGN or at == end[a]):
-                a += 1
-                at = begin[a] if a < a_end else 0
-            if a == a_end or (data[at] | 32) != (data[place] | 32):
-                return False
-            at += 1
-    while a < a_end and (form[a] == SIGN or at == end[a]):
-        a += 1
-        at = begin[a] if a < a_end else 0
-    return a == a_end
-
-
-@compiled
-def _alike(data: Bytes, a: int, a_end: int, b: int, b_end: int) -> bool:
-    """Return whether two words begin and end so similarly that one is a form of the other, or a typo."""
-    size = max(a_end - a, b_end - b)
-    same = 0
-    while a < a_end and b < b_end and (data[a] | 32) == (data[b] | 32):
-        a, b, same = a + 1, b + 1, same + 1
-    while a < a_end and b < b_end and (data[a_end - 1] | 32) == (data[b_end - 1] | 32):
-        a_end, b_end, same = a_end - 1, b_end - 1, same + 1
-    return 5 * same >= 3 * size and size >= 3

@@ -8,12 +8,13 @@ import numpy as np
 import pyarrow as pa
 
 from esdedup.analysis.align import align
-from esdedup.analysis.differences import differences, facts
+from esdedup.analysis.changes import changes, meant
 from esdedup.analysis.drift import confidences
-from esdedup.analysis.kinds import RULES, classify
+from esdedup.analysis.judging import judged
+from esdedup.analysis.kinds import classify
 from esdedup.analysis.looks import looks
 from esdedup.analysis.slots import frame_of, slot_spans
-from esdedup.analysis.subjects import Places, subjects
+from esdedup.analysis.subjects import Places, standing, subjects
 from esdedup.analysis.word_forms import split_words
 from esdedup.columns.hashing import Hashes
 from esdedup.store.classifying import MEANINGS, PLACES, Classifier
@@ -32,14 +33,17 @@ def classify_clusters(members: pa.Table) -> pa.Table:
     bounds = np.append(first, len(cluster)).astype(np.int64)
     centres = np.flatnonzero(members["representative"].to_numpy()).astype(np.int64)
     words = split_words(members["text"].combine_chunks())
-    form, alignment = facts(words), align(words, bounds, centres)
+    known, alignment = meant(words), align(words, bounds, centres)
     named, documents, since, till = (_matrix(members[name]) for name in ("named", "documents", "since", "till"))
     places = Places(split_words(members["titles"].combine_chunks()), named, documents, since, till)
+    others = np.flatnonzero(~members["representative"].to_numpy()).astype(np.int64)
+    owner = np.repeat(np.arange(len(centres)), np.diff(bounds) - 1)
+    changed = changes(words, known, bounds, alignment, others, centres[owner])
+    stand = standing(words, alignment, places, others, centres[owner])
     decided = classify(
-        differences(words, form, bounds, centres, alignment),
-        looks(words, form, bounds, centres, alignment),
-        subjects(words, bounds, centres, alignment, places),
-    )
+        owner, changed, judged(changed, stand, np.diff(bounds)[owner]),
+        looks(words, known.form, bounds, centres, alignment), subjects(words, bounds, centres, alignment, places),
+    )  # fmt: skip
     slots, titles = alignment.slots.tolist(), members["titles"].to_pylist()
     frames = []
     for place, centre in enumerate(centres.tolist()):
@@ -47,10 +51,7 @@ def classify_clusters(members: pa.Table) -> pa.Table:
         titles_of = titles[texts.start : texts.stop]
         spans = slot_spans(words, texts, centre, alignment, range(*slots[place : place + 2]))
         frames.append(frame_of(words, centre, spans, titles_of).text())
-    verdicts: list[Any] = [
-        [getattr(RULES[rule], name) for rule in decided] for name in ("kind", "confidence", "reason")
-    ]
-    columns = [cluster[first], *verdicts, frames]
+    columns: list[Any] = [cluster[first], *decided, frames]
     return pa.table(columns, schema=pa.schema([("id", pa.uint64()), *MEANINGS]))
 
 

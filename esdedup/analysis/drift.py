@@ -4,32 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from esdedup.analysis.frames import framed
+from esdedup.analysis.changes import CHANGES
+from esdedup.analysis.comparing import ClusterTexts, Compared, Member, compare, hold, page_of
+from esdedup.analysis.frames import FramedTexts
+from esdedup.analysis.lexicon import lexicon
 from esdedup.analysis.slots import SUBJECT, Frame, Slot
-from esdedup.analysis.values import (
-    DATE,
-    NAME,
-    NOTHING,
-    NUMBER,
-    QUANTITY,
-    WORDS,
-    Value,
-    difference,
-    read_value,
-    same_value,
-)
+from esdedup.analysis.subjects import STANDING
+from esdedup.analysis.values import NOTHING, WORDS, Value, difference, read_value, same_value
+from esdedup.analysis.word_forms import NAME, Measures
 from esdedup.columns.components import roots, unite
 
-_TRUST = {NUMBER: 0.95, QUANTITY: 0.95, DATE: 0.9, NAME: 0.6, WORDS: 0.3}
-"""How often another value of this type is another fact."""
+NEGATION, OPPOSITE, ORDER = "negation", "opposite", "order"
+CONTRADICTION, UPDATE = "contradiction", "update"
 
-_OF_A_TEMPLATE = 0.5
-_OF_TWO_PAGES = 0.5
-_OF_TWO_DATES = 0.5
+_LEAST = 0.2
+"""Less likely contradictions are not listed."""
 
 _MOST_VALUES = 200
 """Number of values of one slot that are compared, most common first."""
@@ -37,25 +30,30 @@ _MOST_VALUES = 200
 _MOST_SENTENCES = 20
 """Number of sentences that are named for a value."""
 
-_NEGATIVES = {"not", "never", "no", "cannot", "without"}
+
+class _Differing(NamedTuple):
+    """A slot with different values, and the pair of texts that most likely contradict each other there."""
+
+    slot: Slot
+    groups: list[list[int]]
+    pair: int
+    fact: str
 
 
 def contradictions(cluster: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the contradictions in one cluster of kind drift or template, in the format of clusters.jsonl.
 
     Sentences of a template contradict each other if they name the same subject. Each contradiction has the cluster's
-    id, the frame, the slot with its type, and `values` (text, count, the first sentences with this value, first and
-    last time). It has the `majority` and the `newest` value as indices into `values` (null if there is none), the
-    `difference` of the two most common values if they are numbers, and a `confidence`.
+    id, the frame, the slot with its type, the `fact` that differs, the `subject`, whether it is an update, and `values`
+    (text, count, the first sentences with this value, first and last time). It has the `majority` and the `newest`
+    value as indices into `values` (null if there is none), the `difference` of the two most common values if they are
+    numbers, a `confidence` and `why`.
     """
-    frame, texts = framed(cluster)
-    members_of: dict[str, list[dict[str, Any]]] = {}
-    for member in cluster["members"]:
-        members_of.setdefault(member["text"], []).append(member)
-    members = [members_of[text] for text in texts]
-    groups = _of_one_subject(frame, members) if cluster["kind"] == "template" else [range(len(texts))]
-    text = frame.text()
-    return [row | {"frame": text} for places in groups for row in _among(cluster, frame, members, places)]
+    held = hold(cluster)
+    everywhere = [list(range(len(held.texts)))]
+    groups = _of_one_subject(held.aligned.frame, held.members) if cluster["kind"] == "template" else everywhere
+    frame = held.aligned.frame.text()
+    return [{"cluster": cluster["id"], **row, "frame": frame} for places in groups for row in _among(held, places)]
 
 
 def confidences(cluster: dict[str, Any]) -> list[float]:
@@ -63,40 +61,111 @@ def confidences(cluster: dict[str, Any]) -> list[float]:
     return [row["confidence"] for row in contradictions(cluster)]
 
 
-def _among(
-    cluster: dict[str, Any], frame: Frame, members: Sequence[Sequence[dict[str, Any]]], places: Sequence[int]
-) -> Iterator[dict[str, Any]]:
-    """Yield the contradictions among the texts with these indices, which fill the frame in the order of their
-    `members`.
-    """
-    sentences = {place: members[place] for place in places}
-    differing = {}
-    for slot in frame.slots:
-        values = {place: slot.value(place) for place in places}
-        groups = _by_value(values, {place: len(sentences[place]) for place in places})
-        if len(groups) > 1:
-            differing[slot.name] = (slot, values, groups)
-    dated = any(slot.type == DATE for slot, _, _ in differing.values())
-    for slot, values, groups in differing.values():
-        valued = [(_value(values, group, sentences), group) for group in groups]
-        valued.sort(key=lambda pair: (-pair[0]["count"], pair[0]["value"]))
-        rows = [row for row, _ in valued]
-        pages = [{_page(one) for place in group for one in sentences[place]} for _, group in valued[:2]]
-        first, second = (read_value(row["value"], slot.before, slot.behind) for row in rows[:2])
-        times = [row["last"] or "" for row in rows]
-        yield {
-            "cluster": cluster["id"],
-            "slot": slot.name,
-            "type": slot.type,
-            "majority": 0 if 2 * rows[0]["count"] > sum(row["count"] for row in rows) else None,
-            "newest": times.index(max(times)) if max(times) and times.count(max(times)) == 1 else None,
-            "difference": difference(first, second),
-            "confidence": round(_confidence(cluster, slot, len(differing), dated, pages[0].isdisjoint(pages[1])), 3),
-            "values": rows,
-        }
+def _among(held: ClusterTexts, places: Sequence[int]) -> Iterator[dict[str, Any]]:
+    """Yield the contradictions among the texts with these indices."""
+    counts = {place: len(held.members[place]) for place in places}
+    compared = compare(held, places)
+    differing = []
+    for slot in held.aligned.frame.slots:
+        groups = _by_value({place: slot.value(place) for place in places}, counts)
+        if len(groups) > 1 and (found := _surest(slot, groups, compared)) is not None:
+            differing.append(found)
+    for found in _deciding(differing):
+        yield _told(found, compared, held)
 
 
-def _of_one_subject(frame: Frame, members: Sequence[Sequence[dict[str, Any]]]) -> Iterator[list[int]]:
+def _surest(slot: Slot, groups: Sequence[Sequence[int]], compared: Compared) -> _Differing | None:
+    """Return the pair of texts with different values in a slot that most likely contradict each other."""
+    group_of = {place: number for number, group in enumerate(groups) for place in group}
+    sides = [np.array([group_of.get(place, -1) for place in side.tolist()]) for side in (compared.one, compared.two)]
+    likely = np.where((sides[0] >= 0) & (sides[1] >= 0) & (sides[0] != sides[1]), compared.likely, 0.0)
+    pair = int(np.argmax(likely)) if len(likely) else 0
+    if not len(likely) or likely[pair] < _LEAST:
+        return None
+    values = [slot.value(int(side[pair])).text for side in (compared.one, compared.two)]
+    return _Differing(slot, [list(group) for group in groups], pair, _fact(slot, values, compared.changed[pair]))
+
+
+def _fact(slot: Slot, values: Sequence[str], changed: Measures) -> str:
+    """Return what sort of fact differs."""
+    words = [value.casefold().split() for value in values]
+    negated = [any(word in lexicon().negatives for word in some) for some in words]
+    if negated[0] != negated[1]:
+        return NEGATION
+    axes = [{lexicon().opposites[word] for word in some if word in lexicon().opposites} for some in words]
+    if any(axis == other and side != rival for axis, side in axes[0] for other, rival in axes[1]):
+        return OPPOSITE
+    if changed[CHANGES.index("moved")] and slot.type not in ("number", "quantity", "date"):
+        return ORDER
+    return slot.type
+
+
+def _deciding(differing: Sequence[_Differing]) -> Iterator[_Differing]:
+    """Yield the slots that state facts; other words only if nothing else differs. Exchanged words are told once."""
+    facts = [found for found in differing if found.fact != WORDS] or differing
+    exchanged = False
+    for found in facts:
+        if found.fact != ORDER or not exchanged:
+            yield found
+        exchanged = exchanged or found.fact == ORDER
+
+
+def _told(found: _Differing, compared: Compared, held: ClusterTexts) -> dict[str, Any]:
+    """Return one contradiction."""
+    slot, pair = found.slot, found.pair
+    valued = [_value({place: slot.value(place) for place in group}, group, held.members) for group in found.groups]
+    valued.sort(key=lambda row: (-row["count"], row["value"]))
+    first, second = (read_value(row["value"], slot.before, slot.behind) for row in valued[:2])
+    times = [row["last"] or "" for row in valued]
+    sides = [held.members[int(side[pair])] for side in (compared.one, compared.two)]
+    when = sorted({member["timestamp"] for side in sides for member in side if member["timestamp"]})
+    versions = bool(compared.stand[pair, STANDING.index("versions")])
+    change = UPDATE if versions and len(when) > 1 else CONTRADICTION
+    return {
+        "slot": slot.name,
+        "type": slot.type,
+        "fact": found.fact,
+        "subject": _subject(sides, held.aligned, int(compared.one[pair])),
+        "change": change,
+        "majority": 0 if 2 * valued[0]["count"] > sum(row["count"] for row in valued) else None,
+        "newest": times.index(max(times)) if max(times) and times.count(max(times)) == 1 else None,
+        "difference": difference(first, second),
+        "confidence": round(float(compared.likely[pair]), 3),
+        "why": _why(found.fact, versions, change, compared.changed[pair]),
+        "values": valued,
+    }
+
+
+def _subject(sides: Sequence[Sequence[Member]], aligned: FramedTexts, place: int) -> str | None:
+    """Return what two texts are about: the title that they share, or the first name that both have."""
+    shared = set.intersection(*({page_of(member) for member in side} for side in sides))
+    if shared:
+        return min(shared)
+    words, begin = aligned.words, None
+    for word in range(int(words.offsets[place]) + 1, int(words.offsets[place + 1])):
+        named = words.form[word] == NAME and not aligned.alignment.slotted[word]
+        if named and begin is None:
+            begin = word
+        if not named and begin is not None:
+            return bytes(words.data[words.begin[begin] : words.end[word - 1]]).decode()
+    return None
+
+
+def _why(fact: str, versions: bool, change: str, changed: Measures) -> str:
+    """Return in words why two texts are taken to contradict each other."""
+    where = "one page at two times" if change == UPDATE else "two documents of one title" if versions else "two pages"
+    what = {
+        NEGATION: "one negates what the other says",
+        OPPOSITE: "one says the opposite of the other",
+        ORDER: "the same words in exchanged places",
+        WORDS: "another word",
+    }.get(fact, f"another {fact}")
+    more = int(changed[CHANGES.index("slots")]) - 1
+    rest = "in the same words" if more <= 0 else "and other words differ, too"
+    return f"{where}: {what}, {rest}"
+
+
+def _of_one_subject(frame: Frame, members: Sequence[Sequence[Member]]) -> Iterator[list[int]]:
     """Yield groups of two or more texts of a template that name the same subject.
 
     Yields nothing if titles distinguish the texts, because then the frame has more than one subject.
@@ -111,14 +180,10 @@ def _of_one_subject(frame: Frame, members: Sequence[Sequence[dict[str, Any]]]) -
         places.setdefault(named, []).append(place)
     for named, some in places.items():
         fillers = [slot.fillers[place].strip().casefold() for slot in others for place in some]
-        where = [_page(members[place][-1]).casefold() for _ in others for place in some]
+        where = [page_of(members[place][-1]).casefold() for _ in others for place in some]
         in_title = sum(bool(text) and text in title for text, title in zip(fillers, where, strict=True))
         if any(named) and len(some) > 1 and 2 * in_title < len(some):
             yield some
-
-
-def _page(member: dict[str, Any]) -> str:
-    return str(member["title"] or member["document"])
 
 
 def _by_value(values: Mapping[int, Value], counts: Mapping[int, int]) -> list[list[int]]:
@@ -127,7 +192,7 @@ def _by_value(values: Mapping[int, Value], counts: Mapping[int, int]) -> list[li
     If there are very many values, the most common ones are compared. Empty values are left out, unless others negate.
     """
     by_text: dict[str, list[int]] = {}
-    negated = any(value.text.casefold() in _NEGATIVES for value in values.values())
+    negated = any(value.text.casefold() in lexicon().negatives for value in values.values())
     for place, value in values.items():
         if value.type != NOTHING or negated:
             by_text.setdefault(value.text, []).append(place)
@@ -145,9 +210,7 @@ def _by_value(values: Mapping[int, Value], counts: Mapping[int, int]) -> list[li
     return list(groups.values())
 
 
-def _value(
-    values: Mapping[int, Value], places: Sequence[int], sentences: Mapping[int, Sequence[dict[str, Any]]]
-) -> dict[str, Any]:
+def _value(values: Mapping[int, Value], places: Sequence[int], sentences: Sequence[Sequence[Member]]) -> dict[str, Any]:
     """Return one value in its most common form, and the sentences that have it."""
     most = min(places, key=lambda place: (-len(sentences[place]), values[place].text))
     members = sorted((one for place in places for one in sentences[place]), key=lambda one: one["id"].encode())
@@ -162,16 +225,3 @@ def _value(
             for member in members[:_MOST_SENTENCES]
         ],
     }
-
-
-def _confidence(cluster: dict[str, Any], slot: Slot, differing: int, dated: bool, two_pages: bool) -> float:
-    """Return the confidence of a contradiction, derived from that of the kind.
-
-    It is lower for words than for figures, if much else differs, and for two pages or dates. One page is about one
-    subject, two pages may be about two. And a fact of one year may be different in the next. The confidence that a
-    cluster is a template says nothing about its rows.
-    """
-    trust = _TRUST.get(slot.type, 0.3) * 0.9 ** (differing - 1)
-    kind = cluster["kind_confidence"] if cluster["kind"] == "drift" else _OF_A_TEMPLATE
-    of_two_dates = _OF_TWO_DATES if dated and differing > 1 else 1.0
-    return float(kind) * trust * (_OF_TWO_PAGES if two_pages else 1.0) * of_two_dates

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from esdedup.analysis.align import align
+from esdedup.analysis.align import Alignment, align
 from esdedup.analysis.slots import Frame, Span, frame_of, slot_spans
 from esdedup.analysis.word_forms import Words, split_words
 
@@ -21,19 +21,18 @@ class FramedTexts(NamedTuple):
 
     frame: Frame
     words: Words
+    alignment: Alignment
     spans: list[list[Span]]
 
 
-def framed(cluster: dict[str, Any]) -> tuple[Frame, list[str]]:
-    """Return the frame of a cluster in the format of clusters.jsonl, and its distinct texts in the order of the
-    fillers.
-    """
+def framed(cluster: dict[str, Any]) -> tuple[FramedTexts, list[str]]:
+    """Align a cluster in the format of clusters.jsonl. Return its distinct texts, too, in the order of the fillers."""
     titles: dict[str, str] = {}
     for member in cluster["members"]:
         titles.setdefault(member["text"], member["title"] or member["document"])
     texts = list(titles)
     face = next(member["text"] for member in cluster["members"] if member["id"] == cluster["representative"])
-    return frame_texts(texts, texts.index(face), list(titles.values())).frame, texts
+    return frame_texts(texts, texts.index(face), list(titles.values())), texts
 
 
 def frame_texts(texts: Sequence[str], centre: int, titles: Sequence[str] = ()) -> FramedTexts:
@@ -42,4 +41,4 @@ def frame_texts(texts: Sequence[str], centre: int, titles: Sequence[str] = ()) -
     alignment = align(words, np.array([0, len(texts)]), np.array([centre]))
     every, slots = range(len(texts)), range(int(alignment.slots[1]))
     spans = slot_spans(words, every, centre, alignment, slots)
-    return FramedTexts(frame_of(words, centre, spans, titles), words, spans)
+    return FramedTexts(frame_of(words, centre, spans, titles), words, alignment, spans)

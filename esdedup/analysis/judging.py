@@ -1,8 +1,8 @@
 """How likely it is that two similar texts state different facts.
 
 Two logistic regressions (one for texts in which words have moved) over the terms below give the odds by what changed
-between the texts. Their weights were fitted to labelled pairs of texts by `scripts/fit_judgements.py`, so what is called 0.8 is right in
-about 8 of 10 cases of the same sort; docs/truth.md has the figures. A third one then weighs where the texts stand.
+between the texts. A third one weighs where they stand, if they are on two pages. Their weights were fitted to labelled
+pairs by `scripts/fit_judgements.py`, so of what is called 0.8, about 8 in 10 are right. docs/truth.md has the figures.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from esdedup.analysis.changes import CHANGES
+from esdedup.analysis.subjects import STANDING
 from esdedup.analysis.word_forms import Measures
 
 MOST, LEAST = 0.97, 0.01
@@ -33,7 +34,8 @@ def terms(changes: Measures) -> dict[str, Measures]:
     """Return the terms of a regression for n rows of `CHANGES`, by name; each of shape (n,)."""
     c = dict(zip(CHANGES, changes.T, strict=True))
     figures = c["numbers"] + c["years"]
-    conflicts = figures + c["names"] + c["opposites"] + c["negations"] + c["dates"] + c["more numbers"]
+    opposites = c["opposites"] + c["negations"]
+    conflicts = figures + c["names"] + opposites + c["dates"] + c["more numbers"]
     only_words = (conflicts == 0) & (c["words"] > 0)
     exchanged = c["exchanged numbers"] + c["exchanged names"] + c["exchanged words"]
     length = np.minimum(c["length"], 60) / 20
@@ -45,11 +47,11 @@ def terms(changes: Measures) -> dict[str, Measures]:
         "one number for one": c["number swaps"] > 0,
         "a year only": (c["years"] > 0) & (c["numbers"] == 0) & (c["slots"] == 1),
         "a date and a number": (c["dates"] > 0) & (figures > 0),
-        "a date and an opposite": (c["dates"] > 0) & (c["opposites"] > 0),
+        "a date and an opposite": (c["dates"] > 0) & (opposites > 0),
         "a name": c["names"] > 0,
         "two names": c["names"] > 1,
         "one name for one": c["name swaps"] > 0,
-        "an opposite": c["opposites"] > 0,
+        "an opposite": opposites > 0,
         "another word": only_words,
         "another word in a long text": only_words * length,
         "no conflict": (conflicts == 0) & (c["words"] == 0),
@@ -92,3 +94,34 @@ def with_constant(named: dict[str, Measures]) -> Measures:
 def _weights() -> Weights:
     tables = tomllib.loads(files("esdedup.analysis").joinpath("weights.toml").read_text("utf-8"))
     return Weights(*(np.array(list(tables[name].values()), np.float64) for name in ("still", "moved", "places")))
+
+
+def judged(changes: Measures, standing: Measures, texts: Measures) -> Measures:
+    """Return how likely it is that two texts state different facts about the same subject; shape (n,), 0 to 1.
+
+    `texts` is the number of texts in their cluster: the more there are, the more likely they follow a pattern. Texts
+    that are in one document at the same time are siblings: what differs tells them apart.
+    """
+    likely = by_the_texts(changes)
+    together, versions = (standing[:, STANDING.index(name)] > 0 for name in ("together", "versions"))
+    odds = with_constant(place_terms(changes, standing, texts, likely)) @ _weights().places
+    apart = np.clip(1 / (1 + np.exp(-odds)), LEAST, MOST)
+    return np.where(together, 0.0, np.where(versions, likely, apart))
+
+
+def place_terms(changes: Measures, standing: Measures, texts: Measures, likely: Measures) -> dict[str, Measures]:
+    """Return the terms of the regression for texts on two pages."""
+    where = dict(zip(STANDING, standing.T, strict=True))
+    c = dict(zip(CHANGES, changes.T, strict=True))
+    return {
+        "by the texts": np.log(likely / (1 - likely)),
+        "texts": np.log2(np.clip(texts, 2, 64)) - 1,
+        "title in slot": where["title in slot"],
+        "numbered titles": where["numbered titles"],
+        "titles alike": where["titles alike"],
+        "length": np.minimum(c["length"], 40) / 20,
+        "names in common": np.minimum(c["names in common"], 4) / 4,
+        "no names in common": (c["names in common"] <= 0).astype(np.float64),
+        "an opposite": (c["opposites"] + c["negations"] > 0).astype(np.float64),
+        "names differ": (c["names"] > 0).astype(np.float64),
+    }

@@ -7,10 +7,12 @@ of another.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
+
+T = TypeVar("T")
 
 SCALES = (1e2, 1e3, 1e6, 1e9)
 _TENS = (30, 40, 50, 60, 70, 80, 90)
@@ -53,9 +55,9 @@ def lexicon() -> Lexicon:
     )
 
 
-def _valued(languages: list[dict[str, str]], name: str, values: object) -> Iterator[tuple[str, float]]:
+def _valued(languages: list[dict[str, str]], name: str, values: Sequence[T]) -> Iterator[tuple[str, T]]:
     """Yield words with the value of their place in a list."""
     for words in languages:
-        for forms, value in zip(words[name].split(), values, strict=False):  # type: ignore[call-overload]
+        for forms, value in zip(words[name].split(), values, strict=False):
             for form in forms.split("|"):
                 yield form, value

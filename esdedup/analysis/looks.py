@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from esdedup.analysis.align import Alignment
-from esdedup.analysis.differences import is_one_of
+from esdedup.analysis.changes import hashes_of
 from esdedup.analysis.word_forms import NAME, NUMBER, PLAIN, SIGN, Classes, Measures, Words
 from esdedup.columns.arrays import Flags, Numbers
-from esdedup.columns.hashing import Offsets
+from esdedup.columns.hashing import Hashes, Offsets
 
 LOOKS = (
-    "words",
+    "words in it",
     "fixed",  # share of them that occur in every text
     "fixed names",  # the same for names, without the first word
     "fixed numbers",
     "begins apart",  # whether the first word is in a slot
     "citation",  # marks of citations, for each ten words
+    "cites",  # whether there is a word that citations have, or an initial
+    "numbered work",  # whether an ISBN or the like is given
     "imprint",  # whether it ends with a comma and a year
+    "code",  # braces, equals signs and the like, for each ten words
     "listing",  # bars, bullets and the like, for each ten words; one more if a text ends with a semicolon
     "cut",  # whether some texts end with a comma, colon or semicolon, but not all
     "sentence",  # whether it begins with a capital and ends like a sentence
@@ -30,12 +34,28 @@ _CUES = (
     "isbn issn doi oclc pmid arxiv pp vol eds ed edn publ press publishing publishers publications publication verlag "
     "books journal proceedings university retrieved accessed archived http https www op cit ibid et al"
 )
+
+
+@cache
+def _cues() -> Hashes:
+    return hashes_of(_CUES.split())
+
+
+@cache
+def _numbers_of_works() -> Hashes:
+    return hashes_of(["isbn", "issn", "doi", "oclc", "pmid", "arxiv"])
+
+
+_CODE_SIGNS = np.array([ord(sign) for sign in "{}[]=<>\\/_|@#"])
+_FIRST_BYTE = 0xE3
+"""Words of Chinese, Japanese and Korean begin with this byte or a higher one, and have no capitals."""
+
 _LIST_SIGNS = np.array([ord(sign) for sign in "|·•∙‧※■□▪▫"])
 _YEAR_DIGITS = 4
 
 
-def looks(words: Words, facts: Classes, clusters: Offsets, centres: Numbers, alignment: Alignment) -> Measures:
-    """Return the looks of the representatives of m clusters, given as for `differences`; shape (m, len(LOOKS))."""
+def looks(words: Words, form: Classes, clusters: Offsets, centres: Numbers, alignment: Alignment) -> Measures:
+    """Return the looks of the representatives of m clusters, given as for `changes`; shape (m, len(LOOKS))."""
     if not len(words.begin):
         return np.zeros((len(centres), len(LOOKS)), np.float64)
     low, high = words.offsets[centres], words.offsets[centres + 1]
@@ -51,14 +71,15 @@ def looks(words: Words, facts: Classes, clusters: Offsets, centres: Numbers, ali
         ends = np.isin(words.sign[behind], [ord(sign) for sign in signs]) & (np.diff(words.offsets) > 0)
         return np.asarray(np.add.reduceat(ends, clusters[:-1], dtype=np.int64))
 
-    form = facts[at]
+    form = form[at]
     spoken, fixed = form != SIGN, ~alignment.slotted[at] & (form != SIGN)
     total = np.maximum(count(spoken), 1)
     filled = high > low
     first, last = at_most(low, len(words.begin)), at_most(high - 1, len(words.begin))
-    ends = np.isin(words.sign[last], [ord(sign) for sign in '.!?":'])
+    ends = np.isin(words.sign[last], [ord(sign) for sign in '.!?":。！？」）'])
     begins_apart = np.zeros(len(centres), np.bool_)
     begins_apart[filled] = alignment.slotted[first[filled]]
+    beyond = words.data[words.begin[first]] >= _FIRST_BYTE
     unfinished = ending(",:;")
     parted = np.isin(words.sign[at], _LIST_SIGNS) & ~spoken
     return np.column_stack(
@@ -69,10 +90,13 @@ def looks(words: Words, facts: Classes, clusters: Offsets, centres: Numbers, ali
             count(fixed & (form == NUMBER)),
             begins_apart.astype(np.float64),
             10 * count(_citing(words, at, form)) / total,
+            count(_cites(words, at, form)) > 0,
+            count(np.isin(words.hash[at], _numbers_of_works())) > 0,
             _has_imprint(words, high).astype(np.float64),
+            10 * count(np.isin(words.sign[at], _CODE_SIGNS) & ~spoken) / total,
             10 * count(parted) / total + (ending(";") > 0),
             (unfinished > 0) & (unfinished < np.diff(clusters)),
-            filled & (words.form[first] != PLAIN) & ends,
+            filled & ((words.form[first] != PLAIN) | beyond) & ends,
         ]
     )
 
@@ -94,7 +118,16 @@ def _citing(words: Words, at: Numbers, form: Classes) -> Measures:
     bracketed = (touching == ord(")")) | (words.sign[before] == ord("("))
     initial = (form == NAME) & (size == 1) & (touching == ord("."))
     at_end = np.isin(touching, [ord("."), ord(";")])
-    return np.select([is_one_of(words, _CUES)[at], initial, year & bracketed, year & at_end], [1.0, 0.7, 1.0, 0.7], 0.0)
+    return np.select(
+        [np.isin(words.hash[at], _cues()), initial, year & bracketed, year & at_end], [1.0, 0.7, 1.0, 0.7], 0.0
+    )
+
+
+def _cites(words: Words, at: Numbers, form: Classes) -> Flags:
+    """Return which of the words `at` only citations have: a cue, or an initial."""
+    behind = at_most(at + 1, len(words.begin))
+    initial = (form == NAME) & (words.end[at] - words.begin[at] == 1) & (words.sign[behind] == ord("."))
+    return np.asarray(np.isin(words.hash[at], _cues()) | initial)
 
 
 def _has_imprint(words: Words, high: Numbers) -> Flags:

@@ -17,14 +17,15 @@ SUBJECTS = (
     "versions",  # share of texts that share a title with it, but are never there together with it
     "titles alike",  # words that titles have in common, as a share of all their words
     "title in slot",  # share of texts with a word in a slot that is in their title and not in the other's title
+    "numbered titles",  # share of texts whose titles have other numbers
 )
 
 STANDING = (
     "together",  # whether both are in one document at the same time
     "versions",  # whether they share a title, but are never there together
     "titles alike",
-    "title in slot",
-    "numbered titles",  # whether its title has a number that the other one's lacks
+    "title in slot",  # whether a text has a word in a slot that is in its title and not in the other's title
+    "numbered titles",  # whether a title has a number that the other one lacks
 )
 
 _SHORTEST = 3
@@ -55,16 +56,20 @@ def subjects(words: Words, clusters: Offsets, centres: Numbers, alignment: Align
     # the text whose title is compared with a text's title: the representative, or for it the first other text
     first = np.repeat(clusters[:-1], texts)
     rival = np.where(others, centre, np.where(first != centre, first, first + 1))
-    together, versions, alike, in_slot, _ = standing(words, alignment, places, one, rival).T
+    together, versions, alike, in_slot, numbered = _seen_from(words, alignment, places, one, rival).T
     owner = np.repeat(np.arange(len(centres)), texts)
-    sums = [np.bincount(owner, what * others, len(centres)) for what in (together, versions, alike)]
-    return np.column_stack([*(some / (texts - 1) for some in sums), np.bincount(owner, in_slot, len(centres)) / texts])
+    to_centre = [np.bincount(owner, what * others, len(centres)) / (texts - 1) for what in (together, versions, alike)]
+    to_rival = [np.bincount(owner, what, len(centres)) / texts for what in (in_slot, numbered)]
+    return np.column_stack([*to_centre, *to_rival])
 
 
 def standing(words: Words, alignment: Alignment, places: Places, one: Numbers, two: Numbers) -> Measures:
-    """Return where texts `one` stand, compared with texts `two` of the same clusters; shape (len(one),
-    len(STANDING)).
-    """
+    """Return how texts `one` and `two` of the same clusters stand to each other; shape (len(one), len(STANDING))."""
+    sides = ((one, two), (two, one))
+    return np.maximum(*(_seen_from(words, alignment, places, *side) for side in sides))
+
+
+def _seen_from(words: Words, alignment: Alignment, places: Places, one: Numbers, two: Numbers) -> Measures:
     together = _meet(places, one, two)
     versions = _share(places.named, one, two).any((1, 2)) & ~together
     titles = places.titles

@@ -39,7 +39,8 @@ class Table(NamedTuple):
 
 def table_of(cluster: dict[str, Any]) -> Table:
     """Return the table of one cluster in the format of clusters.jsonl."""
-    frame, texts = framed(cluster)
+    aligned, texts = framed(cluster)
+    frame = aligned.frame
     place = {text: at for at, text in enumerate(texts)}
     rows = [place[member["text"]] for member in cluster["members"]]
     wording, columns = frame.text(), [_column(slot) for slot in frame.slots]

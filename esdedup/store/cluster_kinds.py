@@ -96,7 +96,7 @@ def _with_kinds(db: Database, clusters: Clusters, classifier: Classifier) -> pa.
 # the first of a text's documents, in the order of members
 _MEMBERS_OF_PAGE = f"""
 SELECT cluster, representative, text,
-    array_to_string(list_distinct(list_transform(places, lambda p: p.title)), ' ') AS titles,
+    array_to_string(list_distinct(list_transform(places, lambda p: p.named)), ' ') AS titles,
     list_resize(list_transform(places, lambda p: hash(p.title)), {PLACES}, 0)::UBIGINT[{PLACES}] AS named,
     list_resize(list_transform(places, lambda p: p.number + 1), {PLACES}, 0)::UBIGINT[{PLACES}] AS documents,
     list_resize(list_transform(places, lambda p: p.since), {PLACES}, 0)::BIGINT[{PLACES}] AS since,
@@ -105,6 +105,7 @@ FROM (
     SELECT l.cluster, l.hash, any_value(l.representative) AS representative, any_value(s.text) AS text,
         min({{'source': n.source, 'numeral': n.numeral, 'id': n.id, 'position': s.position, 'number': n.number,
             'title': coalesce(nullif(n.title, ''), n.id),
+            'named': coalesce(nullif(n.title, ''), CASE WHEN n.numeral IS NULL THEN n.id ELSE '' END),
             'since': least(coalesce(s.revision, 0), coalesce(s.last_revision, s.revision, 0)),
             'till': greatest(coalesce(s.revision, 0), coalesce(s.last_revision, s.revision, 0))}}, {PLACES}) AS places
     FROM (SELECT * FROM looked_at WHERE page = ?) l JOIN sentences s USING (hash)

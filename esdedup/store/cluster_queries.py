@@ -70,7 +70,7 @@ def cluster_of(rows: list[dict[str, Any]]) -> dict[str, Any]:
             {
                 "id": row["sentence"],
                 **{name: row[name] for name in ("source", "document", "title", "position", "text")},
-                **{name: row[name] for name in ("revision", "timestamp")},
+                **{name: row[name] for name in ("revision", "timestamp", "last_revision")},
             }
             for row in rows
         ],

@@ -47,7 +47,8 @@ def rank_members(db: Database, unit: str, table: str, texts: str, *, few: bool =
             FROM (SELECT * FROM {chosen}) s JOIN {NAMED} n ON n.number = s.document
         )
         SELECT c.hash, c.id, c.source, c.named AS document, c.title, c.position, c.text, c.revision, c.timestamp,
-            c.who AS contributor, c.document AS number, coalesce(list_position(f.two, c.key), 3) AS turn
+            c.last_revision, c.who AS contributor, c.document AS number,
+            coalesce(list_position(f.two, c.key), 3) AS turn
         FROM chosen c JOIN (SELECT hash, min(key, 2) AS two FROM chosen GROUP BY hash) f USING (hash)
         """
     )

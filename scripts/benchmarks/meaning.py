@@ -33,7 +33,7 @@ ENOUGH = 15
 """Labels that a kind needs to have a bar."""
 
 _LOOSE: dict[str, Any] = {"jaccard": 0.5, "min_chars": 30, "rows": 3, "bands": 20}
-_CORPORA: dict[str, tuple[Sequence[str], dict[str, Any]]] = {
+KIND_CORPORA: dict[str, tuple[Sequence[str], dict[str, Any]]] = {
     "heads": (("wiki/enwiki-head-a.xml", "wiki/enwiki-head-b.xml"), _LOOSE),
     "e106": (("wiki/enwiki-106-articles.xml.bz2",), _LOOSE),
     "ltg": (("wiki/ltgwiki.xml",), _LOOSE),
@@ -50,17 +50,17 @@ _RESAMPLES = 2_000
 def measure(bench: Bench) -> list[Row]:
     folder = bench.work / "meaning"
     shutil.rmtree(folder, ignore_errors=True)
-    judged = {corpus: _run(bench.data, corpus, folder) for corpus in _CORPORA}
+    judged = {corpus: _run(bench.data, corpus, folder) for corpus in KIND_CORPORA}
     with LABELS.open(encoding="utf-8", newline="") as lines:
         labels = list(csv.DictReader(lines, delimiter="\t"))
     rows = _agreement(labels) + _against_labels(labels, judged) + _against_plants(bench, folder)
-    rows += contradiction_rows(_CORPORA, folder) + _tables(folder)
+    rows += contradiction_rows(KIND_CORPORA, folder) + _tables(folder)
     return rows + lineage_rows(bench, folder) + _speed(bench, folder)
 
 
 def _run(data: Path, corpus: str, folder: Path) -> dict[int, str]:
     """The kind that each clustered text of a corpus got, by content hash."""
-    names, options = _CORPORA[corpus]
+    names, options = KIND_CORPORA[corpus]
     esdedup.run(*(data / name for name in names), out=folder / corpus, **options)
     return dict(_kinds(folder / corpus))
 
@@ -198,7 +198,7 @@ def _speed(bench: Bench, folder: Path) -> list[Row]:
         return told
 
     shares, speeds = [], []
-    names, options = _CORPORA["deb"]
+    names, options = KIND_CORPORA["deb"]
     for _ in range(bench.runs):
         took = {}
         for kinds in (True, False):

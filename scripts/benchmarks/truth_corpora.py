@@ -13,7 +13,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pyarrow as pa
+
 import esdedup
+from esdedup.columns.arrays import text_buffers
+from esdedup.columns.hashing import content_hashes
 from esdedup.formats.compression.opener import Opened
 
 HALVES = ("design", "test")
@@ -51,6 +55,11 @@ class Clustered(NamedTuple):
         """Those with more than one text."""
         with (self.folder / "clusters.jsonl").open(encoding="utf-8") as lines:
             yield from (cluster for cluster in map(json.loads, lines) if cluster["distinct"] > 1)
+
+
+def hashes_of(texts: list[str]) -> list[str]:
+    """Content hashes as hexadecimal numbers."""
+    return [f"{value:016x}" for value in content_hashes(*text_buffers(pa.array(texts, pa.large_string()))).tolist()]
 
 
 def half_of(name: str) -> str:

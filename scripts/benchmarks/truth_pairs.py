@@ -23,7 +23,8 @@ class Pair(NamedTuple):
     """Two texts, and what others say of them: `same`, `contradicts`, `differs`, `identical`."""
 
     source: str
-    page: str
+    title: str | None
+    group: str  # pages, groups or texts are never in both halves
     lang: str
     a: str
     b: str
@@ -40,10 +41,13 @@ def pairs_of(data: Path, name: str, half: str) -> list[Pair]:
     with gzip.open(data / "pairs" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
     pairs = [
-        Pair(name, row.get("page") or row.get("group") or row["a"], row["lang"], row["a"], row["b"], row["gold"])
+        Pair(
+            name, row.get("page"), row.get("page") or row.get("group") or row["a"], row["lang"], row["a"], row["b"],
+            row["gold"],
+        )
         for row in rows
-    ]
-    return [pair for pair in pairs if half_of(pair.page) == half]
+    ]  # fmt: skip
+    return [pair for pair in pairs if half_of(pair.group) == half]
 
 
 def changes_of(pairs: Sequence[Pair]) -> Measures:

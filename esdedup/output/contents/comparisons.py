@@ -31,6 +31,14 @@ class Member:
 
 
 @dataclass(frozen=True)
+class ClusterMember(Member):
+    """A sentence of a cluster, or a whole record, and how long it was there."""
+
+    last_revision: int | None
+    """Id of the last wiki revision that has the sentence, if all revisions were read."""
+
+
+@dataclass(frozen=True)
 class Sentence(Member):
     """A stored sentence, or a whole record."""
 
@@ -140,7 +148,7 @@ class Cluster:
     """Ids of the two sentences with this similarity."""
     representative: str
     """Id of the first sentence with the text that is most similar to the others."""
-    members: list[Annotated[dict[str, Any], Member]]
+    members: list[Annotated[dict[str, Any], ClusterMember]]
     """All sentences, by source, document and position."""
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from esdedup.analysis.drift import CONTRADICTION, NEGATION, OPPOSITE, ORDER, UPDATE
 from esdedup.analysis.editors import EDITORS
 from esdedup.analysis.values import DATE, NAME, NUMBER, QUANTITY, WORDS
 from esdedup.output.contents.field_types import ClusterId, Count, Share
 
 SlotType = Annotated[str, ("enum", (NUMBER, QUANTITY, DATE, NAME, WORDS))]
+Fact = Annotated[str, ("enum", (NUMBER, QUANTITY, DATE, NAME, WORDS, NEGATION, OPPOSITE, ORDER))]
+Change = Annotated[str, ("enum", (CONTRADICTION, UPDATE))]
 Editor = Annotated[str, ("enum", EDITORS)]
 
 
@@ -59,6 +62,12 @@ class Contradiction:
     """Name of the slot in the frame."""
     type: SlotType
     """What the values are."""
+    fact: Fact
+    """What differs: that, or a negation, an opposite, or the order of the same words."""
+    subject: str | None
+    """What it is about: the title that both sides share, or else the first name that both have."""
+    change: Change
+    """`update` if one page says it differently at two times, otherwise `contradiction`."""
     majority: Count | None
     """Index in `values` of the value that more than half of the sentences state."""
     newest: Count | None
@@ -66,7 +75,9 @@ class Contradiction:
     difference: float | None
     """The second value minus the first one, if both are numbers."""
     confidence: Share
-    """How sure the contradiction is, from 0 to 1."""
+    """How likely it is, from 0 to 1, that the sentences state different facts about the same subject."""
+    why: str
+    """Where the two most conflicting sentences stand, and how they differ."""
     values: list[Annotated[dict[str, Any], StatedValue]]
     """The values, most common first."""
     frame: str

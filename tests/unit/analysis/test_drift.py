@@ -49,7 +49,7 @@ def test_what_one_side_negates_is_told() -> None:
 def test_the_date_may_explain_it() -> None:
     apart = found(["The rate was 5% in May 2014 there.", "The rate was 6% in June 2015 there."])
     alone = found(["The rate was 5% in May 2014 there.", "The rate was 6% in May 2014 there."])
-    assert max(row["confidence"] for row in apart) < alone[0]["confidence"]
+    assert all(row["confidence"] < alone[0]["confidence"] for row in apart)
 
 
 def test_rounding_and_omission_are_no_contradictions() -> None:
@@ -62,7 +62,8 @@ def test_one_page_is_surer_than_two_however_many_say_so() -> None:
     [apart] = contradictions(two)
     two["members"][7]["title"] = two["members"][-1]["title"] = "Old city"
     [same] = contradictions(two)
-    assert same["confidence"] == 2 * apart["confidence"]
+    assert same["confidence"] > apart["confidence"] + 0.3
+    assert (same["subject"], same["why"]) == ("Old city", "two documents of one title: another number, in the same words")
 
 
 def test_a_large_template_takes_bounded_time() -> None:

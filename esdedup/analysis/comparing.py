@@ -1,0 +1,90 @@
+"""Compare the texts of one cluster with each other: what changed, where they stand, and how likely they contradict."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from esdedup.analysis.changes import Meant, changes, meant
+from esdedup.analysis.frames import FramedTexts, framed
+from esdedup.analysis.judging import judged
+from esdedup.analysis.subjects import Places, standing
+from esdedup.analysis.word_forms import Measures, split_words
+from esdedup.columns.arrays import Numbers, text_column
+from esdedup.store.classifying import PLACES
+
+_MOST_COMPARED = 24
+"""Number of texts of which each is compared with each, those that most sentences have first."""
+
+_NUMBER = re.compile(r"(.*/)?[0-9]+(#[0-9]+)?")
+
+Member = dict[str, Any]
+
+
+class ClusterTexts(NamedTuple):
+    """The texts of a cluster: aligned, with what their words mean, and where they stand."""
+
+    aligned: FramedTexts
+    texts: list[str]
+    members: list[list[Member]]
+    known: Meant
+    places: Places
+
+
+class Compared(NamedTuple):
+    """Pairs of texts: indices, what changed, how they stand to each other, and how likely they contradict."""
+
+    one: Numbers
+    two: Numbers
+    changed: Measures
+    stand: Measures
+    likely: Measures
+
+
+def hold(cluster: dict[str, Any]) -> ClusterTexts:
+    """Align a cluster in the format of clusters.jsonl."""
+    aligned, texts = framed(cluster)
+    members: dict[str, list[Member]] = {}
+    for member in cluster["members"]:
+        members.setdefault(member["text"], []).append(member)
+    some = [members[text] for text in texts]
+    return ClusterTexts(aligned, texts, some, meant(aligned.words), _places(some))
+
+
+def compare(held: ClusterTexts, places: Sequence[int]) -> Compared:
+    """Compare each of the texts with these indices with each, if they are not too many."""
+    chosen = sorted(places, key=lambda place: (-len(held.members[place]), held.texts[place]))[:_MOST_COMPARED]
+    one, two = (np.array(chosen, np.int64)[side] for side in np.triu_indices(len(chosen), 1))
+    words, alignment = held.aligned.words, held.aligned.alignment
+    changed = changes(words, held.known, np.array([0, len(held.texts)]), alignment, one, two)
+    stand = standing(words, alignment, held.places, one, two)
+    return Compared(one, two, changed, stand, judged(changed, stand, np.full(len(one), len(held.texts))))
+
+
+def _places(members: Sequence[Sequence[Member]]) -> Places:
+    """Return where the texts stand."""
+    numbers: dict[tuple[str, str], int] = {}
+    named, documents = (np.zeros((len(members), PLACES), np.uint64) for _ in range(2))
+    since, till = (np.zeros((len(members), PLACES), np.int64) for _ in range(2))
+    titles = []
+    for place, some in enumerate(members):
+        titles.append(" ".join(dict.fromkeys(_title(member) for member in some[:PLACES])))
+        for at, member in enumerate(some[:PLACES]):
+            for table, key in ((named, ("title", page_of(member))), (documents, ("document", member["document"]))):
+                table[place, at] = numbers.setdefault(key, len(numbers) + 1)
+            ends = member["revision"] or 0, member.get("last_revision") or member["revision"] or 0
+            since[place, at], till[place, at] = min(ends), max(ends)
+    return Places(split_words(text_column(titles)), named, documents, since, till)
+
+
+def page_of(member: Member) -> str:
+    """Return the title of a member's document, or else its id."""
+    return str(member["title"] or member["document"])
+
+
+def _title(member: Member) -> str:
+    """Return the title, or else an id that may name a subject; a number does not."""
+    return str(member["title"] or ("" if _NUMBER.fullmatch(member["document"]) else member["document"]))

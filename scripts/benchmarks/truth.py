@@ -1,0 +1,196 @@
+"""Are statements about clusters true? Contradictions and kinds, against labels of pages that nothing was tuned on."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import esdedup
+from esdedup.analysis.kind_names import KINDS
+from esdedup.analysis.word_forms import Measures
+from scripts.benchmarks.bench import Bench
+from scripts.benchmarks.rows import Row, at_least, at_most
+from scripts.benchmarks.truth_corpora import CORPORA, HALVES, Clustered, clustered, hashes_of
+from scripts.benchmarks.truth_pairs import Pair, pairs_of
+
+LABELS = Path(__file__).with_name("truth.tsv")
+"""Clusters by the content hashes of two texts, labelled blind. `kind` settles; siblings are about different things."""
+
+VERDICTS = Path(__file__).with_name("verdicts.tsv")
+"""Pairs of texts by their content hashes: whether a person says that they contradict each other."""
+
+FIRST, ENOUGH = 20, 0.5
+SETS = ("vitaminc-evidence", "vitaminc-claims", "iterater", "paws-wiki", "paws-x")
+PAIRS: dict[str, Any] = {
+    "unit": "record", "shingle": "char:5", "jaccard": 0.55, "exact": True, "min_chars": 0, "id_column": "id",
+    "title_column": "title", "text_column": "text",
+}  # fmt: skip
+
+
+class Said(NamedTuple):
+    """What esdedup says of a pair: the kind of its cluster, and its surest contradiction (0: none)."""
+
+    pair: Pair
+    kind: str
+    confidence: float
+
+
+def measure(bench: Bench) -> list[Row]:
+    folder = bench.work / "truth"
+    shutil.rmtree(folder, ignore_errors=True)
+    half = HALVES[0] if bench.small else HALVES[1]
+    corpora = ("heads", "learning") if bench.small else tuple(CORPORA)
+    rows = _pairs(bench.data, folder, half)
+    return rows + _dumps([clustered(bench.data, folder, corpus, half) for corpus in corpora], half)
+
+
+def said_of(data: Path, folder: Path, name: str, half: str) -> list[Said]:
+    """Compare the texts of each pair as two documents with one title."""
+    pairs = [pair for pair in pairs_of(data, name, half) if pair.gold != "identical"]
+    source = folder / f"{name}.jsonl"
+    folder.mkdir(parents=True, exist_ok=True)
+    with source.open("w", encoding="utf-8") as lines:
+        for number, pair in enumerate(pairs):
+            for side, text in (("a", pair.a), ("b", pair.b)):
+                record = {"id": f"{number}{side}", "title": f"{pair.title or 'Text'} [{number}]", "text": text}
+                lines.write(json.dumps(record) + "\n")
+    esdedup.run(source, out=folder / name, lookup=False, report=False, **PAIRS)
+    cluster_of = {}
+    for cluster in map(json.loads, (folder / name / "clusters.jsonl").read_text("utf-8").splitlines()):
+        cluster_of |= {member["document"]: cluster for member in cluster["members"]}
+    sure: dict[int, float] = {}
+    for row in esdedup.drift(store=folder / name / "store.duckdb"):
+        numbers = [{_number(one["document"]) for one in value["sentences"]} for value in row["values"]]
+        for number in set(chain(*numbers)):
+            if sum(number in some for some in numbers) > 1:
+                sure[number] = max(sure.get(number, 0.0), row["confidence"])
+    found = []
+    for number, pair in enumerate(pairs):
+        one, two = (cluster_of.get(f"{number}{side}") for side in "ab")
+        if one is not None and one is two:
+            found.append(Said(pair, one["kind"], sure.get(number, 0.0)))
+    return found
+
+
+def _number(document: str) -> int:
+    return int(document[:-1])
+
+
+def _pairs(data: Path, folder: Path, half: str) -> list[Row]:
+    said = {name: said_of(data, folder, name, half) for name in SETS}
+    facts = [*said["vitaminc-evidence"], *said["vitaminc-claims"]]
+    truth = np.array([one.pair.gold == "contradicts" for one in facts])
+    sure = np.array([one.confidence for one in facts])
+    listed = sure > 0
+    precision, recall = _precision_recall(sure >= ENOUGH, truth)
+    copies = [one for one in said["iterater"] if one.pair.gold == "same"]
+    rows = [
+        Row(f"{len(facts):,} edits of Wikipedia and claims: precision of contradictions", precision),
+        at_least("recall of contradictions", recall, "", 0.72),
+        at_least("F1 of contradictions", _f1(precision, recall), "", 0.80),
+        at_most(
+            "expected calibration error of the confidence", calibration_error(sure[listed], truth[listed]), "", 0.08
+        ),
+    ]
+    rows += [
+        Row(f"said {low / 10} to {(low + 1) / 10}, {count:,} cases: right", right)
+        for low, count, right in reliability(sure[listed], truth[listed])
+    ]
+    rows.append(
+        at_most(f"{len(copies)} copyedits called drift", np.mean([one.kind == "drift" for one in copies]), "", 0.02)
+    )
+    for name in ("paws-wiki", "paws-x"):
+        swapped = said[name]
+        differs = np.array([one.pair.gold == "differs" for one in swapped])
+        called = np.array([one.kind != "copyediting" for one in swapped])
+        score = _f1(*_precision_recall(called, differs))
+        rows.append(
+            at_least(f"{name}, {len(swapped):,} pairs with swapped words: other meaning told, F1", score, "", 0.75)
+        )
+    return rows
+
+
+def _precision_recall(found: Any, truth: Any) -> tuple[float, float]:
+    right = int((found & truth).sum())
+    return right / max(1, int(found.sum())), right / max(1, int(truth.sum()))
+
+
+def _f1(precision: float, recall: float) -> float:
+    return 2 * precision * recall / max(1e-9, precision + recall)
+
+
+def reliability(sure: Measures, truth: Any) -> Iterator[tuple[int, int, float]]:
+    """Yield tenths of confidence: the lower end in tenths, how many cases, and the share that is right."""
+    for tenth in range(10):
+        here = np.minimum((sure * 10).astype(int), 9) == tenth
+        if here.any():
+            yield tenth, int(here.sum()), float(truth[here].mean())
+
+
+def calibration_error(sure: Measures, truth: Any) -> float:
+    """The mean difference between what is said and what is right, over tenths of confidence."""
+    tenths = np.minimum((sure * 10).astype(int), 9)
+    apart = [
+        abs(float(sure[tenths == tenth].mean() - truth[tenths == tenth].mean())) * int((tenths == tenth).sum())
+        for tenth in np.unique(tenths)
+    ]
+    return sum(apart) / max(1, len(sure))
+
+
+def _dumps(corpora: Sequence[Clustered], half: str) -> list[Row]:
+    """Kinds and contradictions of real dumps."""
+    labels = {row["a"]: row for row in table(LABELS) if row["half"] == half}
+    truth, kinds, siblings = [], [], []
+    for corpus in corpora:
+        for cluster in corpus.clusters():
+            texts = sorted({member["text"] for member in cluster["members"]})
+            for label in [labels[value] for value in hashes_of(texts) if value in labels][:1]:
+                truth.append(label["kind"])
+                kinds.append(cluster["kind"])
+                siblings.append(label["siblings"] == "yes")
+    told, found = np.array(truth), np.array(kinds)
+    scores = {kind: _f1(*_precision_recall(found == kind, told == kind)) for kind in KINDS if kind in truth}
+    rows = [
+        at_least(f"{len(truth)} clusters of {len(corpora)} dumps: kinds right", float((told == found).mean()), "", 0.90),
+        at_least("kinds, macro-F1", float(np.mean(list(scores.values()))), "", 0.85),
+        *(Row(f"kinds, F1 of {kind} ({int((told == kind).sum())} labelled)", score) for kind, score in scores.items()),
+        at_least("kinds, F1 of drift", scores.get("drift", 0.0), "", 0.75),
+        at_most("siblings called drift", int(((found == "drift") & np.array(siblings)).sum()), "", 0),
+    ]  # fmt: skip
+    return rows + _listed([row for corpus in corpora for row in listed(corpus)])
+
+
+def listed(corpus: Clustered) -> Iterator[dict[str, Any]]:
+    """The contradictions of a corpus, each with the content hashes of two texts that state different values."""
+    for row in esdedup.drift(store=corpus.folder / "store.duckdb"):
+        texts = [value["sentences"][0]["text"] for value in row["values"][:2]]
+        a, b = sorted(hashes_of(texts))
+        yield row | {"corpus": corpus.corpus, "a": a, "b": b}
+
+
+def _listed(rows: list[dict[str, Any]]) -> list[Row]:
+    verdicts = {(row["a"], row["b"]): row["contradicts"] == "yes" for row in table(VERDICTS)}
+    once = {(row["a"], row["b"]): row for row in sorted(rows, key=lambda row: row["confidence"])}
+    surest = sorted(once.values(), key=lambda row: (-row["confidence"], row["a"]))
+    judged = [(row, verdicts[row["a"], row["b"]]) for row in surest if (row["a"], row["b"]) in verdicts]
+    first = [right for _, right in judged[:FIRST]]
+    likely = [right for row, right in judged if row["confidence"] >= ENOUGH]
+    return [
+        at_least("contradictions listed in these dumps", len(once), "", FIRST),
+        Row("those that a person has judged", len(judged)),
+        at_least(f"precision of the first {len(first)}", float(np.mean(first or [0])), "", 0.8),
+        at_least(f"precision of the {len(likely)} of confidence {ENOUGH} or more", float(np.mean(likely or [0])), "", 0.7),
+    ]  # fmt: skip
+
+
+def table(path: Path) -> list[dict[str, str]]:
+    """Read a file of labels."""
+    with path.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines, delimiter="\t"))
