@@ -7,9 +7,8 @@ Only design halves are read. FOLDER takes the clusters of real dumps.
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,9 +20,10 @@ from esdedup.analysis.changes import CHANGES
 from esdedup.analysis.comparing import compare, hold
 from esdedup.analysis.subjects import STANDING
 from esdedup.analysis.word_forms import Measures
-from scripts.benchmarks.meaning import KIND_CORPORA, LABELS
-from scripts.benchmarks.truth import VERDICTS, table
-from scripts.benchmarks.truth_corpora import CORPORA, clustered, hashes_of
+from scripts.benchmarks.meaning import KIND_CORPORA
+from scripts.benchmarks.meaning import LABELS as KIND_LABELS
+from scripts.benchmarks.truth import LABELS, VERDICTS, table
+from scripts.benchmarks.truth_corpora import CORPORA, HISTORIES, Clustered, clustered, hashes_of
 from scripts.benchmarks.truth_pairs import Pair, changes_of, pairs_of
 
 WEIGHTS = Path(judging.__file__).with_name("weights.toml")
@@ -59,22 +59,37 @@ def main(data: Path, folder: Path) -> None:
         name: fitted({term: values[rows] for term, values in columns.items()}, differs[rows], counted[rows])
         for name, rows in (("still", ~moved), ("moved", moved))
     }
+    nothing = judging.time_terms(changed[:1], np.array([0.5]))
     no_rows = judging.place_terms(changed[:1], np.zeros((1, len(STANDING))), np.array([2]), np.array([0.5]))
-    write(tables | {"places": dict.fromkeys([*no_rows, "constant"], 0.0)})
+    write(
+        tables
+        | {"places": dict.fromkeys([*no_rows, "constant"], 0.0), "times": dict.fromkeys([*nothing, "constant"], 0.0)}
+    )
     # dumps have few contradictions between pages, so sentences about one subject are taken as if they were on two
     opposites = changed[:, CHANGES.index("opposites")] + changed[:, CHANGES.index("negations")] > 0
-    as_if = [at for at, pair in enumerate(pairs) if pair.source == AS_IF or (opposites[at] and pair.source == OPPOSED)]
+    several = changed[:, CHANGES.index("numbers")] + changed[:, CHANGES.index("years")] > 1  # what only templates do
+    as_if = [
+        at
+        for at, pair in enumerate(pairs)
+        if (pair.source == AS_IF and not several[at]) or (pair.source == OPPOSED and opposites[at])
+    ]
     likely = judging.by_the_texts(changed).tolist()
     nowhere = np.zeros(len(STANDING))
-    rows = list(on_two_pages(data, folder))
-    rows += [Placed(changed[at], nowhere, 2, likely[at], pairs[at].differs) for at in as_if]
-    counted = np.append(np.ones(len(rows) - len(as_if)), np.full(len(as_if), AS_IF_WEIGHT))
-    changed, stand, texts, likely, truth = (np.array(column, np.float64) for column in zip(*rows, strict=True))
-    write(tables | {"places": fitted(judging.place_terms(changed, stand, texts, likely), truth, counted)})
+    told = [Placed(changed[at], nowhere, 2, likely[at], pairs[at].differs) for at in as_if]
+    rows = list(of_dumps(data, folder))
+    for name, revised in (("places", False), ("times", True)):
+        some = [row for row in rows if row.stand[STANDING.index("revisions")] == revised]
+        counted = np.append(np.ones(len(some)), np.full(len(told), AS_IF_WEIGHT))
+        changed, stand, texts, likely, truth = (
+            np.array(column, np.float64) for column in zip(*some, *told, strict=True)
+        )
+        columns = judging.time_terms(changed, likely) if revised else judging.place_terms(changed, stand, texts, likely)
+        tables[name] = fitted(columns, truth, counted)
+    write(tables)
 
 
 class Placed(NamedTuple):
-    """Two texts on two pages: what changed, how they stand to each other, and whether they contradict each other."""
+    """Two texts of a dump: what changed, how they stand to each other, and whether they contradict each other."""
 
     changed: Measures
     stand: Measures
@@ -83,38 +98,39 @@ class Placed(NamedTuple):
     contradicts: bool
 
 
-def on_two_pages(data: Path, folder: Path) -> Iterator[Placed]:
+def of_dumps(data: Path, folder: Path) -> Iterator[Placed]:
     """Yield pairs that were judged one by one, and of clusters whose kind was judged, the pair that seems surest."""
-    verdicts = {(row["a"], row["b"]): row["contradicts"] == "yes" for row in table(VERDICTS)}
-    kinds = {row["a"]: row["kind"] for row in table(LABELS) if row["half"] == "design"}
-    for corpus in CORPORA:
+    verdicts = {(row["a"], row["b"]): row["contradicts"] == "yes" for row in table(VERDICTS) if row["half"] == "design"}
+    kinds = {row["a"]: row["kind"] for path in (LABELS, KIND_LABELS) for row in table(path) if row["half"] == "design"}
+    for corpus in (*CORPORA, *HISTORIES):
         for cluster in clustered(data, folder, corpus, "design", kinds=False).clusters():
-            yield from judged_pairs(cluster, lambda one, two: verdicts.get(tuple(sorted((one, two)))))
+            yield from judged_pairs(cluster, verdicts, kinds)
     for corpus, (names, options) in KIND_CORPORA.items():
         out = folder / f"kinds-{corpus}"
-        esdedup.run(
-            *(data / name for name in names), out=out, kinds=False, lookup=False, report=False, fresh=True, **options
-        )
-        for cluster in map(json.loads, (out / "clusters.jsonl").read_text("utf-8").splitlines()):
-            hashes = hashes_of(sorted({member["text"] for member in cluster["members"]}))
-            found = [kinds[value] for value in hashes if value in kinds]
-            if cluster["distinct"] > 1 and found:
-                yield from judged_pairs(cluster, lambda one, two, kind=found[0]: kind == "drift")
+        sources = [data / name for name in names]
+        esdedup.run(*sources, out=out, kinds=False, lookup=False, report=False, fresh=True, **options)
+        for cluster in Clustered(corpus, "design", out).clusters():
+            yield from judged_pairs(cluster, {}, kinds)
 
 
-def judged_pairs(cluster: dict[str, Any], verdict: Callable[[str, str], bool | None]) -> Iterator[Placed]:
-    """Yield the surest pair on two pages of which the verdict is known."""
+def judged_pairs(
+    cluster: dict[str, Any], verdicts: Mapping[tuple[str, str], bool], kinds: Mapping[str, str]
+) -> Iterator[Placed]:
+    """Yield the pairs of a cluster that were judged, or the surest pair if the cluster was judged."""
     held = hold(cluster)
     compared = compare(held, range(len(held.texts)))
     hashes = hashes_of(held.texts)
     likely = judging.by_the_texts(compared.changed)
-    for pair in np.argsort(-likely).tolist():
-        contradicts = verdict(hashes[int(compared.one[pair])], hashes[int(compared.two[pair])])
-        if contradicts is not None and not compared.stand[pair, :2].any():
+    kind = next((kinds[value] for value in hashes if value in kinds), None)
+    by_kind = None if kind is None else kind == "drift"
+    for pair in np.argsort(-likely, kind="stable").tolist():
+        one, two = sorted((hashes[int(compared.one[pair])], hashes[int(compared.two[pair])]))
+        contradicts = verdicts.get((one, two), by_kind)
+        if contradicts is not None and not compared.stand[pair, STANDING.index("together")]:
             yield Placed(
                 compared.changed[pair], compared.stand[pair], len(held.texts), float(likely[pair]), contradicts
             )
-            return
+            by_kind = None
 
 
 def known(pair: Pair) -> bool:

@@ -8,6 +8,7 @@ same, these are in conflict: two numbers, years, dates, names, or other words. A
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
@@ -61,6 +62,9 @@ _MOST_WORDS = 512
 _YEAR_DIGITS = 4
 _FUNCTION, _DATED, _NEGATIVE, _YEAR = 1, 2, 4, 8
 
+_NTH = re.compile(r"(\d+)(?:st|nd|rd|th|er|e|è|ème|º|ª|го|й|я|е)$")
+"""An ordinal in figures."""
+
 _NO_NAMES = (
     "a about after according all also although among an and another any are as at because before both but by during "
     "each either every few for from had has have he her here his how however if in into is it its many more most much "
@@ -73,8 +77,11 @@ _NO_NAMES = (
 
 
 class Meant(NamedTuple):
-    """What is known of each word without its text: form, roles (bits), and the axis of an opposite with its side."""
+    """What is known of each word without its text: its hash (the same for `4th` and `fourth`), form, roles (bits), and
+    the axis of an opposite with its side.
+    """
 
+    hash: Hashes
     form: Classes
     roles: Classes
     axis: Numbers
@@ -83,6 +90,8 @@ class Meant(NamedTuple):
 
 class _Known(NamedTuple):
     figures: Hashes
+    spelled: Hashes  # numbers in words, sorted, and the hashes of their figures
+    written: Hashes
     no_names: Hashes
     roles: tuple[tuple[int, Hashes], ...]
     opposites: Hashes
@@ -105,7 +114,24 @@ def meant(words: Words) -> Meant:
     roles[_are_years(words, form)] |= _YEAR
     at = np.minimum(np.searchsorted(known.opposites, words.hash), len(known.opposites) - 1)
     found = known.opposites[at] == words.hash
-    return Meant(form, roles, np.where(found, known.axis[at], 0), known.side[at])
+    return Meant(_as_figures(words, form), form, roles, np.where(found, known.axis[at], 0), known.side[at])
+
+
+def _as_figures(words: Words, form: Classes) -> Hashes:
+    """Return the hashes of words. Numbers in words, and ordinals, have those of their figures."""
+    known = _known()
+    hashes = words.hash.copy()
+    at = np.minimum(np.searchsorted(known.spelled, hashes), len(known.spelled) - 1)
+    hashes = np.where(known.spelled[at] == hashes, known.written[at], hashes)
+    last = words.data[np.maximum(words.end, 1) - 1]
+    ending = np.flatnonzero((form == NUMBER) & (words.end - words.begin >= 2) & ((last > ord("9")) | (last < ord("0"))))
+    spelled = [bytes(words.data[words.begin[word] : words.end[word]]).decode() for word in ending.tolist()]
+    figures = [
+        (word, match[1]) for word, text in zip(ending.tolist(), spelled, strict=True) if (match := _NTH.match(text))
+    ]
+    if figures:
+        hashes[[word for word, _ in figures]] = split_words(text_column([figure for _, figure in figures])).hash
+    return hashes
 
 
 def _are_years(words: Words, form: Classes) -> Flags:
@@ -129,8 +155,16 @@ def _known() -> _Known:
     hashes = split.hash[split.offsets[single]]
     order = np.argsort(hashes)
     sides = np.array([all_words.opposites[listed[place]] for place in single[order].tolist()], np.int64)
+    valued = sorted({**all_words.ordinals, **all_words.numbers}.items())
+    spelled, written = (
+        split_words(text_column(list(some))) for some in zip(*((w, str(v)) for w, v in valued), strict=True)
+    )
+    single_words = np.flatnonzero(np.diff(spelled.offsets) == 1)
+    numbers = spelled.hash[spelled.offsets[single_words]]
+    by_hash = np.argsort(numbers)
     return _Known(
         hashes_of([*dated, *all_words.numbers, *all_words.ordinals, *all_words.scales]),
+        numbers[by_hash], written.hash[single_words[by_hash]],
         hashes_of(_NO_NAMES.split()),
         (
             (_FUNCTION, hashes_of(all_words.function)),
@@ -157,7 +191,7 @@ def changes(
     out = np.zeros((len(one), len(CHANGES)), np.float64)
     owner = np.searchsorted(clusters, one, "right") - 1
     _compare_all(
-        words.offsets, words.hash, known.form, known.roles, known.axis, known.side, words.data, words.begin, words.end,
+        words.offsets, known.hash, known.form, known.roles, known.axis, known.side, words.data, words.begin, words.end,
         clusters, owner, alignment.slots, alignment.fillers, alignment.first, alignment.last, one, two, out,
     )  # fmt: skip
     return out

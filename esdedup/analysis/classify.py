@@ -17,7 +17,7 @@ from esdedup.analysis.slots import frame_of, slot_spans
 from esdedup.analysis.subjects import Places, standing, subjects
 from esdedup.analysis.word_forms import split_words
 from esdedup.columns.hashing import Hashes
-from esdedup.store.classifying import MEANINGS, PLACES, Classifier
+from esdedup.store.classifying import JUDGED, PLACES, Classifier
 
 _FRAMED = 20
 """Number of texts whose fillers decide the types of slots."""
@@ -26,7 +26,7 @@ _FRAMED = 20
 def classify_clusters(members: pa.Table) -> pa.Table:
     """Classify each cluster of a table of schema `esdedup.store.classifying.MEMBERS`.
 
-    Return one row for each cluster, in order: the id and the columns of `esdedup.store.classifying.MEANINGS`.
+    Return one row for each cluster, in order: the id and what `esdedup.store.classifying.JUDGED` names.
     """
     cluster: Hashes = members["cluster"].to_numpy()
     first = np.flatnonzero(np.concatenate(([True], cluster[1:] != cluster[:-1]))) if len(cluster) else cluster
@@ -51,8 +51,15 @@ def classify_clusters(members: pa.Table) -> pa.Table:
         titles_of = titles[texts.start : texts.stop]
         spans = slot_spans(words, texts, centre, alignment, range(*slots[place : place + 2]))
         frames.append(frame_of(words, centre, spans, titles_of).text())
-    columns: list[Any] = [cluster[first], *decided, frames]
-    return pa.table(columns, schema=pa.schema([("id", pa.uint64()), *MEANINGS]))
+    columns: list[Any] = [
+        cluster[first],
+        decided.kinds,
+        decided.confidences,
+        decided.reasons,
+        frames,
+        decided.suspected,
+    ]
+    return pa.table(columns, JUDGED)
 
 
 def _matrix(column: pa.ChunkedArray) -> Any:

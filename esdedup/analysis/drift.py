@@ -10,19 +10,17 @@ import numpy as np
 
 from esdedup.analysis.changes import CHANGES
 from esdedup.analysis.comparing import ClusterTexts, Compared, Member, compare, hold, page_of
+from esdedup.analysis.fact_names import CONTRADICTION, NEGATION, OPPOSITE, ORDER, UPDATE
 from esdedup.analysis.frames import FramedTexts
+from esdedup.analysis.judging import LEAST_LISTED
 from esdedup.analysis.lexicon import lexicon
 from esdedup.analysis.slots import SUBJECT, Frame, Slot
+from esdedup.analysis.spelling import spelled_alike
 from esdedup.analysis.subjects import STANDING
-from esdedup.analysis.values import NOTHING, WORDS, Value, difference, read_value, same_value
+from esdedup.analysis.values import DATE, NOTHING, WORDS, Value, difference, read_value, same_value
+from esdedup.analysis.values import NAME as NAME_TYPE
 from esdedup.analysis.word_forms import NAME, Measures
 from esdedup.columns.components import roots, unite
-
-NEGATION, OPPOSITE, ORDER = "negation", "opposite", "order"
-CONTRADICTION, UPDATE = "contradiction", "update"
-
-_LEAST = 0.2
-"""Less likely contradictions are not listed."""
 
 _MOST_VALUES = 200
 """Number of values of one slot that are compared, most common first."""
@@ -41,7 +39,7 @@ class _Differing(NamedTuple):
 
 
 def contradictions(cluster: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the contradictions in one cluster of kind drift or template, in the format of clusters.jsonl.
+    """Return the contradictions in one cluster in the format of clusters.jsonl.
 
     Sentences of a template contradict each other if they name the same subject. Each contradiction has the cluster's
     id, the frame, the slot with its type, the `fact` that differs, the `subject`, whether it is an update, and `values`
@@ -80,10 +78,17 @@ def _surest(slot: Slot, groups: Sequence[Sequence[int]], compared: Compared) -> 
     sides = [np.array([group_of.get(place, -1) for place in side.tolist()]) for side in (compared.one, compared.two)]
     likely = np.where((sides[0] >= 0) & (sides[1] >= 0) & (sides[0] != sides[1]), compared.likely, 0.0)
     pair = int(np.argmax(likely)) if len(likely) else 0
-    if not len(likely) or likely[pair] < _LEAST:
+    if not len(likely) or likely[pair] < LEAST_LISTED:
         return None
     values = [slot.value(int(side[pair])).text for side in (compared.one, compared.two)]
-    return _Differing(slot, [list(group) for group in groups], pair, _fact(slot, values, compared.changed[pair]))
+    if slot.type in (NAME_TYPE, WORDS) and spelled_alike(*values):
+        return None
+    # only values that contradict another one about as likely are told
+    surest = np.zeros(len(groups))
+    for side in sides:
+        np.maximum.at(surest, side[side >= 0], likely[side >= 0])
+    told = [list(group) for group, sure in zip(groups, surest, strict=True) if 2 * sure >= likely[pair]]
+    return _Differing(slot, told, pair, _fact(slot, values, compared.changed[pair]))
 
 
 def _fact(slot: Slot, values: Sequence[str], changed: Measures) -> str:
@@ -101,8 +106,11 @@ def _fact(slot: Slot, values: Sequence[str], changed: Measures) -> str:
 
 
 def _deciding(differing: Sequence[_Differing]) -> Iterator[_Differing]:
-    """Yield the slots that state facts; other words only if nothing else differs. Exchanged words are told once."""
+    """Yield the slots that state facts: other words only if nothing else differs, and dates only if they are not the
+    time of another fact. Exchanged words are told once.
+    """
     facts = [found for found in differing if found.fact != WORDS] or differing
+    facts = [found for found in facts if found.fact != DATE] or facts
     exchanged = False
     for found in facts:
         if found.fact != ORDER or not exchanged:

@@ -1,8 +1,9 @@
 """How likely it is that two similar texts state different facts.
 
 Two logistic regressions (one for texts in which words have moved) over the terms below give the odds by what changed
-between the texts. A third one weighs where they stand, if they are on two pages. Their weights were fitted to labelled
-pairs by `scripts/fit_judgements.py`, so of what is called 0.8, about 8 in 10 are right. docs/truth.md has the figures.
+between the texts. Two more weigh where they stand: on two pages, or in two revisions of one. Their weights were fitted
+to labelled pairs by `scripts/fit_judgements.py`, so of what is called 0.8, about 8 in 10 are right. docs/truth.md has
+the figures.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ from esdedup.analysis.word_forms import Measures
 MOST, LEAST = 0.97, 0.01
 """No judgement is surer than this."""
 
+LEAST_LISTED = 0.2
+"""Less likely contradictions are not listed."""
+
 
 class Weights(NamedTuple):
     """Weights of the terms of one regression, with the constant last."""
@@ -28,6 +32,7 @@ class Weights(NamedTuple):
     still: Measures
     moved: Measures
     places: Measures
+    times: Measures
 
 
 def terms(changes: Measures) -> dict[str, Measures]:
@@ -80,8 +85,7 @@ def by_the_texts(changes: Measures) -> Measures:
     rows = with_constant(terms(changes))
     weights = _weights()
     moved = changes[:, CHANGES.index("moved")] > 0
-    odds = np.where(moved, rows @ weights.moved, rows @ weights.still)
-    return np.asarray(np.clip(1 / (1 + np.exp(-odds)), LEAST, MOST))
+    return _likely(np.where(moved, rows @ weights.moved, rows @ weights.still))
 
 
 def with_constant(named: dict[str, Measures]) -> Measures:
@@ -93,7 +97,7 @@ def with_constant(named: dict[str, Measures]) -> Measures:
 @cache
 def _weights() -> Weights:
     tables = tomllib.loads(files("esdedup.analysis").joinpath("weights.toml").read_text("utf-8"))
-    return Weights(*(np.array(list(tables[name].values()), np.float64) for name in ("still", "moved", "places")))
+    return Weights(*(np.array(list(tables[name].values()), np.float64) for name in Weights._fields))
 
 
 def judged(changes: Measures, standing: Measures, texts: Measures) -> Measures:
@@ -103,10 +107,32 @@ def judged(changes: Measures, standing: Measures, texts: Measures) -> Measures:
     that are in one document at the same time are siblings: what differs tells them apart.
     """
     likely = by_the_texts(changes)
-    together, versions = (standing[:, STANDING.index(name)] > 0 for name in ("together", "versions"))
-    odds = with_constant(place_terms(changes, standing, texts, likely)) @ _weights().places
-    apart = np.clip(1 / (1 + np.exp(-odds)), LEAST, MOST)
-    return np.where(together, 0.0, np.where(versions, likely, apart))
+    together, versions, revised = (
+        standing[:, STANDING.index(name)] > 0 for name in ("together", "versions", "revisions")
+    )
+    apart = _likely(with_constant(place_terms(changes, standing, texts, likely)) @ _weights().places)
+    later = _likely(with_constant(time_terms(changes, likely)) @ _weights().times)
+    return np.where(together, 0.0, np.where(revised, later, np.where(versions, likely, apart)))
+
+
+def _likely(odds: Measures) -> Measures:
+    return np.asarray(np.clip(1 / (1 + np.exp(-odds)), LEAST, MOST))
+
+
+def time_terms(changes: Measures, likely: Measures) -> dict[str, Measures]:
+    """Return the terms of the regression for texts of two revisions of a page."""
+    c = dict(zip(CHANGES, changes.T, strict=True))
+    figures = c["numbers"] + c["years"] + c["dates"]
+    opposites = c["opposites"] + c["negations"]
+    named = {
+        "a number": figures > 0,
+        "names differ": c["names"] > 0,
+        "an opposite": opposites > 0,
+        "only words": figures + c["names"] + opposites == 0,
+        "one slot": c["slots"] == 1,
+    }
+    found = {name: np.asarray(values, np.float64) for name, values in named.items()}
+    return {"by the texts": np.log(likely / (1 - likely)), **found}
 
 
 def place_terms(changes: Measures, standing: Measures, texts: Measures, likely: Measures) -> dict[str, Measures]:
@@ -119,6 +145,8 @@ def place_terms(changes: Measures, standing: Measures, texts: Measures, likely: 
         "title in slot": where["title in slot"],
         "numbered titles": where["numbered titles"],
         "titles alike": where["titles alike"],
+        "slots": np.minimum(c["slots"] - 1, 3) / 3,
+        "two numbers": (c["numbers"] + c["years"] > 1).astype(np.float64),
         "length": np.minimum(c["length"], 40) / 20,
         "names in common": np.minimum(c["names in common"], 4) / 4,
         "no names in common": (c["names in common"] <= 0).astype(np.float64),

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from esdedup.analysis.changes import CHANGES
+from esdedup.analysis.judging import LEAST_LISTED
 from esdedup.analysis.kind_names import KINDS
 from esdedup.analysis.looks import LOOKS
 from esdedup.analysis.subjects import SUBJECTS
@@ -46,6 +47,7 @@ class Decided(NamedTuple):
     kinds: list[str]
     confidences: list[float]
     reasons: list[str]
+    suspected: list[bool]  # of a contradiction that may be listed
 
 
 def classify(owner: Numbers, changed: Measures, likely: Measures, looks: Measures, subjects: Measures) -> Decided:
@@ -78,6 +80,10 @@ def classify(owner: Numbers, changed: Measures, likely: Measures, looks: Measure
             for rule, likelihood in zip(rules, likelihoods, strict=True)
         ],
         [rule.reason for rule in rules],
+        [
+            likelihood >= LEAST_LISTED and rule.kind not in (REFERENCES, OTHER)
+            for rule, likelihood in zip(rules, likelihoods, strict=True)
+        ],
     )
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeVar
 
 T = TypeVar("T")
 
-SCALES = (1e2, 1e3, 1e6, 1e9)
+SCALES = (1e2, 1e3, 1e6, 1e9, 1e12)
 _TENS = (30, 40, 50, 60, 70, 80, 90)
 
 

@@ -25,6 +25,14 @@ _BASES = np.array(
 )  # fmt: skip
 
 
+def spelled_alike(one: str, two: str) -> bool:
+    """Return whether one of two runs of words is a form of the other, or a typo. Signs do not matter."""
+    one, two = ("".join(filter(str.isalnum, text)) for text in (one, two))
+    whole = np.frombuffer((one + two).encode(), np.uint8)
+    middle = len(one.encode())
+    return bool(alike(whole, 0, middle, middle, len(whole)))
+
+
 @compiled
 def same_letters(
     data: Bytes, begin: Numbers, end: Numbers, form: Classes, a: int, a_end: int, b: int, b_end: int

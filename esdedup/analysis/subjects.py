@@ -23,6 +23,7 @@ SUBJECTS = (
 STANDING = (
     "together",  # whether both are in one document at the same time
     "versions",  # whether they share a title, but are never there together
+    "revisions",  # whether this is known from revisions
     "titles alike",
     "title in slot",  # whether a text has a word in a slot that is in its title and not in the other's title
     "numbered titles",  # whether a title has a number that the other one lacks
@@ -56,7 +57,7 @@ def subjects(words: Words, clusters: Offsets, centres: Numbers, alignment: Align
     # the text whose title is compared with a text's title: the representative, or for it the first other text
     first = np.repeat(clusters[:-1], texts)
     rival = np.where(others, centre, np.where(first != centre, first, first + 1))
-    together, versions, alike, in_slot, numbered = _seen_from(words, alignment, places, one, rival).T
+    together, versions, _, alike, in_slot, numbered = _seen_from(words, alignment, places, one, rival).T
     owner = np.repeat(np.arange(len(centres)), texts)
     to_centre = [np.bincount(owner, what * others, len(centres)) / (texts - 1) for what in (together, versions, alike)]
     to_rival = [np.bincount(owner, what, len(centres)) / texts for what in (in_slot, numbered)]
@@ -72,6 +73,7 @@ def standing(words: Words, alignment: Alignment, places: Places, one: Numbers, t
 def _seen_from(words: Words, alignment: Alignment, places: Places, one: Numbers, two: Numbers) -> Measures:
     together = _meet(places, one, two)
     versions = _share(places.named, one, two).any((1, 2)) & ~together
+    revised = (places.till[one] > 0).any(1) & (places.till[two] > 0).any(1)
     titles = places.titles
     in_slot, alike = np.zeros(len(one), np.bool_), np.zeros(len(one), np.float64)
     numbered = np.zeros(len(one), np.bool_)
@@ -79,7 +81,7 @@ def _seen_from(words: Words, alignment: Alignment, places: Places, one: Numbers,
         words.data, words.offsets, words.begin, words.end, words.form, alignment.slotted, titles.data, titles.offsets,
         titles.begin, titles.end, titles.form, titles.hash, one, two, in_slot, numbered, alike,
     )  # fmt: skip
-    return np.column_stack([together, versions, alike, in_slot, numbered]).astype(np.float64)
+    return np.column_stack([together, versions, versions & revised, alike, in_slot, numbered]).astype(np.float64)
 
 
 def _share(hashes: Hashes, one: Numbers, two: Numbers) -> Flags:

@@ -8,70 +8,17 @@ from __future__ import annotations
 
 import datetime
 import re
+import tomllib
+from functools import cache
+from importlib.resources import files
 from typing import NamedTuple
+
+from esdedup.analysis.lexicon import lexicon
 
 NUMBER, QUANTITY, DATE, NAME, WORDS, NOTHING = "number", "quantity", "date", "name", "words", "nothing"
 
-_UP_TO_TWENTY = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen twenty"
-)
-_MONTH_NAMES = "january february march april may june july august september october november december"
-_WORD_NUMBERS = {word: value for value, word in enumerate(_UP_TO_TWENTY.split())} | {
-    "thirty": 30,
-    "forty": 40,
-    "fifty": 50,
-    "sixty": 60,
-    "seventy": 70,
-    "eighty": 80,
-    "ninety": 90,
-    "dozen": 12,
-}
-_SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
-_MONTHS = {
-    name[:length]: number for number, name in enumerate(_MONTH_NAMES.split(), 1) for length in (3, len(name))
-} | {"sept": 9}
-
-_LENGTH, _AREA, _MASS, _VOLUME, _TIME, _SHARE = "length", "area", "mass", "volume", "time", "share"
-_SPEED, _MONEY, _CALENDAR = "speed", "money", "calendar"
+_MONEY = "money"
 _CURRENCIES = "$€£¥₹₽"
-_UNITS = {
-    unit: (dimension, factor)
-    for dimension, factor, names in (
-        (_LENGTH, 1e-3, "mm millimetre millimetres millimeter millimeters"),
-        (_LENGTH, 1e-2, "cm centimetre centimetres centimeter centimeters"),
-        (_LENGTH, 1.0, "m metre metres meter meters"),
-        (_LENGTH, 1e3, "km kilometre kilometres kilometer kilometers"),
-        (_LENGTH, 0.0254, "in inch inches"),
-        (_LENGTH, 0.3048, "ft foot feet"),
-        (_LENGTH, 0.9144, "yd yard yards"),
-        (_LENGTH, 1609.344, "mi mile miles"),
-        (_AREA, 1e6, "km² km2 sq_km square_kilometres square_kilometers"),
-        (_AREA, 2589988.110336, "mi² mi2 sq_mi square_miles"),
-        (_AREA, 1e4, "ha hectare hectares"),
-        (_AREA, 4046.8564224, "acre acres"),
-        (_MASS, 1e-3, "g gram grams gramme grammes"),
-        (_MASS, 1.0, "kg kilogram kilograms kilogramme kilogrammes"),
-        (_MASS, 1e3, "t tonne tonnes"),
-        (_MASS, 0.45359237, "lb lbs pound pounds"),
-        (_MASS, 0.028349523125, "oz ounce ounces"),
-        (_VOLUME, 1e-3, "ml millilitre millilitres milliliter milliliters"),
-        (_VOLUME, 1.0, "l litre litres liter liters"),
-        (_VOLUME, 3.785411784, "gal gallon gallons"),
-        (_TIME, 1.0, "s sec second seconds"),
-        (_TIME, 60.0, "min minute minutes"),
-        (_TIME, 3600.0, "h hr hour hours"),
-        (_TIME, 86400.0, "day days"),
-        (_TIME, 604800.0, "week weeks"),
-        (_SHARE, 1.0, "% percent per_cent"),
-        (_SPEED, 1.0, "km/h kph"),
-        (_SPEED, 1.609344, "mph"),
-        (_SPEED, 3.6, "m/s"),
-        (_CALENDAR, 1.0, "month months"),
-        (_CALENDAR, 12.0, "year years"),
-    )
-    for unit in names.split()
-} | dict.fromkeys(_CURRENCIES, (_MONEY, 1.0))
 _UNCLEAR = {"in", "second", "t", "min"}
 """Units that are also other words. After a number they are not units, unless they change with it."""
 
@@ -84,7 +31,14 @@ _LONGEST = 20
 _NUMBER = re.compile(r"[+\-−]?\d+(?:[.,'’٫٬]\d+)*")
 _SPACED = re.compile(r"(?<!\d)\d{1,3}(?:\s\d{3})+(?!\d)")
 _YEAR = re.compile(r"1\d{3}|20\d{2}")
-_DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th)?")
+_DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th|er|e|º)?")
+_NTH = re.compile(r"(\d{1,4})(?:st|nd|rd|th|er|ère|e|è|ème|º|ª|-й|-я|-го)")
+_FAR_EAST = re.compile(r"(?:(\d{1,4})年)?\s*(?:(\d{1,2})月)?\s*(?:(\d{1,2})日)?")
+_BESIDE_DATES = ["of", "the", "on", "in", "de", "del", "den", "der", "dem", "am", "le", "il", "el", "du", "г", "год", "года", "году", "aasta", "aastal", "a", "o", "у", "в"]
+"""Words that stand within dates."""
+
+_BEFORE_LETTERS = re.compile(r"(?<=\d)(?=[\u0400-\u04ff\u3040-\u9fff％])")
+"""Where a number touches a unit that is written without a space."""
 _ISO = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
 
 
@@ -100,7 +54,8 @@ class Value(NamedTuple):
 
 def read_value(text: str, before: str = "", behind: str = "") -> Value:
     """Return the value of a slot's filler between the words `before` and `behind`."""
-    words = _SPACED.sub(lambda match: re.sub(r"\s", "", match[0]), text).replace("%", " % ").split()
+    spaced = _SPACED.sub(lambda match: re.sub(r"\s", "", match[0]), text).replace("%", " % ")
+    words = _BEFORE_LETTERS.sub(" ", spaced).split()
     if not words:
         return Value(text, NOTHING)
     date = _read_date(text, before, behind)
@@ -150,9 +105,17 @@ def difference(one: Value, two: Value) -> float | None:
     return min(apart, key=abs)
 
 
+@cache
+def _units() -> dict[str, tuple[str, float]]:
+    """Return what each unit measures, and its factor."""
+    listed = tomllib.loads(files("esdedup.analysis").joinpath("units.toml").read_text("utf-8"))["units"]
+    units = {name: (unit["dimension"], unit["factor"]) for unit in listed for name in unit["names"].split()}
+    return units | dict.fromkeys(_CURRENCIES, (_MONEY, 1.0))
+
+
 def _dimension(value: Value) -> tuple[str, float]:
     """Return what the unit of a value measures, and its factor; without a unit, no dimension."""
-    return _UNITS.get(value.unit or "", ("", 1.0))
+    return _units().get(value.unit or "", ("", 1.0))
 
 
 def _rounds_to(a: float, digit: float, b: float, last: float) -> bool:
@@ -172,18 +135,22 @@ def _read_date(text: str, before: str, behind: str) -> tuple[int | None, int | N
     iso = _ISO.fullmatch(text.strip())
     if iso:
         return _if_real(int(iso[1]), int(iso[2]), int(iso[3]))
+    far = _FAR_EAST.fullmatch(text.strip())
+    if far and any(far.groups()):
+        return _if_real(*(int(part) if part else None for part in far.groups()))
     year = month = day = None
+    months = lexicon().months
     words = re.findall(r"\w+", text)
     for word in words:
         if _YEAR.fullmatch(word) and year is None:
             year = int(word)
-        elif word.lower() in _MONTHS and word[0].isupper() and month is None:
-            month = _MONTHS[word.lower()]
+        elif word.lower() in months and month is None and (word[0].isupper() or len(words) > 1):
+            month = months[word.lower()]
         elif (match := _DAY.fullmatch(word)) and 1 <= int(match[1]) <= 31 and day is None:
             day = int(match[1])
-        else:
+        elif word.lower() not in _BESIDE_DATES:
             return None
-    near = any(word.lower() in _MONTHS and word[:1].isupper() for word in (before, behind))
+    near = any(word.lower() in months for word in (before, behind))
     return _if_real(year, month, day) if year or month or (day and near) else None
 
 
@@ -198,22 +165,34 @@ def _if_real(year: int | None, month: int | None, day: int | None) -> tuple[int 
 
 def _read_quantity(words: list[str], behind: str) -> tuple[tuple[tuple[float, float], ...], str | None] | None:
     """Return the readings of a number with the value of its last digit, and its unit; None if this is not a number."""
-    if len(words) == 1 and words[0].lower() in _SCALES:
-        return ((_SCALES[words[0].lower()], 1.0),), None
+    scales = lexicon().scales
+    if len(words) == 1 and words[0].lower() in scales:
+        return ((scales[words[0].lower()], 1.0),), None
+    words = _joined_words(words)
     readings = _read_number(words[0])
     if readings is None:
         return None
     rest = [_bare(word) for word in words[1:]]
-    if rest and rest[0] in _SCALES:
-        scale = _SCALES[rest.pop(0)]
+    if rest and rest[0] in scales:
+        scale = scales[rest.pop(0)]
         readings = tuple((value * scale, digit * scale) for value, digit in readings)
     beside = rest or [word for word in [_bare(behind)] if word not in _UNCLEAR]
     joined = "_".join(beside[:2])
-    unit = joined if joined in _UNITS else beside[0] if beside and beside[0] in _UNITS else None
+    unit = joined if joined in _units() else beside[0] if beside and beside[0] in _units() else None
     if rest and unit is None:
         return None
     sign = words[0].lstrip('+-−("')[:1]
     return readings, sign if unit is None and sign in tuple(_CURRENCIES) else unit
+
+
+def _joined_words(words: list[str]) -> list[str]:
+    """Return the words, with `forty five` or `forty-five` at their beginning as one number."""
+    numbers = lexicon().numbers
+    parts = words[0].lower().split("-") if "-" in words[0] else [word.lower() for word in words[:2]]
+    if len(parts) == 2 and numbers.get(parts[0], 0) >= 20 and 0 < numbers.get(parts[1], 0) < 10:
+        taken = 1 if "-" in words[0] else 2
+        return [str(numbers[parts[0]] + numbers[parts[1]]), *words[taken:]]
+    return words
 
 
 def _bare(word: str) -> str:
@@ -222,8 +201,11 @@ def _bare(word: str) -> str:
 
 def _read_number(word: str) -> tuple[tuple[float, float], ...] | None:
     bare = word.strip('$€£¥.,;:()"').rstrip("+")
-    if bare.lower() in _WORD_NUMBERS:
-        return ((float(_WORD_NUMBERS[bare.lower()]), 1.0),)
+    spelled = lexicon().ordinals | lexicon().numbers
+    if bare.lower() in spelled:
+        return ((float(spelled[bare.lower()]), 1.0),)
+    if nth := _NTH.fullmatch(bare):
+        return ((float(nth[1]), 1.0),)
     if not _NUMBER.fullmatch(bare) or len(bare) > _LONGEST:
         return None
     sign = -1.0 if bare[0] in "-−" else 1.0

@@ -48,14 +48,21 @@ CONTRADICTIONS: pa.Schema = pa.schema(
 FOUND: pa.Schema = pa.schema([*CONTRADICTIONS, ("copies", pa.int32())])  # null if no order is known
 """What is found in classified clusters."""
 
-CONTRADICTING = ("drift", "template")
-"""The kinds that may contain contradictions."""
+CONTRADICTING = ("template",)
+"""The kinds that may contain contradictions even if none is suspected."""
+
+JUDGED: pa.Schema = pa.schema([("id", pa.uint64()), *MEANINGS, ("suspected", pa.bool_())])
+"""What a classifier says of clusters, and whether it suspects a contradiction in them."""
+
+
+CONSISTENT = ("drift", "copyediting", 0.56, "the same said in other words")
+"""What a cluster of the first kind is if no contradiction is found in it: kind, confidence, reason."""
 
 
 class Classifier(NamedTuple):
     """Classifies clusters."""
 
     kinds: Callable[[pa.Table], pa.Table]
-    """Takes a table of `MEMBERS`. Returns the id and `MEANINGS`, one row for each cluster."""
+    """Takes a table of `MEMBERS`. Returns a table of `JUDGED`, one row for each cluster."""
     contradictions: Callable[[dict[str, Any]], Sequence[float]]
     """Returns the confidence of each contradiction in a cluster, which has the form of the contract."""

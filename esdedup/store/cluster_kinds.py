@@ -15,9 +15,11 @@ from esdedup.clustering.clusters import Clusters
 from esdedup.columns.arrays import table_of_rows
 from esdedup.columns.database import Database
 from esdedup.store.classifying import (
+    CONSISTENT,
     CONTRADICTING,
     CONTRADICTIONS,
     IDENTICAL,
+    JUDGED,
     MEANINGS,
     MEMBERS,
     MOST_TEXTS,
@@ -44,12 +46,18 @@ def insert_clusters(
         db.insert("clusters", clusters.clusters)
         return
     table = _with_kinds(db, clusters, classifier)
-    db.insert("clusters", table)
-    contradicting = table.filter(pc.is_in(table["kind"], pa.array(CONTRADICTING))).select(["id"])
+    db.insert("clusters", table.drop_columns(["suspected"]))
+    examined = pc.or_(pc.is_in(table["kind"], pa.array(CONTRADICTING)), table["suspected"])
+    contradicting = table.filter(examined).select(["id"])
     for found in _contradictions(shown, contradicting, classifier):
         db.create("found", found, temporary=True)
         updates = ", ".join(f"{name} = f.{name}" for name in CONTRADICTIONS.names)
         db.execute(f"UPDATE clusters SET {updates} FROM found f WHERE clusters.id = f.id; DROP TABLE found")
+    kind, *meaning = CONSISTENT
+    db.execute(
+        "UPDATE clusters SET kind = ?, kind_confidence = ?, kind_reason = ? WHERE kind = ? AND contradictions = 0",
+        [*meaning, kind],
+    )
     trace(db, table.select(["id"]), corpus)
 
 
@@ -65,7 +73,7 @@ def _contradictions(shown: ShowClusters, ids: pa.Table, classifier: Classifier) 
 
 
 def _with_kinds(db: Database, clusters: Clusters, classifier: Classifier) -> pa.Table:
-    """Return the table of clusters with the columns of `MEANINGS`."""
+    """Return the table of clusters with the columns of `MEANINGS`, and `suspected`."""
     db.create("unclassified", clusters.clusters, temporary=True)
     db.create("unclassified_texts", clusters.texts, temporary=True)
     db.execute(
@@ -79,11 +87,12 @@ def _with_kinds(db: Database, clusters: Clusters, classifier: Classifier) -> pa.
         QUALIFY t.hash = u.representative OR row_number() OVER (PARTITION BY t.cluster ORDER BY t.hash) < {MOST_TEXTS}
         """
     )
-    found = [pa.schema([("id", pa.uint64()), *MEANINGS]).empty_table()]
+    found = [JUDGED.empty_table()]
     for (page,) in db.rows("SELECT DISTINCT page FROM looked_at ORDER BY page"):
         found.append(classifier.kinds(db.table(_MEMBERS_OF_PAGE, [page]).cast(MEMBERS)))
     db.create("classified", pa.concat_tables(found), temporary=True)
     alike = [f"coalesce(j.{name}, ?) AS {name}" for name in MEANINGS.names]
+    alike.append("coalesce(j.suspected, false) AS suspected")
     rows = db.table(
         f"SELECT u.*, {', '.join(alike)} FROM unclassified u LEFT JOIN classified j USING (id) ORDER BY id",
         list(IDENTICAL),

@@ -38,6 +38,12 @@ CORPORA: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
 }
 """Files of wiki/, and how they are read, by the names that the labels use."""
 
+HISTORIES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
+    "afar": (("aawiki-history.xml.bz2",), _HISTORY),
+    "thousand": (("enwiki-anarchism-history-1000.xml.bz2",), _HISTORY),
+}
+"""More dumps, for contradictions only."""
+
 OPTIONS: dict[str, Any] = {"jaccard": 0.6, "min_chars": 40, "rows": 3, "bands": 20}
 
 _PAGE = re.compile(rb"<page>.*?</page>", re.DOTALL)
@@ -69,7 +75,7 @@ def half_of(name: str) -> str:
 
 def clustered(data: Path, folder: Path, corpus: str, half: str, **options: Any) -> Clustered:
     """Cluster one half of a corpus in `folder`."""
-    names, read = CORPORA[corpus]
+    names, read = (CORPORA | HISTORIES)[corpus]
     sources = [_cut(data / "wiki" / name, folder / "halves", half) for name in names]
     out = folder / f"{corpus}-{half}"
     esdedup.run(*sources, out=out, fresh=True, lookup=False, report=False, **OPTIONS, **read, **options)

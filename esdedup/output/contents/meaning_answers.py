@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from esdedup.analysis.drift import CONTRADICTION, NEGATION, OPPOSITE, ORDER, UPDATE
 from esdedup.analysis.editors import EDITORS
+from esdedup.analysis.fact_names import CONTRADICTION, NEGATION, OPPOSITE, ORDER, UPDATE
 from esdedup.analysis.values import DATE, NAME, NUMBER, QUANTITY, WORDS
 from esdedup.output.contents.field_types import ClusterId, Count, Share
 

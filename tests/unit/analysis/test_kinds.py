@@ -15,7 +15,7 @@ from esdedup.analysis.align import align
 from esdedup.analysis.classify import classify_clusters
 from esdedup.analysis.kind_names import KINDS
 from esdedup.analysis.word_forms import split_words
-from esdedup.store.classifying import MEANINGS, MEMBERS
+from esdedup.store.classifying import JUDGED, MEMBERS
 from tests.support.corpus import sentence
 from tests.unit.analysis.helpers import Text, judged
 
@@ -79,7 +79,7 @@ def test_clusters_do_not_touch_each_other() -> None:
     apart = [judged(cluster).to_pylist()[0] for cluster in clusters]
     assert [{**row, "id": 0} for row in together] == apart
     assert judged().num_rows == 0
-    assert judged().schema.names == ["id", *MEANINGS.names]
+    assert judged().schema.names == JUDGED.names
 
 
 @given(st.lists(st.lists(st.text(max_size=60), min_size=2, max_size=5, unique=True), min_size=1, max_size=4))

@@ -28,6 +28,12 @@ from esdedup.analysis.values import DATE, NAME, NUMBER, QUANTITY, WORDS, differe
         ("12 345", {12345}),
         ("12\u202f345", {12345}),
         ("million", {1e6}),
+        ("forty five", {45}),
+        ("forty-five", {45}),
+        ("fourth", {4}),
+        ("4th", {4}),
+        ("vierzehn", {14}),
+        ("девять", {9}),
     ],
 )
 def test_numbers(text: str, readings: set[float]) -> None:
@@ -58,6 +64,29 @@ def test_numbers(text: str, readings: set[float]) -> None:
 )
 def test_types(text: str, behind: str, kind: str) -> None:
     assert read_value(text, "", behind).type == kind
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "12 March 2020", "March 12, 2020", "12. März 2020", "12 mars 2020", "12 marzo 2020", "12 de marzo de 2020",
+        "12. märts 2020", "12 марта 2020 года", "2020年3月12日", "2020-03-12",
+    ],
+)  # fmt: skip
+def test_dates_in_nine_languages(written: str) -> None:
+    assert read_value(written).date == (2020, 3, 12)
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("5 km", "5000 Meter"), ("5 км", "5 kilomètres"), ("5公里", "5 km"), ("30 Prozent", "30%"),
+        ("2 Jahre", "24 months"), ("10 tonnellate", "10 t"), ("3時間", "180 minutes"),
+    ],
+)  # fmt: skip
+def test_units_in_other_languages(one: str, two: str) -> None:
+    assert read_value(one).type == read_value(two).type == QUANTITY
+    assert same_value(read_value(one), read_value(two))
 
 
 def test_a_day_is_a_date_beside_its_month() -> None:
