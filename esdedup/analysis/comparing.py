@@ -61,7 +61,7 @@ def compare(held: ClusterTexts, places: Sequence[int]) -> Compared:
     words, alignment = held.aligned.words, held.aligned.alignment
     changed = changes(words, held.known, np.array([0, len(held.texts)]), alignment, one, two)
     stand = standing(words, alignment, held.places, one, two)
-    return Compared(one, two, changed, stand, judged(changed, stand, np.full(len(one), len(held.texts))))
+    return Compared(one, two, changed, stand, judged(changed, stand, np.full(len(one), len(places))))
 
 
 def _places(members: Sequence[Sequence[Member]]) -> Places:

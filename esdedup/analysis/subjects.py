@@ -78,7 +78,8 @@ def _seen_from(words: Words, alignment: Alignment, places: Places, one: Numbers,
     in_slot, alike = np.zeros(len(one), np.bool_), np.zeros(len(one), np.float64)
     numbered = np.zeros(len(one), np.bool_)
     _find_titles(
-        words.data, words.offsets, words.begin, words.end, words.form, alignment.slotted, titles.data, titles.offsets,
+        words.data, words.offsets, words.begin, words.end, words.form, words.hash, alignment.slotted, titles.data,
+        titles.offsets,
         titles.begin, titles.end, titles.form, titles.hash, one, two, in_slot, numbered, alike,
     )  # fmt: skip
     return np.column_stack([together, versions, versions & revised, alike, in_slot, numbered]).astype(np.float64)
@@ -103,6 +104,7 @@ def _find_titles(
     begin: Numbers,
     end: Numbers,
     form: Classes,
+    hashes: Hashes,
     slotted: Flags,
     title_data: Bytes,
     title_offsets: Offsets,
@@ -116,8 +118,8 @@ def _find_titles(
     numbered: Flags,
     alike: Measures,
 ) -> None:
-    """Mark texts whose slots contain a word of their title that the other title lacks, and those whose title has a
-    number that the other one lacks; measure how similar the titles are.
+    """Mark texts whose slots contain a word of their title that the other title and text lack, and those whose title has
+    a number that the other one lacks; measure how similar the titles are.
     """
     for pair in range(len(one)):
         text, rival = one[pair], two[pair]
@@ -136,7 +138,7 @@ def _find_titles(
             if known or in_slot[pair]:
                 continue
             for word in range(offsets[text], offsets[text + 1]):
-                if not slotted[word] or form[word] == SIGN:
+                if not slotted[word] or form[word] == SIGN or _holds(hashes, offsets, rival, hashes[word]):
                     continue
                 a, a_end, b, b_end = begin[word], end[word], title_begin[part], title_end[part]
                 if a_end - a > b_end - b:
@@ -147,6 +149,15 @@ def _find_titles(
                     in_slot[pair] = True
                     break
         alike[pair] = min(shared / max(total, 1), 1.0)
+
+
+@compiled
+def _holds(hashes: Hashes, offsets: Offsets, text: int, wanted: int) -> bool:
+    """Return whether a text has a word with this hash."""
+    found = False
+    for word in range(offsets[text], offsets[text + 1]):
+        found = found or hashes[word] == wanted
+    return found
 
 
 @compiled

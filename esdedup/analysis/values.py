@@ -34,7 +34,7 @@ _YEAR = re.compile(r"1\d{3}|20\d{2}")
 _DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th|er|e|º)?")
 _NTH = re.compile(r"(\d{1,4})(?:st|nd|rd|th|er|ère|e|è|ème|º|ª|-й|-я|-го)")
 _FAR_EAST = re.compile(r"(?:(\d{1,4})年)?\s*(?:(\d{1,2})月)?\s*(?:(\d{1,2})日)?")
-_BESIDE_DATES = ["of", "the", "on", "in", "de", "del", "den", "der", "dem", "am", "le", "il", "el", "du", "г", "год", "года", "году", "aasta", "aastal", "a", "o", "у", "в"]
+_BESIDE_DATES = re.compile("of|the|on|in|del?|de[nr]|dem|am|le|il|el|du|г|год|года|году|aastal?|a|o|у|в", re.IGNORECASE)
 """Words that stand within dates."""
 
 _BEFORE_LETTERS = re.compile(r"(?<=\d)(?=[\u0400-\u04ff\u3040-\u9fff％])")
@@ -148,7 +148,7 @@ def _read_date(text: str, before: str, behind: str) -> tuple[int | None, int | N
             month = months[word.lower()]
         elif (match := _DAY.fullmatch(word)) and 1 <= int(match[1]) <= 31 and day is None:
             day = int(match[1])
-        elif word.lower() not in _BESIDE_DATES:
+        elif not _BESIDE_DATES.fullmatch(word):
             return None
     near = any(word.lower() in months for word in (before, behind))
     return _if_real(year, month, day) if year or month or (day and near) else None

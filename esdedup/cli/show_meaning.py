@@ -15,6 +15,8 @@ _VALUES = 6
 _ROWS = 4
 _CELL = 24
 _DEEPEST = 12
+_LIKELY = 0.5
+"""What is less likely is called possible."""
 _MEMBERS = 20
 
 
@@ -25,7 +27,11 @@ def drift_text(rows: Sequence[Contradiction]) -> str:
     lines = []
     for row in rows:
         apart = "" if row["difference"] is None else f", {row['difference']:+g}"
-        lines.append(f"{row['confidence']:.2f}  {row['slot']}{apart}: {shortened(row['frame'], _WIDTH)}")
+        about = f"{shortened(row['subject'], 60)}: " if row["subject"] else ""
+        possible = "possible " if row["confidence"] < _LIKELY else ""
+        lines.append(f"{row['confidence']:.2f}  {possible}{row['change']}, {about}{row['slot']}{apart}")
+        lines.append(f"      {shortened(row['frame'], _WIDTH)}")
+        lines.append(f"      {row['why']}")
         for place, value in enumerate(row["values"][:_VALUES]):
             notes = [name for name, at in (("majority", row["majority"]), ("newest", row["newest"])) if at == place]
             first = value["sentences"][0]

@@ -53,7 +53,9 @@ def test_files_hold_what_the_contract_says(tmp_path: Path, run: RunJob, stores: 
         assert cluster["representative"] in members
         assert set(cluster["weakest"]) <= set(members)
         for member in cluster["members"]:
-            assert list(member) == ["id", "source", "document", "title", "position", "text", "revision", "timestamp"]
+            assert list(member) == [
+                "id", "source", "document", "title", "position", "text", "revision", "timestamp", "last_revision",
+            ]  # fmt: skip
             assert (member["source"], member["document"], member["position"]) == ("news", member["id"], 0)
             assert member["text"] == texts[member["id"]]
     clustered = {member["id"] for cluster in clusters for member in cluster["members"]}
