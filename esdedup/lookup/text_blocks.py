@@ -7,6 +7,7 @@ none, but never reads outside of its block.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -76,17 +77,27 @@ class Block:
         for bounds, size in ((offsets, len(data)), (self._ends, len(self._values))):
             if len(bounds) and (bounds[0] < 0 or bounds[-1] > size or (bounds[1:] < bounds[:-1]).any()):
                 raise ValueError("a block of a lookup has offsets that cannot be")
-        self.rows = texts
         self.hashes: Hashes = texts["hash"].to_numpy()
+        self._living: Numbers | None = None  # without those that are gone, if any are
         self._texts = texts["text"]
         self._grams: Grams = lists["gram"].to_numpy()
 
     def __len__(self) -> int:
         return len(self.hashes)
 
+    def only(self, rows: Numbers) -> Block:
+        """Return the block as if it had these of its texts alone."""
+        part = copy.copy(self)
+        part.hashes, part._living = self.hashes[rows], rows
+        return part
+
     def texts(self, rows: Numbers) -> pa.LargeStringArray:
         """Return the texts with these numbers."""
-        return self._texts.take(pa.array(rows))
+        return self._texts.take(pa.array(rows if self._living is None else self._living[rows]))
+
+    def rows(self) -> pa.RecordBatch:
+        """Return all texts, as `TEXTS`."""
+        return pa.record_batch([pa.array(self.hashes), self.texts(np.arange(len(self)))], schema=TEXTS)
 
     def spans(self, grams: Grams) -> Spans:
         """Return where the lists of grams are; they are empty for those that no text has."""
@@ -98,7 +109,17 @@ class Block:
 
     def scores(self, spans: Spans, weights: Scores) -> Scores:
         """Return, for each text, the sum of the weights of the grams that it has."""
-        return _scores(self._values, spans.begins, spans.ends, weights)[: len(self)]
+        scores = _scores(self._values, spans.begins, spans.ends, weights)
+        return scores[: len(self)] if self._living is None else scores[self._living]
+
+
+def without(blocks: Sequence[Block], gone: Hashes) -> list[Block]:
+    """Return blocks as if they did not have the texts with these hashes."""
+    if not len(gone):
+        return list(blocks)
+    living = np.isin(np.concatenate([np.empty(0, np.uint64), *(block.hashes for block in blocks)]), gone, invert=True)
+    parts = np.split(living, np.cumsum(list(map(len, blocks)))[:-1])
+    return [block.only(np.flatnonzero(part)) for block, part in zip(blocks, parts, strict=True)]
 
 
 @compiled

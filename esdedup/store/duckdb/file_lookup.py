@@ -72,7 +72,7 @@ class FileLookup:
         texts = self._db.count("SELECT count(DISTINCT hash) FROM sentences")
         for number, folder in enumerate(self._folders):
             try:
-                folder.update(self._ledger.state(), texts, self._novel, threads, follow)
+                folder.update(self._ledger.state(), texts, self._novel, self._gone, threads, follow)
             except OSError as error:
                 if number == 0 and error.errno not in _FULL:
                     continue  # who may only read the store has a cache of their own
@@ -82,6 +82,11 @@ class FileLookup:
                 ) from error
             return
         raise StoreError(f"{self._folders[0].path}: the lookup cannot be written; make its folder writable")
+
+    def _gone(self, known: Hashes) -> Hashes:
+        self._db.create("known_texts", pa.table({"hash": known}), temporary=True)
+        gone: Hashes = self._db.arrays("SELECT hash FROM known_texts ANTI JOIN sentences USING (hash)")["hash"]
+        return gone
 
     def _novel(self, known: Hashes) -> Iterator[pa.RecordBatch]:
         without = ""
