@@ -25,9 +25,18 @@ import pyarrow as pa
 
 from esdedup.columns.hashing import Hashes
 from esdedup.files import hold, whole_file
-from esdedup.lookup.text_blocks import LISTS, MOST_TEXTS, TEXTS, Block, in_blocks, make_block, without
+from esdedup.lookup.text_blocks import (
+    GROUPS,
+    LISTS,
+    MOST_TEXTS,
+    Block,
+    DamagedLookupError,
+    in_blocks,
+    make_block,
+    without,
+)
 
-VERSION = 2
+VERSION = 3
 ENDING = ".lookup"
 
 Novel: TypeAlias = Callable[[Hashes], Iterator[pa.RecordBatch]]
@@ -43,10 +52,6 @@ _SMALL_BLOCKS = 16
 """So many blocks that are not half full are joined."""
 
 _POLL = 0.2  # seconds
-
-
-class DamagedLookupError(Exception):
-    """A folder is no lookup of this version; it is made again."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +101,10 @@ class LookupFolder:
             blocks += [block for name in made for block in self._segment(name)]
             dead = gone(known) if sum(map(len, blocks)) > texts else np.empty(0, np.uint64)
             if sum(len(block) < MOST_TEXTS // 2 for block in blocks) > _SMALL_BLOCKS:
-                kept = self._write((block.rows() for block in without(blocks, dead)), threads, 0, lambda _: None)
+                try:
+                    kept = self._write((block.rows() for block in without(blocks, dead)), threads, 0, lambda _: None)
+                except DamagedLookupError:
+                    kept = self._write(novel(known[:0]), threads, 0, lambda _: None)
                 dead = dead[:0]
             about = {"version": VERSION, "state": state, "segments": kept, "gone": self._write_gone(dead)}
             with whole_file(self.path / _ABOUT) as part:
@@ -158,7 +166,7 @@ class LookupFolder:
             texts, lists = (
                 pa.ipc.open_file(pa.memory_map(str(self.path / f"{name}.{kind}"))) for kind in ("texts", "lists")
             )
-            if (texts.schema, lists.schema, texts.num_record_batches) != (TEXTS, LISTS, lists.num_record_batches):
+            if (texts.schema, lists.schema, texts.num_record_batches) != (GROUPS, LISTS, lists.num_record_batches):
                 raise DamagedLookupError
             for number in range(texts.num_record_batches):
                 yield Block(texts.get_batch(number), lists.get_batch(number))
@@ -173,25 +181,26 @@ class LookupFolder:
         texts, lists = (self.path / f"{name}.{kind}" for kind in ("texts", "lists"))
         total = 0
         with (
-            pa.ipc.new_file(str(texts), TEXTS) as texts_file,
+            pa.ipc.new_file(str(texts), GROUPS) as texts_file,
             pa.ipc.new_file(str(lists), LISTS) as lists_file,
             ThreadPoolExecutor(threads) as pool,
         ):
-            made: deque[Future[tuple[pa.RecordBatch, pa.RecordBatch]]] = deque()
+            made: deque[tuple[int, Future[tuple[pa.RecordBatch, pa.RecordBatch]]]] = deque()
 
             def write(at_most: int) -> None:
                 """Write blocks in their order until so many are left."""
                 nonlocal total
                 while len(made) > at_most:
-                    rows, grams = made.popleft().result()
-                    texts_file.write_batch(rows)
+                    count, block = made.popleft()
+                    groups, grams = block.result()
+                    texts_file.write_batch(groups)
                     lists_file.write_batch(grams)
-                    total += len(rows)
+                    total += count
                     follow(done + total)
 
             for some in _gathered(batches):
-                for block in in_blocks(some):
-                    made.append(pool.submit(make_block, block))
+                for rows in in_blocks(some):
+                    made.append((len(rows), pool.submit(make_block, rows)))
                     write(threads)
             write(0)
         if total:

@@ -7,6 +7,7 @@ in texts, so that no question costs more than a few hundredths of a second.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -16,7 +17,7 @@ import pyarrow as pa
 from esdedup.columns.arrays import Numbers, text_column
 from esdedup.columns.hashing import Hashes
 from esdedup.lookup.grams import Grams
-from esdedup.lookup.text_blocks import Block, Scores, Spans, keys_of
+from esdedup.lookup.text_blocks import GROUP, Block, Scores, Spans, keys_of
 
 _MOST_PLACES = 2**24
 _LEAST = 100
@@ -46,7 +47,7 @@ class Lookup:
         but at most `most`: best first, then by hash.
         """
         spans = [block.spans(grams) for block in self._blocks]
-        held = sum((each.ends - each.begins for each in spans), np.zeros(len(grams), np.int64))
+        held = sum((each.held for each in spans), np.zeros(len(grams), np.int64))
         rarest = np.argsort(held, kind="stable")
         rarest = rarest[
             (held[rarest] > 0) & (np.cumsum(held[rarest]) <= max(_MOST_PLACES, held[held > 0].min(initial=0)))
@@ -56,7 +57,7 @@ class Lookup:
         weights = np.log1p(self._size / held[rarest]).astype(np.float32)
         kept = _Kept(most, np.float32(enough * weights.sum()))
         for number, (block, each) in enumerate(zip(self._blocks, spans, strict=True)):
-            scores = block.scores(Spans(each.begins[rarest], each.ends[rarest]), weights)
+            scores = block.scores(Spans(*(column[rarest] for column in each)), weights)
             kept.take(number, scores, block.hashes)
         return self._texts(*kept.best(_LEAST), kept.left_out())
 
@@ -74,20 +75,20 @@ class Lookup:
         return Found(found.hashes[order], found.texts.take(pa.array(order)), left_out)
 
     def _first_not_before(self, bound: bytes) -> Numbers:
-        """Return, for each block, its first text that does not come before the bound. All blocks are halved at once."""
-        low = np.zeros(len(self._blocks), np.int64)
-        high = np.array([len(block) for block in self._blocks], np.int64)
-        while (left := np.flatnonzero(low < high)).size:
-            middle = (low + high) // 2
-            probed = pa.concat_arrays(
-                [self._blocks[number].texts(middle[number : number + 1]) for number in left.tolist()]
-            )
-            for number, key in zip(left, keys_of(probed), strict=True):
-                if key < bound:
-                    low[number] = middle[number] + 1
-                else:
-                    high[number] = middle[number]
-        return low
+        """Return, for each block, its first text that does not come before the bound.
+
+        It is in one group, but where many texts begin alike: these are halved first.
+        """
+        low, high = np.array([block.around(bound) for block in self._blocks], np.int64).reshape(-1, 2).T
+        while (wide := np.flatnonzero(high - low > GROUP)).size:
+            middle = (low + high)[wide] // 2
+            before = np.array([key < bound for key in keys_of(self._texts(wide, middle, 0).texts)])
+            low[wide[before]], high[wide[~before]] = middle[before] + 1, middle[~before]
+        ends = np.cumsum(high - low)
+        blocks = np.repeat(np.arange(len(low)), high - low)
+        keys = keys_of(self._texts(blocks, np.arange(len(blocks)) + (high - ends)[blocks], 0).texts)
+        firsts = [bisect_left(keys, bound, *span) for span in zip(ends - high + low, ends, strict=True)]
+        return high - ends + np.array(firsts, np.int64)
 
     def _texts(self, blocks: Numbers, rows: Numbers, left_out: int) -> Found:
         """Return texts, in the order given."""

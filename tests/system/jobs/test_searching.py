@@ -381,6 +381,16 @@ def test_a_damaged_lookup_is_made_again(searched: Path, damage: str) -> None:
     assert finds(searched)
 
 
+def test_texts_of_a_lookup_that_cannot_be_unpacked(searched: Path) -> None:
+    [texts] = lookup_of(searched).glob("*.texts")
+    texts.write_bytes(texts.read_bytes().replace(b"\x28\xb5\x2f\xfd", b"\0\0\0\0"))
+    with pytest.raises(StoreError, match=r"s\.duckdb\.lookup: damaged; delete this folder"):
+        finds(searched)
+    for file in lookup_of(searched).iterdir():
+        file.unlink()
+    assert finds(searched)
+
+
 def test_a_copy_and_another_store_in_its_place(searched: Path, tmp_path: Path) -> None:
     moved = tmp_path / "moved.duckdb"
     moved.write_bytes(searched.read_bytes())

@@ -90,6 +90,19 @@ def test_a_damaged_list_of_what_is_gone(tmp_path: Path, damage: str) -> None:
     assert begin_so(updated(folder, ALIKE[5:], "two"), 1) == ALIKE[5:6]
 
 
+def test_texts_that_cannot_be_unpacked_are_written_again_when_segments_are_joined(tmp_path: Path) -> None:
+    folder = LookupFolder(tmp_path / "l")
+    updated(folder, ALIKE[:20], "one")
+    [first] = folder.path.glob("*.texts")
+    for number in range(15):
+        updated(folder, ALIKE[: 21 + number], str(number))
+    damaged = first.read_bytes().replace(b"\x28\xb5\x2f\xfd", b"\0\0\0\0")  # the first bytes of compressed texts
+    assert damaged != first.read_bytes()
+    first.write_bytes(damaged)
+    assert begin_so(updated(folder, ALIKE, "joined"), 100) == ALIKE
+    assert len(list(folder.path.glob("*.texts"))) == 1
+
+
 @settings(max_examples=25, deadline=None)
 @given(states=st.lists(st.sets(st.integers(0, 39)), min_size=1, max_size=25))
 def test_it_is_as_if_it_had_just_been_made(tmp_path_factory: pytest.TempPathFactory, states: list[set[int]]) -> None:
