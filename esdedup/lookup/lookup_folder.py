@@ -72,10 +72,8 @@ class LookupFolder:
         except DamagedLookupError:
             return None
 
-    def update(
-        self, state: str, texts: int, novel: Novel, gone: Gone, threads: int, follow: Callable[[int], None]
-    ) -> None:
-        """Make it the lookup of a store in this state, which has so many distinct texts.
+    def update(self, state: str, novel: Novel, gone: Gone, threads: int, follow: Callable[[int], None]) -> None:
+        """Make it the lookup of a store in this state.
 
         `follow` gets the number of texts done. Another process that does the same is waited for. Raise `OSError` if the
         folder cannot be written to.
@@ -92,14 +90,14 @@ class LookupFolder:
                     return
             except DamagedLookupError:
                 kept, blocks = [], []
-            if sum(map(len, blocks)) * (1 - _MOST_GONE) > texts:
-                kept, blocks = [], []
             known = np.concatenate([np.empty(0, np.uint64), *(block.hashes for block in blocks)])
+            dead = gone(known) if len(known) else known
+            if len(dead) > _MOST_GONE * len(known):
+                kept, blocks, known, dead = [], [], known[:0], known[:0]
             follow(len(known))
             made = self._write(novel(known), threads, len(known), follow)
             kept += made
             blocks += [block for name in made for block in self._segment(name)]
-            dead = gone(known) if sum(map(len, blocks)) > texts else np.empty(0, np.uint64)
             if sum(len(block) < MOST_TEXTS // 2 for block in blocks) > _SMALL_BLOCKS:
                 try:
                     kept = self._write((block.rows() for block in without(blocks, dead)), threads, 0, lambda _: None)

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from esdedup.columns.arrays import Numbers, text_buffers, texts_from
-from esdedup.columns.hashing import Bytes, Hashes
+from esdedup.columns.hashing import Bytes, Hashes, Offsets
 from esdedup.columns.kernels import compiled
 from esdedup.lookup.grams import Grams, gram_keys
 from esdedup.text.search_form import search_form
@@ -51,7 +51,21 @@ Scores = npt.NDArray[np.float32]
 
 def squeezed(forms: pa.LargeStringArray) -> pa.LargeStringArray:
     """Return search forms without spaces: the order of texts, and what is compared of a beginning."""
-    return pc.replace_substring(forms, " ", "")
+    return texts_from(*_squeezed(*text_buffers(forms)))
+
+
+@compiled
+def _squeezed(data: Bytes, offsets: Offsets) -> tuple[Bytes, Offsets]:
+    texts = len(offsets) - 1
+    out = np.empty(offsets[texts] - offsets[0], np.uint8)
+    bounds = np.zeros(texts + 1, np.int64)
+    total = 0
+    for index in range(texts):
+        for at in range(offsets[index], offsets[index + 1]):
+            out[total] = data[at]
+            total += data[at] != 0x20
+        bounds[index + 1] = total
+    return out[:total].copy(), bounds
 
 
 def keys_of(texts: pa.LargeStringArray) -> list[bytes]:

@@ -65,14 +65,13 @@ class FileLookup:
 
     def behind(self) -> int:
         """See `Corpus.lookup_behind`."""
-        return 0 if self._found() is not None else self._db.count("SELECT count(DISTINCT hash) FROM sentences")
+        return 0 if self._found() is not None else max(1, self._db.count("SELECT count(*) FROM texts"))
 
     def make(self, threads: int, follow: Callable[[int], None]) -> None:
         """See `Corpus.make_lookup`. Raise `StoreError` if it can be written nowhere."""
-        texts = self._db.count("SELECT count(DISTINCT hash) FROM sentences")
         for number, folder in enumerate(self._folders):
             try:
-                folder.update(self._ledger.state(), texts, self._novel, self._gone, threads, follow)
+                folder.update(self._ledger.state(), self._novel, self._gone, threads, follow)
             except OSError as error:
                 if number == 0 and error.errno not in _FULL:
                     continue  # who may only read the store has a cache of their own

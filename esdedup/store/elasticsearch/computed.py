@@ -15,8 +15,10 @@ import pyarrow.compute as pc
 from esdedup.columns.arrays import text_column
 from esdedup.lookup.grams import UNSPACED
 from esdedup.lookup.text_blocks import squeezed
-from esdedup.store.schemas import START_CHARS
 from esdedup.text.search_form import search_form
+
+START_CHARS = 64
+"""Characters in `start` and `head`."""
 
 NO_WORDS = "-"
 """What stands in `folded` for a text of signs alone, which has none: so it is known that it was looked at."""

@@ -34,7 +34,7 @@ def updated(folder: LookupFolder, texts: Sequence[str], state: str) -> Lookup:
         column = text_column([text for text, is_new in zip(texts, new, strict=True) if is_new])
         yield pa.record_batch([pa.array(there[new]), column], schema=TEXTS)
 
-    folder.update(state, len(texts), novel, lambda known: known[~np.isin(known, there)], 1, lambda _: None)
+    folder.update(state, novel, lambda known: known[~np.isin(known, there)], 1, lambda _: None)
     blocks = folder.blocks(state)
     assert blocks is not None
     return Lookup(blocks)
