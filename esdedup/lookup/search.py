@@ -59,7 +59,7 @@ class Lookup:
         for number, (block, each) in enumerate(zip(self._blocks, spans, strict=True)):
             scores = block.scores(Spans(*(column[rarest] for column in each)), weights)
             kept.take(number, scores, block.hashes)
-        return self._texts(*kept.best(_LEAST), kept.left_out())
+        return self._texts(kept.blocks, kept.rows, kept.left_out())
 
     def beginning(self, squeezed: str, most: int) -> Found:
         """Return the first `most` texts, in their order, whose search form without spaces begins like this."""
@@ -104,32 +104,32 @@ class Lookup:
 
 
 class _Kept:
-    """The texts with the highest scores so far."""
+    """The texts with the highest scores so far: those that reach enough, and in any case a few."""
 
     def __init__(self, most: int, enough: np.float32) -> None:
         self._most, self._enough = most, enough
         self._reached = 0
         self._scores, self._hashes = np.empty(0, np.float32), np.empty(0, np.uint64)
-        self._blocks, self._rows = np.empty(0, np.int64), np.empty(0, np.int64)
+        self.blocks, self.rows = np.empty(0, np.int64), np.empty(0, np.int64)
 
     def take(self, number: int, scores: Scores, hashes: Hashes) -> None:
         """Take the scores of the texts of a block."""
         self._reached += int(np.count_nonzero(scores >= self._enough))
-        full = len(self._scores) == self._most
-        better = np.flatnonzero(scores >= self._scores[-1] if full else scores > 0)
+        lowest = np.float32(0)
+        if len(self._scores) == self._most:
+            lowest = self._scores[-1]
+        elif len(self._scores) >= _LEAST:
+            lowest = min(self._enough, self._scores[-1])
+        better = np.flatnonzero((scores >= lowest) & (scores > 0))
         if len(better) > self._most:
             lowest = np.partition(scores[better], -self._most)[-self._most]
             better = better[scores[better] >= lowest]
         found = np.append(self._scores, scores[better]), np.append(self._hashes, hashes[better])
-        order = np.lexsort((found[1].view(np.int64), -found[0]))[: self._most]  # signed, as on a server
+        count = min(self._most, max(_LEAST, int(np.count_nonzero(found[0] >= self._enough))))
+        order = np.lexsort((found[1].view(np.int64), -found[0]))[:count]  # signed, as on a server
         self._scores, self._hashes = found[0][order], found[1][order]
-        self._blocks = np.append(self._blocks, np.full(len(better), number))[order]
-        self._rows = np.append(self._rows, better)[order]
-
-    def best(self, least: int) -> tuple[Numbers, Numbers]:
-        """Return block and row of those that reach enough, and of at least so many others."""
-        count = max(least, int(np.count_nonzero(self._scores >= self._enough)))
-        return self._blocks[:count], self._rows[:count]
+        self.blocks = np.append(self.blocks, np.full(len(better), number))[order]
+        self.rows = np.append(self.rows, better)[order]
 
     def left_out(self) -> int:
         """How many texts reach enough, but are not among the best."""
