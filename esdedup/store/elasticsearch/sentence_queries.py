@@ -120,7 +120,7 @@ class SentenceQueries:
         return _found(hits)._replace(left_out=max(0, int(texts) - len(hits)))
 
     def beginning(self, question: Question, most: int) -> Found:
-        """See `Corpus.beginning`. The index sorts by the first 64 letters only."""
+        """See `Corpus.beginning`. The index sorts by the first letters only."""
         squeezed = question.form.replace(" ", "")
         query = {"bool": {"filter": [{"prefix": {"start": squeezed[:START_CHARS]}}, *_conditions(question.filters)]}}
         low, found = squeezed.encode(), NOTHING
