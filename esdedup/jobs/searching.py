@@ -107,14 +107,12 @@ def similar(
     above `jaccard`, by default that of the last scan); and the `diff` of words. Matches come first; then the order is
     by similarity, then by id. Less than `min_similarity` is not returned, unless it is a match.
     """
-    check_count("limit", limit)
-    filters = filters_of(lang, source, document)
-    with opened_store(store) as opened:
-        caution = Scanning.from_described(opened.ledger.last_scanning() or {}).matcher.caution()
-        if caution is not None:
-            log.warning("%s", caution)
-        ready(opened)
-        return answered(opened, text, jaccard, min_similarity, limit, filters)
+    [answer] = similar_to_each(
+        [("", text)], store=store, jaccard=jaccard, min_similarity=min_similarity, limit=limit,
+        lang=lang, source=source, document=document,
+    )  # fmt: skip
+    rows: list[dict[str, Any]] = answer["similar"]
+    return rows
 
 
 def similar_to_each(
@@ -132,6 +130,9 @@ def similar_to_each(
     check_count("limit", limit)
     filters = filters_of(lang, source, document)
     with opened_store(store) as opened:
+        caution = Scanning.from_described(opened.ledger.last_scanning() or {}).matcher.caution()
+        if caution is not None:
+            log.warning("%s", caution)
         ready(opened)
         for identity, text in questions:
             rows = answered(opened, text, jaccard, min_similarity, limit, filters)

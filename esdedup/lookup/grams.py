@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from esdedup.columns.arrays import text_buffers
-from esdedup.columns.hashing import Bytes, Offsets, mix
+from esdedup.columns.hashing import Bytes, Hashes, Offsets, mix
 from esdedup.columns.kernels import compiled
 from esdedup.columns.utf8 import decode
 
@@ -33,6 +33,13 @@ def grams_of(forms: pa.LargeStringArray, *, half: bool = False) -> tuple[Grams, 
     With `half`, the last word of each text may be half typed: if it is short, it has no gram.
     """
     return _grams(*text_buffers(forms), half)
+
+
+def gram_keys(forms: pa.LargeStringArray) -> Hashes:
+    """Return the grams of up to 65,536 texts in search form, unsorted, and some twice. Each has in its lowest 16 bits
+    the number of its text.
+    """
+    return _keys(*text_buffers(forms))
 
 
 UNSPACED = "\u0e00-\u10ff\u1780-\u17ff\u1950-\u1aaf\u2e80-\ua4cf\uf900-\ufaff\U0001a000-\U0001bfff\U00020000-\U0010ffff"
@@ -58,19 +65,38 @@ def _grams(data: Bytes, offsets: Offsets, half: bool) -> tuple[Grams, Offsets]:
     bounds = np.zeros(texts + 1, np.int64)
     total = 0
     for index in range(texts):
-        at, end = offsets[index], offsets[index + 1]
         start = total
-        while at < end:
-            code, after = decode(data, at, end)
-            if code == _SPACE:
-                at = after
-            elif is_unspaced(code):
-                total, at = _pairs(data, at, end, out, total)
-            else:
-                total, at = _parts(data, at, end, out, total, half)
+        total = _of_text(data, offsets[index], offsets[index + 1], out, total, half)
         total = start + _distinct(out[start:total])
         bounds[index + 1] = total
     return out[:total].copy(), bounds
+
+
+@compiled
+def _keys(data: Bytes, offsets: Offsets) -> Hashes:
+    texts = len(offsets) - 1
+    out = np.empty(offsets[texts] - offsets[0], np.uint64)
+    grams = np.empty(np.diff(offsets).max() if texts else 0, np.uint32)
+    total = 0
+    for index in range(texts):
+        for at in range(_of_text(data, offsets[index], offsets[index + 1], grams, 0, False)):
+            out[total] = np.uint64(grams[at]) << np.uint64(16) | np.uint64(index)
+            total += 1
+    return out[:total].copy()
+
+
+@compiled
+def _of_text(data: Bytes, at: int, end: int, out: Grams, total: int, half: bool) -> int:
+    """Write the grams of a text, some perhaps twice. Return the total."""
+    while at < end:
+        code, after = decode(data, at, end)
+        if code == _SPACE:
+            at = after
+        elif is_unspaced(code):
+            total, at = _pairs(data, at, end, out, total)
+        else:
+            total, at = _parts(data, at, end, out, total, half)
+    return total
 
 
 @compiled

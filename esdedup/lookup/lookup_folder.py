@@ -1,8 +1,7 @@
 """The folder of a lookup: segments of blocks, and what they are the lookup of.
 
-Each update adds a segment with the texts that are new. A text that is gone stays until the lookup is made again, which
-happens when a quarter of the texts are gone: who asks looks each text up in the store anyway. Small segments are
-joined.
+Each update adds a segment with the texts that are new, and writes down which texts are gone: they stay in their blocks,
+but are not found. Small segments are joined without them, and the lookup is made again when a quarter of it is gone.
 Files are written under other names and renamed, so whoever reads goes on reading what was there.
 """
 
@@ -26,24 +25,33 @@ import pyarrow as pa
 
 from esdedup.columns.hashing import Hashes
 from esdedup.files import hold, whole_file
-from esdedup.lookup.text_blocks import LISTS, MOST_TEXTS, TEXTS, Block, in_blocks, make_block
+from esdedup.lookup.text_blocks import (
+    GROUPS,
+    LISTS,
+    MOST_TEXTS,
+    Block,
+    DamagedLookupError,
+    in_blocks,
+    make_block,
+    without,
+)
 
-VERSION = 1
+VERSION = 3
 ENDING = ".lookup"
 
 Novel: TypeAlias = Callable[[Hashes], Iterator[pa.RecordBatch]]
 """Yields the texts of a store (of `TEXTS`, each once) that are not among these hashes."""
 
+Gone: TypeAlias = Callable[[Hashes], Hashes]
+"""Returns those of these hashes whose texts a store does not have."""
+
+_GONE: pa.Schema = pa.schema([("hash", pa.uint64())])
 _ABOUT, _LOCK = "lookup.json", "lock"
 _MOST_GONE = 0.25
 _SMALL_BLOCKS = 16
 """So many blocks that are not half full are joined."""
 
 _POLL = 0.2  # seconds
-
-
-class DamagedLookupError(Exception):
-    """A folder is no lookup of this version; it is made again."""
 
 
 @dataclass(frozen=True)
@@ -57,13 +65,15 @@ class LookupFolder:
         if self._is_linked():
             return None
         try:
-            said, segments = self._about()
-            return [block for name in segments for block in self._segment(name)] if said == state else None
+            said, segments, gone = self._about()
+            if said != state:
+                return None
+            return without([block for name in segments for block in self._segment(name)], gone)
         except DamagedLookupError:
             return None
 
-    def update(self, state: str, texts: int, novel: Novel, threads: int, follow: Callable[[int], None]) -> None:
-        """Make it the lookup of a store in this state, which has so many distinct texts.
+    def update(self, state: str, novel: Novel, gone: Gone, threads: int, follow: Callable[[int], None]) -> None:
+        """Make it the lookup of a store in this state.
 
         `follow` gets the number of texts done. Another process that does the same is waited for. Raise `OSError` if the
         folder cannot be written to.
@@ -74,24 +84,31 @@ class LookupFolder:
         with _held(self.path / _LOCK):
             kept: list[str] = []
             try:
-                said, kept = self._about()
+                said, kept, _ = self._about()
                 blocks = [block for name in kept for block in self._segment(name)]
                 if said == state:
                     return
             except DamagedLookupError:
                 kept, blocks = [], []
-            if sum(map(len, blocks)) * (1 - _MOST_GONE) > texts:
-                kept, blocks = [], []
             known = np.concatenate([np.empty(0, np.uint64), *(block.hashes for block in blocks)])
+            dead = gone(known) if len(known) else known
+            if len(dead) > _MOST_GONE * len(known):
+                kept, blocks, known, dead = [], [], known[:0], known[:0]
             follow(len(known))
             made = self._write(novel(known), threads, len(known), follow)
             kept += made
             blocks += [block for name in made for block in self._segment(name)]
             if sum(len(block) < MOST_TEXTS // 2 for block in blocks) > _SMALL_BLOCKS:
-                kept = self._write((block.rows for block in blocks), threads, 0, lambda _: None)
+                try:
+                    kept = self._write((block.rows() for block in without(blocks, dead)), threads, 0, lambda _: None)
+                except DamagedLookupError:
+                    kept = self._write(novel(known[:0]), threads, 0, lambda _: None)
+                dead = dead[:0]
+            about = {"version": VERSION, "state": state, "segments": kept, "gone": self._write_gone(dead)}
             with whole_file(self.path / _ABOUT) as part:
-                part.write_text(json.dumps({"version": VERSION, "state": state, "segments": kept}), "utf-8")
-            self._clear({_ABOUT, _LOCK, *(f"{name}.{kind}" for name in kept for kind in ("texts", "lists"))})
+                part.write_text(json.dumps(about), "utf-8")
+            named = {f"{name}.{kind}" for name in kept for kind in ("texts", "lists")}
+            self._clear({_ABOUT, _LOCK, f"{about['gone']}.gone", *named})
 
     def _is_linked(self) -> bool:
         """Whether this is not a folder of its own: who sends a store with links may want other files to be changed."""
@@ -111,24 +128,43 @@ class LookupFolder:
         with suppress(OSError):
             self.path.rmdir()
 
-    def _about(self) -> tuple[str, list[str]]:
-        """Return the state and the names of the segments."""
+    def _about(self) -> tuple[str, list[str], Hashes]:
+        """Return the state, the names of the segments, and which of their texts are gone."""
         try:
             about = json.loads((self.path / _ABOUT).read_text("utf-8"))
-            version, state, segments = about["version"], about["state"], about["segments"]
-            names = [uuid.UUID(name).hex for name in segments]  # which names nothing outside of the folder
+            version, state, gone = about["version"], about["state"], about["gone"]
+            names = [uuid.UUID(name).hex for name in about["segments"]]  # which names nothing outside of the folder
+            dead = np.empty(0, np.uint64) if gone is None else self._gone(uuid.UUID(gone).hex)
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise DamagedLookupError from error
         if version != VERSION or not isinstance(state, str):
             raise DamagedLookupError
-        return state, names
+        return state, names, dead
+
+    def _gone(self, name: str) -> Hashes:
+        try:
+            gone = pa.ipc.open_file(pa.memory_map(str(self.path / f"{name}.gone"))).read_all()
+            if gone.schema != _GONE or gone["hash"].null_count:
+                raise DamagedLookupError
+            return gone["hash"].to_numpy()  # type: ignore[no-any-return]
+        except (OSError, ValueError, pa.ArrowException) as error:
+            raise DamagedLookupError from error
+
+    def _write_gone(self, gone: Hashes) -> str | None:
+        """Write which texts are gone. Return the name of this list, if there are any."""
+        if not len(gone):
+            return None
+        name = uuid.uuid4().hex
+        with pa.ipc.new_file(str(self.path / f"{name}.gone"), _GONE) as file:
+            file.write_batch(pa.record_batch([pa.array(gone)], schema=_GONE))
+        return name
 
     def _segment(self, name: str) -> Iterator[Block]:
         try:
             texts, lists = (
                 pa.ipc.open_file(pa.memory_map(str(self.path / f"{name}.{kind}"))) for kind in ("texts", "lists")
             )
-            if (texts.schema, lists.schema, texts.num_record_batches) != (TEXTS, LISTS, lists.num_record_batches):
+            if (texts.schema, lists.schema, texts.num_record_batches) != (GROUPS, LISTS, lists.num_record_batches):
                 raise DamagedLookupError
             for number in range(texts.num_record_batches):
                 yield Block(texts.get_batch(number), lists.get_batch(number))
@@ -143,25 +179,26 @@ class LookupFolder:
         texts, lists = (self.path / f"{name}.{kind}" for kind in ("texts", "lists"))
         total = 0
         with (
-            pa.ipc.new_file(str(texts), TEXTS) as texts_file,
+            pa.ipc.new_file(str(texts), GROUPS) as texts_file,
             pa.ipc.new_file(str(lists), LISTS) as lists_file,
             ThreadPoolExecutor(threads) as pool,
         ):
-            made: deque[Future[tuple[pa.RecordBatch, pa.RecordBatch]]] = deque()
+            made: deque[tuple[int, Future[tuple[pa.RecordBatch, pa.RecordBatch]]]] = deque()
 
             def write(at_most: int) -> None:
                 """Write blocks in their order until so many are left."""
                 nonlocal total
                 while len(made) > at_most:
-                    rows, grams = made.popleft().result()
-                    texts_file.write_batch(rows)
+                    count, block = made.popleft()
+                    groups, grams = block.result()
+                    texts_file.write_batch(groups)
                     lists_file.write_batch(grams)
-                    total += len(rows)
+                    total += count
                     follow(done + total)
 
             for some in _gathered(batches):
-                for block in in_blocks(some):
-                    made.append(pool.submit(make_block, block))
+                for rows in in_blocks(some):
+                    made.append((len(rows), pool.submit(make_block, rows)))
                     write(threads)
             write(0)
         if total:
@@ -183,7 +220,7 @@ class LookupFolder:
 
 def _is_ours(name: str) -> bool:
     stem, _, kind = name.partition(".")
-    return kind in ("texts", "lists") and len(stem) == 32 and stem.isalnum()
+    return kind in ("texts", "lists", "gone") and len(stem) == 32 and stem.isalnum()
 
 
 def _gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:

@@ -7,6 +7,7 @@ in texts, so that no question costs more than a few hundredths of a second.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -16,7 +17,7 @@ import pyarrow as pa
 from esdedup.columns.arrays import Numbers, text_column
 from esdedup.columns.hashing import Hashes
 from esdedup.lookup.grams import Grams
-from esdedup.lookup.text_blocks import Block, Scores, Spans, keys_of
+from esdedup.lookup.text_blocks import GROUP, Block, Scores, Spans, keys_of
 
 _MOST_PLACES = 2**24
 _LEAST = 100
@@ -46,7 +47,7 @@ class Lookup:
         but at most `most`: best first, then by hash.
         """
         spans = [block.spans(grams) for block in self._blocks]
-        held = sum((each.ends - each.begins for each in spans), np.zeros(len(grams), np.int64))
+        held = sum((each.held for each in spans), np.zeros(len(grams), np.int64))
         rarest = np.argsort(held, kind="stable")
         rarest = rarest[
             (held[rarest] > 0) & (np.cumsum(held[rarest]) <= max(_MOST_PLACES, held[held > 0].min(initial=0)))
@@ -56,9 +57,9 @@ class Lookup:
         weights = np.log1p(self._size / held[rarest]).astype(np.float32)
         kept = _Kept(most, np.float32(enough * weights.sum()))
         for number, (block, each) in enumerate(zip(self._blocks, spans, strict=True)):
-            scores = block.scores(Spans(each.begins[rarest], each.ends[rarest]), weights)
+            scores = block.scores(Spans(*(column[rarest] for column in each)), weights)
             kept.take(number, scores, block.hashes)
-        return self._texts(*kept.best(_LEAST), kept.left_out())
+        return self._texts(kept.blocks, kept.rows, kept.left_out())
 
     def beginning(self, squeezed: str, most: int) -> Found:
         """Return the first `most` texts, in their order, whose search form without spaces begins like this."""
@@ -74,20 +75,20 @@ class Lookup:
         return Found(found.hashes[order], found.texts.take(pa.array(order)), left_out)
 
     def _first_not_before(self, bound: bytes) -> Numbers:
-        """Return, for each block, its first text that does not come before the bound. All blocks are halved at once."""
-        low = np.zeros(len(self._blocks), np.int64)
-        high = np.array([len(block) for block in self._blocks], np.int64)
-        while (left := np.flatnonzero(low < high)).size:
-            middle = (low + high) // 2
-            probed = pa.concat_arrays(
-                [self._blocks[number].texts(middle[number : number + 1]) for number in left.tolist()]
-            )
-            for number, key in zip(left, keys_of(probed), strict=True):
-                if key < bound:
-                    low[number] = middle[number] + 1
-                else:
-                    high[number] = middle[number]
-        return low
+        """Return, for each block, its first text that does not come before the bound.
+
+        It is in one group, but where many texts begin alike: these are halved first.
+        """
+        low, high = np.array([block.around(bound) for block in self._blocks], np.int64).reshape(-1, 2).T
+        while (wide := np.flatnonzero(high - low > GROUP)).size:
+            middle = (low + high)[wide] // 2
+            before = np.array([key < bound for key in keys_of(self._texts(wide, middle, 0).texts)])
+            low[wide[before]], high[wide[~before]] = middle[before] + 1, middle[~before]
+        ends = np.cumsum(high - low)
+        blocks = np.repeat(np.arange(len(low)), high - low)
+        keys = keys_of(self._texts(blocks, np.arange(len(blocks)) + (high - ends)[blocks], 0).texts)
+        firsts = [bisect_left(keys, bound, *span) for span in zip(ends - high + low, ends, strict=True)]
+        return high - ends + np.array(firsts, np.int64)
 
     def _texts(self, blocks: Numbers, rows: Numbers, left_out: int) -> Found:
         """Return texts, in the order given."""
@@ -103,32 +104,32 @@ class Lookup:
 
 
 class _Kept:
-    """The texts with the highest scores so far."""
+    """The texts with the highest scores so far: those that reach enough, and in any case a few."""
 
     def __init__(self, most: int, enough: np.float32) -> None:
         self._most, self._enough = most, enough
         self._reached = 0
         self._scores, self._hashes = np.empty(0, np.float32), np.empty(0, np.uint64)
-        self._blocks, self._rows = np.empty(0, np.int64), np.empty(0, np.int64)
+        self.blocks, self.rows = np.empty(0, np.int64), np.empty(0, np.int64)
 
     def take(self, number: int, scores: Scores, hashes: Hashes) -> None:
         """Take the scores of the texts of a block."""
         self._reached += int(np.count_nonzero(scores >= self._enough))
-        full = len(self._scores) == self._most
-        better = np.flatnonzero(scores >= self._scores[-1] if full else scores > 0)
+        lowest = np.float32(0)
+        if len(self._scores) == self._most:
+            lowest = self._scores[-1]
+        elif len(self._scores) >= _LEAST:
+            lowest = min(self._enough, self._scores[-1])
+        better = np.flatnonzero((scores >= lowest) & (scores > 0))
         if len(better) > self._most:
             lowest = np.partition(scores[better], -self._most)[-self._most]
             better = better[scores[better] >= lowest]
         found = np.append(self._scores, scores[better]), np.append(self._hashes, hashes[better])
-        order = np.lexsort((found[1].view(np.int64), -found[0]))[: self._most]  # signed, as on a server
+        count = min(self._most, max(_LEAST, int(np.count_nonzero(found[0] >= self._enough))))
+        order = np.lexsort((found[1].view(np.int64), -found[0]))[:count]  # signed, as on a server
         self._scores, self._hashes = found[0][order], found[1][order]
-        self._blocks = np.append(self._blocks, np.full(len(better), number))[order]
-        self._rows = np.append(self._rows, better)[order]
-
-    def best(self, least: int) -> tuple[Numbers, Numbers]:
-        """Return block and row of those that reach enough, and of at least so many others."""
-        count = max(least, int(np.count_nonzero(self._scores >= self._enough)))
-        return self._blocks[:count], self._rows[:count]
+        self.blocks = np.append(self.blocks, np.full(len(better), number))[order]
+        self.rows = np.append(self.rows, better)[order]
 
     def left_out(self) -> int:
         """How many texts reach enough, but are not among the best."""

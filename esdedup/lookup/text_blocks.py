@@ -1,39 +1,71 @@
 """Blocks of a lookup: up to 65,536 texts, sorted by their search form without spaces, and the lists of their grams.
 
-A list has the numbers of the texts with one gram, of 16 bits each. A block is two Arrow batches, which are read where
-they lie: memory-mapped, without copying. What a file says is not trusted: a number that is wrong finds a wrong text, or
-none, but never reads outside of its block.
+Texts are compressed in groups of 32: what is read of a block is the groups that are asked for. A list has the numbers
+of the texts with one gram, as steps from one to the next, most of which fit in a byte. A block is two Arrow batches,
+which are read where they lie: memory-mapped, without copying. What a file says is not trusted: a number that is wrong
+finds a wrong text, or none, but never reads outside of its block.
 """
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from esdedup.columns.arrays import Numbers, text_buffers
-from esdedup.columns.hashing import Hashes
+from esdedup.columns.arrays import Numbers, text_buffers, texts_from
+from esdedup.columns.hashing import Bytes, Hashes, Offsets
 from esdedup.columns.kernels import compiled
-from esdedup.lookup.grams import Grams, grams_of
+from esdedup.lookup.grams import Grams, gram_keys
 from esdedup.text.search_form import search_form
 
 TEXTS: pa.Schema = pa.schema([("hash", pa.uint64()), ("text", pa.large_string())])
-LISTS: pa.Schema = pa.schema([("gram", pa.uint32()), ("texts", pa.list_(pa.uint16()))])
+
+GROUP = 32
+_HEAD = 24  # bytes
+
+GROUPS: pa.Schema = pa.schema(
+    [
+        ("head", pa.binary(_HEAD)),  # the beginning of the squeezed form of the first text
+        ("hashes", pa.list_(pa.uint64())),
+        ("sizes", pa.list_(pa.uint32())),  # bytes of each text
+        ("packed", pa.large_binary()),  # the texts
+    ]
+)
+LISTS: pa.Schema = pa.schema([("gram", pa.uint32()), ("texts", pa.uint32()), ("steps", pa.large_binary())])
 
 MOST_TEXTS = 2**16
 MOST_BYTES = 2**24
 """A block is closed when it has so many texts, or bytes of text: a byte has at most one gram."""
+
+_CODEC = pa.Codec("zstd", compression_level=1)
+_MOST_PACKED = 64
+"""A group that would be so many times smaller is not compressed: so no file unpacks to much more than its size."""
 
 Scores = npt.NDArray[np.float32]
 
 
 def squeezed(forms: pa.LargeStringArray) -> pa.LargeStringArray:
     """Return search forms without spaces: the order of texts, and what is compared of a beginning."""
-    return pc.replace_substring(forms, " ", "")
+    return texts_from(*_squeezed(*text_buffers(forms)))
+
+
+@compiled
+def _squeezed(data: Bytes, offsets: Offsets) -> tuple[Bytes, Offsets]:
+    texts = len(offsets) - 1
+    out = np.empty(offsets[texts] - offsets[0], np.uint8)
+    bounds = np.zeros(texts + 1, np.int64)
+    total = 0
+    for index in range(texts):
+        for at in range(offsets[index], offsets[index + 1]):
+            out[total] = data[at]
+            total += data[at] != 0x20
+        bounds[index + 1] = total
+    return out[:total].copy(), bounds
 
 
 def keys_of(texts: pa.LargeStringArray) -> list[bytes]:
@@ -42,72 +74,199 @@ def keys_of(texts: pa.LargeStringArray) -> list[bytes]:
 
 
 def make_block(texts: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.RecordBatch]:
-    """Return texts, of `TEXTS`, as a block: the same sorted, and the lists of their grams, of `LISTS`."""
+    """Return texts, of `TEXTS`, as a block: the same sorted, as `GROUPS`, and the lists of their grams, of `LISTS`."""
     forms = search_form(texts["text"])
-    order = pc.sort_indices(squeezed(forms))
-    grams, bounds = grams_of(forms.take(order))
-    keys = grams.astype(np.uint64) << np.uint64(16)
-    keys |= np.repeat(np.arange(len(texts), dtype=np.uint64), np.diff(bounds))
+    keys = squeezed(forms)
+    order = pc.sort_indices(keys)
+    return _groups(texts.take(order), keys.take(order[::GROUP])), _lists(forms.take(order))
+
+
+def _groups(texts: pa.RecordBatch, firsts: pa.LargeStringArray) -> pa.RecordBatch:
+    data, offsets = text_buffers(texts["text"])
+    ends = np.append(np.arange(0, len(texts), GROUP), len(texts))
+    heads = np.array(firsts.cast(pa.large_binary()).to_pylist(), f"S{_HEAD}")
+    bounds = pa.array(ends, pa.int32())
+    columns = [
+        pa.Array.from_buffers(pa.binary(_HEAD), len(heads), [None, pa.py_buffer(heads)]),
+        pa.ListArray.from_arrays(bounds, texts["hash"]),
+        pa.ListArray.from_arrays(bounds, pa.array(np.diff(offsets), pa.uint32())),
+        pa.array([_packed(data[low:high]) for low, high in zip(offsets[ends[:-1]], offsets[ends[1:]], strict=True)]),
+    ]
+    return pa.record_batch([column.cast(kind) for column, kind in zip(columns, GROUPS.types, strict=True)], GROUPS)
+
+
+def _packed(data: Bytes) -> bytes:
+    packed: bytes = _CODEC.compress(data, asbytes=True)
+    return packed if len(packed) < len(data) < _MOST_PACKED * len(packed) else data.tobytes()
+
+
+def _lists(forms: pa.LargeStringArray) -> pa.RecordBatch:
+    keys = gram_keys(forms)
     keys.sort()
-    grams = (keys >> np.uint64(16)).astype(np.uint32)
-    first = np.flatnonzero(np.concatenate((np.ones(min(1, len(grams)), np.bool_), grams[1:] != grams[:-1])))
-    ends = np.append(first, len(grams)).astype(np.int32)
-    lists = pa.ListArray.from_arrays(pa.array(ends), pa.array((keys & np.uint64(0xFFFF)).astype(np.uint16)))
-    return texts.take(order), pa.record_batch([pa.array(grams[first]), lists], schema=LISTS)
+    grams, held, steps, ends = _steps(keys)
+    listed = pa.LargeBinaryArray.from_buffers(
+        pa.large_binary(), len(grams), [None, pa.py_buffer(ends), pa.py_buffer(steps)]
+    )
+    return pa.record_batch([pa.array(grams), pa.array(held), listed], schema=LISTS)
+
+
+@compiled
+def _steps(keys: Hashes) -> tuple[Grams, Grams, Bytes, Numbers]:
+    """Return the grams of sorted keys (the gram, and 16 bits of the number of its text), how many texts have each, and
+    the steps between their numbers, seven bits a byte, the highest first; a byte with more to come has the eighth bit.
+    """
+    lists = 0
+    for at in range(len(keys)):
+        lists += at == 0 or keys[at] >> np.uint64(16) != keys[at - 1] >> np.uint64(16)
+    grams, held = np.empty(lists, np.uint32), np.zeros(lists, np.uint32)
+    steps, ends = np.empty(3 * len(keys), np.uint8), np.zeros(lists + 1, np.int64)
+    lists = total = 0
+    last = np.int64(-1)
+    for at in range(len(keys)):
+        key = keys[at]
+        if at > 0 and key == keys[at - 1]:
+            continue  # the text has the gram twice
+        if at == 0 or key >> np.uint64(16) != keys[at - 1] >> np.uint64(16):
+            grams[lists] = key >> np.uint64(16)
+            lists += 1
+            last = np.int64(-1)
+        text = np.int64(key & np.uint64(0xFFFF))
+        step = text - last - 1
+        last = text
+        for shift in (14, 7):
+            if step >> shift:
+                steps[total] = step >> shift & 127 | 128
+                total += 1
+        steps[total] = step & 127
+        total += 1
+        held[lists - 1] += 1
+        ends[lists] = total
+    return grams, held, steps[:total].copy(), ends
+
+
+class DamagedLookupError(Exception):
+    """A folder is no lookup of this version, or contradicts itself; it is made again."""
 
 
 class Spans(NamedTuple):
-    """Where the lists of some grams lie in a block, each of shape (grams,)."""
+    """Where the lists of some grams lie in a block, and of how many texts; each of shape (grams,)."""
 
     begins: Numbers
     ends: Numbers
+    held: Numbers
 
 
 class Block:
     """A block that was read. Raises `ValueError` if its batches contradict themselves."""
 
-    def __init__(self, texts: pa.RecordBatch, lists: pa.RecordBatch) -> None:
-        if len(texts) > MOST_TEXTS or any(column.null_count for column in (*texts.columns, *lists.columns)):
-            raise ValueError("a block of a lookup has too many texts, or none where one must be")
-        data, offsets = text_buffers(texts["text"])
-        held = lists["texts"]
-        self._values = held.values.to_numpy()
-        self._ends = held.offsets.to_numpy().astype(np.int64)
-        for bounds, size in ((offsets, len(data)), (self._ends, len(self._values))):
-            if len(bounds) and (bounds[0] < 0 or bounds[-1] > size or (bounds[1:] < bounds[:-1]).any()):
-                raise ValueError("a block of a lookup has offsets that cannot be")
-        self.rows = texts
-        self.hashes: Hashes = texts["hash"].to_numpy()
-        self._texts = texts["text"]
+    def __init__(self, groups: pa.RecordBatch, lists: pa.RecordBatch) -> None:
+        for batch in (groups, lists):
+            batch.validate(full=True)
+            if any(column.null_count for column in batch.columns):
+                raise ValueError("a block of a lookup has none where one must be")
+        self.hashes: Hashes = _flat(groups["hashes"])
+        self._sizes: npt.NDArray[np.uint32] = _flat(groups["sizes"])
+        count = len(self.hashes)
+        if count > MOST_TEXTS or len(self._sizes) != count or len(groups) != -(-count // GROUP):
+            raise ValueError("a block of a lookup has too many texts, or sizes, or groups")
+        self._packed, self._bounds = text_buffers(groups["packed"])
+        self._steps, self._ends = text_buffers(lists["steps"])
+        unpacked = np.add.reduceat(self._sizes, np.arange(0, count, GROUP), dtype=np.int64) if count else self._sizes
+        if (unpacked > _MOST_PACKED * np.diff(self._bounds)).any():
+            raise ValueError("a block of a lookup has sizes that cannot be")
+        self._heads = np.frombuffer(groups["head"].buffers()[1] or b"", f"S{_HEAD}", len(groups), groups["head"].offset)
         self._grams: Grams = lists["gram"].to_numpy()
+        self._held: Grams = lists["texts"].to_numpy()
+        self._living: Numbers | None = None  # without those that are gone, if any are
 
     def __len__(self) -> int:
         return len(self.hashes)
 
+    def only(self, rows: Numbers) -> Block:
+        """Return the block as if it had these of its texts alone."""
+        part = copy.copy(self)
+        part.hashes, part._living = self.hashes[rows], rows
+        return part
+
     def texts(self, rows: Numbers) -> pa.LargeStringArray:
         """Return the texts with these numbers."""
-        return self._texts.take(pa.array(rows))
+        if self._living is not None:
+            rows = self._living[rows]
+        groups, turns = np.unique(rows // GROUP, return_inverse=True)
+        sizes = [self._sizes[group * GROUP : (group + 1) * GROUP] for group in groups.tolist()]
+        data = b"".join(self._unpacked(*each) for each in zip(groups.tolist(), sizes, strict=True))
+        bounds = np.concatenate([np.zeros(1, np.int64), *sizes]).cumsum()
+        texts = texts_from(np.frombuffer(data, np.uint8), bounds)  # only the last group may have fewer
+        return texts.take(pa.array(turns * GROUP + rows % GROUP))
+
+    def _unpacked(self, group: int, sizes: Grams) -> bytes:
+        packed, size = self._packed[self._bounds[group] : self._bounds[group + 1]], int(sizes.sum(dtype=np.int64))
+        if len(packed) == size:
+            return packed.tobytes()
+        try:
+            data: bytes = _CODEC.decompress(packed, size, asbytes=True)
+        except (OSError, pa.ArrowException) as error:
+            raise DamagedLookupError from error
+        if len(data) != size:
+            raise DamagedLookupError
+        return data
+
+    def rows(self) -> pa.RecordBatch:
+        """Return all texts, as `TEXTS`."""
+        return pa.record_batch([pa.array(self.hashes), self.texts(np.arange(len(self)))], schema=TEXTS)
+
+    def around(self, bound: bytes) -> tuple[int, int]:
+        """Return between which numbers the first text lies that does not come before the bound."""
+        low, high = (int(np.searchsorted(self._heads, np.bytes_(bound[:_HEAD]), side)) for side in ("left", "right"))
+        ends = np.array([max(0, low - 1), high]) * GROUP
+        if self._living is not None:
+            ends = np.searchsorted(self._living, ends)
+        return int(ends[0]), min(int(ends[1]), len(self))
 
     def spans(self, grams: Grams) -> Spans:
         """Return where the lists of grams are; they are empty for those that no text has."""
         if not len(self._grams):
-            return Spans(np.zeros(len(grams), np.int64), np.zeros(len(grams), np.int64))
+            return Spans(*np.zeros((3, len(grams)), np.int64))
         at = np.minimum(np.searchsorted(self._grams, grams), len(self._grams) - 1)
+        there = self._grams[at] == grams
         begins = self._ends[at]
-        return Spans(begins, np.where(self._grams[at] == grams, self._ends[at + 1], begins))
+        return Spans(begins, np.where(there, self._ends[at + 1], begins), np.where(there, self._held[at], 0))
 
     def scores(self, spans: Spans, weights: Scores) -> Scores:
         """Return, for each text, the sum of the weights of the grams that it has."""
-        return _scores(self._values, spans.begins, spans.ends, weights)[: len(self)]
+        scores = _scores(self._steps, spans.begins, spans.ends, weights)
+        return scores[: len(self)] if self._living is None else scores[self._living]
+
+
+def _flat(lists: pa.ListArray) -> npt.NDArray[Any]:
+    if lists.values.null_count:
+        raise ValueError("a block of a lookup has none where one must be")
+    flat: npt.NDArray[Any] = lists.values.to_numpy()
+    return flat
+
+
+def without(blocks: Sequence[Block], gone: Hashes) -> list[Block]:
+    """Return blocks as if they did not have the texts with these hashes."""
+    if not len(gone):
+        return list(blocks)
+    living = np.isin(np.concatenate([np.empty(0, np.uint64), *(block.hashes for block in blocks)]), gone, invert=True)
+    parts = np.split(living, np.cumsum(list(map(len, blocks)))[:-1])
+    return [block.only(np.flatnonzero(part)) for block, part in zip(blocks, parts, strict=True)]
 
 
 @compiled
-def _scores(values: npt.NDArray[np.uint16], begins: Numbers, ends: Numbers, weights: Scores) -> Scores:
+def _scores(steps: Bytes, begins: Numbers, ends: Numbers, weights: Scores) -> Scores:
     scores = np.zeros(MOST_TEXTS, np.float32)
     for gram in range(len(weights)):
         weight = weights[gram]
+        step, text = 0, -1
         for at in range(begins[gram], ends[gram]):
-            scores[values[at]] += weight
+            byte = int(steps[at])
+            step = step << 7 | byte & 127
+            if byte < 128:
+                text = (text + step + 1) & 0xFFFF
+                scores[text] += weight
+                step = 0
     return scores
 
 

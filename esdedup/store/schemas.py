@@ -21,10 +21,7 @@ from esdedup.matching.signing import HASH_SCHEME, Signing
 from esdedup.matching.units import setting_in_words
 from esdedup.store.classifying import FOUND, MEANINGS
 
-SCHEMA_VERSION = 8
-
-START_CHARS = 64
-"""Characters of a text's start that are stored separately, to look it up by prefix."""
+SCHEMA_VERSION = 9
 
 DOCUMENT_ROWS: pa.Schema = pa.schema(
     [
@@ -136,10 +133,9 @@ TABLES: dict[str, pa.Schema] = {
     "documents": _DOCUMENTS,
     "sentences": SENTENCE_ROWS,
     "seen": SEEN,  # until the run is committed
-    # lookups, one row for each token and one for each text; sorted in runs, so that a query reads few blocks
+    # one row for each token of a text, sorted in runs, so that a query reads few blocks; and one for each text
     "postings": pa.schema([("token", pa.int64()), ("hash", pa.uint64())]),
-    # the first 8 bytes of the case-folded text, big-endian; and its first `START_CHARS` unchanged
-    "starts": pa.schema([("key", pa.uint64()), ("start", pa.string()), ("hash", pa.uint64())]),
+    "texts": pa.schema([("hash", pa.uint64())]),
     # texts whose sentences changed since the last scan, and whether that scan had any
     "stale": pa.schema([("hash", pa.uint64()), ("existed", pa.bool_()), ("tokens", _TOKENS)]),
     "pairs": PAIRS,

@@ -97,7 +97,7 @@ def _rewritten(data: Bytes, offsets: Offsets, table: Table) -> tuple[Bytes, Offs
         pending = False
         while at < end:
             code, at = decode(data, at, end)
-            for turn in range(_WIDTH):
+            for turn in range(1 if code < 0x80 else _WIDTH):
                 became = int(table[code, turn]) if code < _CODES else code
                 if became == _SPACE:
                     pending = total > begin

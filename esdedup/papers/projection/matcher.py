@@ -46,8 +46,8 @@ class Projection(ProjectionOptions, Matcher):
         )
 
     def caution(self) -> str | None:
-        """Pairs were not found by tokens."""
-        return "similar looks by minhash tokens; pairs of the last scan are by projection, and may differ"
+        """Pairs are not those at a Jaccard similarity."""
+        return "similar compares by Jaccard similarity; pairs of the last scan are by projection, and may differ"
 
     def find(self, engine: Engine, context: MatchContext) -> Found:
         """See `esdedup.papers.projection.projection_scan`."""

@@ -7,42 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import pyarrow as pa
-from duckdb.func import PythonUDFType
 
 from esdedup.columns.database import Database
 from esdedup.store.duckdb.ledger import FileLedger
 from esdedup.store.ledger import note_repeated
 from esdedup.store.naming import NAMED
 from esdedup.store.rereading import compare_documents
-from esdedup.store.schemas import DATES, START_CHARS
+from esdedup.store.schemas import DATES
 
-_KEY_BYTES = 8
-_PADDING = "\0" * _KEY_BYTES
 _DATED_TEXTS = "SELECT hash FROM cluster_texts JOIN clusters ON id = cluster WHERE copies IS NOT NULL"
 """Texts of clusters with a known order in time."""
 _SAME = "SELECT new FROM outdated WHERE same"
 _REPLACED = "SELECT old FROM outdated WHERE NOT same"
-
-
-def register_functions(db: Database) -> None:
-    """Register `start_key` with the connection. A writer needs it."""
-    db.connection.create_function("start_key", start_keys, ["VARCHAR"], "UBIGINT", type=PythonUDFType.ARROW)
-
-
-def start_keys(starts: pa.ChunkedArray) -> pa.Array:
-    """Return the first 8 bytes of each case-folded text as a big-endian number: numbers sort as the texts do.
-
-    No text contains a line feed, because white space has been collapsed.
-    """
-    if not len(starts):
-        return pa.array([], pa.uint64())
-    folded = "\n".join(starts.to_pylist()).casefold()
-    data = np.frombuffer((folded.replace("\n", f"{_PADDING}\n") + _PADDING).encode(), np.uint8)
-    begins = np.concatenate(([0], np.flatnonzero(data == ord("\n")) + 1))
-    heads = data[begins[:, None] + np.arange(_KEY_BYTES)]
-    return pa.array(heads.view(">u8").reshape(-1).astype(np.uint64))
 
 
 def commit_reading(db: Database, ledger: FileLedger, first: int, *, remember: bool) -> dict[str, int]:
@@ -122,16 +99,15 @@ def _other_dates(one: str, two: str) -> str:
     return " OR ".join(f"{one}.{name} IS DISTINCT FROM {two}.{name}" for name in DATES)
 
 
-def sort_lookups(db: Database, ledger: FileLedger) -> None:
-    """Sort the lookups as a whole when they are twice as long as at the last sort."""
-    for table, column in (("postings", "token"), ("starts", "key")):
-        rows, sorted_rows = db.count(f"SELECT count(*) FROM {table}"), ledger.get(table) or 0
-        if sorted_rows and rows < 2 * sorted_rows:
-            continue
-        if sorted_rows:  # the first run arrives sorted
-            db.execute(f"CREATE TABLE sorted AS SELECT * FROM {table} ORDER BY {column}")
-            db.execute(f"DROP TABLE {table}; ALTER TABLE sorted RENAME TO {table}")
-        ledger.set(**{table: rows})
+def sort_postings(db: Database, ledger: FileLedger) -> None:
+    """Sort the postings as a whole when they are twice as many as at the last sort."""
+    rows, sorted_rows = db.count("SELECT count(*) FROM postings"), ledger.get("postings") or 0
+    if sorted_rows and rows < 2 * sorted_rows:
+        return
+    if sorted_rows:  # the first run arrives sorted
+        db.execute("CREATE TABLE sorted AS SELECT * FROM postings ORDER BY token")
+        db.execute("DROP TABLE postings; ALTER TABLE sorted RENAME TO postings")
+    ledger.set(postings=rows)
 
 
 def _note(db: Database) -> None:
@@ -141,7 +117,7 @@ def _note(db: Database) -> None:
         INSERT INTO stale
         SELECT hash, known.hash IS NOT NULL, any_value(tokens)
         FROM (SELECT hash, tokens FROM sentences SEMI JOIN moved USING (hash)) s
-        LEFT JOIN (SELECT hash FROM starts SEMI JOIN moved USING (hash)) known USING (hash)
+        LEFT JOIN (SELECT hash FROM texts SEMI JOIN moved USING (hash)) known USING (hash)
         ANTI JOIN stale USING (hash) GROUP BY ALL
         """
     )
@@ -156,7 +132,7 @@ def _delete_documents(db: Database, numbers: str) -> None:
     db.execute(f"DELETE FROM documents WHERE number IN ({numbers})")
     db.execute("CREATE OR REPLACE TEMP TABLE vanished AS SELECT hash FROM gone ANTI JOIN sentences USING (hash)")
     if db.count("SELECT count(*) FROM vanished"):
-        for table in ("postings", "starts"):
+        for table in ("postings", "texts"):
             db.execute(f"DELETE FROM {table} WHERE hash IN (SELECT hash FROM vanished)")
 
 
@@ -169,14 +145,10 @@ def _look_up_new_texts(db: Database, first: int) -> None:
     )
     db.execute(
         "CREATE OR REPLACE TEMP TABLE novel AS SELECT row FROM brought "
-        "ANTI JOIN (SELECT hash FROM starts SEMI JOIN brought USING (hash)) USING (hash)"
+        "ANTI JOIN (SELECT hash FROM texts SEMI JOIN brought USING (hash)) USING (hash)"
     )
     db.execute(
         "INSERT INTO postings SELECT unnest(list_filter(tokens, lambda t: t IS NOT NULL)) AS token, hash "
         "FROM sentences s SEMI JOIN novel n ON s.rowid = n.row ORDER BY token"
     )
-    db.execute(
-        "INSERT INTO starts SELECT start_key(start) AS key, start, hash FROM "
-        f"(SELECT left(text, {START_CHARS}) AS start, hash FROM sentences s SEMI JOIN novel n ON s.rowid = n.row) "
-        "ORDER BY key"
-    )
+    db.execute("INSERT INTO texts SELECT hash FROM sentences s SEMI JOIN novel n ON s.rowid = n.row")

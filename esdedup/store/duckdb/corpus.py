@@ -15,7 +15,7 @@ from esdedup.lookup.search import Found
 from esdedup.matching.engine import SIGNATURES
 from esdedup.matching.signing import Signing
 from esdedup.store.corpus import ALL, DUMPS, PAGES, Corpus, Filters, Question, SentenceQuery, Signatures
-from esdedup.store.duckdb.changes import commit_reading, register_functions, remove_documents, sort_lookups
+from esdedup.store.duckdb.changes import commit_reading, remove_documents, sort_postings
 from esdedup.store.duckdb.file_lookup import FileLookup
 from esdedup.store.duckdb.ledger import FileLedger
 from esdedup.store.duckdb.sentence_lookup import SentenceLookup
@@ -33,8 +33,6 @@ class FileCorpus(Corpus):
         self._ledger = ledger
         self._places = SentenceLookup(db, signing.unit, read_only=read_only)
         self._lookup = FileLookup(db, ledger, store)
-        if not read_only:
-            register_functions(db)
 
     # -- loading --------------------------------------------------------------------------------------------
 
@@ -94,11 +92,11 @@ class FileCorpus(Corpus):
         return removed, unknown
 
     def _has_changed(self) -> None:
-        overtaken = is_much(self.changes(), self._db.count("SELECT count(*) FROM starts"))
+        overtaken = is_much(self.changes(), self._db.count("SELECT count(*) FROM texts"))
         if overtaken:
             self._db.execute("DELETE FROM stale")
         self._ledger.set(**self._ledger.changed(overtaken=overtaken))
-        sort_lookups(self._db, self._ledger)
+        sort_postings(self._db, self._ledger)
 
     # -- scanning -------------------------------------------------------------------------------------------
 
@@ -143,7 +141,7 @@ class FileCorpus(Corpus):
             return None
         return self._db.table(
             "SELECT hash, existed, s.hash IS NOT NULL AS exists, tokens FROM stale "
-            "LEFT JOIN (SELECT hash FROM starts SEMI JOIN stale USING (hash)) s USING (hash) ORDER BY hash"
+            "LEFT JOIN (SELECT hash FROM texts SEMI JOIN stale USING (hash)) s USING (hash) ORDER BY hash"
         )
 
     def holders(self, tokens: pa.Table) -> pa.Table:

@@ -22,7 +22,7 @@ from esdedup.errors import StoreError
 from esdedup.files import user_cache
 from esdedup.lookup.lookup_folder import ENDING, LookupFolder
 from esdedup.lookup.search import NOTHING, Found, Lookup
-from esdedup.lookup.text_blocks import MOST_TEXTS, TEXTS, keys_of
+from esdedup.lookup.text_blocks import MOST_TEXTS, TEXTS, DamagedLookupError, keys_of
 from esdedup.store.corpus import Question
 from esdedup.store.duckdb.ledger import DamagedError
 from esdedup.store.duckdb.sentence_lookup import WITHIN, of_filters
@@ -57,7 +57,7 @@ class FileLookup:
         self._db = db
         self._ledger = ledger
         self._folders = folders_of(store)
-        self._opened: tuple[str, Lookup] | None = None
+        self._opened: tuple[str, Path, Lookup] | None = None
 
     def exists(self) -> bool:
         """See `Corpus.has_lookup`."""
@@ -65,14 +65,13 @@ class FileLookup:
 
     def behind(self) -> int:
         """See `Corpus.lookup_behind`."""
-        return 0 if self._found() is not None else self._db.count("SELECT count(DISTINCT hash) FROM sentences")
+        return 0 if self._found() is not None else max(1, self._db.count("SELECT count(*) FROM texts"))
 
     def make(self, threads: int, follow: Callable[[int], None]) -> None:
         """See `Corpus.make_lookup`. Raise `StoreError` if it can be written nowhere."""
-        texts = self._db.count("SELECT count(DISTINCT hash) FROM sentences")
         for number, folder in enumerate(self._folders):
             try:
-                folder.update(self._ledger.state(), texts, self._novel, threads, follow)
+                folder.update(self._ledger.state(), self._novel, self._gone, threads, follow)
             except OSError as error:
                 if number == 0 and error.errno not in _FULL:
                     continue  # who may only read the store has a cache of their own
@@ -82,6 +81,11 @@ class FileLookup:
                 ) from error
             return
         raise StoreError(f"{self._folders[0].path}: the lookup cannot be written; make its folder writable")
+
+    def _gone(self, known: Hashes) -> Hashes:
+        self._db.create("known_texts", pa.table({"hash": known}), temporary=True)
+        gone: Hashes = self._db.arrays("SELECT hash FROM known_texts ANTI JOIN sentences USING (hash)")["hash"]
+        return gone
 
     def _novel(self, known: Hashes) -> Iterator[pa.RecordBatch]:
         without = ""
@@ -97,22 +101,22 @@ class FileLookup:
                 raise DamagedError("a sentence has no text or no hash")
             yield batch.cast(TEXTS)
 
-    def _found(self) -> Lookup | None:
-        """Return the lookup if it is up to date."""
+    def _found(self) -> tuple[Path, Lookup] | None:
+        """Return the lookup, and its folder, if it is up to date."""
         state = self._ledger.state()
-        if self._opened is not None and self._opened[0] == state:
-            return self._opened[1]
-        for folder in self._folders:
-            blocks = folder.blocks(state)
-            if blocks is not None:
-                self._opened = state, Lookup(blocks)
-                return self._opened[1]
-        return None
+        if self._opened is None or self._opened[0] != state:
+            blocks = ((folder.path, folder.blocks(state)) for folder in self._folders)
+            self._opened = next(((state, path, Lookup(some)) for path, some in blocks if some is not None), None)
+        return self._opened[1:] if self._opened is not None else None
 
-    def _ready(self) -> Lookup:
+    def _ask(self, ask: Callable[[Lookup], Found]) -> Found:
         found = self._found()
         assert found is not None, "who asks has made the lookup before"
-        return found
+        path, lookup = found
+        try:
+            return ask(lookup)
+        except DamagedLookupError as error:
+            raise StoreError(f"{path}: damaged; delete this folder, and the next question makes it again") from error
 
     def alike(self, question: Question, most: int, enough: float) -> Found:
         """See `Corpus.alike`."""
@@ -120,18 +124,18 @@ class FileLookup:
         if filters.document is not None:
             return self._of_document(question)
         if not filters.chosen:
-            return self._ready().alike(question.grams, most, enough)
-        found = self._ready().alike(question.grams, _OVERFETCHED * most, enough)
+            return self._ask(lambda lookup: lookup.alike(question.grams, most, enough))
+        found = self._ask(lambda lookup: lookup.alike(question.grams, _OVERFETCHED * most, enough))
         return self._passing(found, question, most)
 
     def beginning(self, question: Question, most: int) -> Found:
         """See `Corpus.beginning`."""
         squeezed = question.form.replace(" ", "")
         if not question.filters.chosen:
-            return self._ready().beginning(squeezed, most)
+            return self._ask(lambda lookup: lookup.beginning(squeezed, most))
         if question.filters.document is not None:
             return self._of_document(question, squeezed.encode())
-        found = self._ready().beginning(squeezed, max(_OVERFETCHED * most, MOST_TEXTS))
+        found = self._ask(lambda lookup: lookup.beginning(squeezed, max(_OVERFETCHED * most, MOST_TEXTS)))
         return self._passing(found, question, most)
 
     def _passing(self, found: Found, question: Question, most: int) -> Found:

@@ -39,7 +39,6 @@ VALUES: dict[str, Form] = {
     "state": str,
     "scan": {"summary": _SUMMARY, "overtaken?": bool},
     "postings": NATURAL,
-    "starts": NATURAL,
 }
 """The form of each value, by its key."""
 

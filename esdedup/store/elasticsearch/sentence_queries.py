@@ -16,7 +16,7 @@ from esdedup.lookup.text_blocks import keys_of
 from esdedup.store.corpus import PLACES, Filters, Question, SentenceQuery
 from esdedup.store.elasticsearch.answers import TooLongError
 from esdedup.store.elasticsearch.bulk import Action, Bulk
-from esdedup.store.elasticsearch.computed import folded
+from esdedup.store.elasticsearch.computed import START_CHARS, folded
 from esdedup.store.elasticsearch.generations import OpenGeneration
 from esdedup.store.elasticsearch.holds import Hold
 from esdedup.store.elasticsearch.reading import PAGE, Hits, hashes, integers, signed
@@ -27,7 +27,7 @@ from esdedup.store.elasticsearch.rows import (
     sentence_table,
     whole_sentences,
 )
-from esdedup.store.schemas import SENTENCES, START_CHARS
+from esdedup.store.schemas import SENTENCES
 from esdedup.text.search_form import search_form
 
 _LONGEST_ID = 32_766  # bytes; the longest term that the server accepts and stores
@@ -120,7 +120,7 @@ class SentenceQueries:
         return _found(hits)._replace(left_out=max(0, int(texts) - len(hits)))
 
     def beginning(self, question: Question, most: int) -> Found:
-        """See `Corpus.beginning`. The index sorts by the first 64 letters only."""
+        """See `Corpus.beginning`. The index sorts by the first letters only."""
         squeezed = question.form.replace(" ", "")
         query = {"bool": {"filter": [{"prefix": {"start": squeezed[:START_CHARS]}}, *_conditions(question.filters)]}}
         low, found = squeezed.encode(), NOTHING

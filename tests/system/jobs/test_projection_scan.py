@@ -243,7 +243,9 @@ def test_what_else_looks_by_minhash_says_so(
     assert "cosine of their vectors reaches 0.7" in esdedup.explain("b", "a", store=address)["verdict"]
     with caplog.at_level("WARNING", logger="esdedup"):
         assert esdedup.similar(base, store=address)[0]["jaccard"] == 1
-    assert "similar looks by minhash tokens" in caplog.text
+        [answer] = esdedup.similar_to_each([("one", base)], store=address)
+        assert (answer["id"], answer["similar"][0]["jaccard"]) == ("one", 1)
+    assert caplog.text.count("similar compares by Jaccard similarity") == 2
     more = table(tmp_path / "more.tsv", [("z", other)])
     with pytest.raises(StoreError, match=r"add needs candidates tokens .* run esdedup index"):
         esdedup.add(more, store=address)

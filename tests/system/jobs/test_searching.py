@@ -266,6 +266,24 @@ def test_a_store_on_a_server_gets_what_it_lacks_at_the_first_question(tmp_path: 
     esdedup.drop(store=store)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_gone_takes_nobody_s_place(tmp_path: Path, request: pytest.FixtureRequest, kind: str) -> None:
+    rows = [(f"d{number:02}", f"The same beginning, and then the number {number:02}.") for number in range(40)]
+    store = str(tmp_path / "s.duckdb")
+    if kind == "server":
+        store = f"{request.getfixturevalue('elastic_url')}/gone-{uuid.uuid4().hex[:8]}"
+    esdedup.index(table(tmp_path / "rows.tsv", rows), store=store, **SIGNED)
+    assert [row.id for row in esdedup.suggest("the same", store=store, limit=2)] == ["d00", "d01"]
+    esdedup.remove("d00", "d01", store=store)
+    esdedup.add(table(tmp_path / "rows.tsv", [("d02", "Something else.")]), store=store)
+    assert [row.id for row in esdedup.suggest("the same", store=store, limit=2)] == ["d03", "d04"]
+    assert [row.id for row in esdedup.similar(rows[0][1], store=store, limit=1)] == ["d03"]
+    esdedup.add(table(tmp_path / "rows.tsv", rows[:3]), store=store)
+    assert [row.id for row in esdedup.suggest("the same", store=store, limit=2)] == ["d00", "d01"]
+    assert esdedup.similar(rows[0][1], store=store, limit=1)[0].text == rows[0][1]
+    esdedup.drop(store=store)
+
+
 # -- the command ----------------------------------------------------------------------------------------------
 
 
@@ -360,6 +378,16 @@ def test_a_damaged_lookup_is_made_again(searched: Path, damage: str) -> None:
         lists.unlink()
     else:
         (lookup_of(searched) / "lookup.json").write_text('{"version": 99, "state": "", "segments": ["../../x"]}')
+    assert finds(searched)
+
+
+def test_texts_of_a_lookup_that_cannot_be_unpacked(searched: Path) -> None:
+    [texts] = lookup_of(searched).glob("*.texts")
+    texts.write_bytes(texts.read_bytes().replace(b"\x28\xb5\x2f\xfd", b"\0\0\0\0"))
+    with pytest.raises(StoreError, match=r"s\.duckdb\.lookup: damaged; delete this folder"):
+        finds(searched)
+    for file in lookup_of(searched).iterdir():
+        file.unlink()
     assert finds(searched)
 
 

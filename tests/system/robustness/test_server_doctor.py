@@ -11,6 +11,7 @@ import pytest
 from elasticsearch import Elasticsearch
 
 import esdedup
+from esdedup.store.schemas import SCHEMA_VERSION
 from tests.support.corpus import corpus
 from tests.support.records import table
 from tests.system.robustness.helpers import one_line, said
@@ -78,7 +79,7 @@ def other_meta(site: Site) -> None:
 def half_made(site: Site) -> None:
     """What a killed command left: indices of a generation that never got a state."""
     name = f"{site.prefix}-sentences-20260101t000000000000"
-    meta = {"esdedup": {"schema": 8}}
+    meta = {"esdedup": {"schema": SCHEMA_VERSION}}
     site.client.indices.create(index=name, mappings={"_meta": meta})
 
 

@@ -11,7 +11,17 @@ import pytest
 
 from esdedup.columns.arrays import text_column
 from esdedup.lookup.grams import grams_of
-from esdedup.lookup.text_blocks import MOST_BYTES, MOST_TEXTS, TEXTS, Block, in_blocks, keys_of, make_block
+from esdedup.lookup.text_blocks import (
+    GROUP,
+    MOST_BYTES,
+    MOST_TEXTS,
+    TEXTS,
+    Block,
+    DamagedLookupError,
+    in_blocks,
+    keys_of,
+    make_block,
+)
 from esdedup.text.search_form import search_form
 from tests.support.corpus import sentence
 
@@ -46,7 +56,7 @@ def test_scores_are_sums_of_weights(texts: list[str], block: Block) -> None:
     asked, _ = grams_of(search_form(text_column([f"the common words {texts[1]} {texts[5]} xqzj"])))
     spans = block.spans(asked)
     expected = np.array([sum(gram in some for some in has) for gram in asked.tolist()])
-    assert (spans.ends - spans.begins).tolist() == expected.tolist()
+    assert spans.held.tolist() == expected.tolist()
     assert expected.min() == 0
     assert expected.max() > len(texts) / 2
     weights = np.random.default_rng(2).random(len(asked)).astype(np.float32)
@@ -64,10 +74,43 @@ def test_blocks_are_cut_by_texts_and_bytes() -> None:
 
 
 def test_what_contradicts_itself_is_no_block() -> None:
-    rows, lists = make_block(of(["one text", "another text"]))
+    groups, lists = make_block(of([f"text {number}" for number in range(GROUP + 1)]))
+
+    def changed(batch: pa.RecordBatch, name: str, column: pa.Array) -> pa.RecordBatch:
+        return batch.set_column(batch.schema.get_field_index(name), batch.schema.field(name), column)
+
     with pytest.raises(ValueError, match="none where one must be"):
-        Block(pa.record_batch([rows["hash"], pa.array(["one", None], pa.large_string())], schema=TEXTS), lists)
-    offsets = pa.py_buffer(np.array([0, 9_000, 1], np.int32).tobytes())  # Arrow itself looks at the last one only
-    wrong = pa.Array.from_buffers(pa.list_(pa.uint16()), 2, [None, offsets], children=[pa.array([1], pa.uint16())])
-    with pytest.raises(ValueError, match="offsets that cannot be"):
-        Block(rows, pa.record_batch([lists["gram"][:2], wrong], schema=lists.schema))
+        Block(changed(groups, "packed", pa.array([b"one", None], pa.large_binary())), lists)
+    with pytest.raises(ValueError, match="none where one must be"):
+        Block(changed(groups, "hashes", pa.array([[1, None], [3]], pa.list_(pa.uint64()))), lists)
+    with pytest.raises(ValueError, match="too many texts, or sizes, or groups"):
+        Block(groups.slice(0, 1), lists)
+    with pytest.raises(ValueError, match="sizes that cannot be"):
+        Block(changed(groups, "sizes", pa.array([[2**32 - 1] * GROUP, [1]], pa.list_(pa.uint32()))), lists)
+    offsets = pa.py_buffer(np.array([0, 9_000, 1], np.int64).tobytes())  # Arrow itself looks at the last one only
+    wrong = pa.Array.from_buffers(pa.large_binary(), 2, [None, offsets, pa.py_buffer(b"1")])
+    with pytest.raises(ValueError, match="offset"):
+        Block(groups, changed(lists.slice(0, 2), "steps", wrong))
+
+
+@pytest.mark.parametrize("packed", [b"no compressed texts", b""])
+def test_texts_that_cannot_be_unpacked(packed: bytes) -> None:
+    groups, lists = make_block(of(["many words, " * 20, "many words, and others, " * 20]))
+    sizes = groups.set_column(2, groups.schema.field(2), pa.array([[400, 600]], pa.list_(pa.uint32())))
+    damaged = sizes.set_column(3, groups.schema.field(3), pa.array([packed * 2], pa.large_binary()))
+    if not packed:
+        with pytest.raises(ValueError, match="sizes that cannot be"):
+            Block(damaged, lists)
+    else:
+        with pytest.raises(DamagedLookupError):
+            Block(damaged, lists).texts(np.array([1]))
+    with pytest.raises(DamagedLookupError):  # the texts are longer than is said
+        Block(sizes, lists).texts(np.array([0]))
+
+
+def test_texts_that_would_be_too_small_are_not_compressed() -> None:
+    texts = ["x" * 100_000, "y" * 100_000, *(f"a text of its own {number}" for number in range(100)), ""]
+    block = Block(*make_block(of(texts)))
+    assert sorted(block.texts(np.arange(len(texts))).to_pylist()) == sorted(texts)
+    assert block.texts(np.array([102, 0, 50, 0])).to_pylist() == ["y" * 100_000, "", "a text of its own 53", ""]
+    assert block.texts(np.array([], np.int64)).to_pylist() == []

@@ -1,0 +1,114 @@
+"""The folder of a lookup follows a store: what is new is found, and what is gone takes nobody's place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from esdedup.columns.arrays import text_buffers, text_column
+from esdedup.columns.hashing import Hashes, content_hashes
+from esdedup.lookup.grams import grams_of
+from esdedup.lookup.lookup_folder import LookupFolder
+from esdedup.lookup.search import Found, Lookup
+from esdedup.lookup.text_blocks import TEXTS
+
+ALIKE = [f"the same beginning number {number}" for number in range(100, 140)]
+
+
+def hashes_of(texts: Sequence[str]) -> Hashes:
+    return content_hashes(*text_buffers(text_column(texts)))
+
+
+def updated(folder: LookupFolder, texts: Sequence[str], state: str) -> Lookup:
+    """The lookup after the store has come to have these texts."""
+    there = hashes_of(texts)
+
+    def novel(known: Hashes) -> Iterator[pa.RecordBatch]:
+        new = np.isin(there, known, invert=True)
+        column = text_column([text for text, is_new in zip(texts, new, strict=True) if is_new])
+        yield pa.record_batch([pa.array(there[new]), column], schema=TEXTS)
+
+    folder.update(state, novel, lambda known: known[~np.isin(known, there)], 1, lambda _: None)
+    blocks = folder.blocks(state)
+    assert blocks is not None
+    return Lookup(blocks)
+
+
+def begin_so(lookup: Lookup, most: int) -> list[str]:
+    found: list[str] = lookup.beginning("thesame", most).texts.to_pylist()
+    return found
+
+
+def alike(lookup: Lookup, text: str, most: int) -> Found:
+    return lookup.alike(grams_of(text_column([text]))[0], most, 0.01)
+
+
+def test_what_is_gone_takes_nobody_s_place(tmp_path: Path) -> None:
+    folder, texts = LookupFolder(tmp_path / "l"), ALIKE
+    assert begin_so(updated(folder, texts, "one"), 2) == texts[:2]
+    lookup = updated(folder, texts[5:], "two")
+    assert begin_so(lookup, 2) == texts[5:7]
+    assert lookup.beginning("thesame", 2).left_out == 33
+    assert len(begin_so(lookup, 100)) == 35
+    found = alike(lookup, texts[0], 10)
+    assert (len(found.texts), found.left_out) == (10, 25)
+    assert len(list(folder.path.glob("*.texts"))) == len(list(folder.path.glob("*.gone"))) == 1
+    assert begin_so(updated(folder, texts, "three"), 2) == texts[:2]  # they are back
+    assert not list(folder.path.glob("*.gone"))
+
+
+def test_what_is_gone_is_left_out_when_segments_are_joined(tmp_path: Path) -> None:
+    folder = LookupFolder(tmp_path / "l")
+    for number in range(16):
+        updated(folder, ALIKE[: number + 1], str(number))
+    lookup = updated(folder, ALIKE[2:18], "joined")
+    assert begin_so(lookup, 100) == ALIKE[2:18]
+    assert sorted(file.suffix for file in folder.path.iterdir()) == ["", ".json", ".lists", ".texts"]
+    blocks = folder.blocks("joined")
+    assert blocks is not None
+    assert sum(map(len, blocks)) == 16
+
+
+@pytest.mark.parametrize("damage", ["cut", "noise", "nothing", "lists"])
+def test_a_damaged_list_of_what_is_gone(tmp_path: Path, damage: str) -> None:
+    folder = LookupFolder(tmp_path / "l")
+    updated(folder, ALIKE, "one")
+    updated(folder, ALIKE[5:], "two")
+    [gone], [lists] = (list(folder.path.glob(f"*.{kind}")) for kind in ("gone", "lists"))
+    if damage == "nothing":
+        gone.unlink()
+    else:
+        whole = gone.read_bytes()
+        gone.write_bytes({"cut": whole[: len(whole) // 2], "noise": b"?" * 500, "lists": lists.read_bytes()}[damage])
+    assert folder.blocks("two") is None
+    assert begin_so(updated(folder, ALIKE[5:], "two"), 1) == ALIKE[5:6]
+
+
+def test_texts_that_cannot_be_unpacked_are_written_again_when_segments_are_joined(tmp_path: Path) -> None:
+    folder = LookupFolder(tmp_path / "l")
+    updated(folder, ALIKE[:20], "one")
+    [first] = folder.path.glob("*.texts")
+    for number in range(15):
+        updated(folder, ALIKE[: 21 + number], str(number))
+    damaged = first.read_bytes().replace(b"\x28\xb5\x2f\xfd", b"\0\0\0\0")  # the first bytes of compressed texts
+    assert damaged != first.read_bytes()
+    first.write_bytes(damaged)
+    assert begin_so(updated(folder, ALIKE, "joined"), 100) == ALIKE
+    assert len(list(folder.path.glob("*.texts"))) == 1
+
+
+@settings(max_examples=25, deadline=None)
+@given(states=st.lists(st.sets(st.integers(0, 39)), min_size=1, max_size=25))
+def test_it_is_as_if_it_had_just_been_made(tmp_path_factory: pytest.TempPathFactory, states: list[set[int]]) -> None:
+    folder = LookupFolder(tmp_path_factory.mktemp("lookup"))
+    for number, state in enumerate(states):
+        texts = [ALIKE[at] for at in sorted(state)]
+        lookup = updated(folder, texts, str(number))
+        assert begin_so(lookup, 7) == texts[:7]
+        assert len(alike(lookup, "beginning", 50).texts) == len(texts)
