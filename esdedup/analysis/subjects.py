@@ -118,8 +118,8 @@ def _find_titles(
     numbered: Flags,
     alike: Measures,
 ) -> None:
-    """Mark texts whose slots contain a word of their title that the other title and text lack, and those whose title has
-    a number that the other one lacks; measure how similar the titles are.
+    """Mark texts whose slots contain a word of their title that the other title and text lack, and those whose title
+    has a number that the other one lacks; measure how similar the titles are.
     """
     for pair in range(len(one)):
         text, rival = one[pair], two[pair]

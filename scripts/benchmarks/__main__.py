@@ -23,6 +23,7 @@ TOPICS = {
     "memory": "peak memory and growth (takes long: 5 million sentences, 3 GB of disk)",
     "everyday": "adding to a store of a million sentences, and asking it (takes minutes)",
     "meaning": "kinds, contradictions, tables, lineage, against people and plants (1 GB of history)",
+    "truth": "contradictions and kinds against labels of pages that nothing was tuned on (takes minutes)",
     "papers": "what published systems report, with their presets (takes long: 2 million sentences)",
     "documents": "dedupe of documents, rows and leaks, against text-dedup, datasketch, datatrove (takes long)",
     "exact": "every pair, beside what tokens find (takes long: 5 million sentences, 3 GB of disk)",

@@ -166,6 +166,10 @@ class Contradiction(TypedDict):
     frame: str
     slot: str
     type: str
+    fact: str
+    subject: str | None
+    change: str
+    why: str
     values: list[Value]
     majority: int | None
     newest: int | None
