@@ -34,7 +34,7 @@ SETS = {
     "breaking-nli": 0.3,
     "paws-wiki": 1.0,
     "paws-x": 0.5,
-    "iterater": 30.0,  # few pairs, but most of what is edited is edited like these
+    "iterater": 10.0,  # few pairs, but most of what is edited is edited like these
 }
 """How much a pair of each set weighs."""
 
@@ -43,6 +43,9 @@ OPPOSED = "vitaminc-claims"
 """The sets whose pairs (of the second one, those with opposites) are also taken as if they stood on two pages, and how
 much each of them weighs there.
 """
+
+EDITS = ("vitaminc-evidence", "vitaminc-claims", "iterater")
+"""The sets of texts about one page."""
 
 PENALTY = 2.0
 """On the squares of the weights."""
@@ -63,7 +66,11 @@ def main(data: Path, folder: Path) -> None:
     no_rows = judging.place_terms(changed[:1], np.zeros((1, len(STANDING))), np.array([2]), np.array([0.5]))
     write(
         tables
-        | {"places": dict.fromkeys([*no_rows, "constant"], 0.0), "times": dict.fromkeys([*nothing, "constant"], 0.0)}
+        | {
+            "places": dict.fromkeys([*no_rows, "constant"], 0.0),
+            "times": dict.fromkeys([*nothing, "constant"], 0.0),
+            "titles": {"by the texts": 1.0, "constant": 0.0},
+        }
     )
     # dumps have few contradictions between pages, so sentences about one subject are taken as if they were on two
     opposites = changed[:, CHANGES.index("opposites")] + changed[:, CHANGES.index("negations")] > 0
@@ -85,6 +92,9 @@ def main(data: Path, folder: Path) -> None:
         )
         columns = judging.time_terms(changed, likely) if revised else judging.place_terms(changed, stand, texts, likely)
         tables[name] = fitted(columns, truth, counted)
+    edits = np.array([pair.source in EDITS for pair in pairs])
+    said = judging.by_the_texts(changes_of([pair for pair in pairs if pair.source in EDITS]))
+    tables["titles"] = fitted(judging.title_terms(said), differs[edits], np.ones(len(said)))
     write(tables)
 
 

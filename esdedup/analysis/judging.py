@@ -1,9 +1,9 @@
 """How likely it is that two similar texts state different facts.
 
 Two logistic regressions (one for texts in which words have moved) over the terms below give the odds by what changed
-between the texts. Two more weigh where they stand: on two pages, or in two revisions of one. Their weights were fitted
-to labelled pairs by `scripts/fit_judgements.py`, so of what is called 0.8, about 8 in 10 are right. docs/truth.md has
-the figures.
+between the texts. Three more weigh where they stand: on two pages, in two revisions of one, or in two documents of one
+title. Their weights were fitted to labelled pairs by `scripts/fit_judgements.py`, so of what is called 0.8, about 8 in
+10 are right. docs/truth.md has the figures.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ class Weights(NamedTuple):
     moved: Measures
     places: Measures
     times: Measures
+    titles: Measures
 
 
 def terms(changes: Measures) -> dict[str, Measures]:
@@ -112,11 +113,17 @@ def judged(changes: Measures, standing: Measures, texts: Measures) -> Measures:
     )
     apart = _likely(with_constant(place_terms(changes, standing, texts, likely)) @ _weights().places)
     later = _likely(with_constant(time_terms(changes, likely)) @ _weights().times)
-    return np.where(together, 0.0, np.where(revised, later, np.where(versions, likely, apart)))
+    named = _likely(with_constant(title_terms(likely)) @ _weights().titles)
+    return np.where(together, 0.0, np.where(revised, later, np.where(versions, named, apart)))
 
 
 def _likely(odds: Measures) -> Measures:
     return np.asarray(np.clip(1 / (1 + np.exp(-odds)), LEAST, MOST))
+
+
+def title_terms(likely: Measures) -> dict[str, Measures]:
+    """Return the term of the regression for texts of two documents with one title."""
+    return {"by the texts": np.log(likely / (1 - likely))}
 
 
 def time_terms(changes: Measures, likely: Measures) -> dict[str, Measures]:

@@ -28,8 +28,8 @@ Columns = dict[str, Any]
 _MOST = 3.0
 """More changes of one sort in one text count as this many."""
 
-_LIKELY = 0.5
-"""A contradiction that is at least as likely as this one decides the kind."""
+_LIKELY, _LIKELY_WORDS = 0.65, 0.8
+"""A contradiction that is at least as likely as this one decides the kind; the second holds if only words differ."""
 
 
 class Rule(NamedTuple):
@@ -91,6 +91,11 @@ def _figures(c: Columns) -> Any:
     return c["numbers"] + c["years"] + c["dates"]
 
 
+def _facts(c: Columns) -> Any:
+    exchanged = c["exchanged numbers"] + c["exchanged names"] + c["exchanged words"]
+    return _figures(c) + c["names"] + c["opposites"] + c["negations"] + exchanged
+
+
 def _conflicts(c: Columns) -> Any:
     return _figures(c) + c["names"] + c["words"] + c["opposites"] + c["more numbers"]
 
@@ -144,7 +149,7 @@ RULES = (
     Rule(OTHER, 0.86, "pieces of a list, of a menu or of code, not sentences", _listed),
     Rule(
         DRIFT, None, "the same said of the same, with another fact",
-        lambda c: (c["contradicted"] >= _LIKELY) & (c["title in slot"] < 0.5),
+        lambda c: (c["contradicted"] >= np.where(_facts(c) > 0, _LIKELY, _LIKELY_WORDS)) & (c["title in slot"] < 0.5),
     ),
     Rule(
         TEMPLATE, 0.89, "the same frame on pages of a series",

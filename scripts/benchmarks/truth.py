@@ -164,7 +164,7 @@ def _kinds(corpora: Sequence[Clustered], half: str) -> list[Row]:
     told, found = np.array(truth), np.array(kinds)
     scores = {kind: _f1(*_precision_recall(found == kind, told == kind)) for kind in KINDS if kind in truth}
     return [
-        at_least(f"{len(truth)} clusters of {len(corpora)} dumps: kinds right", _mean((told == found).tolist()), "", 0.9),
+        at_least(f"{len(truth)} clusters of {len(corpora)} dumps: kinds right", _mean(list(told == found)), "", 0.9),
         at_least("kinds, macro-F1", float(np.mean(list(scores.values()))), "", 0.85),
         *(Row(f"kinds, F1 of {kind} ({int((told == kind).sum())} labelled)", score) for kind, score in scores.items()),
         at_least("kinds, F1 of drift", scores.get("drift", 0.0), "", 0.75),
