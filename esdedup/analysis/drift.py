@@ -11,7 +11,6 @@ import numpy as np
 from esdedup.analysis.changes import CHANGES
 from esdedup.analysis.comparing import ClusterTexts, Compared, Member, compare, hold, page_of
 from esdedup.analysis.fact_names import CONTRADICTION, NEGATION, OPPOSITE, ORDER, UPDATE
-from esdedup.analysis.frames import FramedTexts
 from esdedup.analysis.judging import LEAST_LISTED
 from esdedup.analysis.lexicon import lexicon
 from esdedup.analysis.slots import SUBJECT, Frame, Slot
@@ -133,7 +132,7 @@ def _told(found: _Differing, compared: Compared, held: ClusterTexts) -> dict[str
         "slot": slot.name,
         "type": slot.type,
         "fact": found.fact,
-        "subject": _subject(sides, held.aligned, int(compared.one[pair])),
+        "subject": _subject(sides, held, int(compared.one[pair])),
         "change": change,
         "majority": 0 if 2 * valued[0]["count"] > sum(row["count"] for row in valued) else None,
         "newest": times.index(max(times)) if max(times) and times.count(max(times)) == 1 else None,
@@ -144,19 +143,19 @@ def _told(found: _Differing, compared: Compared, held: ClusterTexts) -> dict[str
     }
 
 
-def _subject(sides: Sequence[Sequence[Member]], aligned: FramedTexts, place: int) -> str | None:
+def _subject(sides: Sequence[Sequence[Member]], held: ClusterTexts, place: int) -> str | None:
     """Return what two texts are about: the title that they share, or the first name that both have."""
     shared = set.intersection(*({page_of(member) for member in side} for side in sides))
     if shared:
         return min(shared)
-    words, begin = aligned.words, None
-    for word in range(int(words.offsets[place]) + 1, int(words.offsets[place + 1])):
-        named = words.form[word] == NAME and not aligned.alignment.slotted[word]
-        if named and begin is None:
-            begin = word
-        if not named and begin is not None:
-            return bytes(words.data[words.begin[begin] : words.end[word - 1]]).decode()
-    return None
+    words, slotted = held.aligned.words, held.aligned.alignment.slotted
+    low, high = int(words.offsets[place]), int(words.offsets[place + 1])
+    named = (held.known.form[low:high] == NAME) & ~slotted[low:high]
+    if not named.any():
+        return None
+    first = int(np.argmax(named))
+    length = int(np.argmin(np.append(named[first:], False)))
+    return bytes(words.data[words.begin[low + first] : words.end[low + first + length - 1]]).decode()
 
 
 def _why(fact: str, versions: bool, change: str, changed: Measures) -> str:

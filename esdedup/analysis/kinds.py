@@ -28,7 +28,7 @@ Columns = dict[str, Any]
 _MOST = 3.0
 """More changes of one sort in one text count as this many."""
 
-_LIKELY, _LIKELY_WORDS = 0.65, 0.8
+_LIKELY, _LIKELY_WORDS = 0.58, 0.8
 """A contradiction that is at least as likely as this one decides the kind; the second holds if only words differ."""
 
 
