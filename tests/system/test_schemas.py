@@ -260,7 +260,7 @@ def test_parquet_files_have_the_same_fields(outputs: Outputs, folder: Path) -> N
         for row in rows:
             Draft202012Validator(schema).validate(row)
     members = table.schema.field("members").type.value_type
-    assert [field.name for field in members] == list(schema["$defs"]["Member"]["properties"])
+    assert [field.name for field in members] == list(schema["$defs"]["ClusterMember"]["properties"])
 
 
 def test_a_node_is_described_as_it_is_printed() -> None:
