@@ -50,16 +50,20 @@ CHANGES = (
     "length",  # words of the first text
     "changed",  # its words that differ and have not moved
     "names in common",  # without its first word
+    "mere negations",  # slots that are negated on one side only, and differ in nothing else
+    "first names",  # conflicts of names in which one is the first word of its text
 )
 (
     _CONFLICTS, _MORE, _SWAPS, _EXCHANGED, _YEARS, _DATES, _OPPOSITES, _NEGATIONS, _SPELLINGS, _LITTLE_SWAPS,
-    _LITTLE_MORE, _ADDED, _MOVED, _SLOTS, _ONLY_MOVED, _LENGTH, _CHANGED, _NAMES_IN_COMMON,
-) = (0, 3, 6, 9, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25)  # fmt: skip
+    _LITTLE_MORE, _ADDED, _MOVED, _SLOTS, _ONLY_MOVED, _LENGTH, _CHANGED, _NAMES_IN_COMMON, _MERE_NEGATIONS,
+    _FIRST_NAMES,
+) = (0, 3, 6, 9, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27)  # fmt: skip
 
 _MOST_WORDS = 512
 """So many words on each side that differ are compared."""
 
 _YEAR_DIGITS = 4
+_DASHES = tuple(map(ord, "-–/"))
 _FUNCTION, _DATED, _NEGATIVE, _YEAR = 1, 2, 4, 8
 
 _NTH = re.compile(r"(\d+)(?:st|nd|rd|th|er|e|è|ème|º|ª|го|й|я|е)$")
@@ -104,9 +108,8 @@ def meant(words: Words) -> Meant:
     known = _known()
     form = words.form.copy()
     form[np.isin(words.hash, known.figures) & (form != SIGN)] = NUMBER
-    spoken = np.flatnonzero(form != SIGN)
-    firsts = np.searchsorted(spoken, words.offsets[:-1])
-    firsts = np.unique(spoken[firsts[firsts < len(spoken)]])
+    firsts = np.unique(_first_spoken(words, form))
+    firsts = firsts[firsts < len(form)]
     form[firsts[(form[firsts] == NAME) & np.isin(words.hash[firsts], known.no_names)]] = PLAIN
     roles = np.zeros(len(form), np.uint8)
     for role, hashes in known.roles:
@@ -115,6 +118,12 @@ def meant(words: Words) -> Meant:
     at = np.minimum(np.searchsorted(known.opposites, words.hash), len(known.opposites) - 1)
     found = known.opposites[at] == words.hash
     return Meant(_as_figures(words, form), form, roles, np.where(found, known.axis[at], 0), known.side[at])
+
+
+def _first_spoken(words: Words, form: Classes) -> Numbers:
+    """Return the first word of each text that is not a sign (or one of a later text); shape (texts,)."""
+    spoken = np.append(np.flatnonzero(form != SIGN), len(form))
+    return spoken[np.searchsorted(spoken, words.offsets[:-1])]
 
 
 def _as_figures(words: Words, form: Classes) -> Hashes:
@@ -129,9 +138,24 @@ def _as_figures(words: Words, form: Classes) -> Hashes:
     figures = [
         (word, match[1]) for word, text in zip(ending.tolist(), spelled, strict=True) if (match := _NTH.match(text))
     ]
+    figures += _whole_years(words, form)
     if figures:
         hashes[[word for word, _ in figures]] = split_words(text_column([figure for _, figure in figures])).hash
     return hashes
+
+
+def _whole_years(words: Words, form: Classes) -> list[tuple[int, str]]:
+    """Return the years of which only the last two digits are written (`1942–43`), and their four digits."""
+    short = np.flatnonzero((form == NUMBER) & (words.end - words.begin == _YEAR_DIGITS // 2))
+    short = short[(short >= 2) & np.isin(words.sign[short - 1], _DASHES)]
+    begun = _are_years(words, form)[short - 2] & (words.end[short - 2] == words.begin[short - 1])
+    found = []
+    for word in short[begun].tolist():
+        first, last = words.begin[word - 2], words.begin[word]
+        digits = bytes(words.data[np.r_[first : first + 2, last : last + 2]])
+        if digits.isdigit():
+            found.append((word, digits.decode()))
+    return found
 
 
 def _are_years(words: Words, form: Classes) -> Flags:
@@ -191,8 +215,8 @@ def changes(
     out = np.zeros((len(one), len(CHANGES)), np.float64)
     owner = np.searchsorted(clusters, one, "right") - 1
     _compare_all(
-        words.offsets, known.hash, known.form, known.roles, known.axis, known.side, words.data, words.begin, words.end,
-        clusters, owner, alignment.slots, alignment.fillers, alignment.first, alignment.last, one, two, out,
+        words.offsets, _first_spoken(words, known.form), known.hash, known.form, known.roles, known.axis, known.side,
+        words.data, words.begin, words.end, clusters, owner, alignment.slots, alignment.fillers, alignment.first, alignment.last, one, two, out,
     )  # fmt: skip
     return out
 
@@ -200,6 +224,7 @@ def changes(
 @compiled
 def _compare_all(
     offsets: Offsets,
+    firsts: Numbers,
     hashes: Hashes,
     form: Classes,
     roles: Classes,
@@ -260,10 +285,14 @@ def _compare_all(
                 till += 1
             mine = fillers[slot] + one[pair] - base
             dated = _is_dated(roles, first[mine] - 1, last[mine], offsets[one[pair]], offsets[one[pair] + 1])
+            names = row[_CONFLICTS + 1]
             _compare_slot(
                 form, roles, axis, side, data, begin, end,
                 left[here:until], left_moved[here:until], right[there:till], right_moved[there:till], dated, row,
             )  # fmt: skip
+            begins = here < until and left[here] == firsts[one[pair]]
+            begins = begins or (there < till and right[there] == firsts[two[pair]])
+            row[_FIRST_NAMES] += begins and row[_CONFLICTS + 1] > names
             here, there = until, till
 
 
@@ -301,7 +330,9 @@ def _compare_slot(
         return
     row[_SLOTS] += 1
     row[_OPPOSITES] += _are_opposites(axis, side, left, left_moved, right, right_moved)
-    row[_NEGATIONS] += _has(roles, left, left_moved, _NEGATIVE) != _has(roles, right, right_moved, _NEGATIVE)
+    if _has(roles, left, left_moved, _NEGATIVE) != _has(roles, right, right_moved, _NEGATIVE):
+        row[_NEGATIONS] += 1
+        row[_MERE_NEGATIONS] += not (_says(roles, left, left_moved) or _says(roles, right, right_moved))
     dated = dated or _has(roles, left, left_moved, _DATED) or _has(roles, right, right_moved, _DATED)
     said = False
     for sort, kind in enumerate((NUMBER, NAME, PLAIN)):
@@ -344,6 +375,15 @@ def _has(roles: Classes, some: Numbers, moved: Flags, role: int) -> bool:
     found = False
     for place in range(len(some)):
         found = found or (not moved[place] and roles[some[place]] & role > 0)
+    return found
+
+
+@compiled
+def _says(roles: Classes, some: Numbers, moved: Flags) -> bool:
+    """Return whether a word that has not moved says more than that something is or is not so."""
+    found = False
+    for place in range(len(some)):
+        found = found or (not moved[place] and not roles[some[place]] & (_NEGATIVE | _FUNCTION))
     return found
 
 

@@ -40,7 +40,7 @@ def terms(changes: Measures) -> dict[str, Measures]:
     """Return the terms of a regression for n rows of `CHANGES`, by name; each of shape (n,)."""
     c = dict(zip(CHANGES, changes.T, strict=True))
     figures = c["numbers"] + c["years"]
-    opposites = c["opposites"] + c["negations"]
+    opposites = c["opposites"] + c["mere negations"]
     conflicts = figures + c["names"] + opposites + c["dates"] + c["more numbers"]
     only_words = (conflicts == 0) & (c["words"] > 0)
     exchanged = c["exchanged numbers"] + c["exchanged names"] + c["exchanged words"]
@@ -57,7 +57,9 @@ def terms(changes: Measures) -> dict[str, Measures]:
         "a name": c["names"] > 0,
         "two names": c["names"] > 1,
         "one name for one": c["name swaps"] > 0,
+        "a name at the beginning": c["first names"] > 0,
         "an opposite": opposites > 0,
+        "a negation among other words": c["negations"] > c["mere negations"],
         "another word": only_words,
         "another word in a long text": only_words * length,
         "no conflict": (conflicts == 0) & (c["words"] == 0),
@@ -130,11 +132,12 @@ def time_terms(changes: Measures, likely: Measures) -> dict[str, Measures]:
     """Return the terms of the regression for texts of two revisions of a page."""
     c = dict(zip(CHANGES, changes.T, strict=True))
     figures = c["numbers"] + c["years"] + c["dates"]
-    opposites = c["opposites"] + c["negations"]
+    opposites = c["opposites"] + c["mere negations"]
     named = {
         "a number": figures > 0,
         "names differ": c["names"] > 0,
         "an opposite": opposites > 0,
+        "a negation among other words": c["negations"] > c["mere negations"],
         "only words": figures + c["names"] + opposites == 0,
         "one slot": c["slots"] == 1,
     }
@@ -157,6 +160,6 @@ def place_terms(changes: Measures, standing: Measures, texts: Measures, likely: 
         "length": np.minimum(c["length"], 40) / 20,
         "names in common": np.minimum(c["names in common"], 4) / 4,
         "no names in common": (c["names in common"] <= 0).astype(np.float64),
-        "an opposite": (c["opposites"] + c["negations"] > 0).astype(np.float64),
+        "an opposite": (c["opposites"] + c["mere negations"] > 0).astype(np.float64),
         "names differ": (c["names"] > 0).astype(np.float64),
     }

@@ -11,6 +11,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from esdedup.matching.units import setting_in_words
+from esdedup.output import measures_in_words
 from esdedup.output.record_counts import in_words
 
 _PACKAGE = "esdedup.output"
@@ -25,7 +26,7 @@ def environment(*packages: str) -> Environment:
 
     Everything is escaped, characters that HTML does not allow are replaced by visible signs, and a missing name is an
     error. Filters: `number` (1,234,567), `short` (1.2 M), `percent` (of a share: 12.3%), `plural`,
-    `setting` (its value in words), `records` (their counts in lines).
+    `setting` (its value in words), `records` (their counts in lines), and those of `measures_in_words`.
     """
     found = Environment(
         loader=ChoiceLoader([PackageLoader(package) for package in (*packages, _PACKAGE)]),
@@ -37,6 +38,7 @@ def environment(*packages: str) -> Environment:
     )
     found.filters |= {"number": number, "short": short, "percent": percent, "plural": plural}
     found.filters |= {"setting": setting_in_words, "records": lambda counts, unit: in_words(counts, unit).splitlines()}
+    found.filters |= {name: getattr(measures_in_words, name) for name in ("confidence", "likeness", "hundredths")}
     return found
 
 

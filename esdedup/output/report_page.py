@@ -177,7 +177,8 @@ def _conflict(row: Mapping[str, Any]) -> dict[str, Any]:
         values.append(value | {"pages": pages[:_PAGES], "more": len(pages) > _PAGES, "notes": notes})
     apart = row["difference"]
     return {
-        "name": row["slot"],
+        "about": row["subject"] or row["slot"],
+        "why": row["why"],
         "confidence": row["confidence"],
         "difference": None if apart is None else f"{abs(apart):,.6g}",
         "facts": values,

@@ -15,7 +15,7 @@ from starlette.routing import Route, Router
 from esdedup.analysis.kind_names import KINDS
 from esdedup.analysis.templates import frame_pieces
 from esdedup.output.html import environment, style
-from esdedup.web import charts, in_words
+from esdedup.web import charts
 from esdedup.web.answers.browse import PAGE
 from esdedup.web.graph import ring
 from esdedup.web.paging import FIRST, numbered, paging
@@ -59,9 +59,6 @@ class Pages:
         self._environment.filters |= {
             "path": lambda text: quote(text, safe=""),
             "slotted": _slotted,
-            "confidence": in_words.confidence,
-            "likeness": in_words.likeness,
-            "hundredths": in_words.hundredths,
         }
 
     def render(self, template: str, request: Request, answer: Any) -> str:

@@ -39,9 +39,12 @@ CORPORA: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
 """Files of wiki/, and how they are read, by the names that the labels use."""
 
 HISTORIES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
+    "editions": (
+        ("enwiki-2009-export-0.3.xml", "enwiki-106-articles.xml.bz2", "enwiki-2025-head.xml.bz2"), {},
+    ),
     "afar": (("aawiki-history.xml.bz2",), _HISTORY),
     "thousand": (("enwiki-anarchism-history-1000.xml.bz2",), _HISTORY),
-}
+}  # fmt: skip
 """More dumps, for contradictions only."""
 
 OPTIONS: dict[str, Any] = {"jaccard": 0.6, "min_chars": 40, "rows": 3, "bands": 20}

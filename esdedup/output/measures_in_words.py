@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_CONFIDENCE = ((0.95, "almost certain"), (0.8, "very likely"), (0.6, "likely"), (1 / 3, "possible"), (0.0, "doubtful"))
+_CONFIDENCE = ((0.95, "almost certain"), (0.8, "very likely"), (0.5, "likely"), (0.2, "possible"), (0.0, "doubtful"))
 _LIKENESS = (
     (1.0, "nearly the same"),
     (0.9, "very like"),
