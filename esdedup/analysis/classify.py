@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from esdedup.analysis.align import align
-from esdedup.analysis.changes import changes, meant
+from esdedup.analysis.changes import changes
 from esdedup.analysis.drift import confidences
 from esdedup.analysis.judging import judged
 from esdedup.analysis.kinds import classify
@@ -16,6 +16,7 @@ from esdedup.analysis.looks import looks
 from esdedup.analysis.slots import frame_of, slot_spans
 from esdedup.analysis.subjects import Places, standing, subjects
 from esdedup.analysis.word_forms import split_words
+from esdedup.analysis.word_meanings import meant
 from esdedup.columns.hashing import Hashes
 from esdedup.store.classifying import JUDGED, PLACES, Classifier
 

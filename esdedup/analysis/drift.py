@@ -42,9 +42,9 @@ def contradictions(cluster: dict[str, Any]) -> list[dict[str, Any]]:
 
     Sentences of a template contradict each other if they name the same subject. Each contradiction has the cluster's
     id, the frame, the slot with its type, the `fact` that differs, the `subject`, whether it is an update, and `values`
-    (text, count, the first sentences with this value, first and last time). It has the `majority` and the `newest`
-    value as indices into `values` (null if there is none), the `difference` of the two most common values if they are
-    numbers, a `confidence` and `why`.
+    (text, count, the first sentences with this value, first and last time): first the two that most likely contradict
+    each other, then the most common ones. It has the `majority` and the `newest` value as indices into `values` (null
+    if there is none), the `difference` of the first two values if they are numbers, a `confidence` and `why`.
     """
     held = hold(cluster)
     everywhere = [list(range(len(held.texts)))]
@@ -121,8 +121,10 @@ def _told(found: _Differing, compared: Compared, held: ClusterTexts) -> dict[str
     """Return one contradiction."""
     slot, pair = found.slot, found.pair
     valued = [_value({place: slot.value(place) for place in group}, group, held.members) for group in found.groups]
-    valued.sort(key=lambda row: (-row["count"], row["value"]))
+    sure = {slot.value(int(side[pair])).text for side in (compared.one, compared.two)}
+    valued.sort(key=lambda row: (row["value"] not in sure, -row["count"], row["value"]))
     first, second = (read_value(row["value"], slot.before, slot.behind) for row in valued[:2])
+    most = max(range(len(valued)), key=lambda place: valued[place]["count"])
     times = [row["last"] or "" for row in valued]
     sides = [held.members[int(side[pair])] for side in (compared.one, compared.two)]
     when = sorted({member["timestamp"] for side in sides for member in side if member["timestamp"]})
@@ -134,7 +136,7 @@ def _told(found: _Differing, compared: Compared, held: ClusterTexts) -> dict[str
         "fact": found.fact,
         "subject": _subject(sides, held, int(compared.one[pair])),
         "change": change,
-        "majority": 0 if 2 * valued[0]["count"] > sum(row["count"] for row in valued) else None,
+        "majority": most if 2 * valued[most]["count"] > sum(row["count"] for row in valued) else None,
         "newest": times.index(max(times)) if max(times) and times.count(max(times)) == 1 else None,
         "difference": difference(first, second),
         "confidence": round(float(compared.likely[pair]), 3),

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from esdedup.analysis.align import Alignment
-from esdedup.analysis.changes import hashes_of
 from esdedup.analysis.word_forms import NAME, NUMBER, PLAIN, SIGN, Classes, Measures, Words
+from esdedup.analysis.word_meanings import hashes_of
 from esdedup.columns.arrays import Flags, Numbers
 from esdedup.columns.hashing import Hashes, Offsets
 

@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from esdedup.analysis.align import align
-from esdedup.analysis.changes import changes, meant
+from esdedup.analysis.changes import changes
 from esdedup.analysis.word_forms import Measures, split_words
+from esdedup.analysis.word_meanings import meant
 from esdedup.columns.arrays import text_column
 from scripts.benchmarks.truth_corpora import half_of
 

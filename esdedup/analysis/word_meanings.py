@@ -1,0 +1,158 @@
+"""What words mean without their text: numbers and ordinals in words, years, roles, opposites."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from esdedup.analysis.lexicon import lexicon
+from esdedup.analysis.word_forms import NAME, NUMBER, PLAIN, SIGN, Classes, Words, split_words
+from esdedup.columns.arrays import Flags, Numbers, text_column
+from esdedup.columns.hashing import Hashes
+
+_YEAR_DIGITS = 4
+_DASHES = tuple(map(ord, "-–/"))
+FUNCTION, DATED, NEGATIVE, YEAR = 1, 2, 4, 8
+"""Roles of words, as bits."""
+
+_NTH = re.compile(r"(\d+)(?:st|nd|rd|th|er|e|è|ème|º|ª|го|й|я|е)$")
+"""An ordinal in figures."""
+
+_NO_NAMES = (
+    "a about after according all also although among an and another any are as at because before both but by during "
+    "each either every few for from had has have he her here his how however if in into is it its many more most much "
+    "my neither no nor not of on once one only or other our out over she since so some such than that the their them "
+    "then there these they this those though through thus to two under until upon was we were what when where whether "
+    "which while who with within without you your "
+    "der die das ein eine es er sie im in nach bei auf le la les un une des il elle en dans à el los las una uno en "
+    "il lo gli i un uno nel o os as um uma no na de het een"
+)
+
+
+class Meant(NamedTuple):
+    """What is known of each word without its text: its hash (the same for `4th` and `fourth`), form, roles (bits), and
+    the axis of an opposite with its side.
+    """
+
+    hash: Hashes
+    form: Classes
+    roles: Classes
+    axis: Numbers
+    side: Numbers
+
+
+class _Known(NamedTuple):
+    figures: Hashes
+    spelled: Hashes  # numbers in words, sorted, and the hashes of their figures
+    written: Hashes
+    no_names: Hashes
+    roles: tuple[tuple[int, Hashes], ...]
+    opposites: Hashes
+    axis: Numbers
+    side: Numbers
+
+
+def meant(words: Words) -> Meant:
+    """Return what words mean. Number words and dates count as numbers. A leading article is not a name."""
+    known = _known()
+    form = words.form.copy()
+    form[np.isin(words.hash, known.figures) & (form != SIGN)] = NUMBER
+    firsts = np.unique(first_spoken(words, form))
+    firsts = firsts[firsts < len(form)]
+    form[firsts[(form[firsts] == NAME) & np.isin(words.hash[firsts], known.no_names)]] = PLAIN
+    roles = np.zeros(len(form), np.uint8)
+    for role, hashes in known.roles:
+        roles[np.isin(words.hash, hashes)] |= role
+    roles[_are_years(words, form)] |= YEAR
+    at = np.minimum(np.searchsorted(known.opposites, words.hash), len(known.opposites) - 1)
+    found = known.opposites[at] == words.hash
+    return Meant(_as_figures(words, form), form, roles, np.where(found, known.axis[at], 0), known.side[at])
+
+
+def first_spoken(words: Words, form: Classes) -> Numbers:
+    """Return the first word of each text that is not a sign (or one of a later text); shape (texts,)."""
+    spoken = np.append(np.flatnonzero(form != SIGN), len(form))
+    return spoken[np.searchsorted(spoken, words.offsets[:-1])]
+
+
+def _as_figures(words: Words, form: Classes) -> Hashes:
+    """Return the hashes of words. Numbers in words, and ordinals, have those of their figures."""
+    known = _known()
+    hashes = words.hash.copy()
+    at = np.minimum(np.searchsorted(known.spelled, hashes), len(known.spelled) - 1)
+    hashes = np.where(known.spelled[at] == hashes, known.written[at], hashes)
+    last = words.data[np.maximum(words.end, 1) - 1]
+    ending = np.flatnonzero((form == NUMBER) & (words.end - words.begin >= 2) & ((last > ord("9")) | (last < ord("0"))))
+    spelled = [bytes(words.data[words.begin[word] : words.end[word]]).decode() for word in ending.tolist()]
+    figures = [
+        (word, match[1]) for word, text in zip(ending.tolist(), spelled, strict=True) if (match := _NTH.match(text))
+    ]
+    figures += _whole_years(words, form)
+    if figures:
+        hashes[[word for word, _ in figures]] = split_words(text_column([figure for _, figure in figures])).hash
+    return hashes
+
+
+def _whole_years(words: Words, form: Classes) -> list[tuple[int, str]]:
+    """Return the years of which only the last two digits are written (`1942–43`), and their four digits."""
+    short = np.flatnonzero((form == NUMBER) & (words.end - words.begin == _YEAR_DIGITS // 2))
+    short = short[(short >= 2) & np.isin(words.sign[short - 1], _DASHES)]
+    begun = _are_years(words, form)[short - 2] & (words.end[short - 2] == words.begin[short - 1])
+    found = []
+    for word in short[begun].tolist():
+        first, last = words.begin[word - 2], words.begin[word]
+        digits = bytes(words.data[np.r_[first : first + 2, last : last + 2]])
+        if digits.isdigit():
+            found.append((word, digits.decode()))
+    return found
+
+
+def _are_years(words: Words, form: Classes) -> Flags:
+    """Return which words are numbers of four digits from 1000 to 2099."""
+    yearly = np.flatnonzero((form == NUMBER) & (words.end - words.begin == _YEAR_DIGITS))
+    digits = words.data[words.begin[yearly][:, None] + np.arange(_YEAR_DIGITS)]
+    years = ((digits >= ord("0")) & (digits <= ord("9"))).all(1)
+    years &= (digits[:, 0] == ord("1")) | ((digits[:, 0] == ord("2")) & (digits[:, 1] == ord("0")))
+    out = np.zeros(len(form), np.bool_)
+    out[yearly[years]] = True
+    return out
+
+
+@cache
+def _known() -> _Known:
+    all_words = lexicon()
+    dated = [*all_words.months, *all_words.weekdays]
+    listed = list(all_words.opposites)
+    split = split_words(text_column(listed))
+    single = np.flatnonzero(np.diff(split.offsets) == 1)
+    hashes = split.hash[split.offsets[single]]
+    order = np.argsort(hashes)
+    sides = np.array([all_words.opposites[listed[place]] for place in single[order].tolist()], np.int64)
+    valued = sorted({**all_words.ordinals, **all_words.numbers}.items())
+    spelled, written = (
+        split_words(text_column(list(some))) for some in zip(*((w, str(v)) for w, v in valued), strict=True)
+    )
+    single_words = np.flatnonzero(np.diff(spelled.offsets) == 1)
+    numbers = spelled.hash[spelled.offsets[single_words]]
+    by_hash = np.argsort(numbers)
+    return _Known(
+        hashes_of([*dated, *all_words.numbers, *all_words.ordinals, *all_words.scales]),
+        numbers[by_hash], written.hash[single_words[by_hash]],
+        hashes_of(_NO_NAMES.split()),
+        (
+            (FUNCTION, hashes_of(all_words.function)),
+            (DATED, hashes_of(dated)),
+            (NEGATIVE, hashes_of(all_words.negatives)),
+        ),
+        hashes[order], sides[:, 0].copy(), sides[:, 1].copy(),
+    )  # fmt: skip
+
+
+def hashes_of(listed: Iterable[str]) -> Hashes:
+    """Return the hashes of words, sorted; of those that are one word here."""
+    split = split_words(text_column(list(listed)))
+    return np.unique(split.hash[split.offsets[:-1][np.diff(split.offsets) == 1]])
