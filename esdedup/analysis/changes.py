@@ -46,13 +46,14 @@ CHANGES = (
     "changed",  # its words that differ and have not moved
     "names in common",  # without its first word
     "mere negations",  # slots that are negated on one side only, and differ in nothing else
+    "whole names",  # conflicts of names of two words or more
     "first names",  # conflicts of names in which one is the first word of its text
 )
 (
     _CONFLICTS, _MORE, _SWAPS, _EXCHANGED, _YEARS, _DATES, _OPPOSITES, _NEGATIONS, _SPELLINGS, _LITTLE_SWAPS,
     _LITTLE_MORE, _ADDED, _MOVED, _SLOTS, _ONLY_MOVED, _LENGTH, _CHANGED, _NAMES_IN_COMMON, _MERE_NEGATIONS,
-    _FIRST_NAMES,
-) = (0, 3, 6, 9, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27)  # fmt: skip
+    _WHOLE_NAMES, _FIRST_NAMES,
+) = (0, 3, 6, 9, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28)  # fmt: skip
 
 _MOST_WORDS = 512
 """So many words on each side that differ are compared."""
@@ -204,6 +205,7 @@ def _compare_slot(
             else:
                 row[_CONFLICTS + sort] += 1
             row[_SWAPS + sort] += lefts == 1 and rights == 1
+            row[_WHOLE_NAMES] += kind == NAME and gone > 1 and come > 1
         elif gone > 0 or come > 0:
             row[_MORE + sort] += 1
             row[_ADDED] += gone + come

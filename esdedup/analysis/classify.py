@@ -15,6 +15,7 @@ from esdedup.analysis.kinds import classify
 from esdedup.analysis.looks import looks
 from esdedup.analysis.slots import frame_of, slot_spans
 from esdedup.analysis.subjects import Places, standing, subjects
+from esdedup.analysis.whole_slots import value_words
 from esdedup.analysis.word_forms import split_words
 from esdedup.analysis.word_meanings import meant
 from esdedup.columns.hashing import Hashes
@@ -46,11 +47,11 @@ def classify_clusters(members: pa.Table) -> pa.Table:
         looks(words, known.form, bounds, centres, alignment), subjects(words, bounds, centres, alignment, places),
     )  # fmt: skip
     slots, titles = alignment.slots.tolist(), members["titles"].to_pylist()
-    frames = []
+    frames, flags = [], value_words(words, known)
     for place, centre in enumerate(centres.tolist()):
         texts = range(*bounds[place : place + 2].tolist())[:_FRAMED]
         titles_of = titles[texts.start : texts.stop]
-        spans = slot_spans(words, texts, centre, alignment, range(*slots[place : place + 2]))
+        spans = slot_spans(words, flags, texts, centre, alignment, range(*slots[place : place + 2]))
         frames.append(frame_of(words, centre, spans, titles_of).text())
     columns: list[Any] = [
         cluster[first],

@@ -13,7 +13,6 @@ from esdedup.analysis.frames import FramedTexts, framed
 from esdedup.analysis.judging import judged
 from esdedup.analysis.subjects import Places, standing
 from esdedup.analysis.word_forms import Measures, split_words
-from esdedup.analysis.word_meanings import Meant, meant
 from esdedup.columns.arrays import Numbers, text_column
 from esdedup.store.classifying import PLACES
 
@@ -31,7 +30,6 @@ class ClusterTexts(NamedTuple):
     aligned: FramedTexts
     texts: list[str]
     members: list[list[Member]]
-    known: Meant
     places: Places
 
 
@@ -52,7 +50,7 @@ def hold(cluster: dict[str, Any]) -> ClusterTexts:
     for member in cluster["members"]:
         members.setdefault(member["text"], []).append(member)
     some = [members[text] for text in texts]
-    return ClusterTexts(aligned, texts, some, meant(aligned.words), _places(some))
+    return ClusterTexts(aligned, texts, some, _places(some))
 
 
 def compare(held: ClusterTexts, places: Sequence[int]) -> Compared:
@@ -60,7 +58,7 @@ def compare(held: ClusterTexts, places: Sequence[int]) -> Compared:
     chosen = sorted(places, key=lambda place: (-len(held.members[place]), held.texts[place]))[:_MOST_COMPARED]
     one, two = (np.array(chosen, np.int64)[side] for side in np.triu_indices(len(chosen), 1))
     words, alignment = held.aligned.words, held.aligned.alignment
-    changed = changes(words, held.known, np.array([0, len(held.texts)]), alignment, one, two)
+    changed = changes(words, held.aligned.known, np.array([0, len(held.texts)]), alignment, one, two)
     stand = standing(words, alignment, held.places, one, two)
     return Compared(one, two, changed, stand, judged(changed, stand, np.full(len(one), len(places))))
 

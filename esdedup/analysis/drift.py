@@ -152,7 +152,7 @@ def _subject(sides: Sequence[Sequence[Member]], held: ClusterTexts, place: int) 
         return min(shared)
     words, slotted = held.aligned.words, held.aligned.alignment.slotted
     low, high = int(words.offsets[place]), int(words.offsets[place + 1])
-    named = (held.known.form[low:high] == NAME) & ~slotted[low:high]
+    named = (held.aligned.known.form[low:high] == NAME) & ~slotted[low:high]
     if not named.any():
         return None
     first = int(np.argmax(named))

@@ -10,7 +10,9 @@ import pyarrow as pa
 
 from esdedup.analysis.align import Alignment, align
 from esdedup.analysis.slots import Frame, Span, frame_of, slot_spans
+from esdedup.analysis.whole_slots import value_words
 from esdedup.analysis.word_forms import Words, split_words
+from esdedup.analysis.word_meanings import Meant, meant
 
 
 class FramedTexts(NamedTuple):
@@ -21,6 +23,7 @@ class FramedTexts(NamedTuple):
 
     frame: Frame
     words: Words
+    known: Meant
     alignment: Alignment
     spans: list[list[Span]]
 
@@ -40,5 +43,6 @@ def frame_texts(texts: Sequence[str], centre: int, titles: Sequence[str] = ()) -
     words = split_words(pa.array(texts, pa.large_string()))
     alignment = align(words, np.array([0, len(texts)]), np.array([centre]))
     every, slots = range(len(texts)), range(int(alignment.slots[1]))
-    spans = slot_spans(words, every, centre, alignment, slots)
-    return FramedTexts(frame_of(words, centre, spans, titles), words, alignment, spans)
+    known = meant(words)
+    spans = slot_spans(words, value_words(words, known), every, centre, alignment, slots)
+    return FramedTexts(frame_of(words, centre, spans, titles), words, known, alignment, spans)

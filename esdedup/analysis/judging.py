@@ -52,11 +52,13 @@ def terms(changes: Measures) -> dict[str, Measures]:
         "a number only": (figures > 0) & (c["slots"] == 1),
         "one number for one": c["number swaps"] > 0,
         "a year only": (c["years"] > 0) & (c["numbers"] == 0) & (c["slots"] == 1),
+        "a date": c["dates"] > 0,
         "a date and a number": (c["dates"] > 0) & (figures > 0),
         "a date and an opposite": (c["dates"] > 0) & (opposites > 0),
         "a name": c["names"] > 0,
         "two names": c["names"] > 1,
         "one name for one": c["name swaps"] > 0,
+        "a whole name": c["whole names"] > 0,
         "a name at the beginning": c["first names"] > 0,
         "an opposite": opposites > 0,
         "a negation among other words": c["negations"] > c["mere negations"],
@@ -73,6 +75,8 @@ def terms(changes: Measures) -> dict[str, Measures]:
         "one slot": c["slots"] == 1,
         "slots": np.minimum(c["slots"], 4) / 4,
         "length": length,
+        "length, with a figure": length * (figures > 0),
+        "length, with a date": length * (c["dates"] > 0),
         "changed words": np.minimum(c["changed"] / np.maximum(c["length"], 1), 1),
         "moved words": np.minimum(c["moved"], 4) / 4,
         "exchanged numbers": c["exchanged numbers"] > 0,
@@ -107,16 +111,17 @@ def judged(changes: Measures, standing: Measures, texts: Measures) -> Measures:
     """Return how likely it is that two texts state different facts about the same subject; shape (n,), 0 to 1.
 
     `texts` is the number of texts in their cluster: the more there are, the more likely they follow a pattern. Texts
-    that are in one document at the same time are siblings: what differs tells them apart.
+    that are in one document at the same time are siblings: what differs tells them apart. Texts that name each other's
+    title say the same.
     """
     likely = by_the_texts(changes)
-    together, versions, revised = (
-        standing[:, STANDING.index(name)] > 0 for name in ("together", "versions", "revisions")
+    together, versions, revised, crossed = (
+        standing[:, STANDING.index(name)] > 0 for name in ("together", "versions", "revisions", "crossed titles")
     )
     apart = _likely(with_constant(place_terms(changes, standing, texts, likely)) @ _weights().places)
     later = _likely(with_constant(time_terms(changes, likely)) @ _weights().times)
     named = _likely(with_constant(title_terms(likely)) @ _weights().titles)
-    return np.where(together, 0.0, np.where(revised, later, np.where(versions, named, apart)))
+    return np.where(together | crossed, 0.0, np.where(revised, later, np.where(versions, named, apart)))
 
 
 def _likely(odds: Measures) -> Measures:
@@ -135,7 +140,9 @@ def time_terms(changes: Measures, likely: Measures) -> dict[str, Measures]:
     opposites = c["opposites"] + c["mere negations"]
     named = {
         "a number": figures > 0,
+        "a date": c["dates"] > 0,
         "names differ": c["names"] > 0,
+        "whole names differ": c["whole names"] > 0,
         "an opposite": opposites > 0,
         "a negation among other words": c["negations"] > c["mere negations"],
         "only words": figures + c["names"] + opposites == 0,
@@ -162,4 +169,6 @@ def place_terms(changes: Measures, standing: Measures, texts: Measures, likely: 
         "no names in common": (c["names in common"] <= 0).astype(np.float64),
         "an opposite": (c["opposites"] + c["mere negations"] > 0).astype(np.float64),
         "names differ": (c["names"] > 0).astype(np.float64),
+        "whole names differ": (c["whole names"] > 0).astype(np.float64),
+        "a date": (c["dates"] > 0).astype(np.float64),
     }

@@ -28,7 +28,7 @@ Columns = dict[str, Any]
 _MOST = 3.0
 """More changes of one sort in one text count as this many."""
 
-_LIKELY, _LIKELY_WORDS = 0.58, 0.8
+_LIKELY, _LIKELY_WORDS = 0.55, 0.8
 """A contradiction that is at least as likely as this one decides the kind; the second holds if only words differ."""
 
 
@@ -123,7 +123,8 @@ def _listed(c: Columns) -> Any:
 
 
 def _siblings(c: Columns) -> Any:
-    return (c["together"] >= 0.5) & (_conflicts(c) >= 0.5) & (c["slots"] < 2.5)
+    exchanged = _figures(c) + c["names"] + c["words"] + c["opposites"]
+    return (c["together"] >= 0.5) & (exchanged >= 0.5) & (c["slots"] < 2.5)
 
 
 def _swaps(c: Columns) -> Any:
@@ -152,20 +153,24 @@ RULES = (
         lambda c: (c["contradicted"] >= np.where(_facts(c) > 0, _LIKELY, _LIKELY_WORDS)) & (c["title in slot"] < 0.5),
     ),
     Rule(
-        TEMPLATE, 0.89, "the same frame on pages of a series",
+        COPYEDITING, 0.75, "each page leaves out its own title and names the other's",
+        lambda c: (c["crossed titles"] == 1) & (c["slots"] <= 1),
+    ),
+    Rule(
+        TEMPLATE, 0.94, "the same frame on pages of a series",
         lambda c: (c["numbered titles"] >= 0.5) & (c["versions"] < 0.5) & (_conflicts(c) + c["more names"] >= 0.5),
     ),
-    Rule(TEMPLATE, 0.75, "one document says it of several things", _siblings),
+    Rule(TEMPLATE, 0.76, "one document says it of several things", _siblings),
     Rule(COPYEDITING, 0.96, "the same document at another time, in other words", lambda c: c["versions"] >= 0.5),
-    Rule(COPYEDITING, 0.86, "nothing but signs, capitals or spelling differs", _only_small),
-    Rule(COPYEDITING, 0.6, "one side names its subject, and the other does not", _named_or_not),
-    Rule(TEMPLATE, 0.92, "what differs stands in the titles of the documents", lambda c: c["title in slot"] >= 0.5),
-    Rule(TEMPLATE, 0.94, "the same frame with other figures", lambda c: _figures(c) >= 0.5),
-    Rule(TEMPLATE, 0.54, "the same frame with one word for another", _one_word_apart),
+    Rule(COPYEDITING, 0.88, "nothing but signs, capitals or spelling differs", _only_small),
+    Rule(COPYEDITING, 0.5, "one side names its subject, and the other does not", _named_or_not),
+    Rule(TEMPLATE, 0.91, "what differs stands in the titles of the documents", lambda c: c["title in slot"] >= 0.5),
+    Rule(TEMPLATE, 0.85, "the same frame with other figures", lambda c: _figures(c) >= 0.5),
+    Rule(TEMPLATE, 0.44, "the same frame with one word for another", _one_word_apart),
     Rule(
         TEMPLATE, 0.5, "the same frame with other names",
         lambda c: (c["names"] >= 0.5) & (c["words"] + c["more words"] < 0.5),
     ),
-    Rule(COPYEDITING, 0.57, "the same said twice in one document, in other words", lambda c: c["together"] >= 0.5),
-    Rule(COPYEDITING, 0.56, "the same said in other words", lambda c: c["words in it"] >= 0),
+    Rule(COPYEDITING, 0.63, "the same said twice in one document, in other words", lambda c: c["together"] >= 0.5),
+    Rule(COPYEDITING, 0.53, "the same said in other words", lambda c: c["words in it"] >= 0),
 )  # fmt: skip

@@ -9,7 +9,9 @@ from typing import NamedTuple
 
 from esdedup.analysis.align import Alignment
 from esdedup.analysis.values import DATE, NAME, NOTHING, NUMBER, QUANTITY, WORDS, Value, read_value
+from esdedup.analysis.whole_slots import Filled, grown
 from esdedup.analysis.word_forms import SIGN, Words
+from esdedup.columns.arrays import Flags
 
 SUBJECT = "subject"
 """The name of a slot that titles identify."""
@@ -72,17 +74,23 @@ def frame_of(words: Words, centre: int, spans: Sequence[Sequence[Span]], titles:
     return Frame(fixed, tuple(named))
 
 
-def slot_spans(words: Words, texts: range, centre: int, alignment: Alignment, slots: range) -> list[list[Span]]:
+def slot_spans(
+    words: Words, flags: tuple[Flags, Flags], texts: range, centre: int, alignment: Alignment, slots: range
+) -> list[list[Span]]:
     """Return the position of each slot of a cluster in each of its `texts` (or the first of them), then in the
     representative.
 
-    A slot of the alignment that always contains the same forms of words becomes several slots.
+    Slots take in what belongs to their values; `flags` are those of `value_words`. A slot that always contains the same
+    forms of words becomes several slots.
     """
-    found: list[list[Span]] = []
+    places = [*range(len(texts)), centre - texts.start]
+    aligned: list[Filled] = []
     for slot in slots:
         at = int(alignment.fillers[slot])
-        places = [*range(len(texts)), centre - texts.start]
-        filled = [(int(alignment.first[at + place]), int(alignment.last[at + place])) for place in places]
+        aligned.append([(int(alignment.first[at + place]), int(alignment.last[at + place])) for place in places])
+    found: list[list[Span]] = []
+    ends = int(words.offsets[centre]), int(words.offsets[centre + 1])
+    for filled in grown(words, flags, ends, aligned):
         found += _parts(words, [*texts, centre], filled)
     return found
 

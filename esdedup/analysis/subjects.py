@@ -18,6 +18,7 @@ SUBJECTS = (
     "titles alike",  # words that titles have in common, as a share of all their words
     "title in slot",  # share of texts with a word in a slot that is in their title and not in the other's title
     "numbered titles",  # share of texts whose titles have other numbers
+    "crossed titles",  # share of texts that name the other's numbered title, and not their own
 )
 
 STANDING = (
@@ -27,6 +28,7 @@ STANDING = (
     "titles alike",
     "title in slot",  # whether a text has a word in a slot that is in its title and not in the other's title
     "numbered titles",  # whether a title has a number that the other one lacks
+    "crossed titles",  # whether each names the other's numbered title, and not its own, as pages of years and days do
 )
 
 _SHORTEST = 3
@@ -57,10 +59,10 @@ def subjects(words: Words, clusters: Offsets, centres: Numbers, alignment: Align
     # the text whose title is compared with a text's title: the representative, or for it the first other text
     first = np.repeat(clusters[:-1], texts)
     rival = np.where(others, centre, np.where(first != centre, first, first + 1))
-    together, versions, _, alike, in_slot, numbered = _seen_from(words, alignment, places, one, rival).T
+    together, versions, _, alike, in_slot, numbered, crossed = _seen_from(words, alignment, places, one, rival).T
     owner = np.repeat(np.arange(len(centres)), texts)
     to_centre = [np.bincount(owner, what * others, len(centres)) / (texts - 1) for what in (together, versions, alike)]
-    to_rival = [np.bincount(owner, what, len(centres)) / texts for what in (in_slot, numbered)]
+    to_rival = [np.bincount(owner, what, len(centres)) / texts for what in (in_slot, numbered, crossed)]
     return np.column_stack([*to_centre, *to_rival])
 
 
@@ -76,13 +78,15 @@ def _seen_from(words: Words, alignment: Alignment, places: Places, one: Numbers,
     revised = (places.till[one] > 0).any(1) & (places.till[two] > 0).any(1)
     titles = places.titles
     in_slot, alike = np.zeros(len(one), np.bool_), np.zeros(len(one), np.float64)
-    numbered = np.zeros(len(one), np.bool_)
+    numbered, crossed = np.zeros(len(one), np.bool_), np.zeros(len(one), np.bool_)
     _find_titles(
         words.data, words.offsets, words.begin, words.end, words.form, words.hash, alignment.slotted, titles.data,
         titles.offsets,
-        titles.begin, titles.end, titles.form, titles.hash, one, two, in_slot, numbered, alike,
+        titles.begin, titles.end, titles.form, titles.hash, one, two, in_slot, numbered,
+        crossed, alike,
     )  # fmt: skip
-    return np.column_stack([together, versions, versions & revised, alike, in_slot, numbered]).astype(np.float64)
+    columns = [together, versions, versions & revised, alike, in_slot, numbered, crossed]
+    return np.column_stack(columns).astype(np.float64)
 
 
 def _share(hashes: Hashes, one: Numbers, two: Numbers) -> Flags:
@@ -116,10 +120,11 @@ def _find_titles(
     two: Numbers,
     in_slot: Flags,
     numbered: Flags,
+    crossed: Flags,
     alike: Measures,
 ) -> None:
-    """Mark texts whose slots contain a word of their title that the other title and text lack, and those whose title
-    has a number that the other one lacks; measure how similar the titles are.
+    """Mark texts whose slots contain a word of their title that the other title and text lack, those whose title has a
+    number that the other one lacks, and those that name the other's title; measure how similar the titles are.
     """
     for pair in range(len(one)):
         text, rival = one[pair], two[pair]
@@ -148,6 +153,14 @@ def _find_titles(
                 if found:
                     in_slot[pair] = True
                     break
+        if numbered[pair]:
+            mine = title_offsets[text], title_offsets[text + 1]
+            theirs = title_offsets[rival], title_offsets[rival + 1]
+            crossed[pair] = (
+                _holds_all(hashes, offsets, text, title_hash, title_form, *theirs)
+                and _holds_all(hashes, offsets, rival, title_hash, title_form, *mine)
+                and not _holds_all(hashes, offsets, text, title_hash, title_form, *mine)
+            )
         alike[pair] = min(shared / max(total, 1), 1.0)
 
 
@@ -157,6 +170,17 @@ def _holds(hashes: Hashes, offsets: Offsets, text: int, wanted: int) -> bool:
     found = False
     for word in range(offsets[text], offsets[text + 1]):
         found = found or hashes[word] == wanted
+    return found
+
+
+@compiled
+def _holds_all(
+    hashes: Hashes, offsets: Offsets, text: int, title_hash: Hashes, title_form: Classes, first: int, last: int
+) -> bool:
+    """Return whether a text has all words `first:last` of the titles."""
+    found = first < last
+    for part in range(first, last):
+        found = found and (title_form[part] == SIGN or _holds(hashes, offsets, text, title_hash[part]))
     return found
 
 

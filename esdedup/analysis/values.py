@@ -113,6 +113,14 @@ def _units() -> dict[str, tuple[str, float]]:
     return units | dict.fromkeys(_CURRENCIES, (_MONEY, 1.0))
 
 
+def is_unit(text: str) -> bool:
+    """Return whether the words behind a number are a unit or a scale, and nothing else."""
+    words = [_bare(word) for word in text.split()]
+    if words and words[0] in lexicon().scales:
+        words = words[1:]
+    return not words or (words[0] not in _UNCLEAR and "_".join(words) in _units())
+
+
 def _dimension(value: Value) -> tuple[str, float]:
     """Return what the unit of a value measures, and its factor; without a unit, no dimension."""
     return _units().get(value.unit or "", ("", 1.0))

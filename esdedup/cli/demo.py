@@ -109,7 +109,7 @@ def _run(wiki: str, truth: Path, out: Path, as_json: bool, options: dict[str, An
     from esdedup.jobs.lakes import store_in
     from esdedup.terminal import json_line
 
-    summary = esdedup.run(wiki, out=out, fresh=True, **options)
+    summary = esdedup.run(wiki, out=out, revisions="all", fresh=True, **options)
     store = store_in(out, options.get("engine") or "local")
     found = check(
         truth, (cluster.to_dict() for cluster in esdedup.clusters(store=store)), summary["settings"]["jaccard"]

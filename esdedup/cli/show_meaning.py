@@ -29,7 +29,7 @@ def drift_text(rows: Sequence[Contradiction]) -> str:
         apart = "" if row["difference"] is None else f", {row['difference']:+g}"
         about = f"{shortened(row['subject'], 60)}: " if row["subject"] else ""
         possible = "possible " if row["confidence"] < _LIKELY else ""
-        lines.append(f"{row['confidence']:.2f}  {possible}{row['change']}, {about}{row['slot']}{apart}")
+        lines.append(f"{row['confidence']:.2f}  {possible}{row['change']}, {about}{row['fact']}{apart}")
         lines.append(f"      {shortened(row['frame'], _WIDTH)}")
         lines.append(f"      {row['why']}")
         for place, value in enumerate(row["values"][:_VALUES]):

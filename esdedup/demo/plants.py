@@ -1,4 +1,4 @@
-"""Planted clusters: sentences of the six kinds, planned for one district of articles at a time.
+"""Planted clusters: sentences of all kinds, planned for one district of articles at a time.
 
 A cluster is planted near or loose. A change in a sentence changes the shingles that include that position. So the
 similarity of its versions depends on the length of the sentence. Near versions share 89 % or more of their shingles,
@@ -9,16 +9,29 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from itertools import zip_longest
+from dataclasses import dataclass, replace
+from itertools import cycle, zip_longest
 
 from esdedup.demo.article_subjects import Subject, board_of
 from esdedup.demo.clauses import SentenceMaker
 from esdedup.demo.english.grammar import lines
 
-KINDS = ("template", "identical", "copyediting", "drift", "references", "other")
-PLANTS = {"template": 3, "identical": 12, "copyediting": 8, "drift": 8, "references": 5, "other": 3}
-"""Number of planted clusters in a district."""
+PLANTS = {
+    "template": 3,
+    "identical": 12,
+    "copyediting": 8,
+    "drift": 8,
+    "references": 5,
+    "other": 3,
+    "siblings": 2,
+    "update": 4,
+}
+"""Number of planted clusters of each sort in a district. Siblings are a template, and an update is drift."""
+
+_FACTS = ("of the subject", "date", "quantity", "negation")
+"""The facts in which planted contradictions differ, in turns; those of the subject are a year, a number or a person."""
+
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
 
 _REACH = 11
 """Number of shingles that begin before a position and include it: the characters of a shingle minus one."""
@@ -40,11 +53,12 @@ _IN_GROUPS = ("town", "town", "scholar", "artist", "building", "bridge", "compan
 @dataclass(frozen=True, slots=True)
 class Plant:
     """Sentences of one planted cluster: `members` are indices of articles in the district, texts, and the fillers of
-    the slots of a template.
+    the slots of a template. In an `update`, one article says the texts one after the other.
     """
 
     kind: str
     members: tuple[tuple[int, str, tuple[str, ...]], ...]
+    update: bool = False
 
 
 class Planter:
@@ -54,6 +68,7 @@ class Planter:
         self._random = random_numbers
         self._subjects = subjects
         self._maker = SentenceMaker(random_numbers)
+        self._facts_in_turn = cycle(_FACTS)
 
     def plan(self) -> list[Plant]:
         """Return all planted clusters, kind by kind."""
@@ -64,10 +79,12 @@ class Planter:
             "drift": self._drift,
             "references": self._references,
             "other": self._other,
+            "siblings": self._siblings,
+            "update": self._update,
         }
-        return [makers[kind]() for kind in KINDS for _ in range(PLANTS[kind])]
+        return [makers[sort]() for sort, count in PLANTS.items() for _ in range(count)]
 
-    # -- the six kinds ------------------------------------------------------------------------------------------
+    # -- the kinds ------------------------------------------------------------------------------------------
 
     def _template(self) -> Plant:
         """The same sentence about several articles, with other facts."""
@@ -111,14 +128,40 @@ class Planter:
 
     def _drift(self) -> Plant:
         """The same statement about the same subject, with facts that cannot all be true."""
+        fact = next(self._facts_in_turn)
+        if fact == "negation":
+            articles = self._about_one(2, _THINGS)
+            before, versions, after = self._line("drift negation")
+            return self._versions("drift", articles, before, versions.split(", "), f"{after}.")
         articles = self._about_one(2 + (self._random.random() < 0.25))
+        if fact != "of the subject":
+            before, name = self._line(f"drift {fact}")
+            return self._versions("drift", articles, f"{before} ", self._some(name, len(articles)), ".")
         kind = f"drift {self._subjects[articles[0]].kind}"
         if self._random.random() < _LOOSE_SHARE:
             return self._plant("drift", articles, self._facts(kind, len(articles)))
-        fact, name = self._line(kind)
+        before, name = self._line(kind)
         at_end = name == "person" or self._random.random() < _AT_END
         after = "." if at_end else f"; {self._maker.clauses(1, first=False)}."
-        return self._versions("drift", articles, fact + " ", self._some(name, len(articles)), after)
+        return self._versions("drift", articles, f"{before} ", self._some(name, len(articles)), after)
+
+    def _update(self) -> Plant:
+        """A statement of one article, and what it says later."""
+        (article,) = self._about_one(1)
+        before, name = self._line(f"drift {self._subjects[article].kind}")
+        return replace(self._versions("drift", [article] * 2, f"{before} ", self._some(name, 2), "."), update=True)
+
+    def _siblings(self) -> Plant:
+        """Sentences of one article in the same words, about several things."""
+        count = self._random.randrange(3, len(_ORDINALS) + 1)
+        articles = self._about_one(1, _THINGS) * count
+        phrase, unit = self._line("sibling")
+        slots = [list(_ORDINALS[:count]), self._some("n", count)]
+        least, most = _near(sum(map(_longest, slots)) + _REACH)
+        used = sum(map(_longest, slots)) + len(f"The  {phrase}  {unit}; .")
+        more = self._clauses(least - used, most - used)
+        texts = _filled(["The ", f" {phrase} ", f" {unit}; {more}."], slots)
+        return Plant("template", tuple(zip(articles, texts, zip(*slots, strict=True), strict=True)))
 
     def _facts(self, kind: str, count: int) -> list[str]:
         """Return loose versions of a sentence with three facts."""
@@ -199,10 +242,14 @@ class Planter:
         return self._random.sample(groups[kind], count)
 
     def _some(self, name: str, count: int) -> list[str]:
-        """Return different words of a pool."""
+        """Return different words of a pool, different days of one month, or different lengths."""
+        if name == "date":
+            days = self._random.sample(range(1, 29), count)
+            month = f"{self._maker.word('month')} {self._maker.word('year')}"
+            return [f"{day} {month}" for day in days]
         found: dict[str, None] = {}
         while len(found) < count:
-            found[self._maker.word(name)] = None
+            found[f"{self._maker.word('n')} metres" if name == "length" else self._maker.word(name)] = None
         return list(found)
 
 

@@ -90,7 +90,7 @@ def sample(name: str, seed: int = 1) -> Sample:
 
 def _wiki(seed: int) -> Sample:
     out, truth = io.BytesIO(), io.StringIO()
-    generate(_ARTICLES, seed, out, truth)
+    generate(_ARTICLES, seed, out, truth, history=False)
     planted = []
     for line in truth.getvalue().splitlines():
         plant = json.loads(line)

@@ -82,7 +82,9 @@ _PAGE = """  <page>
     <title>{title}</title>
     <ns>{namespace}</ns>
     <id>{id}</id>
-{redirect}    <revision>
+{redirect}{revisions}  </page>
+"""
+_REVISION = """    <revision>
       <id>{revision}</id>
       <parentid>{parent}</parentid>
       <timestamp>{timestamp}</timestamp>
@@ -97,21 +99,21 @@ _PAGE = """  <page>
       <text bytes="{bytes}" sha1="{sha1}" xml:space="preserve">{text}</text>
       <sha1>{sha1}</sha1>
     </revision>
-  </page>
 """
 
 
-def generate(articles: int, seed: int, out: BinaryIO, truth: TextIO) -> None:
+def generate(articles: int, seed: int, out: BinaryIO, truth: TextIO, *, history: bool = True) -> None:
     """Write an export with `articles` articles to `out`, and its planted clusters as JSON Lines to `truth`.
 
-    The same arguments give the same bytes. The first articles do not depend on the total number.
+    With `history`, some articles have an earlier revision that states another fact. The same arguments give the same
+    bytes. The first articles do not depend on the total number.
     """
     if articles < 1:
         raise UsageError(f"articles is {articles}; allowed: 1 or more")
     fragments = Fragments()
     out.write(_HEADER.encode())
     for first in range(0, articles, DISTRICT):
-        district = _District(first, min(DISTRICT, articles - first), seed, fragments)
+        district = _District(first, min(DISTRICT, articles - first), seed, fragments, history)
         truth.writelines(district.truth())
         for page in district.pages():
             out.write(page)
@@ -126,17 +128,22 @@ def page_id(article: int) -> int:
 class _District:
     """Articles that are planned together. The first `count` of them are written."""
 
-    def __init__(self, first: int, count: int, seed: int, fragments: Fragments) -> None:
+    def __init__(self, first: int, count: int, seed: int, fragments: Fragments, history: bool) -> None:
         self._first = first
         self._count = count
         self._fragments = fragments
         self._random = random.Random(f"{seed} {first}")
         self._subjects = [subject_of(first + place) for place in range(DISTRICT)]
         self._maker = SentenceMaker(self._random)
-        self._plants = Planter(random.Random(f"{seed} {first} planted"), self._subjects).plan()
+        plants = Planter(random.Random(f"{seed} {first} planted"), self._subjects).plan()
+        self._plants = [plant for plant in plants if history or not plant.update]
         self._planted: list[list[tuple[str, str]]] = [[] for _ in range(DISTRICT)]
+        self._earlier: dict[str, str] = {}  # what an article said before it said this
+        self._rewritten: list[tuple[str, str]] = []
         for plant in self._plants:
-            for article, text, _ in plant.members:
+            if plant.update:
+                self._earlier[plant.members[1][1]] = plant.members[0][1]
+            for article, text, _ in plant.members[plant.update :]:
                 self._planted[article].append((plant.kind, text))
 
     def truth(self) -> Iterator[str]:
@@ -145,11 +152,11 @@ class _District:
         for place, plant in enumerate(self._plants):
             members = [
                 {"document": str(page_id(self._first + article)), "text": text} | ({"cells": cells} if cells else {})
-                for article, text, cells in sorted(plant.members)
+                for article, text, cells in (plant.members if plant.update else sorted(plant.members))
                 if article < self._count
             ]
             if len(members) > 1:
-                line = {"plant": number + place, "kind": plant.kind, "members": members}
+                line = {"plant": number + place, "kind": plant.kind, "update": plant.update, "members": members}
                 yield json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n"
 
     def pages(self) -> Iterator[bytes]:
@@ -157,7 +164,13 @@ class _District:
         for place in range(self._count):
             number = self._first + place
             subject = self._subjects[place]
-            yield self._page(page_id(number), subject.title, self._article(number, subject, self._planted[place]))
+            self._rewritten.clear()
+            text = self._article(number, subject, self._planted[place])
+            earlier = text
+            for new, old in self._rewritten:
+                earlier = earlier.replace(new, old)
+            versions = [earlier, text] if self._rewritten else [text]
+            yield self._page(page_id(number), subject.title, versions)
             if number % _BLOCK == _BLOCK - 1:
                 yield from self._pages_between(number)
 
@@ -167,30 +180,26 @@ class _District:
             target = subject_of(number - offset)
             alias = f"{target.title} ({target.noun})"
             text = f"#REDIRECT [[{target.title}]]\n\n{{{{R from move}}}}"
-            yield self._page(identifier + offset, alias, text, target.title)
+            yield self._page(identifier + offset, alias, [text], target.title)
         talk = f"== {_capital(self._maker.phrase())} ==\n{self._maker.sentence(120)} [[User:{self._maker.place()}]]"
-        yield self._page(identifier + _BETWEEN, f"Talk:{subject_of(number).title}", talk, namespace=1)
+        yield self._page(identifier + _BETWEEN, f"Talk:{subject_of(number).title}", [talk], namespace=1)
 
-    def _page(self, identifier: int, title: str, text: str, redirect: str = "", namespace: int = 0) -> bytes:
+    def _page(
+        self, identifier: int, title: str, versions: Sequence[str], redirect: str = "", namespace: int = 0
+    ) -> bytes:
+        """Return a page with its revisions, one in a year."""
         draw = self._random.random
-        data = text.encode()
-        revision = 1_000_000 + 7 * identifier + int(draw() * 7)
-        minute = identifier % 1440
+        last = 1_000_000 + 7 * identifier + int(draw() * 7)
         user = int(draw() * 5000)
         return _PAGE.format(
             title=title,
             namespace=namespace,
             id=identifier,
             redirect=f'    <redirect title="{redirect}" />\n' if redirect else "",
-            revision=revision,
-            parent=revision - 5,
-            timestamp=f"2024-0{1 + identifier % 9}-{1 + identifier % 28:02}T{minute // 60:02}:{minute % 60:02}:00Z",
-            user=name_of(user),
-            user_id=user,
-            comment=f"/* History */ {_COMMENTS[user % len(_COMMENTS)]}",
-            bytes=len(data),
-            sha1=_base_36(int.from_bytes(hashlib.sha1(data, usedforsecurity=False).digest(), "big")),
-            text=text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;"),
+            revisions="".join(
+                _revision(text, identifier, last - 5 * before, 2024 - before, user + before)
+                for before, text in reversed(list(enumerate(reversed(versions))))
+            ),
         ).encode()
 
     # -- one article ----------------------------------------------------------------------------------------------
@@ -233,7 +242,12 @@ class _District:
                 texts.insert(int(draw() * (len(texts) + 1)), text)
             else:
                 cut.append(text)
-        lines = [dressed(text, plans[int(draw() * count)]) for text in texts]
+        lines = []
+        for text in texts:
+            plan = plans[int(draw() * count)]
+            lines.append(dressed(text, plan))
+            if text in self._earlier:
+                self._rewritten.append((lines[-1], dressed(self._earlier[text], plan)))
         lines[0] = f"{maker.lead()} {lines[0]}"
         paragraphs = [" ".join(lines[start : start + 4]) + "\n\n" for start in range(0, len(lines), 4)]
         paragraphs += [f"{text}\n* {maker.person()}\n* {maker.person()}\n\n" for text in cut]
@@ -256,6 +270,21 @@ class _District:
         parts.append(f"{{{{{navigation}}}}}\n{{{{Authority control}}}}\n{{{{DEFAULTSORT:{subject.title}}}}}\n")
         parts += [_one(fragments.categories[subject.kind], draw) + "\n" for _ in range(2)]
         return "".join(parts)
+
+
+def _revision(text: str, page: int, revision: int, year: int, user: int) -> str:
+    data, minute = text.encode(), page % 1440
+    return _REVISION.format(
+        revision=revision,
+        parent=revision - 5,
+        timestamp=f"{year}-0{1 + page % 9}-{1 + page % 28:02}T{minute // 60:02}:{minute % 60:02}:00Z",
+        user=name_of(user),
+        user_id=user,
+        comment=f"/* History */ {_COMMENTS[user % len(_COMMENTS)]}",
+        bytes=len(data),
+        sha1=_base_36(int.from_bytes(hashlib.sha1(data, usedforsecurity=False).digest(), "big")),
+        text=text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;"),
+    )
 
 
 def _one(pool: Sequence[str], draw: _Draw) -> str:

@@ -142,7 +142,7 @@ def _against_plants(bench: Bench, folder: Path) -> list[Row]:
     articles = _SMALL_ARTICLES if bench.small else _ARTICLES
     wiki = folder / "planted.xml.bz2"
     generate_files(articles, 1, wiki)
-    esdedup.run(wiki, out=folder / "planted")
+    esdedup.run(wiki, out=folder / "planted", revisions="all")
     judged = dict(_kinds(folder / "planted"))
     rows = []
     right, total = Counter[str](), Counter[str]()

@@ -25,8 +25,30 @@ def test_slots_have_types_and_names() -> None:
         ],
         ["Adamstown", "Bertville", "Cham"],
     )
-    assert frame.text() == "In {date} {subject} had {number} people and {quantity} km of wall."
-    assert [slot.fillers[1].strip() for slot in frame.slots] == ["1991", "Bertville", "950", "12"]
+    assert frame.text() == "In {date} {subject} had {number} people and {quantity} of wall."
+    assert [slot.fillers[1].strip() for slot in frame.slots] == ["1991", "Bertville", "950", "12 km"]
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "frame"),
+    [
+        ("It opened on 12 March 1950 at last.", "It opened on 14 March 1950 at last.", "It opened on {date} at last."),
+        ("Es wurde am 3. Mai 1920 gebaut.", "Es wurde am 3. Juni 1920 gebaut.", "Es wurde am {date} gebaut."),
+        ("Il est né le 1 avril 1900 ici.", "Il est né le 1 avril 1901 ici.", "Il est né le {date} ici."),
+        ("Nació el 3 de mayo de 1910 aquí.", "Nació el 5 de mayo de 1910 aquí.", "Nació el {date} aquí."),
+        ("Nacque il 3 maggio 1910 qui.", "Nacque il 3 giugno 1910 qui.", "Nacque il {date} qui."),
+        ("See avati 5. mail 1930 uuesti.", "See avati 6. mail 1930 uuesti.", "See avati {date} uuesti."),
+        ("Открыт 3 мая 1950 года там.", "Открыт 4 мая 1950 года там.", "Открыт {date} года там."),
+        ("大桥于1951年5月3日通车。", "大桥于1951年6月3日通车。", "大桥于{date}通车。"),
+        ("この橋は1951年5月に開通した。", "この橋は1952年5月に開通した。", "この橋は{date}に開通した。"),
+        ("It is 12 km long today.", "It is 14 km long today.", "It is {quantity} long today."),
+        ("It cost 12 million crowns.", "It cost 14 million crowns.", "It cost {number} crowns."),
+        ("It was led by Anna Berg then.", "It was led by Anna Holt then.", "It was led by {name} then."),
+        ("In 12 in all of them.", "In 14 in all of them.", "In {number} in all of them."),
+    ],
+)
+def test_values_are_whole_in_nine_languages(one: str, two: str, frame: str) -> None:
+    assert framed([one, two]).text() == frame
 
 
 @given(TEXTS)
