@@ -14,6 +14,9 @@ from esdedup.errors import UsageError
 _MOSTLY = 0.9
 """The share of cells that must have a value for a column to have values."""
 
+_CLOSING = (",", ".", ";", ")", "，", "。", "、", "）")
+"""Signs before which there is no white space."""
+
 _SLOT = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 
 
@@ -86,7 +89,8 @@ def _number(value: Value, decimal: bool) -> int | float | None:
 
 
 def write(frame: str, cells: Mapping[str, str]) -> str:
-    """Return the sentence of a frame with these cells. White space is not doubled around an empty cell.
+    """Return the sentence of a frame with these cells. White space is not doubled around an empty cell, and there is none
+    before a comma or full stop that follows one, or with which a cell begins.
 
     Raises `UsageError` for a frame with unmatched braces, and for a slot without a cell.
     """
@@ -95,12 +99,22 @@ def write(frame: str, cells: Mapping[str, str]) -> str:
         if isinstance(piece, str):
             if pieces and not pieces[-1] and piece[:1].isspace() and _ends_with_space(pieces):
                 piece = piece.lstrip()
+            if pieces and not pieces[-1] and piece[:1] in _CLOSING:
+                _close_up(pieces)
             pieces.append(piece)
         elif piece[0] in cells:
+            if cells[piece[0]][:1] in _CLOSING:
+                _close_up(pieces)
             pieces.append(cells[piece[0]])
         else:
             raise UsageError(f"the frame has a slot {{{piece[0]}}}, but the table has no such column")
     return "".join(pieces).strip()
+
+
+def _close_up(pieces: list[str]) -> None:
+    """Drop the white space at the end of the text so far."""
+    text = "".join(pieces).rstrip()
+    pieces[:] = [text, ""] if pieces and not pieces[-1] else [text]
 
 
 def _ends_with_space(pieces: Sequence[str]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import shutil
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
@@ -14,8 +15,8 @@ import numpy as np
 
 import esdedup
 from esdedup.analysis.kind_names import KINDS
-from esdedup.analysis.word_forms import Measures
 from scripts.benchmarks.bench import Bench
+from scripts.benchmarks.reliability import calibration_error, picture, reliability
 from scripts.benchmarks.rows import Row, at_least, at_most
 from scripts.benchmarks.truth_corpora import CORPORA, HALVES, Clustered, clustered, hashes_of
 from scripts.benchmarks.truth_pairs import Pair, pairs_of
@@ -96,6 +97,7 @@ def _pairs(data: Path, folder: Path, half: str) -> list[Row]:
     sure = np.array([one.confidence for one in facts])
     listed = sure > 0
     precision, recall = _precision_recall(sure >= ENOUGH, truth)
+    (folder / "reliability.png").write_bytes(picture(sure[listed], truth[listed]))
     copies = [one for one in said["iterater"] if one.pair.gold == "same"]
     rows = [
         Row(f"{len(facts):,} edits of Wikipedia and claims: precision of contradictions", precision),
@@ -132,24 +134,6 @@ def _f1(precision: float, recall: float) -> float:
     return 2 * precision * recall / max(1e-9, precision + recall)
 
 
-def reliability(sure: Measures, truth: Any) -> Iterator[tuple[int, int, float]]:
-    """Yield tenths of confidence: the lower end in tenths, how many cases, and the share that is right."""
-    for tenth in range(10):
-        here = np.minimum((sure * 10).astype(int), 9) == tenth
-        if here.any():
-            yield tenth, int(here.sum()), float(truth[here].mean())
-
-
-def calibration_error(sure: Measures, truth: Any) -> float:
-    """The mean difference between what is said and what is right, over tenths of confidence."""
-    tenths = np.minimum((sure * 10).astype(int), 9)
-    apart = [
-        abs(float(sure[tenths == tenth].mean() - truth[tenths == tenth].mean())) * int((tenths == tenth).sum())
-        for tenth in np.unique(tenths)
-    ]
-    return sum(apart) / max(1, len(sure))
-
-
 def _kinds(corpora: Sequence[Clustered], half: str) -> list[Row]:
     """Kinds of clusters of real dumps."""
     labels = {row["a"]: row for row in table(LABELS) if row["half"] == half}
@@ -162,6 +146,7 @@ def _kinds(corpora: Sequence[Clustered], half: str) -> list[Row]:
                 kinds.append(cluster["kind"])
                 siblings.append(label["siblings"] == "yes")
     told, found = np.array(truth), np.array(kinds)
+    mistakes = Counter((one, other) for one, other in zip(truth, kinds, strict=True) if one != other)
     scores = {kind: _f1(*_precision_recall(found == kind, told == kind)) for kind in KINDS if kind in truth}
     right = _mean((told == found).tolist())
     return [
@@ -169,6 +154,7 @@ def _kinds(corpora: Sequence[Clustered], half: str) -> list[Row]:
         at_least("kinds, macro-F1", float(np.mean(list(scores.values()))), "", 0.85),
         *(Row(f"kinds, F1 of {kind} ({int((told == kind).sum())} labelled)", score) for kind, score in scores.items()),
         at_least("kinds, F1 of drift", scores.get("drift", 0.0), "", 0.75),
+        *(Row(f"{one}, called {other}", count) for (one, other), count in mistakes.most_common()),
         at_most("siblings called drift", int(((found == "drift") & np.array(siblings)).sum()), "", 0),
     ]  # fmt: skip
 

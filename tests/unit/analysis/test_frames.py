@@ -66,6 +66,8 @@ def test_sentences_are_written_from_frame_and_cells() -> None:
     assert write("In {year} {name} won.", {"year": "1990", "name": "Ada"}) == "In 1990 Ada won."
     assert write("A {{b}} {c}", {"c": "d"}) == "A {b} d"
     assert write("a {big} house", {"big": ""}) == "a house"
+    assert write("It has a house {more}.", {"more": ""}) == "It has a house."
+    assert write("It has a house {more}.", {"more": ", a barn"}) == "It has a house, a barn."
     with pytest.raises(UsageError, match="no such column"):
         write("{x}", {})
     with pytest.raises(UsageError, match="a single"):

@@ -1,0 +1,51 @@
+"""What confidences mean: the share that is right of what is said with each confidence, as a table and as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from esdedup.analysis.word_forms import Measures
+from esdedup.output.drawing import LIGHT, new_axes, written
+
+TENTHS = 10
+
+
+def reliability(sure: Measures, truth: Any) -> Iterator[tuple[int, int, float]]:
+    """Yield tenths of confidence: the lower end in tenths, how many cases, and the share that is right."""
+    tenths = tenths_of(sure)
+    for tenth in np.unique(tenths).tolist():
+        here = tenths == tenth
+        yield tenth, int(here.sum()), float(truth[here].mean())
+
+
+def calibration_error(sure: Measures, truth: Any) -> float:
+    """The mean difference between what is said and what is right, over tenths of confidence."""
+    tenths = tenths_of(sure)
+    apart = [
+        abs(float(sure[tenths == tenth].mean() - truth[tenths == tenth].mean())) * int((tenths == tenth).sum())
+        for tenth in np.unique(tenths)
+    ]
+    return sum(apart) / max(1, len(sure))
+
+
+def tenths_of(sure: Measures) -> Any:
+    return np.minimum((sure * TENTHS).astype(int), TENTHS - 1)
+
+
+def picture(sure: Measures, truth: Any) -> bytes:
+    """Return a PNG: for each tenth of confidence, what is said and what is right; larger points for more cases."""
+    figure, axes = new_axes(4)
+    axes.set_xlabel("confidence of a contradiction")
+    axes.set_ylabel("share that is right")
+    axes.set_xlim(0, 1)
+    axes.set_ylim(0, 1.02)
+    axes.plot([0, 1], [0, 1], color=LIGHT.muted, linestyle=":", linewidth=1, label="perfect")
+    said = [float(sure[tenths_of(sure) == tenth].mean()) for tenth, _, _ in reliability(sure, truth)]
+    counts, right = zip(*((count, share) for _, count, share in reliability(sure, truth)), strict=True)
+    axes.plot(said, right, color=LIGHT.accent, linewidth=1)
+    axes.scatter(said, right, s=6 + 14 * np.log10(counts), color=LIGHT.ink, zorder=3, label="edits and claims")
+    axes.legend(frameon=False, labelcolor=LIGHT.muted, fontsize=9, loc="upper left")
+    return written(figure, "png")
