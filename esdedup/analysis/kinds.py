@@ -117,9 +117,9 @@ def _cited(c: Columns) -> Any:
 def _listed(c: Columns) -> Any:
     cut_off = (c["cut"] == 1) & (c["versions"] < 0.5) & (_changes(c) > 0)
     short = (c["sentence"] == 0) & (c["words in it"] <= 4)
-    code = (c["code"] >= 3) | ((c["code"] >= 1) & (c["sentence"] == 0))
+    code = (c["code"] >= 1) & (c["sentence"] == 0)
     fragments = (c["listing"] >= 1) | code | cut_off | short
-    return fragments & (c["title in slot"] < 0.5) & ((_swaps(c) < 0.5) | (c["together"] < 0.5))
+    return (c["code"] >= 3) | (fragments & (c["title in slot"] < 0.5) & ((_swaps(c) < 0.5) | (c["together"] < 0.5)))
 
 
 def _siblings(c: Columns) -> Any:

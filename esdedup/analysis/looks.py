@@ -31,8 +31,9 @@ LOOKS = (
 )
 
 _CUES = (
-    "isbn issn doi oclc pmid arxiv pp vol eds ed edn publ press publishing publishers publications publication verlag "
-    "books journal proceedings university retrieved accessed archived http https www op cit ibid et al"
+    "isbn issn doi oclc pmid arxiv pp vol eds ed edn editor editors pages symposium publ press publishing "
+    "publishers publications publication verlag books journal proceedings university retrieved accessed archived "
+    "http https www op cit ibid et al"
 )
 
 
@@ -46,7 +47,7 @@ def _numbers_of_works() -> Hashes:
     return hashes_of(["isbn", "issn", "doi", "oclc", "pmid", "arxiv"])
 
 
-_CODE_SIGNS = np.array([ord(sign) for sign in "{}[]=<>\\/_|@#"])
+_CODE_SIGNS = np.array([ord(sign) for sign in "{}[]=<>\\/_|@#%^*~+`"])
 _FIRST_BYTE = 0xE3
 """Words of Chinese, Japanese and Korean begin with this byte or a higher one, and have no capitals."""
 

@@ -89,8 +89,8 @@ def _number(value: Value, decimal: bool) -> int | float | None:
 
 
 def write(frame: str, cells: Mapping[str, str]) -> str:
-    """Return the sentence of a frame with these cells. White space is not doubled around an empty cell, and there is none
-    before a comma or full stop that follows one, or with which a cell begins.
+    """Return the sentence of a frame with these cells. White space is not doubled around an empty cell, and there is
+    none before a comma or full stop that follows one, or with which a cell begins.
 
     Raises `UsageError` for a frame with unmatched braces, and for a slot without a cell.
     """

@@ -25,6 +25,10 @@ _UNCLEAR = {"in", "second", "t", "min"}
 _ROUNDED = 0.05
 """A rounded number is off by at most this share."""
 
+_HUNDRED = 100
+_JOINING = {"and", "und", "et", "y", "e", "ja", "и"}
+"""Words inside numbers in words."""
+
 _LONGEST = 20
 """Longer numbers are names: of accounts, of parts."""
 
@@ -194,13 +198,27 @@ def _read_quantity(words: list[str], behind: str) -> tuple[tuple[tuple[float, fl
 
 
 def _joined_words(words: list[str]) -> list[str]:
-    """Return the words, with `forty five` or `forty-five` at their beginning as one number."""
-    numbers = lexicon().numbers
-    parts = words[0].lower().split("-") if "-" in words[0] else [word.lower() for word in words[:2]]
-    if len(parts) == 2 and numbers.get(parts[0], 0) >= 20 and 0 < numbers.get(parts[1], 0) < 10:
-        taken = 1 if "-" in words[0] else 2
-        return [str(numbers[parts[0]] + numbers[parts[1]]), *words[taken:]]
-    return words
+    """Return the words, with a number in words at their beginning (`two hundred and forty-five`) in figures."""
+    numbers, scales = lexicon().numbers, lexicon().scales
+    whole, below, parts, end = 0.0, 0.0, 0, 0  # `below` is what the next scale multiplies
+    for place, word in enumerate(words):
+        spelled = _bare(word).split("-")
+        if not all(part in numbers or part in scales or part in _JOINING for part in spelled):
+            break
+        for part in spelled:
+            if part in scales:
+                below = (below or 1) * scales[part]
+                if scales[part] > _HUNDRED:
+                    whole, below = whole + below, 0
+            elif part in numbers:
+                tens = below % _HUNDRED
+                if tens and (tens % 10 or tens < 20 or numbers[part] >= 10):
+                    return words
+                below += numbers[part]
+            parts += part not in _JOINING
+        if spelled[-1] not in _JOINING:
+            end = place + 1
+    return words if parts < 2 else [f"{whole + below:.0f}", *words[end:]]
 
 
 def _bare(word: str) -> str:

@@ -79,7 +79,7 @@ class Contradiction:
     why: str
     """Where the two most conflicting sentences stand, and how they differ."""
     values: list[Annotated[dict[str, Any], StatedValue]]
-    """The values, most common first."""
+    """The values: first the two that most likely contradict each other, then the most common ones."""
     frame: str
     """What the sentences have in common, with the names of slots in braces."""
 

@@ -249,5 +249,7 @@ class PlantedCluster:
     """Number of the planted cluster."""
     kind: Kind
     """Its kind."""
+    update: bool
+    """Whether its sentences are what one page says at two times, the earlier one first."""
     members: list[Annotated[dict[str, Any], PlantedSentence]]
     """Its sentences."""
