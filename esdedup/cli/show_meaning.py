@@ -38,7 +38,7 @@ def drift_text(rows: Sequence[Contradiction]) -> str:
             more = f" and {value['count'] - 1:,} more" if value["count"] > 1 else ""
             when = f", {first['timestamp']}" if first["timestamp"] else ""
             described = f" ({', '.join(notes)})" if notes else ""
-            lines.append(f"      {shortened(value['value'], 60)}{described}  {where(first)}{when}{more}")
+            lines.append(f"      {shortened(value['value'] or '∅', 60)}{described}  {where(first)}{when}{more}")
         if len(row["values"]) > _VALUES:
             lines.append(f"      … {len(row['values']) - _VALUES:,} more values")
     return "\n".join(lines)

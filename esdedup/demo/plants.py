@@ -24,12 +24,13 @@ PLANTS = {
     "references": 5,
     "other": 3,
     "siblings": 2,
+    "drift in other facts": 6,
     "update": 4,
 }
 """Number of planted clusters of each sort in a district. Siblings are a template, and an update is drift."""
 
-_FACTS = ("of the subject", "date", "quantity", "negation")
-"""The facts in which planted contradictions differ, in turns; those of the subject are a year, a number or a person."""
+_FACTS = ("date", "quantity", "negation")
+"""Other facts in which planted contradictions differ, in turns."""
 
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
 
@@ -80,6 +81,7 @@ class Planter:
             "references": self._references,
             "other": self._other,
             "siblings": self._siblings,
+            "drift in other facts": self._drift_in_other_facts,
             "update": self._update,
         }
         return [makers[sort]() for sort, count in PLANTS.items() for _ in range(count)]
@@ -128,22 +130,24 @@ class Planter:
 
     def _drift(self) -> Plant:
         """The same statement about the same subject, with facts that cannot all be true."""
-        fact = next(self._facts_in_turn)
-        if fact == "negation":
-            articles = self._about_one(2, _THINGS)
-            before, versions, after = self._line("drift negation")
-            return self._versions("drift", articles, before, versions.split(", "), f"{after}.")
         articles = self._about_one(2 + (self._random.random() < 0.25))
-        if fact != "of the subject":
-            before, name = self._line(f"drift {fact}")
-            return self._versions("drift", articles, f"{before} ", self._some(name, len(articles)), ".")
         kind = f"drift {self._subjects[articles[0]].kind}"
         if self._random.random() < _LOOSE_SHARE:
             return self._plant("drift", articles, self._facts(kind, len(articles)))
-        before, name = self._line(kind)
+        fact, name = self._line(kind)
         at_end = name == "person" or self._random.random() < _AT_END
         after = "." if at_end else f"; {self._maker.clauses(1, first=False)}."
-        return self._versions("drift", articles, f"{before} ", self._some(name, len(articles)), after)
+        return self._versions("drift", articles, fact + " ", self._some(name, len(articles)), after)
+
+    def _drift_in_other_facts(self) -> Plant:
+        """The same statement with another date or quantity, or once with "not"."""
+        fact = next(self._facts_in_turn)
+        articles = self._about_one(2, _THINGS)
+        if fact == "negation":
+            before, versions, after = self._line("drift negation")
+            return self._versions("drift", articles, before, versions.split(", "), f"{after}.")
+        before, name = self._line(f"drift {fact}")
+        return self._versions("drift", articles, f"{before} ", self._some(name, 2), ".")
 
     def _update(self) -> Plant:
         """A statement of one article, and what it says later."""

@@ -46,9 +46,9 @@ def _listed(
         return "No statements differ.\n"
     lines = [heading.format("Statements that differ"), ""]
     for row in rows:
-        lines.append(f"{item.format(quoted(row['frame']))} ({row['slot']}, confidence {row['confidence']:.2f})")
+        lines.append(f"{item.format(quoted(row['frame']))} ({row['fact']}, confidence {row['confidence']:.2f})")
         for place, value in enumerate(row["values"]):
-            line = below.format(quoted(value["value"])) + _described(row, place)
+            line = below.format(quoted(value["value"] or "∅")) + _described(row, place)
             lines.append(f"{line}: {_who(value, linked, quoted)}")
     return "\n".join(lines) + "\n"
 
