@@ -161,7 +161,7 @@ class Planter:
         articles = self._about_one(1, _THINGS) * count
         phrase, unit = self._line("sibling")
         slots = [list(_ORDINALS[:count]), self._some("n", count)]
-        least, most = _near(sum(map(_longest, slots)) + _REACH)
+        least, most = _near(sum(map(_longest, slots)) + _REACH + len("The  "))
         used = sum(map(_longest, slots)) + len(f"The  {phrase}  {unit}; .")
         more = self._clauses(least - used, most - used)
         texts = _filled(["The ", f" {phrase} ", f" {unit}; {more}."], slots)

@@ -7,15 +7,17 @@ import json
 import tracemalloc
 from collections import defaultdict
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import pytest
 from lxml import etree
 
+import esdedup
+from esdedup.analysis.kind_names import KINDS
 from esdedup.demo.clauses import generate_sentences
 from esdedup.demo.density import REAL, markup_density
 from esdedup.demo.english.names import name_of
-from esdedup.demo.plants import KINDS
 from esdedup.demo.wiki import generate, page_id
 from esdedup.errors import UsageError
 from esdedup.text.segment import segment
@@ -33,17 +35,17 @@ def made(articles: int, seed: int = 1) -> tuple[bytes, list[dict[str, Any]]]:
     return out.getvalue(), [json.loads(line) for line in truth.getvalue().splitlines()]
 
 
-def wikitexts(dump: bytes) -> dict[str, str]:
+def wikitexts(dump: bytes, revision: int = -1) -> dict[str, str]:
     texts = {}
     for page in etree.fromstring(dump).iterfind("{*}page"):
         if page.findtext("{*}ns") == "0" and page.find("{*}redirect") is None:
-            texts[page.findtext("{*}id") or ""] = page.findtext("{*}revision/{*}text") or ""
+            texts[page.findtext("{*}id") or ""] = page.findall("{*}revision")[revision].findtext("{*}text") or ""
     return texts
 
 
-def sentences_of(dump: bytes) -> dict[str, list[str]]:
+def sentences_of(dump: bytes, revision: int = -1) -> dict[str, list[str]]:
     cleaner = FastCleaner(Names())
-    texts = wikitexts(dump)
+    texts = wikitexts(dump, revision)
     units = segment([cleaner.clean(text) for text in texts.values()], Splitting("sentence", "en"))
     found: dict[str, list[str]] = {document: [] for document in texts}
     documents = list(texts)
@@ -92,10 +94,31 @@ def test_planted_sentences_stand_in_the_cleaned_text(
     wiki: tuple[bytes, list[dict[str, Any]]], found: dict[str, list[str]]
 ) -> None:
     assert len(found) == ARTICLES
+    earlier = sentences_of(wiki[0], 0)
     for plant in wiki[1]:
-        for member in plant["members"]:
-            assert found[member["document"]].count(member["text"]) == 1
+        for place, member in enumerate(plant["members"]):
+            held = earlier if plant["update"] and place == 0 else found
+            assert held[member["document"]].count(member["text"]) == 1
             assert 75 <= len(member["text"]) <= 600
+
+
+def test_facts_of_every_sort_are_planted_and_found(tmp_path: Path) -> None:
+    out, truth = tmp_path / "wiki.xml", io.StringIO()
+    with out.open("wb") as dump:
+        generate(200, 1, dump, truth)
+    plants = [json.loads(line) for line in truth.getvalue().splitlines()]
+    updates = {member["text"] for plant in plants if plant["update"] for member in plant["members"]}
+    in_one_page = [plant for plant in plants if len({member["document"] for member in plant["members"]}) == 1]
+    siblings = {member["text"] for plant in in_one_page if not plant["update"] for member in plant["members"]}
+    esdedup.run(out, out=tmp_path / "found", revisions="all", workers=1, lookup=False, report=False)
+    facts = set()
+    for row in esdedup.drift(store=tmp_path / "found" / "store.duckdb"):
+        texts = {sentence["text"] for value in row["values"] for sentence in value["sentences"]}
+        assert (row["change"] == "update") == (texts <= updates)
+        assert not texts & siblings
+        facts.add(row["fact"])
+    assert {"number", "quantity", "date", "negation"} <= facts
+    assert len(siblings) > 6
 
 
 def test_planted_pairs_are_alike_or_clearly_not(wiki: tuple[bytes, list[dict[str, Any]]]) -> None:
@@ -157,7 +180,7 @@ def test_pages_that_are_no_articles(wiki: tuple[bytes, list[dict[str, Any]]]) ->
     identifiers = [int(page.findtext("{*}id") or 0) for page in pages]
     assert identifiers == sorted(set(identifiers))
     assert list(wikitexts(wiki[0])) == [str(page_id(article)) for article in range(ARTICLES)]
-    text = pages[0].find("{*}revision/{*}text")
+    text = pages[0].findall("{*}revision/{*}text")[-1]
     assert text is not None
     assert text.get("bytes") == str(len((text.text or "").encode()))
 

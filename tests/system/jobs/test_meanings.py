@@ -74,7 +74,14 @@ def test_contradictions(tmp_path: Path, wiki: Path, run: RunJob, stores: Stores)
 def test_nothing_in_a_review_is_markup() -> None:
     value = {"value": "{{x}}<b>", "count": 1, "sentences": [
         {"title": "a]]b|c", "document": "1", "source": "s", "revision": None, "timestamp": None}]}  # fmt: skip
-    row = {"frame": "''[[x]]'' </nowiki> *a*", "slot": "n", "confidence": 0.5, "majority": None, "newest": None}
+    row = {
+        "frame": "''[[x]]'' </nowiki> *a*",
+        "slot": "n",
+        "fact": "number",
+        "confidence": 0.5,
+        "majority": None,
+        "newest": None,
+    }
     text = reviews.wikitext([row | {"values": [value]}])
     assert text.count("</nowiki>") == text.count("<nowiki>") == 4  # frame, value, title, source
     assert "&lt;/nowiki&gt;" in text

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import esdedup
+from esdedup.analysis.kind_names import KINDS
 from esdedup.demo.copies import LEAK_KINDS
-from esdedup.demo.plants import KINDS
 from esdedup.demo.samples import Sample
 from esdedup.errors import UsageError
 

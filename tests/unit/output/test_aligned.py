@@ -95,7 +95,7 @@ def test_what_differs_from_most_is_told_apart() -> None:
     )
     first, second, third = view["rows"]
     assert [slot["type"] for slot in view["slots"]] == ["words", "number"]
-    assert fillers(first) == ["poor", "7"]
+    assert fillers(first) == ["poor", "7 million"]
     assert (second["copies"], third["copies"]) == (2, 1)
     assert different(first) == [fillers(first)[1]]
     assert different(second) == []
