@@ -132,8 +132,7 @@ class Results:
     # -- counts ---------------------------------------------------------------------------------------------
 
     def counts(self) -> dict[str, int]:
-        """Return counts of pairs, clusters and clustered sentences that are not ignored, and of clusters that reach
-        `far` or are `ignored`."""
+        """Return counts of pairs, clusters and clustered sentences, not ignored, and of `far` and `ignored` clusters."""
         clusters, sentences, far, ignored = self.db.row(
             "SELECT count(*) FILTER (NOT ignored), sum(size) FILTER (NOT ignored), "
             "count(farthest) FILTER (NOT ignored), count(*) FILTER (ignored) FROM clusters"
@@ -147,10 +146,7 @@ class Results:
         }
 
     def last_scan(self) -> dict[str, Any] | None:
-        """Return what was saved of the last scan, with its counts of pairs and clusters; None without one.
-
-        `current` says whether nothing has changed since.
-        """
+        """Return what was saved of the last scan (None: there is none), its counts, and whether it is `current`."""
         scan = self._ledger.get("scan")
         if scan is None or self.lost:
             return None
@@ -171,9 +167,12 @@ class Results:
 
     def sizes(self, kind: str | None = None) -> dict[int, int]:
         """Count the clusters that are not ignored by size, in order of size, or only those of one kind."""
-        which = "NOT ignored AND (?::VARCHAR IS NULL OR kind = ?)"
-        of_each = f"SELECT size, count(*) FROM clusters WHERE {which} GROUP BY size ORDER BY size"
-        return dict(self.db.rows(of_each, [kind, kind]))
+        of_each = "SELECT size, count(*) FROM clusters WHERE NOT ignored AND (?::VARCHAR IS NULL OR kind = ?) "
+        return dict(self.db.rows(f"{of_each} GROUP BY size ORDER BY size", [kind, kind]))
+
+    def contradictions(self) -> int:
+        """Count the contradictions in clusters that are not ignored."""
+        return self.db.count("SELECT sum(contradictions) FROM clusters WHERE NOT ignored")
 
     def copiers(self) -> tuple[dict[str | None, int], int]:
         """Return the copies between pages that each contributor added, and the number of sentences without a time."""

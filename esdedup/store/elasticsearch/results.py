@@ -277,6 +277,12 @@ class PublishedResults(Results):
             return super().sizes(kind)
         return {int(size): count for size, count in self._clusters_by("size", kind)}
 
+    def contradictions(self) -> int:
+        """As `Results.contradictions`, computed by the server."""
+        if self._held is not None:
+            return super().contradictions()
+        return sum(int(found) * clusters for found, clusters in self._clusters_by("contradictions"))
+
     def _clusters_by(self, field: str, kind: str | None = None) -> list[tuple[Any, int]]:
         """Count the clusters for each value of a field, in order. With `kind`, only those of a kind, not ignored."""
         if self._open.results is None:

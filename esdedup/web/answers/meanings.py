@@ -55,7 +55,8 @@ def contradiction_list(
     rows = [row for cluster in whole for row in surest(cluster)[:MOST_CONTRADICTIONS]]
     listed = Counter(row["cluster"] for row in rows)
     cut = [head for head in heads if (head["contradictions"] or 0) > listed[head["id"]]]
-    return {"contradictions": rows, "cut": cut, "after": following}  # type: ignore[typeddict-item]
+    total = None if document or article else store.results.contradictions()
+    return {"contradictions": rows, "cut": cut, "after": following, "total": total}  # type: ignore[typeddict-item]
 
 
 def whole_table(store: Store, identity: str) -> Table:

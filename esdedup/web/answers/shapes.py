@@ -203,6 +203,7 @@ class ContradictionList(TypedDict):
     contradictions: list[Contradiction]
     cut: list[ClusterHead]
     after: str | None
+    total: int | None  # contradictions on all pages; None for one document
 
 
 class TemplateTable(TypedDict):

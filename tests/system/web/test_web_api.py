@@ -207,13 +207,15 @@ def test_every_cluster_in_full(one_site: Site, collections: Get) -> None:
 def test_contradictions_are_those_of_drift(site: Site) -> None:
     expected = esdedup.drift(store=site.store).to_dicts()
     told = site.api("/contradictions")
+    assert told["total"] == len(expected)
     assert told["after"] is None
     by = lambda row: (-row["confidence"], row["cluster"], row["slot"])  # noqa: E731
     assert sorted(told["contradictions"], key=by) == expected
     of = expected[0]["values"][0]["sentences"][0]["title"]
     told = site.api("/contradictions", document=of)["contradictions"]
     assert told == esdedup.drift(store=site.store, document=of).to_dicts()
-    assert site.api("/contradictions", document="nobody") == {"contradictions": [], "cut": [], "after": None}
+    nothing = {"contradictions": [], "cut": [], "after": None, "total": None}
+    assert site.api("/contradictions", document="nobody") == nothing
 
 
 def test_templates_as_data(site: Site) -> None:
