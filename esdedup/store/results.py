@@ -132,7 +132,7 @@ class Results:
     # -- counts ---------------------------------------------------------------------------------------------
 
     def counts(self) -> dict[str, int]:
-        """Return counts of pairs, clusters and clustered sentences, not ignored, and of `far` and `ignored` clusters."""
+        """Return counts of pairs, clusters and clustered sentences, not ignored, and of `far` and `ignored` ones."""
         clusters, sentences, far, ignored = self.db.row(
             "SELECT count(*) FILTER (NOT ignored), sum(size) FILTER (NOT ignored), "
             "count(farthest) FILTER (NOT ignored), count(*) FILTER (ignored) FROM clusters"
