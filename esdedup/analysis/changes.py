@@ -45,14 +45,14 @@ CHANGES = (
     "length",  # words of the first text
     "changed",  # its words that differ and have not moved
     "names in common",  # without its first word
-    "mere negations",  # slots that are negated on one side only, and differ in nothing else
+    "mere negations",  # slots that are negated on one side only, and differ in nothing else that says something
     "whole names",  # conflicts of names of two words or more
-    "first names",  # conflicts of names in which one is the first word of its text
+    "names at the beginning",  # conflicts of names in slots that begin a text
 )
 (
     _CONFLICTS, _MORE, _SWAPS, _EXCHANGED, _YEARS, _DATES, _OPPOSITES, _NEGATIONS, _SPELLINGS, _LITTLE_SWAPS,
     _LITTLE_MORE, _ADDED, _MOVED, _SLOTS, _ONLY_MOVED, _LENGTH, _CHANGED, _NAMES_IN_COMMON, _MERE_NEGATIONS,
-    _WHOLE_NAMES, _FIRST_NAMES,
+    _WHOLE_NAMES, _BEGINNING_NAMES,
 ) = (0, 3, 6, 9, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28)  # fmt: skip
 
 _MOST_WORDS = 512
@@ -147,7 +147,7 @@ def _compare_all(
             )  # fmt: skip
             begins = here < until and left[here] == firsts[one[pair]]
             begins = begins or (there < till and right[there] == firsts[two[pair]])
-            row[_FIRST_NAMES] += begins and row[_CONFLICTS + 1] > names
+            row[_BEGINNING_NAMES] += begins and row[_CONFLICTS + 1] > names
             here, there = until, till
 
 

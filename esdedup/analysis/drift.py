@@ -80,7 +80,7 @@ def _surest(slot: Slot, groups: Sequence[Sequence[int]], compared: Compared) -> 
     if not len(likely) or likely[pair] < LEAST_LISTED:
         return None
     values = [slot.value(int(side[pair])).text for side in (compared.one, compared.two)]
-    if slot.type in (NAME_TYPE, WORDS) and spelled_alike(*values):
+    if slot.type in (NAME_TYPE, WORDS) and spelled_alike(*_unshared(*values)):
         return None
     # only values that contradict another one about as likely are told
     surest = np.zeros(len(groups))
@@ -88,6 +88,12 @@ def _surest(slot: Slot, groups: Sequence[Sequence[int]], compared: Compared) -> 
         np.maximum.at(surest, side[side >= 0], likely[side >= 0])
     told = [list(group) for group, sure in zip(groups, surest, strict=True) if 2 * sure >= likely[pair]]
     return _Differing(slot, told, pair, _fact(slot, values, compared.changed[pair]))
+
+
+def _unshared(one: str, two: str) -> tuple[str, str]:
+    """Return two texts without the words that both have."""
+    ones, twos = one.split(), two.split()
+    return " ".join(word for word in ones if word not in twos), " ".join(word for word in twos if word not in ones)
 
 
 def _fact(slot: Slot, values: Sequence[str], changed: Measures) -> str:
@@ -120,9 +126,13 @@ def _deciding(differing: Sequence[_Differing]) -> Iterator[_Differing]:
 def _told(found: _Differing, compared: Compared, held: ClusterTexts) -> dict[str, Any]:
     """Return one contradiction."""
     slot, pair = found.slot, found.pair
-    valued = [_value({place: slot.value(place) for place in group}, group, held.members) for group in found.groups]
-    sure = {slot.value(int(side[pair])).text for side in (compared.one, compared.two)}
-    valued.sort(key=lambda row: (row["value"] not in sure, -row["count"], row["value"]))
+    sure = {int(side[pair]) for side in (compared.one, compared.two)}
+    rows = [
+        (sure.isdisjoint(group), _value({place: slot.value(place) for place in group}, group, held.members))
+        for group in found.groups
+    ]
+    rows.sort(key=lambda row: (row[0], -row[1]["count"], row[1]["value"]))
+    valued = [row for _, row in rows]
     first, second = (read_value(row["value"], slot.before, slot.behind) for row in valued[:2])
     most = max(range(len(valued)), key=lambda place: valued[place]["count"])
     times = [row["last"] or "" for row in valued]

@@ -59,7 +59,7 @@ def terms(changes: Measures) -> dict[str, Measures]:
         "two names": c["names"] > 1,
         "one name for one": c["name swaps"] > 0,
         "a whole name": c["whole names"] > 0,
-        "a name at the beginning": c["first names"] > 0,
+        "a name at the beginning": c["names at the beginning"] > 0,
         "an opposite": opposites > 0,
         "a negation among other words": c["negations"] > c["mere negations"],
         "another word": only_words,

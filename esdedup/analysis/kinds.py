@@ -123,8 +123,8 @@ def _listed(c: Columns) -> Any:
 
 
 def _siblings(c: Columns) -> Any:
-    exchanged = _figures(c) + c["names"] + c["words"] + c["opposites"]
-    return (c["together"] >= 0.5) & (exchanged >= 0.5) & (c["slots"] < 2.5)
+    differing = _figures(c) + c["names"] + c["words"] + c["opposites"]
+    return (c["together"] >= 0.5) & (differing >= 0.5) & (c["slots"] < 2.5)
 
 
 def _swaps(c: Columns) -> Any:

@@ -60,4 +60,5 @@ def _valued(languages: list[dict[str, str]], name: str, values: Sequence[T]) -> 
     for words in languages:
         for forms, value in zip(words[name].split(), values, strict=False):
             for form in forms.split("|"):
-                yield form, value
+                if form != "_":  # no word of this value
+                    yield form, value

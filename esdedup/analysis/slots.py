@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 from esdedup.analysis.align import Alignment
 from esdedup.analysis.values import DATE, NAME, NOTHING, NUMBER, QUANTITY, WORDS, Value, read_value
-from esdedup.analysis.whole_slots import Filled, grown
+from esdedup.analysis.whole_slots import Filled, ValueWords, grown
 from esdedup.analysis.word_forms import SIGN, Words
-from esdedup.columns.arrays import Flags
 
 SUBJECT = "subject"
 """The name of a slot that titles identify."""
@@ -75,7 +74,7 @@ def frame_of(words: Words, centre: int, spans: Sequence[Sequence[Span]], titles:
 
 
 def slot_spans(
-    words: Words, flags: tuple[Flags, Flags], texts: range, centre: int, alignment: Alignment, slots: range
+    words: Words, flags: ValueWords, texts: range, centre: int, alignment: Alignment, slots: range
 ) -> list[list[Span]]:
     """Return the position of each slot of a cluster in each of its `texts` (or the first of them), then in the
     representative.
@@ -91,7 +90,13 @@ def slot_spans(
     found: list[list[Span]] = []
     ends = int(words.offsets[centre]), int(words.offsets[centre + 1])
     for filled in grown(words, flags, ends, aligned):
-        found += _parts(words, [*texts, centre], filled)
+        for spans in _parts(words, [*texts, centre], filled):
+            # white space between two slots belongs to the first one
+            found.append(
+                spans
+                if not found
+                else [(max(begin, till), end) for (begin, end), (_, till) in zip(spans, found[-1], strict=True)]
+            )
     return found
 
 
@@ -183,11 +188,13 @@ def _type_of(fillers: Sequence[str], before: str, behind: str) -> str:
 
 
 def _is_subject(fillers: Sequence[str], titles: Sequence[str]) -> bool:
-    """Return whether most fillers share a word of three letters or more with their title."""
+    """Return whether most fillers share a word of three letters or more, which not all have, with their title."""
     shared = 0
+    fixed = set.intersection(*(set(_folded_words(filler)) for filler in fillers)) if len(fillers) > 1 else set()
     for filler, title in zip(fillers, titles, strict=True):
         folded = title.casefold()
-        shared += any(len(word) >= 3 and word[: max(3, len(word) * 2 // 3)] in folded for word in _folded_words(filler))
+        own = (word for word in _folded_words(filler) if word not in fixed)
+        shared += any(len(word) >= 3 and word[: max(3, len(word) * 2 // 3)] in folded for word in own)
     return 2 * shared > len(fillers)
 
 

@@ -160,6 +160,7 @@ def _find_titles(
                 _holds_all(hashes, offsets, text, title_hash, title_form, *theirs)
                 and _holds_all(hashes, offsets, rival, title_hash, title_form, *mine)
                 and not _holds_all(hashes, offsets, text, title_hash, title_form, *mine)
+                and not _holds_all(hashes, offsets, rival, title_hash, title_form, *theirs)
             )
         alike[pair] = min(shared / max(total, 1), 1.0)
 

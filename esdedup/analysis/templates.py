@@ -14,8 +14,8 @@ from esdedup.errors import UsageError
 _MOSTLY = 0.9
 """The share of cells that must have a value for a column to have values."""
 
-_CLOSING = (",", ".", ";", ")", "，", "。", "、", "）")
-"""Signs before which there is no white space."""
+_CLOSING = re.compile(r"[,.，。、](?=\s|$)")
+"""A sign before which there is no white space."""
 
 _SLOT = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 
@@ -99,11 +99,11 @@ def write(frame: str, cells: Mapping[str, str]) -> str:
         if isinstance(piece, str):
             if pieces and not pieces[-1] and piece[:1].isspace() and _ends_with_space(pieces):
                 piece = piece.lstrip()
-            if pieces and not pieces[-1] and piece[:1] in _CLOSING:
+            if pieces and not pieces[-1] and _CLOSING.match(piece):
                 _close_up(pieces)
             pieces.append(piece)
         elif piece[0] in cells:
-            if cells[piece[0]][:1] in _CLOSING:
+            if _CLOSING.match(cells[piece[0]]):
                 _close_up(pieces)
             pieces.append(cells[piece[0]])
         else:

@@ -120,7 +120,7 @@ def _units() -> dict[str, tuple[str, float]]:
 def is_unit(text: str) -> bool:
     """Return whether the words behind a number are a unit or a scale, and nothing else."""
     words = [_bare(word) for word in text.split()]
-    if words and words[0] in lexicon().scales:
+    if words and lexicon().scales.get(words[0], 0) > _HUNDRED:
         words = words[1:]
     return not words or (words[0] not in _UNCLEAR and "_".join(words) in _units())
 
@@ -185,7 +185,7 @@ def _read_quantity(words: list[str], behind: str) -> tuple[tuple[tuple[float, fl
     if readings is None:
         return None
     rest = [_bare(word) for word in words[1:]]
-    if rest and rest[0] in scales:
+    if rest and scales.get(rest[0], 0) > _HUNDRED:  # behind figures, `cent` is money
         scale = scales[rest.pop(0)]
         readings = tuple((value * scale, digit * scale) for value, digit in readings)
     beside = rest or [word for word in [_bare(behind)] if word not in _UNCLEAR]
@@ -200,16 +200,22 @@ def _read_quantity(words: list[str], behind: str) -> tuple[tuple[tuple[float, fl
 def _joined_words(words: list[str]) -> list[str]:
     """Return the words, with a number in words at their beginning (`two hundred and forty-five`) in figures."""
     numbers, scales = lexicon().numbers, lexicon().scales
-    whole, below, parts, end = 0.0, 0.0, 0, 0  # `below` is what the next scale multiplies
+    whole = below = largest = 0.0  # `below` is what the next scale multiplies
+    parts = end = 0
     for place, word in enumerate(words):
         spelled = _bare(word).split("-")
         if not all(part in numbers or part in scales or part in _JOINING for part in spelled):
             break
         for part in spelled:
             if part in scales:
-                below = (below or 1) * scales[part]
-                if scales[part] > _HUNDRED:
-                    whole, below = whole + below, 0
+                if scales[part] == _HUNDRED:
+                    if below >= _HUNDRED:
+                        return words
+                    below = (below or 1) * _HUNDRED
+                elif scales[part] > largest > 0:  # a thousand million
+                    whole, below, largest = (whole + below) * scales[part], 0, scales[part]
+                else:
+                    whole, below, largest = whole + (below or 1) * scales[part], 0, scales[part]
             elif part in numbers:
                 tens = below % _HUNDRED
                 if tens and (tens % 10 or tens < 20 or numbers[part] >= 10):

@@ -1,4 +1,5 @@
-"""Slots that hold whole values: a slot takes in the fixed words beside it that belong to its date, number or name.
+"""Slots that hold whole values: a slot takes in the fixed words and slots beside it that belong to its date, number or
+name.
 
 The texts of a cluster may agree in a part of a value: in the month of a date, in the unit of a number, in a family
 name. An alignment leaves such a part outside the slot.
@@ -8,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,72 +32,79 @@ _REACH = 4
 _MOST_NAMES = 2
 """Number of words on each side that may belong to a name."""
 
-_FAR_EAST = "年 月 日"
+
+class ValueWords(NamedTuple):
+    """Which words may be a part of a date, and which of a name."""
+
+    dates: Flags
+    names: Flags
 
 
 @cache
 def _far_east() -> Hashes:
-    return hashes_of(_FAR_EAST.split())
+    """Year, month and day, which stand behind their numbers."""
+    return hashes_of("年月日")
 
 
-def value_words(words: Words, known: Meant) -> tuple[Flags, Flags]:
-    """Return which words may be a part of a date, and which of a name."""
-    dated = (known.roles & DATED > 0) | np.isin(words.hash, _far_east())
-    return dated, known.form == NAME
+def value_words(words: Words, known: Meant) -> ValueWords:
+    """Return which words belong to dates and names. The first word of a text may have its capital from there."""
+    names = known.form == NAME
+    begins = words.offsets[:-1][np.diff(words.offsets) > 0]
+    names[begins] = False
+    return ValueWords((known.roles & DATED > 0) | np.isin(words.hash, _far_east()), names)
 
 
-def grown(words: Words, flags: tuple[Flags, Flags], ends: tuple[int, int], slots: Sequence[Filled]) -> Iterator[Filled]:
+def grown(words: Words, flags: ValueWords, ends: tuple[int, int], slots: Sequence[Filled]) -> Iterator[Filled]:
     """Yield the slots of a cluster, whose representative has the words `ends[0]:ends[1]`, as whole values."""
-    left = ends[0]
-    place = 0
+    left, place = ends[0], 0
     while place < len(slots):
-        behind = list(slots[place + 1 :])
-        slot, taken = _grown(words, flags, (left, ends[1]), slots[place], behind)
+        slot, place = _grown(words, flags, (left, ends[1]), slots, place)
         yield slot
         left = slot[-1][1]
-        place += 1 + taken
 
 
 def _grown(
-    words: Words, flags: tuple[Flags, Flags], ends: tuple[int, int], slot: Filled, behind: Sequence[Filled]
+    words: Words, flags: ValueWords, ends: tuple[int, int], slots: Sequence[Filled], place: int
 ) -> tuple[Filled, int]:
-    """Return a slot as a whole value, and how many slots behind it are in it."""
+    """Return the slot at `place` as a whole value, and the place of the next slot that is not in it."""
+    slot = slots[place]
     first, last = slot[-1]
-    dated, named = flags
     low, high = max(ends[0], first - _REACH), min(ends[1], last + _REACH)
-    if dated[low:high].any():
+    if flags.dates[low:high].any():
         for before in range(first - low, -1, -1):
             for steps in range(_REACH, -1, -1):
-                found, taken = _extended(slot, before, steps, ends[1], behind)
-                if found is not None and (before or steps) and _is_date(words, dated, found):
-                    return found, taken
-    limit = behind[0][-1][0] if behind else ends[1]
+                found, following = _extended(slots, place, before, steps, ends[1])
+                if found is not None and (before or steps) and _is_date(words, flags.dates, found):
+                    return found, following
+    limit = slots[place + 1][-1][0] if place + 1 < len(slots) else ends[1]
     if last < limit and (words.form[last] != SIGN or words.sign[last] == ord("%")):
         for steps in (2, 1):
-            found, taken = _extended(slot, 0, min(steps, limit - last), ends[1], behind)
+            found, following = _extended(slots, place, 0, min(steps, limit - last), ends[1])
             if found is not None and _is_quantity(words, slot, found):
-                return found, taken
-    return _whole_name(words, named, (ends[0], limit), slot), 0
+                return found, following
+    return _whole_name(words, flags.names, (ends[0], limit), slot), place + 1
 
 
-def _extended(slot: Filled, before: int, steps: int, end: int, behind: Sequence[Filled]) -> tuple[Filled | None, int]:
-    """Return a slot with `before` more words before it, and `steps` more words or slots behind it."""
-    found = [(first - before, last) for first, last in slot]
-    taken = 0
+def _extended(slots: Sequence[Filled], place: int, before: int, steps: int, end: int) -> tuple[Filled | None, int]:
+    """Return a slot with `before` more words before it and `steps` more words or slots behind it, and the place of the
+    next slot; None beyond the end of the text.
+    """
+    found = [(first - before, last) for first, last in slots[place]]
+    place += 1
     for _ in range(steps):
         last = found[-1][1]
-        if taken < len(behind) and behind[taken][-1][0] == last:
-            found = [(first, other) for (first, _), (_, other) in zip(found, behind[taken], strict=True)]
-            taken += 1
+        if place < len(slots) and slots[place][-1][0] == last:
+            found = [(first, other) for (first, _), (_, other) in zip(found, slots[place], strict=True)]
+            place += 1
         elif last < end:
             found = [(first, last + 1) for first, last in found]
         else:
-            return None, 0
-    return found, taken
+            return None, place
+    return found, place
 
 
 def _is_date(words: Words, dated: Flags, slot: Filled) -> bool:
-    """Return whether a slot holds a date in every text, with a month, and begins and ends with parts of it."""
+    """Return whether a slot holds dates with a month (or `年`), and begins and ends with parts of them."""
     first, last = slot[-1]
     if last - first < 2 or not all(dated[word] or words.form[word] == FIGURE for word in (first, last - 1)):
         return False
@@ -104,7 +113,7 @@ def _is_date(words: Words, dated: Flags, slot: Filled) -> bool:
 
 
 def _is_quantity(words: Words, bare: Filled, slot: Filled) -> bool:
-    """Return whether a slot holds a number in every text, and a unit or scale behind it."""
+    """Return whether a slot holds numbers, with a unit or scale behind them that the `bare` slot lacks."""
     (_, last), (_, end) = bare[-1], slot[-1]
     if words.form[end - 1] == SIGN and words.sign[end - 1] != ord("%"):
         return False
@@ -116,12 +125,13 @@ def _is_quantity(words: Words, bare: Filled, slot: Filled) -> bool:
 
 
 def _all(words: Words, slot: Filled, holds: Callable[[Value], bool]) -> bool:
+    """Return whether something holds for the values of the first texts, of which none may be empty."""
     return all(first < last and holds(read_value(_text(words, first, last))) for first, last in slot[:_READ])
 
 
 def _whole_name(words: Words, named: Flags, ends: tuple[int, int], slot: Filled) -> Filled:
-    """Return a slot with the words of a name beside it, if it holds nothing but names."""
-    if not all(first < last and named[first:last].all() for first, last in slot[:_READ]):
+    """Return a slot with the words of a name beside it, if it holds nothing but names. German nouns count as names."""
+    if not all(first < last and (words.form[first:last] == NAME).all() for first, last in slot[:_READ]):
         return slot
     before = behind = 0
     first, last = slot[-1]

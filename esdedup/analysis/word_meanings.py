@@ -101,13 +101,17 @@ def _whole_years(words: Words, form: Classes) -> list[tuple[int, str]]:
     """Return the years of which only the last two digits are written (`1942–43`), and their four digits."""
     short = np.flatnonzero((form == NUMBER) & (words.end - words.begin == _YEAR_DIGITS // 2))
     short = short[(short >= 2) & np.isin(words.sign[short - 1], _DASHES)]
-    begun = _are_years(words, form)[short - 2] & (words.end[short - 2] == words.begin[short - 1])
+    text = np.searchsorted(words.offsets, short, "right")
+    touching = (words.end[short - 2] == words.begin[short - 1]) & (words.end[short - 1] == words.begin[short])
+    ended = ~np.isin(words.sign[np.minimum(short + 1, len(form) - 1)], _DASHES)  # 2012-03-05 is not a range
+    begun = _are_years(words, form)[short - 2] & (text == np.searchsorted(words.offsets, short - 2, "right"))
     found = []
-    for word in short[begun].tolist():
-        first, last = words.begin[word - 2], words.begin[word]
-        digits = bytes(words.data[np.r_[first : first + 2, last : last + 2]])
-        if digits.isdigit():
-            found.append((word, digits.decode()))
+    for word in short[begun & touching & ended].tolist():
+        year = int(bytes(words.data[words.begin[word - 2] : words.end[word - 2]]))
+        last = bytes(words.data[words.begin[word] : words.end[word]])
+        if last.isdigit():
+            century = year // 100 + (int(last) <= year % 100)
+            found.append((word, f"{100 * century + int(last)}"))
     return found
 
 

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 def demo(
     articles: int, demo_seed: int, out: Path, only_generate: bool, output: str | None, as_json: bool, **options: Any
 ) -> None:
-    """Make a wiki with planted clusters of every kind, run on it, and report what was found.
+    """Make a wiki with planted clusters of every kind, run on it with all revisions, and report what was found.
 
     With --only-generate, the wiki is written and nothing is run. The planted clusters go to a file beside it that
     ends in .truth.jsonl (in DIR if the wiki goes to standard output).

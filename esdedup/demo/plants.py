@@ -72,7 +72,7 @@ class Planter:
         self._facts_in_turn = cycle(_FACTS)
 
     def plan(self) -> list[Plant]:
-        """Return all planted clusters, kind by kind."""
+        """Return all planted clusters, sort by sort."""
         makers: dict[str, Callable[[], Plant]] = {
             "template": self._template,
             "identical": self._identical,

@@ -54,6 +54,9 @@ _HEADINGS = {
 }
 _COMMENTS = ("add a source", "fix a date", "expand", "copy-edit", "new section", "fix a link", "update figures", "typo")
 
+_EARLIER = 500_000
+"""An earlier revision has an id that is so much smaller."""
+
 _Draw = Callable[[], float]
 
 _HEADER = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" \
@@ -143,7 +146,7 @@ class _District:
         for plant in self._plants:
             if plant.update:
                 self._earlier[plant.members[1][1]] = plant.members[0][1]
-            for article, text, _ in plant.members[plant.update :]:
+            for article, text, _ in plant.members[1:] if plant.update else plant.members:
                 self._planted[article].append((plant.kind, text))
 
     def truth(self) -> Iterator[str]:
@@ -197,7 +200,7 @@ class _District:
             id=identifier,
             redirect=f'    <redirect title="{redirect}" />\n' if redirect else "",
             revisions="".join(
-                _revision(text, identifier, last - 5 * before, 2024 - before, user + before)
+                _revision(text, identifier, last - _EARLIER * before, 2024 - before, user + before)
                 for before, text in reversed(list(enumerate(reversed(versions))))
             ),
         ).encode()

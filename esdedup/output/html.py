@@ -38,7 +38,11 @@ def environment(*packages: str) -> Environment:
     )
     found.filters |= {"number": number, "short": short, "percent": percent, "plural": plural}
     found.filters |= {"setting": setting_in_words, "records": lambda counts, unit: in_words(counts, unit).splitlines()}
-    found.filters |= {name: getattr(measures_in_words, name) for name in ("confidence", "likeness", "hundredths")}
+    found.filters |= {
+        "confidence": measures_in_words.confidence,
+        "likeness": measures_in_words.likeness,
+        "hundredths": measures_in_words.hundredths,
+    }
     return found
 
 

@@ -167,8 +167,8 @@ class Results:
 
     def sizes(self, kind: str | None = None) -> dict[int, int]:
         """Count the clusters that are not ignored by size, in order of size, or only those of one kind."""
-        of_each = "SELECT size, count(*) FROM clusters WHERE NOT ignored AND (?::VARCHAR IS NULL OR kind = ?) "
-        return dict(self.db.rows(f"{of_each} GROUP BY size ORDER BY size", [kind, kind]))
+        which = "NOT ignored AND (?::VARCHAR IS NULL OR kind = ?) GROUP BY size ORDER BY size"
+        return dict(self.db.rows(f"SELECT size, count(*) FROM clusters WHERE {which}", [kind, kind]))
 
     def contradictions(self) -> int:
         """Count the contradictions in clusters that are not ignored."""

@@ -16,7 +16,7 @@ import numpy as np
 import esdedup
 from esdedup.analysis.kind_names import KINDS
 from scripts.benchmarks.bench import Bench
-from scripts.benchmarks.reliability import calibration_error, picture, reliability
+from scripts.benchmarks.calibration import calibration_error, picture, reliability
 from scripts.benchmarks.rows import Row, at_least, at_most
 from scripts.benchmarks.truth_corpora import CORPORA, HALVES, Clustered, clustered, hashes_of
 from scripts.benchmarks.truth_pairs import Pair, pairs_of

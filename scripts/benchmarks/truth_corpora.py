@@ -36,7 +36,7 @@ CORPORA: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "shrines": (("shintowiki-shrines.xml.bz2",), {}),
     "ukrainian": (("ukwiki-2023-head.xml.bz2",), {}),
 }
-"""Files of wiki/, and how they are read, by the names that the labels use."""
+"""Files of wiki/, and how they are read, by the names that the labels use. Their halves are sampled for labels."""
 
 HISTORIES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "editions": (
@@ -45,7 +45,7 @@ HISTORIES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "afar": (("aawiki-history.xml.bz2",), _HISTORY),
     "thousand": (("enwiki-anarchism-history-1000.xml.bz2",), _HISTORY),
 }  # fmt: skip
-"""More dumps, for contradictions only."""
+"""More dumps. Labels are of their design halves; the test half of `afar` is read for contradictions."""
 
 OPTIONS: dict[str, Any] = {"jaccard": 0.6, "min_chars": 40, "rows": 3, "bands": 20}
 

@@ -250,6 +250,6 @@ class PlantedCluster:
     kind: Kind
     """Its kind."""
     update: bool
-    """Whether its sentences are what one page says at two times, the earlier one first."""
+    """Whether its sentences are what one page says at two times, the earlier one first (`--revisions all`)."""
     members: list[Annotated[dict[str, Any], PlantedSentence]]
     """Its sentences."""

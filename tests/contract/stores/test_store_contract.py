@@ -296,6 +296,7 @@ def check_results(store: Store) -> None:
     assert store.results.kinds() == {cluster["kind"]: 1}
     assert store.results.sizes() == store.results.sizes(cluster["kind"]) == {3: 1}
     assert store.results.sizes("no kind") == {}
+    assert store.results.contradictions() == 0
     scan = store.results.last_scan()
     assert scan is not None
     assert scan["counts"] == SUMMARY["counts"] | {"pairs": 1, "clusters": 1, "clustered_sentences": 3}

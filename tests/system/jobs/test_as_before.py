@@ -30,7 +30,9 @@ MADE_BY_0_1_0 = {
     "pages": ["c7af001cd36b9d25", "56628372e9f2b82c", "fd603847dd9bf8dc"],
     "dedupe": ["0df9bce7bb9c27ac"],
 }
-"""The beginning of the SHA-256 of each file, and of the table without its duplicates."""
+"""The beginning of the SHA-256 of each file as the code of 0.1.0 wrote it, without kinds, and of the table without its
+duplicates.
+"""
 
 
 def rows(path: Path) -> Path:
@@ -43,7 +45,7 @@ def pages(path: Path) -> Path:
 
 
 def without_meaning(line: str) -> str:
-    """A cluster, or line of another file, without its kind and times, about which 0.1.0 was not always right."""
+    """A cluster, or a line of another file, without its kind, which 0.1.0 often told wrong, and what is new."""
     if '"members":' not in line:
         return line
     row = {name: value for name, value in json.loads(line).items() if not name.startswith("kind")}

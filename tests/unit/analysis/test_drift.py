@@ -7,7 +7,11 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+import pyarrow as pa
+
 from esdedup.analysis.drift import contradictions
+from esdedup.analysis.word_forms import split_words
+from esdedup.analysis.word_meanings import meant
 
 
 def cluster(texts: Sequence[str]) -> dict[str, Any]:
@@ -44,6 +48,34 @@ def test_very_many_values_take_bounded_time() -> None:
 def test_what_one_side_negates_is_told() -> None:
     [row] = found(["The bridge was built in stone.", "The bridge was not built in stone."])
     assert sorted(value["value"] for value in row["values"]) == ["", "not"]
+
+
+def test_the_values_that_contradict_each_other_come_first() -> None:
+    counts = ("20,000", "20,000", "20,010", "20,010", "thirty-six", "36")
+    [row] = found([f"The {'very ' * (n % 2)}old city counts {count} people." for n, count in enumerate(counts)])
+    assert {value["value"] for value in row["values"][:2]} & {"thirty-six", "36"}
+    assert row["difference"]
+
+
+def test_short_years_of_a_text_alone() -> None:
+    assert found(["It sailed in 1942–43 to the sea.", "It sailed in 1942–1943 to the sea."]) == []
+    assert found(["It sailed in 1999–00 to the sea.", "It sailed in 1999–2000 to the sea."]) == []
+    assert found(["It sailed in 1942–43 to the sea.", "It sailed in 1942–1944 to the sea."]) != []
+    alone, behind = (
+        split_words(pa.array([text, "43 men came."], pa.large_string())) for text in ("It was", "In 1942–")
+    )
+    assert meant(alone).hash[-4] == meant(behind).hash[-4]  # whatever text is before
+
+
+def test_common_words_of_names_hide_no_difference() -> None:
+    [row] = found([f"The bridge was built by Alexander {name} in stone." for name in ("Berg", "Holt")])
+    assert [value["value"] for value in row["values"]] == ["Alexander Berg", "Alexander Holt"]
+
+
+def test_mere_negations_are_surer_than_negations_among_other_words() -> None:
+    [mere] = found(["The bridge was built in stone.", "The bridge was not built in stone."])
+    rest = found(["The bridge was free for all.", "The bridge was without any toll for all."])
+    assert all(row["confidence"] < mere["confidence"] for row in rest)
 
 
 def test_the_date_may_explain_it() -> None:

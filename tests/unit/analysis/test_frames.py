@@ -62,6 +62,20 @@ def test_frame_and_fillers_make_every_text_again(texts: list[str]) -> None:
         assert re.sub(r"[\s,.]", "", spelled).casefold() == re.sub(r"[\s,.]", "", text).casefold()
 
 
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["The road is 12 km long there.", "The road is 14 km wide there."],
+        ["It was built by Anna Berg then.", "It was built by Berta Berg now."],
+        ["It moved to Leeds March 1950 at last.", "It moved to York March 1951 at last."],
+    ],
+)
+def test_adjacent_slots_share_no_white_space(texts: list[str]) -> None:
+    frame = framed(texts)
+    for place, text in enumerate(texts):
+        assert write(frame.text(), {slot.name: slot.fillers[place].strip() for slot in frame.slots}) == text
+
+
 def test_sentences_are_written_from_frame_and_cells() -> None:
     assert write("In {year} {name} won.", {"year": "1990", "name": "Ada"}) == "In 1990 Ada won."
     assert write("A {{b}} {c}", {"c": "d"}) == "A {b} d"

@@ -43,6 +43,8 @@ TOOLS = "Install version {} of the package for the tools."
         ("copyediting", [f"{SAME.replace('proposal', 'pro-posal')}.", f"{SAME}."]),
         ("drift", [f"{SAME}.", f"{SAME.replace('adopted', 'never adopted')}."]),
         ("drift", [TREATY.format(1704), TREATY.format(1740)]),
+        ("copyediting", [(f"24 May - {SAME}.", "1942"), (f"1942 - {SAME}.", "24 May")]),
+        ("template", [(f"24 May - {SAME}.", "1942"), (f"1943 - {SAME}.", "24 May")]),
         ("references", [BOOK.format("Oxford"), BOOK.format("Cambridge")]),
         ("other", [MENU.format("Sports", "Help"), MENU.format("Sport", "Search")]),
     ],

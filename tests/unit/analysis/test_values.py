@@ -34,6 +34,10 @@ from esdedup.analysis.values import DATE, NAME, NUMBER, QUANTITY, WORDS, differe
         ("4th", {4}),
         ("vierzehn", {14}),
         ("девять", {9}),
+        ("two hundred and forty-five", {245}),
+        ("three million five hundred thousand", {3.5e6}),
+        ("dos mil millones", {2e9}),
+        ("quatre-vingt-dix", {90}),
     ],
 )
 def test_numbers(text: str, readings: set[float]) -> None:
@@ -116,6 +120,8 @@ def test_a_day_is_a_date_beside_its_month() -> None:
         ("10 km", "10 miles", False),
         ("10 km", "10 kg", False),
         ("2 million", "2,000,000", True),
+        ("250 years", "two hundred and fifty years", True),
+        ("one hundred two hundred", "300", False),
         ("7 January 1990", "January 1990", True),
         ("7 January 1990", "8 January 1990", False),
         ("New York", "new  york", True),

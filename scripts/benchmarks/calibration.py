@@ -1,4 +1,7 @@
-"""What confidences mean: the share that is right of what is said with each confidence, as a table and as a picture."""
+"""What confidences mean: the share that is right of what is said with each confidence, as a table and as a picture.
+
+`sure` are confidences, 0 to 1, and `truth` says which of them are right; both of shape (n,).
+"""
 
 from __future__ import annotations
 
@@ -32,6 +35,7 @@ def calibration_error(sure: Measures, truth: Any) -> float:
 
 
 def tenths_of(sure: Measures) -> Any:
+    """Return the tenth that each confidence is in, 0 to 9."""
     return np.minimum((sure * TENTHS).astype(int), TENTHS - 1)
 
 
@@ -44,6 +48,8 @@ def picture(sure: Measures, truth: Any) -> bytes:
     axes.set_ylim(0, 1.02)
     axes.plot([0, 1], [0, 1], color=LIGHT.muted, linestyle=":", linewidth=1, label="perfect")
     said = [float(sure[tenths_of(sure) == tenth].mean()) for tenth, _, _ in reliability(sure, truth)]
+    if not said:
+        return written(figure, "png")
     counts, right = zip(*((count, share) for _, count, share in reliability(sure, truth)), strict=True)
     axes.plot(said, right, color=LIGHT.accent, linewidth=1)
     axes.scatter(said, right, s=6 + 14 * np.log10(counts), color=LIGHT.ink, zorder=3, label="edits and claims")
