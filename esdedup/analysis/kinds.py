@@ -32,6 +32,10 @@ _LIKELY, _LIKELY_WORDS = 0.55, 0.8
 """A contradiction that is at least as likely as this one decides the kind; the second holds if only words differ."""
 
 
+_ALIKE = 0.65
+"""Titles with this share of their words in common or more are of one pattern."""
+
+
 class Rule(NamedTuple):
     """If it `holds`, a cluster is of this `kind`."""
 
@@ -171,6 +175,10 @@ RULES = (
         TEMPLATE, 0.5, "the same frame with other names",
         lambda c: (c["names"] >= 0.5) & (c["words"] + c["more words"] < 0.5),
     ),
+    Rule(
+        TEMPLATE, 0.89, "the same frame on pages with similar titles",
+        lambda c: (c["titles alike"] >= _ALIKE) & (c["together"] < 0.5),
+    ),
     Rule(COPYEDITING, 0.63, "the same said twice in one document, in other words", lambda c: c["together"] >= 0.5),
-    Rule(COPYEDITING, 0.53, "the same said in other words", lambda c: c["words in it"] >= 0),
+    Rule(COPYEDITING, 0.61, "the same said in other words", lambda c: c["words in it"] >= 0),
 )  # fmt: skip
