@@ -184,8 +184,12 @@ def clusters(store: str, as_json: bool, quiet: bool, **filters: Any) -> None:
     from esdedup.cli.show import cluster_text
     from esdedup.terminal import json_line
 
+    none = True
     for cluster in esdedup.clusters(store=store, **filters):
         click.echo(json_line(cluster.to_dict()) if as_json else printable_lines(cluster_text(cluster)))
+        none = False
+    if none and not as_json:
+        click.echo("no clusters found")
 
 
 @click.command(cls=Command)

@@ -112,8 +112,12 @@ def templates(out: Path | None, table: str, as_json: bool, quiet: bool, **option
         for path in write_tables(found, out, table):
             click.echo(printable_lines(f"wrote {path}"))
         return
+    none = True
     for template in found:
         click.echo(json_line(_as_dict(template)) if as_json else printable_lines(template_text(template)))
+        none = False
+    if none and not as_json:
+        click.echo("no templates found")
 
 
 @click.command(cls=Command)

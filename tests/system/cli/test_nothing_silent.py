@@ -192,3 +192,17 @@ def test_results_are_not_written_into_a_source(tmp_path: Path, verb: str) -> Non
     answer = said(verb, tmp_path / "rows", "-o", tmp_path / "rows" / "out")
     assert (answer.code, "is inside the source" in answer.err) == (2, True)
     assert not (tmp_path / "rows" / "out").exists()
+
+
+def test_lists_of_nothing_say_so(tmp_path: Path) -> None:
+    source = tmp_path / "one.tsv"
+    source.write_text(f"1\t{SENTENCES[0]}\n", "utf-8")
+    said("run", source, "--out", tmp_path / "out")
+    store = tmp_path / "out" / "store.duckdb"
+    for command, line in (
+        ("clusters", "no clusters found"),
+        ("templates", "no templates found"),
+        ("drift", "no contradictions"),
+    ):
+        assert said(command, "--store", store)[:2] == (0, f"{line}\n")
+        assert said(command, "--store", store, "--json")[:2] == (0, "")
