@@ -57,6 +57,9 @@ _COMMENTS = ("add a source", "fix a date", "expand", "copy-edit", "new section",
 _EARLIER = 500_000
 """An earlier revision has an id that is so much smaller."""
 
+_SHORT = len("inn.")
+"""After so short a word, a full stop before a number may be that of an abbreviation."""
+
 _Draw = Callable[[], float]
 
 _HEADER = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" \
@@ -245,6 +248,10 @@ class _District:
                 texts.insert(int(draw() * (len(texts) + 1)), text)
             else:
                 cut.append(text)
+        for place in range(1, len(texts)):
+            while place and texts[place][0].isdigit() and len(texts[place - 1].rpartition(" ")[2]) <= _SHORT:
+                texts[place - 1 : place + 1] = texts[place], texts[place - 1]
+                place -= 1
         lines = []
         for text in texts:
             plan = plans[int(draw() * count)]

@@ -150,8 +150,9 @@ def test_clusters_are_filtered_sorted_and_paged_in_the_address(page: Page, site:
     page.locator("a[rel=next]").click()
     expect(page).to_have_url(re.compile("after=[0-9a-f]{16}&page=2$"))
     total = len(list(esdedup.clusters(store=site.store)))
-    expect(heads).to_have_count(total - 20)
-    expect(page.locator(".range")).to_have_text(f"21–{total} of {total} clusters")
+    until = min(total, 40)
+    expect(heads).to_have_count(until - 20)
+    expect(page.locator(".range")).to_have_text(f"21–{until} of {total} clusters")
     second, address = heads.first.inner_text(), page.url
     heads.first.locator("a").first.click()
     expect(page.locator("h1")).to_contain_text("sentences")
