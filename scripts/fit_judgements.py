@@ -73,8 +73,8 @@ def main(data: Path, folder: Path) -> None:
         }
     )
     # dumps have few contradictions between pages, so sentences about one subject are taken as if they were on two
-    opposites = changed[:, CHANGES.index("opposites")] + changed[:, CHANGES.index("mere negations")] > 0
-    several = changed[:, CHANGES.index("numbers")] + changed[:, CHANGES.index("years")] > 1  # what only templates do
+    opposites = columns["an opposite"] > 0
+    several = columns["two numbers"] > 0  # what only templates do
     as_if = [
         at
         for at, pair in enumerate(pairs)

@@ -13,7 +13,7 @@ import numpy as np
 from esdedup.analysis.align import Alignment
 from esdedup.analysis.spelling import alike, same_letters
 from esdedup.analysis.word_forms import NAME, NUMBER, PLAIN, SIGN, Classes, Measures, Words
-from esdedup.analysis.word_meanings import DATED, FUNCTION, NEGATIVE, YEAR, Meant, first_spoken
+from esdedup.analysis.word_meanings import DATED, FUNCTION, NEGATIVE, YEAR, Meant
 from esdedup.columns.arrays import Flags, Numbers
 from esdedup.columns.hashing import Bytes, Hashes, Offsets
 from esdedup.columns.kernels import compiled
@@ -69,7 +69,7 @@ def changes(
     out = np.zeros((len(one), len(CHANGES)), np.float64)
     owner = np.searchsorted(clusters, one, "right") - 1
     _compare_all(
-        words.offsets, first_spoken(words, known.form), known.hash, known.form, known.roles, known.axis, known.side,
+        words.offsets, known.firsts, known.hash, known.form, known.roles, known.axis, known.side,
         words.data, words.begin, words.end, clusters, owner, alignment.slots, alignment.fillers, alignment.first,
         alignment.last, one, two, out,
     )  # fmt: skip
@@ -140,14 +140,12 @@ def _compare_all(
                 till += 1
             mine = fillers[slot] + one[pair] - base
             dated = _is_dated(roles, first[mine] - 1, last[mine], offsets[one[pair]], offsets[one[pair] + 1])
-            names = row[_CONFLICTS + 1]
-            _compare_slot(
-                form, roles, axis, side, data, begin, end,
-                left[here:until], left_moved[here:until], right[there:till], right_moved[there:till], dated, row,
-            )  # fmt: skip
             begins = here < until and left[here] == firsts[one[pair]]
             begins = begins or (there < till and right[there] == firsts[two[pair]])
-            row[_BEGINNING_NAMES] += begins and row[_CONFLICTS + 1] > names
+            _compare_slot(
+                form, roles, axis, side, data, begin, end, left[here:until], left_moved[here:until],
+                right[there:till], right_moved[there:till], dated, begins, row,
+            )  # fmt: skip
             here, there = until, till
 
 
@@ -171,6 +169,7 @@ def _compare_slot(
     right: Numbers,
     right_moved: Flags,
     dated: bool,
+    begins: bool,
     row: Measures,
 ) -> None:
     """Count the changes in one slot: unshared words of both sides, and which of them have moved."""
@@ -206,6 +205,7 @@ def _compare_slot(
                 row[_CONFLICTS + sort] += 1
             row[_SWAPS + sort] += lefts == 1 and rights == 1
             row[_WHOLE_NAMES] += kind == NAME and gone > 1 and come > 1
+            row[_BEGINNING_NAMES] += kind == NAME and begins
         elif gone > 0 or come > 0:
             row[_MORE + sort] += 1
             row[_ADDED] += gone + come

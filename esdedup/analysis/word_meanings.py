@@ -35,7 +35,8 @@ _NO_NAMES = (
 
 class Meant(NamedTuple):
     """What is known of each word without its text: its hash (the same for `4th` and `fourth`), form, roles (bits), and
-    the axis of an opposite with its side.
+    the axis of an opposite with its side. `firsts` are the first words of texts that are no signs (or those of a later
+    text).
     """
 
     hash: Hashes
@@ -43,6 +44,7 @@ class Meant(NamedTuple):
     roles: Classes
     axis: Numbers
     side: Numbers
+    firsts: Numbers
 
 
 class _Known(NamedTuple):
@@ -61,25 +63,22 @@ def meant(words: Words) -> Meant:
     known = _known()
     form = words.form.copy()
     form[np.isin(words.hash, known.figures) & (form != SIGN)] = NUMBER
-    firsts = np.unique(first_spoken(words, form))
-    firsts = firsts[firsts < len(form)]
-    form[firsts[(form[firsts] == NAME) & np.isin(words.hash[firsts], known.no_names)]] = PLAIN
+    spoken = np.append(np.flatnonzero(form != SIGN), len(form))
+    firsts = spoken[np.searchsorted(spoken, words.offsets[:-1])]
+    begins = np.unique(firsts[firsts < len(form)])
+    form[begins[(form[begins] == NAME) & np.isin(words.hash[begins], known.no_names)]] = PLAIN
     roles = np.zeros(len(form), np.uint8)
     for role, hashes in known.roles:
         roles[np.isin(words.hash, hashes)] |= role
-    roles[_are_years(words, form)] |= YEAR
+    years = _are_years(words, form)
+    roles[years] |= YEAR
     at = np.minimum(np.searchsorted(known.opposites, words.hash), len(known.opposites) - 1)
     found = known.opposites[at] == words.hash
-    return Meant(_as_figures(words, form), form, roles, np.where(found, known.axis[at], 0), known.side[at])
+    axis = np.where(found, known.axis[at], 0)
+    return Meant(_as_figures(words, form, years), form, roles, axis, known.side[at], firsts)
 
 
-def first_spoken(words: Words, form: Classes) -> Numbers:
-    """Return the first word of each text that is not a sign (or one of a later text); shape (texts,)."""
-    spoken = np.append(np.flatnonzero(form != SIGN), len(form))
-    return spoken[np.searchsorted(spoken, words.offsets[:-1])]
-
-
-def _as_figures(words: Words, form: Classes) -> Hashes:
+def _as_figures(words: Words, form: Classes, years: Flags) -> Hashes:
     """Return the hashes of words. Numbers in words, and ordinals, have those of their figures."""
     known = _known()
     hashes = words.hash.copy()
@@ -91,20 +90,20 @@ def _as_figures(words: Words, form: Classes) -> Hashes:
     figures = [
         (word, match[1]) for word, text in zip(ending.tolist(), spelled, strict=True) if (match := _NTH.match(text))
     ]
-    figures += _whole_years(words, form)
+    figures += _whole_years(words, form, years)
     if figures:
         hashes[[word for word, _ in figures]] = split_words(text_column([figure for _, figure in figures])).hash
     return hashes
 
 
-def _whole_years(words: Words, form: Classes) -> list[tuple[int, str]]:
+def _whole_years(words: Words, form: Classes, years: Flags) -> list[tuple[int, str]]:
     """Return the years of which only the last two digits are written (`1942–43`), and their four digits."""
     short = np.flatnonzero((form == NUMBER) & (words.end - words.begin == _YEAR_DIGITS // 2))
     short = short[(short >= 2) & np.isin(words.sign[short - 1], _DASHES)]
     text = np.searchsorted(words.offsets, short, "right")
     touching = (words.end[short - 2] == words.begin[short - 1]) & (words.end[short - 1] == words.begin[short])
     ended = ~np.isin(words.sign[np.minimum(short + 1, len(form) - 1)], _DASHES)  # 2012-03-05 is not a range
-    begun = _are_years(words, form)[short - 2] & (text == np.searchsorted(words.offsets, short - 2, "right"))
+    begun = years[short - 2] & (text == np.searchsorted(words.offsets, short - 2, "right"))
     found = []
     for word in short[begun & touching & ended].tolist():
         year = int(bytes(words.data[words.begin[word - 2] : words.end[word - 2]]))

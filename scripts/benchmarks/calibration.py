@@ -16,27 +16,19 @@ from esdedup.output.drawing import LIGHT, new_axes, written
 TENTHS = 10
 
 
-def reliability(sure: Measures, truth: Any) -> Iterator[tuple[int, int, float]]:
-    """Yield tenths of confidence: the lower end in tenths, how many cases, and the share that is right."""
-    tenths = tenths_of(sure)
+def reliability(sure: Measures, truth: Any) -> Iterator[tuple[int, int, float, float]]:
+    """Yield tenths of confidence: the lower end in tenths, how many cases, the mean of what is said, and the share that
+    is right.
+    """
+    tenths = np.minimum((sure * TENTHS).astype(int), TENTHS - 1)
     for tenth in np.unique(tenths).tolist():
         here = tenths == tenth
-        yield tenth, int(here.sum()), float(truth[here].mean())
+        yield tenth, int(here.sum()), float(sure[here].mean()), float(truth[here].mean())
 
 
 def calibration_error(sure: Measures, truth: Any) -> float:
     """The mean difference between what is said and what is right, over tenths of confidence."""
-    tenths = tenths_of(sure)
-    apart = [
-        abs(float(sure[tenths == tenth].mean() - truth[tenths == tenth].mean())) * int((tenths == tenth).sum())
-        for tenth in np.unique(tenths)
-    ]
-    return sum(apart) / max(1, len(sure))
-
-
-def tenths_of(sure: Measures) -> Any:
-    """Return the tenth that each confidence is in, 0 to 9."""
-    return np.minimum((sure * TENTHS).astype(int), TENTHS - 1)
+    return sum(abs(said - right) * count for _, count, said, right in reliability(sure, truth)) / max(1, len(sure))
 
 
 def picture(sure: Measures, truth: Any) -> bytes:
@@ -47,10 +39,10 @@ def picture(sure: Measures, truth: Any) -> bytes:
     axes.set_xlim(0, 1)
     axes.set_ylim(0, 1.02)
     axes.plot([0, 1], [0, 1], color=LIGHT.muted, linestyle=":", linewidth=1, label="perfect")
-    said = [float(sure[tenths_of(sure) == tenth].mean()) for tenth, _, _ in reliability(sure, truth)]
-    if not said:
+    told = list(reliability(sure, truth))
+    if not told:
         return written(figure, "png")
-    counts, right = zip(*((count, share) for _, count, share in reliability(sure, truth)), strict=True)
+    _, counts, said, right = zip(*told, strict=True)
     axes.plot(said, right, color=LIGHT.accent, linewidth=1)
     axes.scatter(said, right, s=6 + 14 * np.log10(counts), color=LIGHT.ink, zorder=3, label="edits and claims")
     axes.legend(frameon=False, labelcolor=LIGHT.muted, fontsize=9, loc="upper left")

@@ -109,7 +109,7 @@ def _pairs(data: Path, folder: Path, half: str) -> list[Row]:
     ]
     rows += [
         Row(f"said {low / 10} to {(low + 1) / 10}, {count:,} cases: right", right)
-        for low, count, right in reliability(sure[listed], truth[listed])
+        for low, count, _, right in reliability(sure[listed], truth[listed])
     ]
     rows.append(
         at_most(f"{len(copies)} copyedits called drift", _mean([one.kind == "drift" for one in copies]), "", 0.02)
