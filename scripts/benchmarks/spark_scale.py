@@ -15,7 +15,7 @@ from scripts.benchmarks.processes import ESDEDUP, processor_time
 from scripts.benchmarks.rows import Row, at_most
 from scripts.benchmarks.spark import MASTER
 
-SIZES, SMALL_SIZES = (1_000_000, 5_000_000), (20_000, 40_000)
+SIZES, SMALL_SIZES = (1_000_000, 5_000_000, 10_000_000), (20_000, 40_000)
 """Sentences of the generated wikis."""
 
 DUMPS = 8

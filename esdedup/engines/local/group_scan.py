@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from esdedup.columns.arrays import Numbers
 from esdedup.columns.components import roots, unite_runs
 from esdedup.columns.cuts import Cutter, whole_groups
 from esdedup.columns.database import Database
@@ -40,7 +41,7 @@ def hold_postings(db: Database, columns: int, budget: int) -> int:
     """Fill the table `held` with the postings (token, number) of every token that two or more texts have, one of them
     stale. Return the number of these tokens.
 
-    As many columns of tokens at once as fit in memory; a column that does not fit is grouped by DuckDB.
+    As many columns of tokens at once as fit in memory; a column that does not fit is sorted by DuckDB.
     """
     db.execute("CREATE OR REPLACE TABLE held (token BIGINT, number INTEGER)")
     counts = [0] * columns
@@ -57,7 +58,7 @@ def hold_postings(db: Database, columns: int, budget: int) -> int:
             last += 1
         total = sum(counts[first:last])
         if total > most:
-            found += _hold_column(db, first)
+            found += _hold_column(db, first, stale)
         elif total:
             found += _hold_columns(db, first, last, total, stale)
         first = last
@@ -76,6 +77,27 @@ def _hold_columns(db: Database, first: int, last: int, total: int, stale: npt.ND
         end = filled + len(flat)
         tokens[filled:end], numbers[filled:end] = flat.to_numpy(), of
         filled = end
+    return _hold(db, tokens, numbers, stale)
+
+
+def _hold_column(db: Database, column: int, stale: npt.NDArray[np.bool_]) -> int:
+    """Hold one column of any length. DuckDB can sort it beyond its memory, which joins and groups at once cannot."""
+    token = f"s.tokens[{column + 1}]"
+    db.execute(
+        f"CREATE OR REPLACE TABLE column_postings AS SELECT {token} AS token, t.number {_OF_TEXTS} "
+        f"WHERE {token} IS NOT NULL"
+    )
+    ordered = (
+        tuple(values.to_numpy() for values in batch.columns)
+        for batch in db.batches("SELECT token, number FROM column_postings ORDER BY token")
+    )
+    found = sum(_hold(db, tokens, numbers, stale) for tokens, numbers in whole_groups(ordered))
+    db.execute("DROP TABLE column_postings")
+    return found
+
+
+def _hold(db: Database, tokens: Numbers, numbers: npt.NDArray[np.int32], stale: npt.NDArray[np.bool_]) -> int:
+    """Hold the groups among postings that have a stale text. Return their number."""
     ends, members = runs(tokens, np.argsort(tokens, kind="stable"))
     if not len(ends):
         return 0
@@ -84,21 +106,6 @@ def _hold_columns(db: Database, first: int, last: int, total: int, stale: npt.ND
     members = members[np.repeat(wanted, sizes)]
     db.insert("held", pa.table({"token": tokens[members], "number": numbers[members]}))
     return int(wanted.sum())
-
-
-def _hold_column(db: Database, column: int) -> int:
-    """Hold one column. Tokens of different columns are never equal, so DuckDB groups each alone."""
-    token = f"s.tokens[{column + 1}]"
-    db.execute(
-        f"""
-        CREATE OR REPLACE TEMP TABLE shared AS SELECT {token} AS token {_OF_TEXTS} WHERE {token} IS NOT NULL
-        GROUP BY 1 HAVING count(*) > 1 AND bool_or(t.stale)
-        """
-    )
-    db.execute(f"INSERT INTO held SELECT shared.token, t.number {_OF_TEXTS} JOIN shared ON shared.token = {token}")
-    found = db.count("SELECT count(*) FROM shared")
-    db.execute("DROP TABLE shared")
-    return found
 
 
 class GroupScan:

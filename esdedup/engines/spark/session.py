@@ -14,7 +14,7 @@ import warnings
 import zipfile
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from esdedup.errors import EngineError, UsageError
 
@@ -77,20 +77,29 @@ def tasks_together(session: Any) -> int:
 
 
 def _started(place: str) -> Any:
-    from pyspark import SparkConf, SparkContext
-    from pyspark.java_gateway import launch_gateway
-    from pyspark.sql import SparkSession
-
     _check_java(place)
     _check_answers(place)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    handle, name = tempfile.mkstemp(prefix="esdedup-spark-", suffix=".log")
-    said = Path(name)
-    atexit.register(lambda: said.unlink(missing_ok=True))
+    with tempfile.TemporaryFile() as said:  # Java goes on writing to it
+        try:
+            context = _context(place, said)
+        except EngineError:
+            raise
+        except Exception as error:
+            raise EngineError(f"Spark at {place} does not start: {_last_line(said) or error}") from error
+    atexit.register(context.stop)
+    from pyspark.sql import SparkSession
+
+    return SparkSession(context)
+
+
+def _context(place: str, said: IO[bytes]) -> Any:
+    from pyspark import SparkConf, SparkContext
+    from pyspark.java_gateway import launch_gateway
+
     try:
-        with os.fdopen(handle, "wb") as log:
-            start: Any = launch_gateway
-            gateway = start(None, popen_kwargs={"stderr": log, "stdout": log, "stdin": subprocess.PIPE})
+        start: Any = launch_gateway
+        gateway = start(None, popen_kwargs={"stderr": said, "stdout": said, "stdin": subprocess.PIPE})
         SparkContext._ensure_initialized(gateway=gateway)
     except Exception as error:
         raise EngineError(f"Java for the engine {place} does not start: {_last_line(said) or error}") from error
@@ -111,30 +120,26 @@ def _started(place: str) -> Any:
     for name, value in usual.items():
         conf.setIfMissing(name, value)
     if not local:
-        _pack_in(conf)
-    try:
-        context = SparkContext(conf=conf, gateway=gateway)
-    except Exception as error:
-        raise EngineError(f"Spark at {master} does not start: {_last_line(said) or error}") from error
-    atexit.register(context.stop)
-    return SparkSession(context)
+        found = filter(None, [_PACKAGE, conf.get("spark.executorEnv.PYTHONPATH", "")])
+        conf.set("spark.executorEnv.PYTHONPATH", os.pathsep.join(found))
+    context = SparkContext(conf=conf, gateway=gateway)
+    if not local:
+        context.addArchive(f"{_packed(context)}#{_PACKAGE}")
+    return context
 
 
-def _pack_in(conf: Any) -> None:
-    """Let this version of the package travel to the workers, whatever they have installed."""
-    folder = Path(tempfile.mkdtemp(prefix="esdedup-spark-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    package, archive = Path(__file__).parents[2], folder / f"{_PACKAGE}.zip"
+def _packed(context: Any) -> Path:
+    """Return an archive of this version of the package, which travels to the workers whatever they have installed.
+
+    It lies in a folder that Java removes when it ends, however this process ends.
+    """
+    package, archive = Path(__file__).parents[2], Path(context._temp_dir) / f"{_PACKAGE}.zip"
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
         for root in (package, package.parent / "mappings"):  # which lie beside it in a checkout
             for path in sorted(root.rglob("*")):
                 if path.is_file() and "__pycache__" not in path.parts:
                     packed.write(path, path.relative_to(package.parent))
-    for name, value, between in (
-        ("spark.archives", f"{archive}#{_PACKAGE}", ","),
-        ("spark.executorEnv.PYTHONPATH", _PACKAGE, os.pathsep),
-    ):
-        conf.set(name, between.join(filter(None, [value, conf.get(name, "")])))
+    return archive
 
 
 def _check_answers(place: str) -> None:
@@ -171,6 +176,7 @@ def _check_java(master: str) -> None:
         )
 
 
-def _last_line(said: Path) -> str:
-    lines = [line.strip() for line in said.read_text("utf-8", "replace").splitlines() if line.strip()]
+def _last_line(said: IO[bytes]) -> str:
+    said.seek(0)
+    lines = [line.strip() for line in said.read().decode("utf-8", "replace").splitlines() if line.strip()]
     return next((line for line in reversed(lines) if not line.startswith("at ")), "")
