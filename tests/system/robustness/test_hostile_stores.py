@@ -118,13 +118,16 @@ def test_it_is_refused_by_one_line(stores: dict[str, Hostile], out: Path, name: 
 
 @pytest.mark.parametrize("name", VALUES)
 def test_values_that_cannot_be_are_shown_or_refused(stores: dict[str, Hostile], out: Path, name: str) -> None:
-    store = stores[name].path
+    store, refused = stores[name].path, 0
     for verb in readers(store, out):
         answer = asked(*verb)
         assert not CONTROL.search(answer.out)
         if answer.code:
             assert answer.code == 1
             only_line(answer.err)
+            refused += 1
+        if refused == 2:  # all open a store in one place
+            break
     check_page(store)
 
 
