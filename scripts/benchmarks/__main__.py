@@ -30,7 +30,7 @@ TOPICS = {
     "elasticsearch": "the store on a server, with a node of this machine (takes long)",
     "server_scan": "a scan on a server against the same scan on a file (takes minutes)",
     "spark": "Spark against the local engine and against MLlib (takes minutes; needs Java)",
-    "spark_scale": "whole runs on Spark against the local engine (takes long: 5 million sentences; needs Java)",
+    "spark_scale": "whole runs on Spark against the local engine (takes long: 10 million sentences; needs Java)",
     "more_like_this": "what Elasticsearch itself finds, with a node of this machine (takes minutes)",
     "lookups": "the lookup of a file, beside tantivy and a table of DuckDB (takes minutes)",
     "similar": "search as you type, at 20,000 and a million sentences, beside others (takes minutes)",
