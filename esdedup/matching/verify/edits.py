@@ -13,23 +13,26 @@ import pyarrow as pa
 from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein
 
-from esdedup.columns.arrays import Numbers
+from esdedup.columns.arrays import Numbers, run_starts, text_buffers
 from esdedup.text.words import find_words
 
 Distances = npt.NDArray[np.int32]
 
 _FIRST_CHARACTER = 0x10000  # after the surrogates
 _CHARACTERS = 0x110000 - _FIRST_CHARACTER
-_PAIRS_AT_ONCE = 20_000
+_BYTES_AT_ONCE = 2**20
+"""Bytes of the texts of pairs that are compared together. Their words need some forty times as much."""
 
 
 def word_edit_distances(texts: pa.LargeStringArray, a: Numbers, b: Numbers, threads: int = 1) -> Distances:
     """Return the number of words to insert, delete or replace to turn text a[i] into text b[i]; shape (pairs,)."""
-    parts = [
-        _distances(texts, a[begin : begin + _PAIRS_AT_ONCE], b[begin : begin + _PAIRS_AT_ONCE], threads)
-        for begin in range(0, len(a), _PAIRS_AT_ONCE)
-    ]
-    return np.concatenate(parts) if parts else np.empty(0, np.int32)
+    if not len(a):
+        return np.empty(0, np.int32)
+    sizes = np.diff(text_buffers(texts)[1])
+    cuts = run_starts(np.cumsum(sizes[a] + sizes[b]) // _BYTES_AT_ONCE)
+    return np.concatenate(
+        [_distances(texts, a[begin:end], b[begin:end], threads) for begin, end in pairwise([*cuts.tolist(), len(a)])]
+    )
 
 
 def _distances(texts: pa.LargeStringArray, a: Numbers, b: Numbers, threads: int) -> Distances:
