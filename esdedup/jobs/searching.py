@@ -154,6 +154,8 @@ def suggest(
         rows = completions(opened, prefix, limit, filters)
         if not rows:
             _say_why_not(opened, prefix, filters)
+            if not too_short(prefix) and len(_letters(prefix)) <= _LEAST_TYPED:
+                log.warning("so few letters complete only the beginning of a text; type one more to find words inside")
         return rows
 
 
@@ -181,7 +183,7 @@ def answered(
                 min_similarity, found.nearest,
             )  # fmt: skip
         elif not filters.chosen and not too_short(text):
-            log.warning("no stored text has a part of a word in common with this one")
+            log.warning("no stored text has a word, or four letters of one, in common with this one")
     return similar_rows(store, found, limit, filters)
 
 
@@ -200,8 +202,13 @@ def _say_why_not(store: Store, text: str, filters: Filters) -> None:
 
 def too_short(text: str) -> bool:
     """Whether a text has fewer than two letters or digits, so that nothing is suggested. One ideograph is enough."""
-    form = _form(storable(text)).replace(" ", "")
-    return len(form) < _LEAST_TYPED and form.isascii()
+    letters = _letters(text)
+    return len(letters) < _LEAST_TYPED and letters.isascii()
+
+
+def _letters(text: str) -> str:
+    """Return the letters and digits of a text in its search form."""
+    return _form(storable(text)).replace(" ", "")
 
 
 def ready(store: Store, *, quiet: bool = False) -> None:

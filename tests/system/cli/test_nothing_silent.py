@@ -134,7 +134,9 @@ def test_similar_says_why_it_finds_nothing(tmp_path: Path) -> None:
     source.write_text("\n\n".join(SENTENCES[:20]))
     said("run", source, "-o", tmp_path / "x")
     answer = said("similar", "xxqqzz", "--store", tmp_path / "x" / "store.duckdb")
-    assert answer.err == "esdedup: no stored text has a part of a word in common with this one\n"
+    assert answer.err == "esdedup: no stored text has a word, or four letters of one, in common with this one\n"
+    answer = said("suggest", "qz", "--store", tmp_path / "x" / "store.duckdb")
+    assert "type one more to find words inside" in answer.err
 
 
 def test_plan_warns_of_what_finds_too_little_and_of_few_pairs(tmp_path: Path) -> None:
