@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import sys
@@ -27,6 +28,7 @@ def interruptible(run: Callable[[], object]) -> NoReturn:
 
     def interrupt(*_: object) -> NoReturn:
         came.set()
+        logging.root.disabled = True  # libraries log there what an interrupt has broken off in them
         raise KeyboardInterrupt
 
     def lost(what: Any) -> None:

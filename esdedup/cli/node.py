@@ -155,7 +155,7 @@ def _started_text(found: Running) -> str:
 def _status_text(state: dict[str, Any]) -> str:
     held = f"{state['data_bytes'] / 2**20:,.1f} MiB in {state['data']}"
     if not state["running"]:
-        return f"not running; {held}; next: esdedup node start"
+        return f"not running; {held}; next: esdedup node start, with the same --data and --port"
     nodes = f", {state['nodes']} nodes" if (state["nodes"] or 0) > 1 else ""
     return (
         f"{state['address']} {state['health'] or 'not answering'}: Elasticsearch {state['version']}, "

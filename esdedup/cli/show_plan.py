@@ -80,7 +80,10 @@ def _forecast(forecast: dict[str, Any]) -> str:
                 f"{cost['shuffled_bytes'] / 1e9:.1f} GB through the shuffle"
             )
         if cost["runs"][-1]["sentences"] < _FEW:
-            lines.append(f"  rough: {cost['runs'][-1]['sentences']:,} sentences are few to tell from")
+            lines.append(
+                f"  rough: {cost['runs'][-1]['sentences']:,} sentences are few to tell from, as such a run is mostly "
+                f"its start; sample {_FEW:,} or more"
+            )
     return "\n".join(lines)
 
 

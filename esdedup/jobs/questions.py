@@ -230,7 +230,7 @@ def opened_kinds(store: Address | Store) -> Iterator[Store]:
 def _require_scan(store: Store) -> None:
     last = store.results.last_scan()
     if last is None or not last["current"]:
-        why = "documents were added or removed since the last scan"
+        why = "documents were added, removed or changed since the last scan"
         if last is None:
             why = "not scanned yet" if store.results.lost is None else f"no results: {store.results.lost}"
         raise StoreError(f"{store.address}: {why}; run esdedup scan --store {store.address}")

@@ -330,10 +330,10 @@ def _unfinished_job(store: Store) -> str | None:
         return f"reading {pending.path}: {pending.documents:,} documents so far; {what}"
     verb = store.ledger.unfinished_job()
     if verb is not None:
-        return f"esdedup {verb}; run the same command again"
+        return f"esdedup {verb}; run the same command again, unless it is still running"
     if store.results.lost is not None:
         return f"there are no results: {store.results.lost}; run esdedup scan"
     last = store.results.last_scan()
     if last is not None and not last["current"]:
-        return "documents were added or removed since the last scan; run esdedup scan"
+        return "documents were added, removed or changed since the last scan; run esdedup scan"
     return None

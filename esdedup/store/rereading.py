@@ -57,6 +57,6 @@ def compare_documents(db: Database, first: int, *, by_place: bool = False) -> Re
         [first, first],
     )
     read = db.count("SELECT count(*) FROM documents WHERE number >= ?", [first])
-    unchanged, replaced = db.row("SELECT count(*) FILTER (same), count(*) FILTER (NOT same) FROM outdated")
-    counts = {"new": read - unchanged - replaced, "replaced": replaced, "unchanged": unchanged}
+    unchanged, known = db.row("SELECT count(DISTINCT new) FILTER (same), count(DISTINCT new) FROM outdated")
+    counts = {"new": read - known, "replaced": known - unchanged, "unchanged": unchanged}
     return Reread(counts | {"repeated": sum(count for _, count, _ in repeated)}, repeated)

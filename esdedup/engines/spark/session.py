@@ -6,10 +6,12 @@ import atexit
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import warnings
 import zipfile
 from contextlib import suppress
@@ -35,10 +37,12 @@ _given: list[Any] = []
 def use(session: Any) -> str:
     """Use a session that the caller has. Return the place that stands for it.
 
-    Raise `UsageError` for one of Spark Connect, which runs no functions beside its own.
+    Raise `UsageError` for one that was stopped, and for one of Spark Connect, which runs no functions beside its own.
     """
     if ".connect." in type(session).__module__:
         raise UsageError("engine is a session of Spark Connect; pass one that runs in this process")
+    if session.sparkContext._jsc is None:
+        raise UsageError("engine is a session that was stopped; pass one that runs")
     _given[:] = [session]
     return ANYWHERE
 
@@ -122,7 +126,11 @@ def _context(place: str, said: IO[bytes]) -> Any:
     if not local:
         found = filter(None, [_PACKAGE, conf.get("spark.executorEnv.PYTHONPATH", "")])
         conf.set("spark.executorEnv.PYTHONPATH", os.pathsep.join(found))
+    interrupts = signal.getsignal(signal.SIGINT)
     context = SparkContext(conf=conf, gateway=gateway)
+    if threading.current_thread() is threading.main_thread():
+        # that of Spark asks Java to cancel its jobs, which fails while another question to Java is under way
+        signal.signal(signal.SIGINT, interrupts)
     if not local:
         context.addArchive(f"{_packed(context)}#{_PACKAGE}")
     return context

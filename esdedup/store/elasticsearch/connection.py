@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import random
+import socket
 import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -291,6 +292,8 @@ class Connection:
         if isinstance(root, ConnectionResetError) and not self._known and str(self.address).startswith("http://"):
             hint = "try https:// instead of http://"
             self._fail(f"the server closed the connection without an answer; {hint}", error)
+        if isinstance(root, socket.gaierror):
+            self._fail("no host of this name is known; correct the address", error)
         self._fail(f"no connection ({' '.join(str(root).split())})", error)
 
     def _fail(self, what: str, error: Exception) -> NoReturn:

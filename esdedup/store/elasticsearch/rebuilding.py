@@ -91,7 +91,7 @@ class Rebuilding:
         log.warning("%s: made %s sentences again from their texts", self._connection.address, f"{count:,}")
         if changed:
             log.warning(
-                "%s: %s documents have other sentences than before; index their sources again to bring them back",
+                "%s: %s documents were made again or have other sentences than before; index their sources again",
                 self._connection.address, f"{changed:,}",
             )  # fmt: skip
         return count
@@ -202,6 +202,10 @@ class Rebuilding:
         else:
             sources = [saved_checkpoint(self._sources[number]) for number in sorted(self._sources)]
             state.set(sources=sources, next=self._next, turn=1)
+            log.warning(
+                "%s: how sources were read and scanned is lost with the state, and so are the results; run esdedup "
+                "scan with the options that you want", self._connection.address,
+            )  # fmt: skip
         scan = state.get("scan")
         lost = None if scan is None else scan | {"lost": "the store was repaired"}
         read = None if self._reopened else state.get("read")

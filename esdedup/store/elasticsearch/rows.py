@@ -122,11 +122,12 @@ WHOLE_SENTENCE = Fields(columns=("tokens",), source=True)
 
 
 def whole_sentences(hits: Hits) -> list[dict[str, Any]]:
-    """Return sentences as they were written, including what the index keeps only in columns."""
+    """Return sentences as they were written, including what the index keeps only in columns.
+
+    One that somebody else has changed has no tokens. It gets none here, so that the next scan signs it again.
+    """
     computed = computed_fields([hit["_source"]["text"] for hit in hits])
-    return [
-        {**hit["_source"], **own, "tokens": hit["fields"]["tokens"]} for hit, own in zip(hits, computed, strict=True)
-    ]
+    return [{**hit["_source"], **own, **hit.get("fields", {})} for hit, own in zip(hits, computed, strict=True)]
 
 
 def tokens_of(hits: Hits) -> tuple[Numbers, Numbers]:

@@ -206,3 +206,14 @@ def test_one_index_of_an_older_copy(
         job.commands(store)[verb]()
     job.check("remove", store, tmp_path / "out")
     assert said("doctor", "--store", store).code == 0
+
+
+def test_questions_are_answered_before_a_scan_has_seen_the_change(
+    client: Elasticsearch, store: str, elastic_prefix: str, job: Job
+) -> None:
+    hit = sentence_of(client, elastic_prefix, "news/r40")
+    client.update(index=hit["_index"], id=hit["_id"], doc={"text": "The zebra sleeps beside the quay."}, refresh=True)
+    assert esdedup.suggest("the zebra sl", store=store)
+    assert esdedup.similar(job.texts[70], store=store)
+    answer = said("scan", "--store", store)
+    assert "re-signed 1 sentences changed outside esdedup" in answer.err
