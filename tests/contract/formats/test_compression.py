@@ -6,6 +6,7 @@ import lzma
 import random
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -21,10 +22,17 @@ from tests.support.sources import PACK, export, feed_stdin, ids, pack_7z, page, 
 THREADS = pytest.mark.parametrize("threads", [1, 2])
 
 
+@cache
 def lines(count: int = 40_000) -> bytes:
     # not too compressible, so that a few megabytes make several bzip2 blocks
     source = random.Random(7)
     return b"".join(b"%d\t%s\n" % (n, source.randbytes(30).hex().encode()) for n in range(count))
+
+
+@cache
+def packed(ending: str, begin: int = 0, end: int = 40_000) -> bytes:
+    """These lines, compressed, which takes seconds."""
+    return PACK[ending](b"".join(lines().splitlines(keepends=True)[begin:end]))
 
 
 @THREADS
@@ -42,11 +50,9 @@ def test_every_compression(tmp_path: Path, ending: str, threads: int) -> None:
 @THREADS
 @pytest.mark.parametrize("ending", [ending for ending in PACK if ending != ".lzma"])
 def test_streams_one_after_another(tmp_path: Path, ending: str, threads: int) -> None:
-    data = lines()
-    half = data.index(b"\n20000\t") + 1
     path = tmp_path / f"table.tsv{ending}"
     padding = b"" if ending in ("", ".zst") else bytes(4)
-    path.write_bytes(PACK[ending](data[:half]) + PACK[ending](data[half:]) + padding)
+    path.write_bytes(packed(ending, end=20_000) + packed(ending, begin=20_000) + padding)
     rows = read(path, threads=threads)
     assert ids(rows) == [str(number) for number in range(40_000)]
 
@@ -54,7 +60,7 @@ def test_streams_one_after_another(tmp_path: Path, ending: str, threads: int) ->
 @pytest.mark.parametrize("ending", PACK)
 def test_position_reaches_the_size(tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"table.tsv{ending}"
-    path.write_bytes(PACK[ending](lines()))
+    path.write_bytes(packed(ending))
     for threads in (1, 2):
         reading = Reading.of()
         (source,) = discover([str(path)], reading)
@@ -68,8 +74,7 @@ def test_position_reaches_the_size(tmp_path: Path, ending: str) -> None:
 @pytest.mark.parametrize("ending", [".gz", ".bz2", ".xz", ".lzma", ".zst"])
 @pytest.mark.parametrize("share", [0.05, 0.5, 0.97])
 def test_truncated(tmp_path: Path, ending: str, threads: int, share: float) -> None:
-    data = lines()
-    whole = PACK[ending](data)
+    whole = packed(ending)
     path = tmp_path / f"table.tsv{ending}"
     path.write_bytes(whole[: int(len(whole) * share)])
     rows, message = partial(path, SourceError, threads=threads)
