@@ -159,13 +159,14 @@ class Planter:
         """Sentences of one article in the same words, about several things."""
         count = self._random.randrange(3, len(_ORDINALS) + 1)
         articles = self._about_one(1, _THINGS) * count
-        phrase, unit = self._line("sibling")
+        phrase, unit, *quantity = self._line("sibling")
         slots = [list(_ORDINALS[:count]), self._some("n", count)]
         least, most = _near(sum(map(_longest, slots)) + _REACH + len("The  "))
         used = sum(map(_longest, slots)) + len(f"The  {phrase}  {unit}; .")
         more = self._clauses(least - used, most - used)
         texts = _filled(["The ", f" {phrase} ", f" {unit}; {more}."], slots)
-        return Plant("template", tuple(zip(articles, texts, zip(*slots, strict=True), strict=True)))
+        cells = slots[0], [f"{number} {unit}" for number in slots[1]] if quantity else slots[1]
+        return Plant("template", tuple(zip(articles, texts, zip(*cells, strict=True), strict=True)))
 
     def _facts(self, kind: str, count: int) -> list[str]:
         """Return loose versions of a sentence with three facts."""

@@ -39,7 +39,8 @@ def contradiction_rows(corpora: Iterable[str], folder: Path) -> list[Row]:
 
 def listed(corpus: str, folder: Path) -> Iterable[dict[str, Any]]:
     """The contradictions of one corpus, each with what names it in the file of verdicts."""
-    for row in esdedup.drift(store=folder / corpus / "store.duckdb"):
+    for found in esdedup.drift(store=folder / corpus / "store.duckdb"):
+        row = found.to_dict()
         texts = [value["sentences"][0]["text"] for value in row["values"][:2]]
         hashes = content_hashes(*text_buffers(pa.array(texts, pa.large_string()))).tolist()
         a, b = (f"{value:016x}" for value in sorted(hashes))
