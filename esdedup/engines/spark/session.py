@@ -81,36 +81,49 @@ def tasks_together(session: Any) -> int:
 
 
 def _started(place: str) -> Any:
+    from pyspark.sql import SparkSession
+
     _check_java(place)
     _check_answers(place)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     with tempfile.TemporaryFile() as said:  # Java goes on writing to it
         try:
-            context = _context(place, said)
-        except EngineError:
-            raise
+            gateway = _gateway(said)
         except Exception as error:
-            raise EngineError(f"Spark at {place} does not start: {_last_line(said) or error}") from error
+            raise EngineError(f"Java for the engine {place} does not start: {_last_line(said) or error}") from error
+        conf = _conf(place)
+        try:
+            context = _context(conf, gateway)
+        except Exception as error:
+            master = conf.get("spark.master")
+            raise EngineError(f"Spark at {master} does not start: {_last_line(said) or error}") from error
     atexit.register(context.stop)
-    from pyspark.sql import SparkSession
-
     return SparkSession(context)
 
 
-def _context(place: str, said: IO[bytes]) -> Any:
-    from pyspark import SparkConf, SparkContext
+def _gateway(said: IO[bytes]) -> Any:
+    """Start Java, which writes what it says to a file."""
+    from pyspark import SparkContext
     from pyspark.java_gateway import launch_gateway
 
-    try:
-        start: Any = launch_gateway
-        gateway = start(None, popen_kwargs={"stderr": said, "stdout": said, "stdin": subprocess.PIPE})
-        SparkContext._ensure_initialized(gateway=gateway)
-    except Exception as error:
-        raise EngineError(f"Java for the engine {place} does not start: {_last_line(said) or error}") from error
+    start: Any = launch_gateway
+    gateway = start(None, popen_kwargs={"stderr": said, "stdout": said, "stdin": subprocess.PIPE})
+    SparkContext._ensure_initialized(gateway=gateway)
+    return gateway
+
+
+def _is_local(conf: Any) -> bool:
+    return str(conf.get("spark.master")).startswith("local")
+
+
+def _conf(place: str) -> Any:
+    """Return Spark's own configuration with this master, and with what is usual here where it says nothing."""
+    from pyspark import SparkConf
+
     conf = SparkConf()  # which reads spark-defaults.conf only with Java
     master = str(conf.get("spark.master", "local[*]") if place == ANYWHERE else place)
     conf.setMaster(master).setIfMissing("spark.app.name", "esdedup")
-    local = master.startswith("local")
+    local = _is_local(conf)
     usual = {
         "spark.ui.enabled": "false" if local else "true",
         "spark.ui.showConsoleProgress": "false",
@@ -126,12 +139,18 @@ def _context(place: str, said: IO[bytes]) -> Any:
     if not local:
         found = filter(None, [_PACKAGE, conf.get("spark.executorEnv.PYTHONPATH", "")])
         conf.set("spark.executorEnv.PYTHONPATH", os.pathsep.join(found))
+    return conf
+
+
+def _context(conf: Any, gateway: Any) -> Any:
+    from pyspark import SparkContext
+
     interrupts = signal.getsignal(signal.SIGINT)
     context = SparkContext(conf=conf, gateway=gateway)
-    if threading.current_thread() is threading.main_thread():
+    if interrupts is not None and threading.current_thread() is threading.main_thread():
         # that of Spark asks Java to cancel its jobs, which fails while another question to Java is under way
         signal.signal(signal.SIGINT, interrupts)
-    if not local:
+    if not _is_local(conf):
         context.addArchive(f"{_packed(context)}#{_PACKAGE}")
     return context
 
