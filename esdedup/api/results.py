@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, overloa
 
 from esdedup.output.contents import comparisons, dedupe_answers, job_answers, meaning_answers, quality_answers
 from esdedup.output.contents.field_types import MISSING
+from esdedup.plurals import plural
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -126,7 +127,7 @@ class Rows(Sequence[R], Generic[R]):
     def __repr__(self) -> str:
         shown = "".join(f"\n  {row!r}" for row in self._rows[:_SHOWN])
         more = f"\n  … {len(self) - _SHOWN:,} more" if len(self) > _SHOWN else ""
-        return f"{len(self):,} rows{shown}{more}"
+        return f"{plural(len(self), 'row')}{shown}{more}"
 
     def _repr_html_(self) -> str:
         if not self._rows:

@@ -15,6 +15,7 @@ from esdedup.cli.declared import resource_options
 from esdedup.cli.defaults import Command
 from esdedup.cli.shared_options import OUTPUT, json_option, talk_options
 from esdedup.errors import EsdedupError, UsageError
+from esdedup.plurals import plural
 from esdedup.terminal import printable_lines
 
 if TYPE_CHECKING:
@@ -133,8 +134,9 @@ def _found_text(found: Found) -> str:
     text.write(f"{'planted kind':<14}{'plants':>8}{'pairs':>8}{'found':>8}{'missed':>8}\n")
     for kind in found.kinds:
         text.write(f"{kind.kind:<14}{kind.plants:>8,}{kind.pairs:>8,}{kind.found:>8,}{kind.missed:>8,}\n")
-    text.write(f"not planted: {found.unplanted:,} clusters, and {found.strangers:,} sentences in planted ones\n")
+    unplanted, strangers = plural(found.unplanted, "cluster"), plural(found.strangers, "sentence")
+    text.write(f"not planted: {unplanted}, and {strangers} in planted ones\n")
     missed = sum(kind.missed for kind in found.kinds)
-    every = "every planted pair found" if not missed else f"{missed:,} planted pairs missed"
-    mixed = "no cluster mixes two plants" if not found.mixed else f"{found.mixed:,} clusters mix two plants or more"
-    return text.getvalue() + f"{every}; {mixed}"
+    every = "every planted pair found" if not missed else f"{plural(missed, 'planted pair')} missed"
+    mixing = "no cluster mixes" if not found.mixed else plural(found.mixed, "cluster mixes", "clusters mix")
+    return text.getvalue() + f"{every}; {mixing} two plants or more"

@@ -28,6 +28,7 @@ from esdedup.matching.verify.compare import diff_words
 from esdedup.output.overlap import COMMON
 from esdedup.output.record_counts import in_words
 from esdedup.output.skips import in_words as meaning
+from esdedup.plurals import plural
 from esdedup.terminal import printable
 
 if TYPE_CHECKING:
@@ -53,6 +54,9 @@ def checks_text(examined: Examined) -> str:
     """Every check in a line, and what mends what is wrong."""
     lines = []
     for check in examined["checks"]:
+        if not check["made"]:
+            lines.append(f"not made  {check['name']}: {printable(check['advice'])}")
+            continue
         if check["problem"] is None:
             lines.append(f"ok        {check['name']}")
             continue
@@ -92,7 +96,7 @@ def counts_text(done: Summary | Indexed | Status) -> str:
     unit = done["settings"]["unit"]
     lines = [*count_lines(done["counts"], unit), in_words(done["records"], unit)]
     if done["renamed"]:
-        lines.append(f"renamed: {done['renamed']:,} documents, whose id was already read")
+        lines.append(f"renamed: {plural(done['renamed'], 'document')}, whose id was already read")
     other = {reason: count for reason, count in done["skipped"].items() if reason not in COMPARED_OR_NOT}
     return "\n".join([*lines, *_skipped_lines(other)])
 
@@ -110,8 +114,8 @@ def left_out_text(pages: int, found: Sequence[LeftOut]) -> str:
     if len(found) > _MOST:
         rest = found[_MOST:]
         times, characters = sum(one.times for one in rest), sum(one.characters for one in rest)
-        lines.append(f"{characters:>12,}  {times:>9,}  {len(rest):,} other reasons")
-    return "\n".join([f"left out of {pages:,} documents:", f"{'characters':>12}  {'times':>9}  what", *lines])
+        lines.append(f"{characters:>12,}  {times:>9,}  {plural(len(rest), 'other reason')}")
+    return "\n".join([f"left out of {plural(pages, 'document')}:", f"{'characters':>12}  {'times':>9}  what", *lines])
 
 
 def _skipped_lines(skipped: Mapping[str, int]) -> list[str]:
@@ -179,7 +183,9 @@ def deduped_text(done: Written, out: Path | None) -> str:
     """What was written and what was dropped."""
     lines = [in_words(done["records"], done["unit"])]
     if done["unit"] != "record":
-        lines.append(f"{done['documents']:,} documents written, {done['documents_dropped']:,} dropped as a whole")
+        lines.append(
+            f"{plural(done['documents'], 'document')} written, {done['documents_dropped']:,} dropped as a whole"
+        )
     if "largest" in done:
         lines += ["", "Largest clusters:", *(cluster_line(Cluster.of(cluster)) for cluster in done["largest"])]
         return "\n".join([*lines, "", "nothing was written (--dry-run)"])
@@ -264,7 +270,10 @@ def overlap_text(found: Overlap) -> str:
     if not lines:
         lines.append("nothing in common")
     if found.common_texts:
-        lines.append(f"left out: {found.common_texts:,} texts that stand in more than {COMMON} documents each")
+        lines.append(
+            f"left out: {plural(found.common_texts, 'text that stands', 'texts that stand')} in more than {COMMON} "
+            "documents each"
+        )
     return "\n".join(lines)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from esdedup.analysis.templates import Table
 from esdedup.api.results import Contradiction, Lineage
 from esdedup.cli.show import shortened, where
+from esdedup.plurals import plural
 from esdedup.terminal import printable
 
 _WIDTH = 160
@@ -40,7 +41,7 @@ def drift_text(rows: Sequence[Contradiction]) -> str:
             described = f" ({', '.join(notes)})" if notes else ""
             lines.append(f"      {shortened(value['value'] or '∅', 60)}{described}  {where(first)}{when}{more}")
         if len(row["values"]) > _VALUES:
-            lines.append(f"      … {len(row['values']) - _VALUES:,} more values")
+            lines.append(f"      … {plural(len(row['values']) - _VALUES, 'more value')}")
     return "\n".join(lines)
 
 
@@ -48,7 +49,7 @@ def template_text(table: Table) -> str:
     """The frame, and the first rows of its table."""
     kinds = ", ".join(f"{slot.name}: {slot.type}{f' in {slot.unit}' if slot.unit else ''}" for slot in table.columns)
     lines = [
-        f"{table.cluster}  {len(table.fits):,} rows, {sum(table.fits):,} fit",
+        f"{table.cluster}  {plural(len(table.fits), 'row')}, {plural(sum(table.fits), 'fits', 'fit')}",
         f"  {shortened(table.frame, 240)}",
         f"  {kinds}",
     ]
@@ -64,7 +65,7 @@ def lineage_text(found: Lineage) -> str:
     """Each tree with the earliest sentence first and its copies below, then who made the copies."""
     lines = []
     for tree in found["trees"]:
-        copies = "1 copy" if tree["copies"] == 1 else f"{tree['copies']:,} copies"
+        copies = plural(tree["copies"], "copy", "copies")
         lines.append(f"{tree['cluster']}  {copies}: {shortened(tree['members'][0]['text'], _WIDTH)}")
         below: dict[str | None, list[dict[str, Any]]] = {}
         for member in tree["members"]:
@@ -85,7 +86,7 @@ def lineage_text(found: Lineage) -> str:
         + ", ".join(f"{editor} {count:,}" for editor, count in found["editors"].items())
     )
     if found["undated"]:
-        lines.append(f"left out: {found['undated']:,} sentences without a time")
+        lines.append(f"left out: {plural(found['undated'], 'sentence')} without a time")
     return "\n".join(lines)
 
 

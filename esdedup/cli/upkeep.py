@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
@@ -12,6 +12,7 @@ from esdedup.cli.declared import resource_options
 from esdedup.cli.defaults import Command
 from esdedup.cli.shared_options import STORE, json_option, store_option, talk_options
 from esdedup.errors import EsdedupError, UsageError
+from esdedup.plurals import plural
 from esdedup.terminal import printable_lines
 
 if TYPE_CHECKING:
@@ -42,17 +43,24 @@ def _status_lines(state: Status) -> Iterator[str]:
     yield counts_text(state)
     if state["languages"]:
         yield "languages: " + ", ".join(f"{code} {count:,}" for code, count in state["languages"].items())
-    yield "settings: " + ", ".join(f"{name} {value}" for name, value in state["settings"].items())
+    yield "settings: " + _settings_text(state["settings"])
     for source in state["sources"]:
-        yield f"source: {printable(source['name'])}  {source['documents']:,} documents  {printable(source['path'])}"
+        read = plural(source["documents"], "document")
+        yield f"source: {printable(source['name'])}  {read}  {printable(source['path'])}"
     scanned = state["last_scan"]
     if scanned is None:
         yield f"not scanned; next: esdedup scan --store {state['store']}"
     else:
-        yield "last scan: " + ", ".join(f"{name} {value}" for name, value in scanned["scanning"].items())
-        yield from count_lines(scanned["counts"])
+        yield "last scan: " + _settings_text(scanned["scanning"])
+        yield from count_lines(scanned["counts"], state["settings"]["unit"])
     if state["unfinished"]:
         yield f"unfinished: {printable(state['unfinished'])}"
+
+
+def _settings_text(settings: Mapping[str, Any]) -> str:
+    from esdedup.matching.units import setting_in_words
+
+    return ", ".join(f"{name} {setting_in_words(value)}" for name, value in settings.items())
 
 
 @click.command(cls=Command)
@@ -79,11 +87,13 @@ def remove(documents: tuple[str, ...], as_json: bool, **options: Any) -> None:
         lines = sys.stdin.buffer.read().decode("utf-8", "replace").splitlines()
         documents = tuple(line.strip() for line in lines if line.strip())
     done = esdedup.remove(*documents, **options)
-    counts = count_lines(done["counts"])
-    show(done, as_json, lambda: "\n".join([f"removed {done['removed']:,} documents", *counts]), quiet=options["quiet"])
+    counts = count_lines(done["counts"], done["unit"])
+    first = f"removed {plural(done['removed'], 'document')}"
+    show(done, as_json, lambda: "\n".join([first, *counts]), quiet=options["quiet"])
     if done["unknown"]:
         named = ", ".join(done["unknown"][:5]) + (" …" if len(done["unknown"]) > 5 else "")
-        raise EsdedupError(f"{len(done['unknown'])} unknown document ids: {named}; the rest is done")
+        ids = plural(len(done["unknown"]), "unknown document id")
+        raise EsdedupError(f"{ids}: {named}; the rest is done")
 
 
 @click.command(cls=Command)
@@ -125,4 +135,5 @@ def drop(store: str, yes: bool, quiet: bool) -> None:
     import esdedup
 
     esdedup.drop(store=store)
-    click.echo(printable_lines(f"{store}: dropped"))
+    if not quiet:
+        click.echo(printable_lines(f"{store}: dropped"))

@@ -17,6 +17,7 @@ from esdedup.formats.compression.protocol import Span
 from esdedup.formats.protocol import FORMATS, Format, split_name
 from esdedup.formats.reading_options import Reading
 from esdedup.formats.text_limit import USUAL
+from esdedup.plurals import plural
 
 STDIN = "-"
 
@@ -149,27 +150,31 @@ def _refuse(error: OSError) -> None:
 
 
 def _known(files: list[Path], named: str, reading: Reading) -> Iterator[Source]:
-    circles = [path for path in files if _is_circle(path)]
-    files = [path for path in files if path not in circles]
-    if circles:
-        shown = ", ".join(path.name for path in circles[:_SHOWN]) + (" …" if len(circles) > _SHOWN else "")
-        _log.warning("%s: %d symbolic links that lead in circles are skipped: %s", named, len(circles), shown)
+    lost = [path for path in files if _leads_nowhere(path)]
+    files = [path for path in files if path not in lost]
+    if lost:
+        shown = ", ".join(path.name for path in lost[:_SHOWN]) + (" …" if len(lost) > _SHOWN else "")
+        links = plural(len(lost), "symbolic link that leads nowhere is", "symbolic links that lead nowhere are")
+        _log.warning("%s: %s skipped: %s", named, links, shown)
     sources = [source for path in files if (source := _source(path, reading))]
     if not sources:
-        if circles and not files:
-            raise SourceError(f"{named}: contains nothing but symbolic links that lead in circles; check the path")
+        if lost and not files:
+            raise SourceError(f"{named}: contains nothing but symbolic links that lead nowhere; check the path")
         raise _unknown(named)
     if len(sources) < len(files):
-        _log.warning("%s: %d files of an unknown format are skipped", named, len(files) - len(sources))
+        strange = plural(len(files) - len(sources), "file of an unknown format is", "files of an unknown format are")
+        _log.warning("%s: %s skipped", named, strange)
     yield from sources
 
 
-def _is_circle(path: Path) -> bool:
-    """Whether this is a link that leads to itself, perhaps through others."""
+def _leads_nowhere(path: Path) -> bool:
+    """Whether this is a link to a file that is gone, or to itself, perhaps through others."""
+    if not path.is_symlink():
+        return False
     try:
         path.stat()
     except OSError as error:
-        return error.errno == errno.ELOOP
+        return error.errno in {errno.ENOENT, errno.ELOOP}
     return False
 
 

@@ -26,6 +26,7 @@ from esdedup.jobs.prepare import BatchPlan, Prepared, prepare
 from esdedup.jobs.progress_bar import Bar
 from esdedup.jobs.revision_deltas import DeltaReader, RevisionDelta
 from esdedup.jobs.workers import LARGE, Workers
+from esdedup.plurals import plural
 from esdedup.resources import Resources
 from esdedup.store.corpus import ALL, Intake
 from esdedup.store.ledger import STANDARD_INPUT, SourceCheckpoint
@@ -188,7 +189,7 @@ class _Loader:
             while len(waiting) > most:
                 columns, delta, position, future = waiting.popleft()
                 assembler.add(columns, delta, self._workers.result(future))
-                self._bar.reach(self._bytes_before + position, f"{assembler.sentences:,} sentences")
+                self._bar.reach(self._bytes_before + position, plural(assembler.sentences, "sentence"))
                 if assembler.pending_rows >= _FLUSH_ROWS:
                     writer.write(*assembler.take(_FLUSH_ROWS))
                 elif assembler.pending_bytes > _FLUSH_BYTES:

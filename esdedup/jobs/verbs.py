@@ -43,6 +43,7 @@ from esdedup.jobs.steps import (
     summarize,
     write_results,
 )
+from esdedup.plurals import plural
 from esdedup.store.lake.lake_address import LakeAddress
 from esdedup.store.ledger import STANDARD_INPUT
 from esdedup.store.registry import address_of, kind_of, open_store
@@ -222,7 +223,7 @@ def add(
 def remove(*documents: str, store: Address, quiet: bool, **options: Any) -> dict[str, Any]:
     """Delete documents by their ids, with their sentences, and update pairs and clusters.
 
-    Return the counts of what the store then contains, of documents `removed`, and the `unknown` ids.
+    Return the counts of what the store then contains and its `unit`, of documents `removed`, and the `unknown` ids.
     """
     settings = settings_of(options)
     with open_for(store, settings, must_exist=True) as opened:
@@ -237,9 +238,11 @@ def remove(*documents: str, store: Address, quiet: bool, **options: Any) -> dict
         counts = opened.corpus.counts() | (opened.results.last_scan() or {}).get("counts", {})
         opened.ledger.end_job()
         lookup = opened.corpus.has_lookup()
+        unit = opened.signing.unit
     if lookup:
         make_lookup(store, quiet=quiet)
-    return {"removed": removed, "unknown": [name for name in unknown if name not in gone], "counts": counts}
+    left = [name for name in unknown if name not in gone]
+    return {"removed": removed, "unknown": left, "counts": counts, "unit": unit}
 
 
 def status(*, store: Address) -> dict[str, Any]:
@@ -327,7 +330,7 @@ def _unfinished_job(store: Store) -> str | None:
         if pending is None:
             return "reading sources that the store does not list; index them again with --fresh"
         what = f"still to come: {still_to_come(begun)}" if begun.missing else "run the same command again"
-        return f"reading {pending.path}: {pending.documents:,} documents so far; {what}"
+        return f"reading {pending.path}: {plural(pending.documents, 'document')} so far; {what}"
     verb = store.ledger.unfinished_job()
     if verb is not None:
         return f"esdedup {verb}; run the same command again, unless it is still running"

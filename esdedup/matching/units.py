@@ -12,6 +12,7 @@ from typing import Any
 
 from esdedup.errors import SettingsError
 from esdedup.options import shown_value
+from esdedup.plurals import plural
 from esdedup.text.splitting import SCRIPTS
 
 MOST_CHARS = 10_000_000
@@ -110,7 +111,7 @@ def setting_in_words(value: Any) -> str:
     """Format the value of a setting for reading: of classes of texts, what differs."""
     if isinstance(value, list | tuple):
         classes = [each for each in value if isinstance(each, Mapping)]
-        return "; ".join(map(_class_in_words, classes)) if classes else f"{len(value):,} texts"
+        return "; ".join(map(_class_in_words, classes)) if classes else plural(len(value), "text")
     return "yes" if value is True else "no" if value is False else "none" if value is None else str(value)
 
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping
 
 from esdedup.output.drawing import LIGHT, counted, new_axes, written
-from esdedup.output.html import plural
 from esdedup.output.sizes import power_law
+from esdedup.plurals import plural
 
 _LABELLED = ((15, range(1, 10)), (500, (1, 2, 5)), (math.inf, (1,)))
 """The end of an axis, and the multiples of powers of ten that are labelled up to it."""

@@ -13,6 +13,7 @@ from markupsafe import Markup
 from esdedup.matching.units import setting_in_words
 from esdedup.output import measures_in_words
 from esdedup.output.record_counts import in_words
+from esdedup.plurals import plural
 
 _PACKAGE = "esdedup.output"
 
@@ -70,11 +71,6 @@ def percent(share: float) -> str:
     if 0.999 < share < 1:
         return ">99.9%"
     return f"{share:.1%}"
-
-
-def plural(count: int, one: str, many: str | None = None) -> str:
-    """Format a count with its noun: 1 cluster, 2,000 clusters."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def visible(text: str) -> str:

@@ -15,3 +15,5 @@ class Check(NamedTuple):
     """What mends it."""
     repaired: bool = False
     """Whether it was mended just now."""
+    made: bool = True
+    """Whether the check was made. Some need what others found missing."""

@@ -24,9 +24,9 @@ from esdedup.text.wikitext.cleaning import CLEANERS
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "esdedup"
 ROOMS = [
-    "_version", "errors", "files", "terminal", "options", "resources", "columns", "text", "lookup", "formats",
-    "clustering", "matching", "engines", "papers", "store", "analysis", "evaluation", "output", "jobs", "api", "kibana",
-    "node", "demo", "web", "cli", "__init__", "__main__",
+    "_version", "errors", "plurals", "files", "terminal", "options", "resources", "columns", "text", "lookup",
+    "formats", "clustering", "matching", "engines", "papers", "store", "analysis", "evaluation", "output", "jobs",
+    "api", "kibana", "node", "demo", "web", "cli", "__init__", "__main__",
 ]  # fmt: skip
 """Each room may import itself and those before it."""
 

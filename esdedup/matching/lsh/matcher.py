@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from esdedup.matching.protocol import Matcher
+from esdedup.plurals import plural
 
 if TYPE_CHECKING:
     from esdedup.matching.engine import Engine, Found, MatchContext
@@ -35,7 +36,7 @@ class Tokens(Matcher):
         collisions = engine.collide(collide.HOT_LIMIT)
         functions = GroupComparison(compare_collisions, sketch_texts, sift_collisions, compare_listed)
         candidates = engine.compare_groups(functions, context.with_hot(collisions.hot))
-        places = [f"token {token} is held by {count:,} texts" for token, count in collisions.hot]
+        places = [f"token {token} is held by {plural(count, 'text')}" for token, count in collisions.hot]
         return Found(texts, collisions.tokens, candidates, len(places), places[:5])
 
     def explain(self, found: Mapping[str, Any], scanning: Scanning, evidence: Evidence) -> str:

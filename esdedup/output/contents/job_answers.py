@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from esdedup.matching.protocol import Scanning
 from esdedup.matching.signing import Signing
-from esdedup.output.contents.field_types import MISSING, ClusterId, Count, Kind, Seconds, Share
+from esdedup.output.contents.field_types import MISSING, ClusterId, Count, Kind, Seconds, Share, Unit
 from esdedup.output.skips import WORDS
 from esdedup.text.splitting import SCRIPTS
 
@@ -283,6 +283,8 @@ class Removed:
     """Ids that the store does not have."""
     counts: Annotated[dict[str, int], StoreCounts] | Annotated[dict[str, int], ScanCounts]
     """What the store contains, and what the last scan has found if there is one."""
+    unit: Unit
+    """What was compared: records, sentences, paragraphs or lines."""
 
 
 @dataclass(frozen=True)
@@ -360,9 +362,11 @@ class StoreCheck:
     problem: str | None
     """What is wrong; null if nothing is."""
     advice: str | None
-    """What mends it; null if nothing is wrong."""
+    """What mends it, or what a check that was not made needs; null if nothing is wrong."""
     repaired: bool
     """Whether it was mended just now, by --repair."""
+    made: bool
+    """Whether the check was made: some need what others found missing."""
 
 
 @dataclass(frozen=True)

@@ -42,8 +42,9 @@ class FileAddress:
             name = os.fsencode(path)
             raise UsageError(f"{name!r}: the name of a store must be valid UTF-8; use another --store") from None
         if path.suffix != ENDING:
+            shown = address or "an empty text"
             raise UsageError(
-                f"{address}: not a valid store address; use --store PATH.duckdb or --store http://HOST:PORT/PREFIX"
+                f"{shown}: not a valid store address; use --store PATH.duckdb or --store http://HOST:PORT/PREFIX"
             )
         return cls(path)
 

@@ -16,7 +16,6 @@ from esdedup.store.duckdb.store import FileStore
 
 _SAMPLE = 500
 _AGAIN = "restore a copy of the file, or index the sources again with --fresh"
-_SCAN = "esdedup scan"
 
 
 def examine(path: Path) -> Iterator[Check]:
@@ -28,13 +27,13 @@ def examine(path: Path) -> Iterator[Check]:
         return
     with store:
         yield Check("store")
-        yield from _checks(store.database)
+        yield from _checks(store.database, f"esdedup scan --store {path}")
         yield _tokens(store.database, store.signing)
         begun = store.ledger.unfinished_job()
         yield Check("job", f"esdedup {begun} has not ended" if begun else None, begun and "run the same command again")
 
 
-def _checks(db: Database) -> Iterator[Check]:
+def _checks(db: Database, scan: str) -> Iterator[Check]:
     for name, query, words, advice in (
         (
             "documents of sentences", "sentences s ANTI JOIN documents d ON d.number = s.document",
@@ -43,15 +42,15 @@ def _checks(db: Database) -> Iterator[Check]:
         ("tokens of sentences", "sentences WHERE tokens IS NULL", "sentences have no tokens", _AGAIN),
         (
             "texts of pairs", "(SELECT unnest([a, b]) AS hash FROM pairs) p ANTI JOIN sentences s USING (hash)",
-            "texts of pairs are not stored", _SCAN,
+            "texts of pairs are not stored", scan,
         ),
         (
             "texts of clusters", "cluster_texts c ANTI JOIN sentences s USING (hash)",
-            "texts of clusters are not stored", _SCAN,
+            "texts of clusters are not stored", scan,
         ),
         (
             "clusters of texts", "cluster_texts c ANTI JOIN clusters k ON k.id = c.cluster",
-            "texts belong to clusters that are not there", _SCAN,
+            "texts belong to clusters that are not there", scan,
         ),
     ):  # fmt: skip
         count = db.count(f"SELECT count(*) FROM {query}")

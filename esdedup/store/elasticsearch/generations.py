@@ -17,6 +17,7 @@ from esdedup.columns.arrays import table_of_rows
 from esdedup.columns.database import Database
 from esdedup.errors import StoreError, StoreLockedError
 from esdedup.matching.signing import HASH_SCHEME, Signing, freeze
+from esdedup.plurals import plural
 from esdedup.store.elasticsearch.address import ServerAddress
 from esdedup.store.elasticsearch.answers import GoneError
 from esdedup.store.elasticsearch.connection import Connection
@@ -85,7 +86,7 @@ class OpenGeneration:
         for kind, wrote in scan["documents"].items():
             index = self.indices.name(kind, scan["generation"])
             if (held := self.reader.count(index)) != wrote:
-                return f"{index} has {held:,} documents instead of {wrote:,}"
+                return f"{index} has {plural(held, 'document')} instead of {wrote:,}"
         return None
 
     def journal(self) -> Journal:

@@ -178,7 +178,8 @@ class Mender:
     def _strange(self, hit: dict[str, Any]) -> StoreError:
         return StoreError(
             f"{self._open.address}: {hit['_index']} has a document that esdedup did not write "
-            f"(id {hit['_id'][:80]!r}); delete it, or run esdedup doctor --repair"
+            f"(id {hit['_id'][:80]!r}); delete it, or run esdedup doctor --repair "
+            f"--store {self._open.address}"
         )
 
     # -- documents ------------------------------------------------------------------------------------------

@@ -108,7 +108,10 @@ def _list_names(db: Database) -> None:
     )
     parts = 1 + db.count("SELECT sum(size) FROM clusters") // _NAMES_AT_ONCE
     for part in range(parts):
-        for which, first in (("<=", "list(DISTINCT {0})"), (">", f"min(DISTINCT {{0}}, {MOST_NAMES})")):
+        for which, first in (
+            ("<=", "list(DISTINCT {0}) FILTER ({0} IS NOT NULL)"),
+            (">", f"min(DISTINCT {{0}}, {MOST_NAMES})"),
+        ):
             titles, documents = (f"list_sort({first.format(name)})" for name in ("m.title", "m.document"))
             db.execute(
                 f"INSERT INTO held SELECT k.id, {titles}, count(DISTINCT m.title), {documents}, "

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from esdedup.columns.arrays import Numbers
 from esdedup.errors import StoreLockedError
+from esdedup.plurals import plural
 from esdedup.store.elasticsearch.address import ServerAddress
 from esdedup.store.elasticsearch.connection import Connection
 from esdedup.store.elasticsearch.reading import Fields, Reader, Slice, signed
@@ -31,8 +32,8 @@ def read_slice(
         [(_, hits)] = Reader(connection).read_slices(index, signature_fields(across), [one])
     if len(hits) != one.documents:
         raise StoreLockedError(
-            f"{address}: another command has just changed this store ({index} had {one.documents:,} sentences in a "
-            f"slice, but {len(hits):,} were read); run this command again after it ends"
+            f"{address}: another command has just changed this store ({index} had {plural(one.documents, 'sentence')} "
+            f"in a slice, but {len(hits):,} were read); run this command again after it ends"
         )
     return signature_table(hits, columns, group_ids, across)
 

@@ -16,6 +16,7 @@ from esdedup.columns.arrays import text_column
 from esdedup.errors import EsdedupError
 from esdedup.matching.groups import token_lists
 from esdedup.matching.signers.text_signer import TextSigner
+from esdedup.plurals import plural
 from esdedup.store.checks import Check
 from esdedup.store.elasticsearch.address import ServerAddress
 from esdedup.store.elasticsearch.client import HelperClient
@@ -31,7 +32,6 @@ from esdedup.store.elasticsearch.state import State
 from esdedup.store.schemas import check_readable, saved_signing
 
 _SAMPLE, _RUN = 500, 50
-_REPAIR = "esdedup doctor --repair"
 _REBUILT = {*(f"index of {kind}" for kind in CORPUS), "tokens", "documents of sentences"}
 _READING = ("read", "view_index_metadata")
 _PRIVILEGES = ("read", "write", "create_index", "delete_index", "manage", "view_index_metadata", "monitor")
@@ -44,6 +44,7 @@ class Examination:
         self._connection = connection
         self._indices = Indices(connection)
         self._address = str(connection.address)
+        self._repair = f"esdedup doctor --repair --store {self._address}"
 
     def checks(self) -> Iterator[Check]:
         """Yield every check. The later ones need the earlier ones."""
@@ -55,6 +56,7 @@ class Examination:
         corpus = list(self._corpus(generation))
         yield from corpus
         if any(check.problem for check in corpus):
+            yield Check("other checks", advice="they need these indices", made=False)
             return
         meta = self._indices.meta(self._indices.name("sentences", generation))
         try:
@@ -70,7 +72,7 @@ class Examination:
         yield self._counts(opened)
         yield from self._sample(opened)
         lost = opened.lost_results()
-        yield Check("results", lost and f"no results: {lost}", lost and f"{_REPAIR}, or esdedup scan")
+        yield Check("results", lost and f"no results: {lost}", lost and f"{self._repair}, or scan it again")
         yield self._left_over(opened)
         yield self._writers(opened)
 
@@ -148,17 +150,17 @@ class Examination:
     def _corpus(self, generation: str) -> Iterator[Check]:
         for kind in CORPUS:
             name = self._indices.name(kind, generation)
-            again = f"{_REPAIR} makes it again from the sentences"
+            again = lost = f"{self._repair} makes the index again"
             if kind == "sentences":
-                again = "restore it from a snapshot, or index the sources again with --fresh"
+                lost = "restore it from a snapshot, or index the sources again with --fresh"
             if not self._indices.exists(name):
-                yield Check(f"index of {kind}", f"{name} is gone", again)
+                yield Check(f"index of {kind}", f"{name} is gone", lost)
             elif self._indices.is_closed(name):
                 yield Check(f"index of {kind}", f"{name} is closed", f"open it (POST /{name}/_open)")
             elif not self._indices.has_meta(name):
-                yield Check(f"index of {kind}", f"the _meta of {name} was changed", f"{_REPAIR} makes the index again")
+                yield Check(f"index of {kind}", f"the _meta of {name} was changed", again)
             elif differences := self._indices.differences(kind, generation):
-                yield Check(f"index of {kind}", f"{name}: {differences[0]}", f"{_REPAIR} makes the index again")
+                yield Check(f"index of {kind}", f"{name}: {differences[0]}", again)
             else:
                 yield Check(f"index of {kind}")
 
@@ -173,18 +175,20 @@ class Examination:
             if not self._indices.has_own(name):
                 wrong.append(own_name(name))
         problem = f"missing aliases: {', '.join(wrong)}" if wrong else None
-        return Check("aliases", problem, (wrong and f"{_REPAIR}, or any command that writes") or None)
+        return Check("aliases", problem, (wrong and f"{self._repair}, or any command that writes") or None)
 
     def _documents_of_others(self, opened: OpenGeneration) -> Check:
         names = [opened.names[kind] for kind in ("documents", "sentences")]
         count = sum(opened.reader.count(name, STRANGE) for name in names)
-        problem = f"{count:,} documents in {' and '.join(names)} are not of esdedup" if count else None
-        return Check("documents of others", problem, f"{_REPAIR} deletes them" if count else None)
+        documents = plural(count, "document is", "documents are")
+        problem = f"{documents} not of esdedup, in {' and '.join(names)}" if count else None
+        return Check("documents of others", problem, f"{self._repair} deletes them" if count else None)
 
     def _unsigned(self, opened: OpenGeneration) -> Check:
         count = opened.reader.count(opened.names["sentences"], UNSIGNED)
-        problem = f"{count:,} sentences were changed outside esdedup and have no tokens" if count else None
-        return Check("signed sentences", problem, f"{_REPAIR}, or any command that writes" if count else None)
+        sentences = plural(count, "sentence was", "sentences were")
+        problem = f"{sentences} changed outside esdedup, without new tokens" if count else None
+        return Check("signed sentences", problem, f"{self._repair}, or any command that writes" if count else None)
 
     def _counts(self, opened: OpenGeneration) -> Check:
         if opened.state.get("started") is not None:
@@ -193,8 +197,8 @@ class Examination:
         if kept == held:
             return Check("counts")
         return Check(
-            "counts", f"the documents have {kept:,} sentences, and {held:,} are stored",
-            f"{_REPAIR}, then index their sources again",
+            "counts", f"the documents have {plural(kept, 'sentence')}, and {plural(held, 'is', 'are')} stored",
+            f"{self._repair}, then index their sources again",
         )  # fmt: skip
 
     def _sample(self, opened: OpenGeneration) -> Iterator[Check]:
@@ -220,7 +224,7 @@ class Examination:
             )
         yield Check(
             "tokens", f"{wrong:,} of {len(hits):,} sentences in a sample have wrong tokens" if wrong else None,
-            f"{_REPAIR} signs all of them again" if wrong else None,
+            f"{self._repair} signs all of them again" if wrong else None,
         )  # fmt: skip
         numbers = np.unique([hit["_source"]["document_number"] for hit in hits]) if hits else np.empty(0, np.int64)
         pages = opened.reader.look_up(opened.names["documents"], "number", numbers, Fields(columns=("number",)))
@@ -229,7 +233,7 @@ class Examination:
         problem = f"{orphans:,} of {len(numbers):,} documents of a sample are gone" if orphans else None
         yield Check(
             "documents of sentences", problem,
-            f"{_REPAIR} makes them again from their sentences" if orphans else None,
+            f"{self._repair} makes them again from their sentences" if orphans else None,
         )  # fmt: skip
 
     def _left_over(self, opened: OpenGeneration) -> Check:
@@ -249,7 +253,7 @@ class Examination:
             and indices.meta(indices.name(kind, generation)).get("corpus") == opened.generation
         ]
         problem = f"left by killed commands: {', '.join(left)}" if left else None
-        return Check("indices left over", problem, f"{_REPAIR} deletes them" if left else None)
+        return Check("indices left over", problem, f"{self._repair} deletes them" if left else None)
 
     def _holders(self, opened: OpenGeneration) -> list[dict[str, Any]]:
         """Return the writers that are not known to be dead."""

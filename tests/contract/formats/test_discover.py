@@ -79,7 +79,7 @@ def test_folder(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     )
     sources = discover([str(tmp_path / "d")], Reading.of())
     assert [source.name for source in sources] == ["a", "b", "c", "z", "\u00e9"]
-    assert caplog.messages == [f"{tmp_path / 'd'}: 1 files of an unknown format are skipped"]
+    assert caplog.messages == [f"{tmp_path / 'd'}: 1 file of an unknown format is skipped"]
 
 
 def test_texts_of_a_folder_are_one_source(tmp_path: Path) -> None:
@@ -140,27 +140,26 @@ def test_standard_input() -> None:
     assert (source.name, source.path, source.format.name, source.size) == ("stdin", None, "jsonl", 0)
 
 
-def circles(folder: Path) -> None:
-    """Links that lead to themselves, one by one and in pairs, and to the folder they are in."""
-    for name, target in {"self.tsv": "self.tsv", "a.tsv": "b.tsv", "b.tsv": "a.tsv", "here": ".", "too": "."}.items():
+def lost_links(folder: Path) -> None:
+    """Links to themselves, one by one and in pairs, to a file that is gone, and to the folder they are in."""
+    targets = {"self.tsv": "self.tsv", "a.tsv": "b.tsv", "b.tsv": "a.tsv", "gone.tsv": "moved", "here": ".", "too": "."}
+    for name, target in targets.items():
         (folder / name).symlink_to(target)
 
 
 @pytest.mark.parametrize("pattern", ["", "*.tsv", "**/*.tsv", "**"])
-def test_links_that_lead_in_circles_are_left_out(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, pattern: str
-) -> None:
+def test_links_that_lead_nowhere_are_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture, pattern: str) -> None:
     touch(tmp_path, "good.tsv", "below/more.tsv")
-    circles(tmp_path)
+    lost_links(tmp_path)
     found = discover([str(tmp_path / pattern)], Reading.of())
     assert {source.name for source in found} == {"good", *(["more"] if pattern != "*.tsv" else [])}
     [line] = caplog.messages
-    assert line.endswith("3 symbolic links that lead in circles are skipped: a.tsv, b.tsv, self.tsv")
+    assert line.endswith("4 symbolic links that lead nowhere are skipped: a.tsv, b.tsv, gone.tsv, self.tsv")
 
 
-def test_nothing_but_circles_is_an_error(tmp_path: Path) -> None:
-    circles(tmp_path)
-    with pytest.raises(SourceError, match="nothing but symbolic links that lead in circles"):
+def test_nothing_but_lost_links_is_an_error(tmp_path: Path) -> None:
+    lost_links(tmp_path)
+    with pytest.raises(SourceError, match="nothing but symbolic links that lead nowhere"):
         discover([str(tmp_path)], Reading.of())
     with pytest.raises(SourceError, match="no such file"):
         discover([str(tmp_path / "self.tsv")], Reading.of())

@@ -10,7 +10,8 @@ from lxml import html
 
 from esdedup.analysis.kind_names import KINDS
 from esdedup.output.aligned import align_cluster
-from esdedup.output.html import environment, number, percent, plural, short, style
+from esdedup.output.html import environment, number, percent, short, style
+from esdedup.plurals import plural
 from tests.support.clusters import a_cluster
 from tests.support.colours import contrast
 
