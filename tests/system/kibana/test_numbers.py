@@ -7,6 +7,7 @@ import re
 import uuid
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -15,6 +16,7 @@ from elasticsearch import Elasticsearch
 import esdedup
 from esdedup.demo.writing import generate_files
 from tests.support.elastic import clear
+from tests.support.records import table
 from tests.system.kibana.objects import (
     CHARTS,
     CONTROL_PANELS,
@@ -218,6 +220,15 @@ def test_clusters_list_their_articles(known: Known) -> None:
         told = listed[cluster["id"]]
         assert (told["titles"], told["title_count"]) == (titles, len(titles))
         assert (told["documents"], told["document_count"]) == (documents, len(documents))
+
+
+def test_clusters_of_documents_without_titles_list_none(elastic_url: str, elastic_prefix: str, tmp_path: Path) -> None:
+    source = table(tmp_path / "untitled.tsv", [(key, "the ferry crosses the lake at noon") for key in "ab"])
+    esdedup.index(source, store=f"{elastic_url}/{elastic_prefix}", unit="record", quiet=True)
+    esdedup.scan(store=f"{elastic_url}/{elastic_prefix}", quiet=True)
+    with Elasticsearch(elastic_url) as client:
+        [hit] = client.search(index=f"{elastic_prefix}-clusters")["hits"]["hits"]
+    assert not hit["_source"].get("titles")
 
 
 def test_one_cluster_that_is_ignored_would_change_the_numbers(known: Known) -> None:
