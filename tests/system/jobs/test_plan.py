@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -66,7 +64,8 @@ def test_on_a_store(tmp_path: Path, address: str) -> None:
 def test_a_forecast_for_each_store(tmp_path: Path, address: str, stores: Stores) -> None:
     rows = records(93, 600)
     esdedup.index(table(tmp_path / "a.tsv", rows), store=address, **RECORDS)
-    answer = esdedup.plan(store=address, schemes="10x4", sentences=10_000)
+    reading = {"format": "tsv", "header": False, "text_column": "2"}  # which does not concern texts of a store
+    answer = esdedup.plan(store=address, schemes="10x4", sentences=10_000, **reading)
     assert set(answer["forecast"]) == {"embedded", *(["server"] if stores.on_server else [])}
     for took in answer["forecast"].values():
         assert took["sentences"] == 10_000
@@ -75,25 +74,6 @@ def test_a_forecast_for_each_store(tmp_path: Path, address: str, stores: Stores)
         assert 50 * 2**20 < took["memory_bytes"] <= 2**30
         assert [run["sentences"] for run in took["runs"]] == sorted(run["sentences"] for run in took["runs"])
     assert esdedup.status(store=address)["counts"]["documents"] == 600  # the trials have stores of their own
-
-
-def test_files_beside_are_no_modules(tmp_path: Path) -> None:
-    source = table(tmp_path / "a.tsv", records(95, 100))
-    (tmp_path / "json.py").write_text("raise SystemExit('run as a module')")
-    options = ["--schemes", "10x4", "--unit", "record"]
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "esdedup", "plan", source, *options], cwd=tmp_path, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-
-
-def test_how_a_source_is_read_has_nothing_to_do_with_a_sample(tmp_path: Path) -> None:
-    address = tmp_path / "store.duckdb"
-    esdedup.index(table(tmp_path / "a.tsv", records(96, 200)), store=address, **RECORDS)
-    answer = esdedup.plan(store=address, schemes="10x4", sentences=1000, format="tsv", header=False, text_column="2")
-    assert answer["forecast"]
-    assert all(took["runs"] for took in answer["forecast"].values())
-    assert all(run["sentences"] for took in answer["forecast"].values() for run in took["runs"])
 
 
 def test_all_with_all_where_no_scheme_finds_enough(tmp_path: Path, address: str) -> None:
@@ -139,6 +119,7 @@ def test_what_cannot_be_planned(tmp_path: Path, address: str) -> None:
 
 def test_on_the_command_line(tmp_path: Path) -> None:
     source = table(tmp_path / "a.tsv", records(94, 300))
+    (tmp_path / "json.py").write_text("raise SystemExit('a file beside was run as a module')")
     done = command("plan", source, "--preset", "weissman", "--tokens", "4", "--unit", "record", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "10x10/20" in done.stdout
