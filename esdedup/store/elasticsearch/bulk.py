@@ -11,9 +11,12 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import Any, TypeAlias
 
+import numpy as np
 import orjson
+import pyarrow as pa
 from elasticsearch.helpers import streaming_bulk
 
+from esdedup.columns.arrays import text_buffers
 from esdedup.errors import StoreError
 from esdedup.store.elasticsearch.answers import PASSING, reason_of
 from esdedup.store.elasticsearch.client import HelperClient
@@ -27,6 +30,9 @@ _SENDERS = 2
 
 Action: TypeAlias = tuple[bytes, bytes | None]
 """An action line and the document; None for a deletion."""
+
+WRITTEN = """'{{"index":{{"_id":"' || {identity} || '"}}}}\n' || {document} || '\n'"""
+"""SQL for the two lines that write a document, given as JSON. Ids need no escaping."""
 
 
 class Bulk:
@@ -65,6 +71,15 @@ class Bulk:
             if self._bytes >= BODY_BYTES:
                 self._submit()
 
+    def add_lines(self, written: pa.LargeStringArray) -> None:
+        """Send documents. Each text is the two lines that write one."""
+        data, offsets = text_buffers(written)
+        begin = 0
+        while begin < len(written):
+            end = max(begin + 1, int(np.searchsorted(offsets, offsets[begin] + BODY_BYTES, "right")) - 1)
+            self._send_next(data[offsets[begin] : offsets[end]].tobytes())
+            begin = end
+
     def finish(self) -> None:
         """Wait until everything is written, and raise errors."""
         self._submit()
@@ -75,15 +90,27 @@ class Bulk:
             raise StoreError(f"{self._connection.address}: the server rejected a document: {reason}")
 
     def _submit(self) -> None:
-        if not self._waiting:
-            return
+        if self._waiting:
+            lines = [line for action in self._waiting for line in action if line is not None]
+            self._waiting, self._bytes = [], 0
+            self._send_next(b"\n".join(lines) + b"\n")
+
+    def _send_next(self, body: bytes) -> None:
         while len(self._sent) > _SENDERS:  # a slow server limits the rate, so the queue cannot fill the memory
             self.refused += self._sent.popleft().result()
-        self._sent.append(self._threads.submit(self._send, self._waiting))
-        self._waiting, self._bytes = [], 0
+        self._sent.append(self._threads.submit(self._send, body))
 
-    def _send(self, actions: list[Action]) -> list[bytes]:
-        """Send one body and resend what was temporarily rejected. Return permanent rejections with their reasons."""
+    def _send(self, body: bytes) -> list[bytes]:
+        """Send one body. Only if the server has not taken all of it, look at each action: writes may be repeated."""
+        if self._client.takes(f"/{own_name(self._index)}/_bulk", body):
+            return []
+        lines = body.split(b"\n")[:-1]
+        deletes = lines[0].startswith(b'{"delete"')
+        documents = [None] * len(lines) if deletes else lines[1::2]
+        return self._send_again(list(zip(lines if deletes else lines[::2], documents, strict=True)))
+
+    def _send_again(self, actions: list[Action]) -> list[bytes]:
+        """Send actions, and again what is rejected for a while. Return permanent rejections with their reasons."""
         refused = []
         as_they_are: Any = {"actions": actions, "expand_action_callback": lambda action: action}  # encoded JSON
         for _, answer in streaming_bulk(

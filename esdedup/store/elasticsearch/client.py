@@ -51,12 +51,27 @@ class HelperClient(Elasticsearch):
                 self.total = answer["hits"]["total"]["value"]
         return ObjectApiResponse(body=answer, meta=_NO_META)
 
-    def _bulk(self, path: str, lines: list[bytes], parameters: dict[str, Any]) -> dict[str, Any]:
-        """Send the lines of a bulk request. If it is too long for the server or a proxy, split it in halves."""
+    def takes(self, path: str, body: bytes) -> bool:
+        """Send the body of a bulk request. Return whether the server did all of it, without a look at each item."""
+        self._before_writing()
+        try:
+            answer = self._connection.ask(
+                "POST", path, body, lines=True, raising=(413,), ended=self._ended,
+                require_alias="true", filter_path="errors",
+            )  # fmt: skip
+        except ApiError:
+            return False
+        return answer.get("errors") is False
+
+    def _before_writing(self) -> None:
         if self._ended.is_set():
             raise StoreError(f"{self._connection.address}: interrupted; run the same command again to continue")
         if self._check is not None:
             self._check()
+
+    def _bulk(self, path: str, lines: list[bytes], parameters: dict[str, Any]) -> dict[str, Any]:
+        """Send the lines of a bulk request. If it is too long for the server or a proxy, split it in halves."""
+        self._before_writing()
         one = 1 if lines[0].startswith(b'{"delete"') else 2  # lines of an action; a request has only one kind
         try:
             answer: dict[str, Any] = self._connection.ask(

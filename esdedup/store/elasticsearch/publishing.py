@@ -17,7 +17,7 @@ from esdedup.clustering.clusters import CLUSTER_TEXTS
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import Hashes
 from esdedup.store.classifying import FOUND, MEANINGS
-from esdedup.store.elasticsearch.bulk import Action, put
+from esdedup.store.elasticsearch.bulk import WRITTEN
 from esdedup.store.elasticsearch.reading import Fields, Hits, Reader, signed
 from esdedup.store.elasticsearch.rows import (
     PAIR,
@@ -40,9 +40,17 @@ Named = tuple[str, str]
 """The id of a document, and the document as JSON."""
 
 
-def actions(documents: Iterator[Named]) -> Iterator[Action]:
-    """Convert documents to bulk actions."""
-    return (put(identity, document.encode()) for identity, document in documents)
+def documents(db: Database, kind: str) -> Iterator[Named]:
+    """Yield the documents of an index of results, for everything in a database."""
+    for batch in db.stream(_QUERIES[kind](db), rows=_ROWS):
+        yield from zip(batch["identity"].to_pylist(), batch["document"].to_pylist(), strict=True)
+
+
+def actions(db: Database, kind: str) -> Iterator[pa.LargeStringArray]:
+    """Yield the same documents as texts for `Bulk.add_lines`, made by the database."""
+    written = f"SELECT {WRITTEN.format(identity='identity', document='document')} AS lines FROM ({_QUERIES[kind](db)})"
+    for batch in db.stream(written, rows=_ROWS):
+        yield batch["lines"].cast(pa.large_string())
 
 
 def rank(db: Database, unit: str) -> None:
@@ -63,19 +71,16 @@ def _shown(column: str) -> str:
     return f"lpad(lower(to_hex({column})), 16, '0')"
 
 
-def _documents(db: Database, identity: str, fields: Mapping[str, str], tables: str) -> Iterator[Named]:
-    """Yield the rows of joined tables as documents, made by the database."""
+def _documents(identity: str, fields: Mapping[str, str], tables: str) -> str:
+    """Return SQL for the rows of joined tables as documents in JSON, each with its identity."""
     columns = ", ".join(f"'{name}': {value}" for name, value in fields.items())
-    query = f"SELECT {identity} AS identity, to_json({{{columns}}})::VARCHAR AS document FROM {tables}"
-    for batch in db.stream(query, rows=_ROWS):
-        yield from zip(batch["identity"].to_pylist(), batch["document"].to_pylist(), strict=True)
+    return f"SELECT {identity} AS identity, to_json({{{columns}}})::VARCHAR AS document FROM {tables}"
 
 
 _NAMES = ("id", "source", "document", "title", "position", "text", "revision", "timestamp", "contributor")
 
 
-def pair_documents(db: Database) -> Iterator[Named]:
-    """The documents of the index `pairs`, for every pair in a database."""
+def _pairs(_: Database) -> str:
     fields = {
         "a_hash": _signed("p.a"), "b_hash": _signed("p.b"), "a": "least(one.id, two.id)",
         "b": "greatest(one.id, two.id)", "jaccard": "p.jaccard", "word_edit_distance": "p.word_edit_distance",
@@ -88,7 +93,7 @@ def pair_documents(db: Database) -> Iterator[Named]:
         LEFT JOIN cluster_texts c ON c.hash = p.a LEFT JOIN clusters k ON k.id = c.cluster
         LEFT JOIN cluster_texts d ON d.hash = p.b LEFT JOIN clusters l ON l.id = d.cluster
     """
-    return _documents(db, f"{_shown('p.a')} || {_shown('p.b')}", fields, tables)
+    return _documents(f"{_shown('p.a')} || {_shown('p.b')}", fields, tables)
 
 
 def pair_identity(a: int, b: int) -> str:
@@ -121,8 +126,7 @@ def _list_names(db: Database) -> None:
             )
 
 
-def cluster_documents(db: Database) -> Iterator[Named]:
-    """The documents of the index `clusters`, for every cluster in a database."""
+def _clusters(db: Database) -> str:
     _list_names(db)
     fields = {
         "id": _shown("k.id"), "size": "k.size", "distinct": "k.distinct_texts",
@@ -143,11 +147,10 @@ def cluster_documents(db: Database) -> Iterator[Named]:
             ON twins.hash = k.representative AND k.distinct_texts = 1
         LEFT JOIN held ON held.cluster = k.id
     """
-    return _documents(db, _shown("k.id"), fields, tables)
+    return _documents(_shown("k.id"), fields, tables)
 
 
-def member_documents(db: Database) -> Iterator[Named]:
-    """The documents of the index `members`: every sentence of every cluster in a database."""
+def _members(_: Database) -> str:
     number = f"(m.number::BIGINT << {POSITION_BITS} | m.position)"
     fields = {
         **{name: f"m.{name}" for name in _NAMES},
@@ -165,11 +168,13 @@ def member_documents(db: Database) -> Iterator[Named]:
         LEFT JOIN origins o ON o.document = m.number AND o.position = m.position
         LEFT JOIN members p ON p.number = o.parent_document AND p.position = o.parent_position
     """
-    return _documents(db, f"{number}::VARCHAR", fields, tables)
+    return _documents(f"{number}::VARCHAR", fields, tables)
 
 
-DOCUMENTS = {"pairs": pair_documents, "clusters": cluster_documents, "members": member_documents}
-"""Makes the documents of each index of results."""
+_QUERIES: dict[str, Callable[[Database], str]] = {"pairs": _pairs, "clusters": _clusters, "members": _members}
+
+PUBLISHED = tuple(_QUERIES)
+"""The indices whose documents are made here: of pairs, of clusters, and of every sentence of every cluster."""
 
 # -- loading ------------------------------------------------------------------------------------------------
 

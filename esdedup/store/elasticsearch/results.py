@@ -169,8 +169,8 @@ class PublishedResults(Results):
             gone = before - set(db.rows(every))
             journal.delete("pairs", (publishing.pair_identity(*pair) for pair in sorted(gone)))
             self._delete_clusters(journal, np.union1d(regrouped, others))
-            for kind, documents in publishing.DOCUMENTS.items():
-                journal.put(kind, documents(db))
+            for kind in publishing.PUBLISHED:
+                journal.put(kind, publishing.documents(db, kind))
         for hits in opened.reader.read_all(names["stale"], Fields(columns=("hash",))):
             journal.delete("stale", (str(text) for text in integers(hits, "hash").tolist()))
         journal.commit(scan={"generation": opened.results, "summary": summary})

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
 from esdedup.columns.database import Database
 from esdedup.store.elasticsearch import publishing
-from esdedup.store.elasticsearch.bulk import Action, Bulk
+from esdedup.store.elasticsearch.bulk import Bulk
 from esdedup.store.elasticsearch.generations import OpenGeneration
 
 
@@ -19,9 +19,12 @@ def send_results(opened: OpenGeneration, db: Database, names: dict[str, str], en
     """
 
     def send(kind: str, name: str) -> None:
-        if kind in publishing.DOCUMENTS:
+        if kind in publishing.PUBLISHED:
             with db.beside() as beside, Bulk(opened.connection, name) as bulk:
-                bulk.add(_until(ended, publishing.actions(publishing.DOCUMENTS[kind](beside))))
+                for lines in publishing.actions(beside, kind):
+                    if ended.is_set():
+                        raise InterruptedError("the command was interrupted")
+                    bulk.add_lines(lines)
         opened.indices.restore(name)
         opened.indices.refresh(name)
 
@@ -47,10 +50,3 @@ def both(job: Callable[[Event], None], meanwhile: Callable[[], None]) -> None:
             ended.set()
             raise
         running.result()
-
-
-def _until(ended: Event, actions: Iterator[Action]) -> Iterator[Action]:
-    for action in actions:
-        if ended.is_set():
-            raise InterruptedError("the command was interrupted")
-        yield action
