@@ -37,28 +37,33 @@ ShowClusters: TypeAlias = Callable[[pa.Table], Iterator[dict[str, Any]]]
 """Returns the clusters in column `id`, in the form of the contract."""
 
 
-def insert_clusters(
-    db: Database, shown: ShowClusters, clusters: Clusters, classifier: Classifier | None, corpus: Corpus
-) -> None:
-    """Add clusters. With a classifier, also add kinds, contradictions and origins. `shown` returns full clusters."""
+def insert_clusters(db: Database, clusters: Clusters) -> None:
+    """Add clusters, still without a meaning."""
     db.insert("cluster_texts", clusters.texts)
-    if classifier is None:
-        db.insert("clusters", clusters.clusters)
-        return
+    db.insert("clusters", clusters.clusters)
+
+
+def give_meaning(db: Database, shown: ShowClusters, clusters: Clusters, classifier: Classifier, corpus: Corpus) -> None:
+    """Give clusters that were added their kinds, contradictions and origins. `shown` returns full clusters."""
     table = _with_kinds(db, clusters, classifier)
-    db.insert("clusters", table.drop_columns(["suspected"]))
+    _update(db, table.select(["id", *MEANINGS.names]))
     examined = pc.or_(pc.is_in(table["kind"], pa.array(CONTRADICTING)), table["suspected"])
     contradicting = table.filter(examined).select(["id"])
     for found in _contradictions(shown, contradicting, classifier):
-        db.create("found", found, temporary=True)
-        updates = ", ".join(f"{name} = f.{name}" for name in CONTRADICTIONS.names)
-        db.execute(f"UPDATE clusters SET {updates} FROM found f WHERE clusters.id = f.id; DROP TABLE found")
+        _update(db, found)
     kind, *meaning = CONSISTENT
     db.execute(
         "UPDATE clusters SET kind = ?, kind_confidence = ?, kind_reason = ? WHERE kind = ? AND contradictions = 0",
         [*meaning, kind],
     )
     trace(db, table.select(["id"]), corpus)
+
+
+def _update(db: Database, found: pa.Table) -> None:
+    """Set columns of the clusters in column `id` to the other columns."""
+    db.create("found", found, temporary=True)
+    updates = ", ".join(f"{name} = f.{name}" for name in found.column_names[1:])
+    db.execute(f"UPDATE clusters SET {updates} FROM found f WHERE clusters.id = f.id; DROP TABLE found")
 
 
 def _contradictions(shown: ShowClusters, ids: pa.Table, classifier: Classifier) -> Iterator[pa.Table]:

@@ -15,7 +15,7 @@ from esdedup.clustering.clusters import Clusters
 from esdedup.columns.database import Database
 from esdedup.errors import UsageError
 from esdedup.store.classifying import Classifier
-from esdedup.store.cluster_kinds import insert_clusters
+from esdedup.store.cluster_kinds import give_meaning, insert_clusters
 from esdedup.store.cluster_queries import ALL_CLUSTERS, ORDERS, ClusterQuery, cluster_of, is_cluster_id, tree_of
 from esdedup.store.corpus import Corpus
 from esdedup.store.ledger import Ledger
@@ -81,10 +81,7 @@ class Results:
         summary: dict[str, Any],
         classifier: Classifier | None = None,
     ) -> None:
-        """Replace the pairs of the texts `stale` and the clusters of the texts `affected`, all or nothing.
-
-        `affected` contains all texts of each affected cluster.
-        """
+        """Replace the pairs of the texts `stale` and the clusters of `affected` (each with all its texts), or nothing."""
         self.db.create("affected", affected, temporary=True)
         old = "SELECT cluster FROM cluster_texts SEMI JOIN affected USING (hash)"
         with self.db.transaction():
@@ -101,12 +98,14 @@ class Results:
         self.db.execute(f"DELETE FROM pairs WHERE a IN ({theirs}) OR b IN ({theirs})")
         self.db.insert("pairs", pairs)
 
-    def insert(self, clusters: Clusters, classifier: Classifier | None) -> None:
-        """Add clusters, whose sentences must be present. With a classifier, also add their meaning."""
-        insert_clusters(self.db, self.some_clusters, clusters, classifier, self._corpus)
+    def give_meaning(self, clusters: Clusters, classifier: Classifier) -> None:
+        """Add what clusters mean that are in the database with their sentences."""
+        give_meaning(self.db, self.some_clusters, clusters, classifier, self._corpus)
 
     def _save(self, clusters: Clusters, summary: dict[str, Any], classifier: Classifier | None) -> None:
-        self.insert(clusters, classifier)
+        insert_clusters(self.db, clusters)
+        if classifier is not None:
+            self.give_meaning(clusters, classifier)
         self._ledger.set(scan={"summary": summary})
         self.db.execute("DELETE FROM stale")
         self._ranked = False

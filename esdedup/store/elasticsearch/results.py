@@ -22,6 +22,7 @@ from esdedup.columns.database import Database
 from esdedup.columns.hashing import Hashes
 from esdedup.errors import StoreLockedError
 from esdedup.store.classifying import Classifier
+from esdedup.store.cluster_kinds import insert_clusters
 from esdedup.store.cluster_queries import ALL_CLUSTERS, ClusterQuery
 from esdedup.store.corpus import Corpus
 from esdedup.store.elasticsearch import generations, publishing
@@ -32,7 +33,7 @@ from esdedup.store.elasticsearch.publishing import Extract
 from esdedup.store.elasticsearch.reading import Fields, integers, signed
 from esdedup.store.elasticsearch.rows import PAIR, PAIR_FIELDS, POSITION_BITS, table_of_hits, unique_hashes
 from esdedup.store.elasticsearch.searches import ClusterLookup
-from esdedup.store.elasticsearch.sending import both, send_results
+from esdedup.store.elasticsearch.sending import beside, send_results
 from esdedup.store.ledger import Ledger
 from esdedup.store.results import Results
 from esdedup.store.schemas import PAIRS
@@ -41,6 +42,8 @@ log = logging.getLogger("esdedup")
 
 _HASH = Fields(columns=("hash",))
 _SHOWN = {"term": {"ignored": False}}
+_MEANING = ("clusters", "members")
+"""The indices that have the meaning of clusters. The others are sent while it is found."""
 
 
 class PublishedResults(Results):
@@ -126,20 +129,28 @@ class PublishedResults(Results):
         extract, opened = self._begin(), self._open
         for batch in pairs:
             extract.db.insert("pairs", pa.Table.from_batches([batch]))
-        self._insert(extract, clusters, classifier)
+        self._insert(extract, clusters)
         generation = opened.indices.make(RESULTS, {"corpus": opened.generation}, loading=True)
         names = {kind: opened.indices.name(kind, generation) for kind in RESULTS}
+        early = {kind: name for kind, name in names.items() if kind not in _MEANING}
+        late = {kind: name for kind, name in names.items() if kind in _MEANING}
 
         def publish(ended: Event) -> None:
-            send_results(opened, extract.db, names, ended)
+            send_results(opened, extract.db, late, ended)
+            early_sent()
             held = count_documents(opened.connection, names)
             self._ledger.set(scan={"generation": generation, "summary": summary, "documents": held})
             self.lost = None
             self.show()
             generations.discard_results(opened.indices, opened.generation, but=generation)  # left by killed scans
 
-        self._held, self._ranked = extract.db, True  # `meanwhile` and the next requests read what is just written
-        both(publish, meanwhile)
+        with beside(lambda ended: send_results(opened, extract.db, early, ended)) as early_sent:
+            if classifier is not None:
+                Results(self._corpus, self._ledger, extract.db).give_meaning(clusters, classifier)
+            self._held, self._ranked = extract.db, True  # `meanwhile` and the next requests read what is just written
+            with beside(publish) as published:
+                meanwhile()
+                published()
 
     def merge(
         self,
@@ -164,8 +175,11 @@ class PublishedResults(Results):
             extract.load_pairs_of(np.unique(np.concatenate(texts)))
             every = "SELECT a, b FROM pairs"
             before = set(db.rows(every))
-            Results(self._corpus, self._ledger, db).replace_pairs(stale, pairs)
-            self._insert(extract, clusters, classifier)
+            results = Results(self._corpus, self._ledger, db)
+            results.replace_pairs(stale, pairs)
+            self._insert(extract, clusters)
+            if classifier is not None:
+                results.give_meaning(clusters, classifier)
             gone = before - set(db.rows(every))
             journal.delete("pairs", (publishing.pair_identity(*pair) for pair in sorted(gone)))
             self._delete_clusters(journal, np.union1d(regrouped, others))
@@ -175,10 +189,10 @@ class PublishedResults(Results):
             journal.delete("stale", (str(text) for text in integers(hits, "hash").tolist()))
         journal.commit(scan={"generation": opened.results, "summary": summary})
 
-    def _insert(self, extract: Extract, clusters: Clusters, classifier: Classifier | None) -> None:
+    def _insert(self, extract: Extract, clusters: Clusters) -> None:
         """Add clusters and every sentence that pairs and clusters refer to, with its names."""
         extract.load_sentences(clusters.texts["hash"].to_numpy())
-        Results(self._corpus, self._ledger, extract.db).insert(clusters, classifier)
+        insert_clusters(extract.db, clusters)
         publishing.rank(extract.db, self._unit)
 
     def _renamed(self) -> Hashes:

@@ -1,9 +1,10 @@
-"""Send the documents of results in another thread, so that files can be written from the same database meanwhile."""
+"""Send the documents of results in other threads, while others are made and files written from the same database."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from threading import Event
 
 from esdedup.columns.database import Database
@@ -13,15 +14,15 @@ from esdedup.store.elasticsearch.generations import OpenGeneration
 
 
 def send_results(opened: OpenGeneration, db: Database, names: dict[str, str], ended: Event) -> None:
-    """Write all results in `db` to the new indices `names`, by kind, and make them ready to be read.
+    """Write results in `db` to the new indices `names`, by kind, and make them ready to be read.
 
     Nothing more is sent after `ended`.
     """
 
     def send(kind: str, name: str) -> None:
         if kind in publishing.PUBLISHED:
-            with db.beside() as beside, Bulk(opened.connection, name) as bulk:
-                for lines in publishing.actions(beside, kind):
+            with db.beside() as cursor, Bulk(opened.connection, name) as bulk:
+                for lines in publishing.actions(cursor, kind):
                     if ended.is_set():
                         raise InterruptedError("the command was interrupted")
                     bulk.add_lines(lines)
@@ -33,20 +34,20 @@ def send_results(opened: OpenGeneration, db: Database, names: dict[str, str], en
             sent.result()
 
 
-def both(job: Callable[[Event], None], meanwhile: Callable[[], None]) -> None:
-    """Run `job` in another thread, and `meanwhile` in this one.
+@contextmanager
+def beside(job: Callable[[Event], None]) -> Iterator[Callable[[], None]]:
+    """Run `job` in another thread. Yield what waits for its end and raises its error.
 
-    An error of `meanwhile` is raised when the job is done. The job is told to end if the user interrupts the command.
+    An error of this thread is raised when the job is done. The job is told to end if the user interrupts the command.
     """
     ended = Event()
     with ThreadPoolExecutor(1) as threads:
         running = threads.submit(job, ended)
         try:
-            meanwhile()
+            yield running.result
         except Exception:
             running.result()
             raise
         except BaseException:
             ended.set()
             raise
-        running.result()
