@@ -81,7 +81,7 @@ class Results:
         summary: dict[str, Any],
         classifier: Classifier | None = None,
     ) -> None:
-        """Replace the pairs of the texts `stale` and the clusters of `affected` (each with all its texts), or nothing."""
+        """Replace the pairs of the texts `stale` and the clusters of `affected` (with all their texts), or nothing."""
         self.db.create("affected", affected, temporary=True)
         old = "SELECT cluster FROM cluster_texts SEMI JOIN affected USING (hash)"
         with self.db.transaction():
