@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from esdedup.errors import SettingsError
 from esdedup.options import Implementations, shown_value
+from esdedup.resources import PLACES
 
 if TYPE_CHECKING:
     from esdedup.columns.database import Database
@@ -16,7 +17,11 @@ if TYPE_CHECKING:
 _SHARE = 5
 """The arrays of one function may take one such part of the memory."""
 
-_PLACES = {"spark": r"spark|local\[(?:[1-9][0-9]{0,3}|\*)(?:, ?[1-9][0-9]?)?\]|spark://\S+|yarn|k8s://\S+"}
+_MASTER = r"(?:[^\s,/:\[\]]+|\[[0-9a-fA-F:.]+\]):[0-9]{1,5}"
+_PLACES = {
+    "spark": r"spark|local\[(?:[1-9][0-9]{0,3}|\*)(?:, ?[1-9][0-9]?)?\]|yarn|k8s://\S+"
+    rf"|spark://{_MASTER}(?:,{_MASTER})*"
+}
 """The values of `--engine` with which an engine runs, for those that have others than their name."""
 
 
@@ -26,10 +31,12 @@ class Engines(Implementations["Engine"]):
     def check(self, name: str) -> None:
         """Raise `SettingsError` for a place where no engine runs. Nothing is imported."""
         if not isinstance(name, str) or self._at(name) not in self._locations:
-            raise SettingsError(
-                f"{self.option} is {shown_value(name)}; allowed: {', '.join(self._locations)}, or the master of a "
-                "Spark cluster, such as spark://HOST:7077, yarn, k8s://… or local[4]"
-            )
+            if isinstance(name, str) and name.startswith("spark:"):
+                raise SettingsError(
+                    f"{self.option} is {shown_value(name)}; the address of a master has a host and a port, such as "
+                    "spark://localhost:7077"
+                )
+            raise SettingsError(f"{self.option} is {shown_value(name)}; allowed: {PLACES}")
 
     def __getitem__(self, name: str) -> type[Engine]:
         """Return the engine that runs at a place."""

@@ -9,7 +9,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ from esdedup.jobs.steps import (
     Address,
     check_choice,
     find_sources,
-    make_folder,
+    made_folder,
     publish,
     read_into,
     refuse_inside,
@@ -104,9 +104,7 @@ def dedupe(
         _check_sources(found, folder, annotate=annotate)
         settings = settings.for_sources(found, rewritten=True)
         _check_references(against, found, store)
-        if not folder.exists():
-            make_folder(folder)
-            stack.callback(_forget_if_empty, folder)
+        stack.enter_context(made_folder(folder))
         checkpoints = source_checkpoints(found, settings.reading)
         seconds: dict[str, float] = {}
         references, settings = stack.enter_context(
@@ -215,11 +213,6 @@ def _check_references(against: Sequence[Address], found: Sequence[Source], store
             raise UsageError(f"{reference} is --store and also --against; a reference is another collection")
         if Path(reference).resolve() in ours:
             raise UsageError(f"{reference} is a source and also --against, so everything in it would be dropped")
-
-
-def _forget_if_empty(folder: Path) -> None:
-    with suppress(OSError):
-        folder.rmdir()
 
 
 def _refuse_history(store: Store) -> None:

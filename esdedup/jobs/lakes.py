@@ -72,6 +72,7 @@ def opened_for(store: Address | None, folder: Path, job: ReadingJob) -> Abstract
     engine = job.settings.resources.engine
     if store is None and ENGINES[engine].makes_lakes:
         return lake_of(folder / LAKE, job)
+    ENGINES[engine].check_place(engine)  # before sources are read for it
     return open_for(store or store_in(folder, engine), job.settings, fresh=job.name if job.fresh else None)
 
 
@@ -97,13 +98,15 @@ def lake_of(folder: Path, job: ReadingJob) -> Iterator[LakeStore]:
 def _read(files: LakeFiles, job: ReadingJob) -> None:
     if any(checkpoint.path == STANDARD_INPUT for checkpoint in job.checkpoints):
         raise UsageError(f"standard input cannot be read by {job.settings.resources.engine}; give --store PATH.duckdb")
+    place = job.settings.resources.engine
+    ENGINES[place].check_place(place)
     files.job.parent.mkdir(parents=True, exist_ok=True)
     held = hold(files.lock, make=True)
     if held is None:
         raise StoreLockedError(f"{files.folder}: another command reads into this lake; wait until it ends")
     try:
         if files.job.exists() and files.job.read_text("utf-8") != job.name:
-            if not job.fresh:
+            if files.has_parts() and not job.fresh:
                 raise StoreSourcesError(
                     f"{files.folder}: another run was begun here and has not ended; repeat that command, or start "
                     "again with --fresh"
@@ -120,6 +123,10 @@ def _read(files: LakeFiles, job: ReadingJob) -> None:
                     raise SourceError(f"{damage}; use --keep-going to keep what precedes it")
                 log.error("%s", damage)
         _describe(files, _until_damage(parts), signing, job)
+    except BaseException:
+        if not files.has_parts():
+            files.delete()  # there is nothing to continue
+        raise
     finally:
         os.close(held)
 
@@ -151,10 +158,10 @@ def _read_parts(files: LakeFiles, job: ReadingJob, signing: Signing) -> list[_Pa
         for span in ([source] if whole else split(source))
     ]
     left = [(number, *span) for number, span in enumerate(spans) if told_of(files, number) is None]
-    work = partial(_read_part, files.folder, signing, job.settings.reading, job.settings.resources.memory)
-    place = job.settings.resources.engine
+    resources = job.settings.resources
+    work = partial(_read_part, files.folder, signing, job.settings.reading, resources.memory)
     with Bar("index", len(left), "task", not job.quiet) as bar:
-        ENGINES[place].each(place, work, left, bar.follow, "reading sources")
+        ENGINES[resources.engine].each(resources.engine, work, left, bar.follow, "reading sources")
     return [_Part.of(files, number) for number in range(len(spans))]
 
 

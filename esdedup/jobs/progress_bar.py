@@ -12,6 +12,9 @@ from tqdm.auto import tqdm
 log = logging.getLogger("esdedup")
 
 _SECONDS_BETWEEN_LINES = 10.0
+_BLINK = 0.2  # seconds before a bar appears, if nothing is done
+_STAGE_BEGINS = "{desc} [{elapsed}]"
+_STAGE = "{desc}: {percentage:3.0f}%|{bar}| {n:,} of {total:,} tasks [{elapsed}]"
 
 
 class Bar:
@@ -29,9 +32,11 @@ class Bar:
             unit_scale=True,
             unit_divisor=1000,
             leave=False,
+            delay=_BLINK,
             disable=not shown or self._lines,
         )
         self._total = total
+        self._stage = ""
 
     def reach(self, done: int, note: str = "", total: int | None = None) -> None:
         """Set the progress to `done` units and show `note` after it. Pass `total` if it becomes known only now."""
@@ -40,13 +45,33 @@ class Bar:
         if note:
             self._bar.set_postfix_str(note, refresh=False)
         self._bar.update(done - self._bar.n)
-        if self._lines and time.monotonic() >= self._next:
-            self._next = time.monotonic() + _SECONDS_BETWEEN_LINES
-            log.info("%s: %s%s", self._title, self._so_far(done), note and f", {note}")
+        self._log(f"{self._title}: {self._so_far(done)}{note and f', {note}'}")
 
     def follow(self, done: int, total: int, note: str = "") -> None:
-        """Set the progress and the total, as an `esdedup.matching.engine.Progress`."""
-        self.reach(done, note, total)
+        """Set the progress and the total, as an `esdedup.matching.engine.Progress`. With a note, they are those of a
+        stage, in tasks.
+        """
+        if note:
+            self._follow_stage(done, total, note)
+        else:
+            self.reach(done, total=total)
+
+    def _follow_stage(self, done: int, total: int, stage: str) -> None:
+        title = f"{self._title}: {stage}"
+        self._bar.bar_format = _STAGE if total else _STAGE_BEGINS
+        self._bar.set_description_str(title, refresh=False)
+        self._bar.total = total or None
+        if stage != self._stage:
+            self._stage = stage
+            self._bar.reset()
+        self._bar.n = done
+        self._bar.refresh()
+        self._log(f"{title}{f', {done:,} of {total:,} tasks' if total else ''}")
+
+    def _log(self, line: str) -> None:
+        if self._lines and time.monotonic() >= self._next:
+            self._next = time.monotonic() + _SECONDS_BETWEEN_LINES
+            log.info("%s", line)
 
     def _so_far(self, done: int) -> str:
         share = f"{done / self._total:.0%}" if self._total else ""

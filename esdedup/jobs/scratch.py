@@ -54,10 +54,11 @@ def scratch_database(store: Store, scanning: Scanning, resources: Resources, sen
 
     The database of a large scan is a file. If the scan is killed, the next scan of the same sentences with the same
     options finds it. What other scans of this generation left is deleted. Raise `StoreLockedError` while one is
-    running.
+    running, `EngineError` if it cannot run where it should.
     """
     folder = scan_folder(store)
     engine = ENGINES[resources.engine]
+    engine.check_place(resources.engine)
     job = json.dumps([store.ledger.state(), asdict(scanning), resources.memory, engine.name])
     mark = folder / "job.json"
     kept = engine.keeps_all or sentences >= KEPT_FROM
@@ -83,7 +84,7 @@ def scratch_database(store: Store, scanning: Scanning, resources: Resources, sen
         done = True
     finally:
         if held is not None:
-            _leave(folder, held, delete=done or not kept)
+            _leave(folder, held, delete=done or not kept or not engine.has_done(folder))
 
 
 def _take(folder: Path, address: str) -> int:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -125,6 +126,22 @@ def make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise EsdedupError(f"--out {folder}: {error.strerror}; use a writable folder") from error
+
+
+@contextmanager
+def made_folder(folder: Path) -> Iterator[None]:
+    """Create a folder for the files of a job, if it does not exist. If the job fails and nothing is in it, delete it."""
+    made = []
+    with suppress(OSError):  # it cannot be created either
+        made = [each for each in (folder, *folder.parents) if not each.exists()]
+    try:
+        make_folder(folder)
+        yield
+    except BaseException:
+        with suppress(OSError):
+            for each in made:
+                each.rmdir()
+        raise
 
 
 def read_into(

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from esdedup.engines import ENGINES
 from esdedup.errors import UsageError
 from esdedup.jobs.accounting import RENAMED, accounted, skipped_by_reason
 from esdedup.jobs.indexing import damages, source_checkpoints
@@ -29,7 +30,7 @@ from esdedup.jobs.steps import (
     export,
     find_sources,
     job_name,
-    make_folder,
+    made_folder,
     next_scanning,
     open_for,
     publish,
@@ -80,14 +81,13 @@ def run(
     folder = Path(out)
     check_generations(keep_generations, store or folder / STORE)
     refuse_inside(folder, sources)
-    make_folder(folder)
     found, missing = find_sources(sources, settings.reading, keep_going)
     settings = settings.for_sources(found)
     checkpoints = source_checkpoints(found, settings.reading)
     clock, seconds = time.perf_counter(), {}
     job = ReadingJob(found, checkpoints, settings, fresh, keep_going, quiet)
     watch = MemoryWatch(settings.resources.engine)
-    with watch as memory, opened_for(store, folder, job) as opened:
+    with made_folder(folder), watch as memory, opened_for(store, folder, job) as opened:
         same = refuse_other_sources(opened, checkpoints) and opened.results.last_scan() is not None
         opened.corpus.lookup = lookup and store is not None
         opened.ledger.begin_job("run")
@@ -162,9 +162,11 @@ def scan(
     check_table(table)
     if out is None and not kind_of(store).keeps_scans:
         raise UsageError(f"{store}: keeps only the results of its first scan; give --out DIR for those of this one")
-    if out is not None:
-        make_folder(Path(out))
-    with MemoryWatch(settings.resources.engine) as memory, open_for(store, settings, must_exist=True) as opened:
+    with (
+        made_folder(Path(out or ".")),
+        MemoryWatch(settings.resources.engine) as memory,
+        open_for(store, settings, must_exist=True) as opened,
+    ):
         require_committed(opened)
         opened.ledger.begin_job("scan")
         scanning = settings.scanning_of(opened.signing.unit)
@@ -196,12 +198,15 @@ def add(
     settings = settings_of(options)
     check_table(table)
     check_count("matches", matches)
-    if out is not None:
-        make_folder(Path(out))
     found, missing = find_sources(sources, settings.reading, keep_going)
     settings = settings.for_sources(found)
     checkpoints = source_checkpoints(found, settings.reading)
-    with MemoryWatch(settings.resources.engine) as memory, open_for(store, settings) as opened:
+    ENGINES[settings.resources.engine].check_place(settings.resources.engine)
+    with (
+        made_folder(Path(out or ".")),
+        MemoryWatch(settings.resources.engine) as memory,
+        open_for(store, settings) as opened,
+    ):
         check_adding(opened, settings)
         next_scanning(opened, settings)  # report errors in the options before reading any source
         clock = time.perf_counter()

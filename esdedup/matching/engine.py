@@ -22,6 +22,8 @@ from esdedup.matching.signing import Signing
 from esdedup.matching.verify.protocol import PairRule
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import numpy.typing as npt
 
     from esdedup.columns.database import Database
@@ -282,6 +284,17 @@ class Engine(ABC):
         """
         del place, progress, note
         return [work(item) for item in given]
+
+    @classmethod
+    def check_place(cls, place: str) -> None:
+        """Raise `EngineError` if this engine cannot run at a place, as far as can be seen without starting anything."""
+        del place
+
+    @classmethod
+    def has_done(cls, scan: Path) -> bool:
+        """Whether a killed scan has left something in its folder that the next one need not do again."""
+        del scan
+        return True
 
     @classmethod
     def costs_since(cls, time: float) -> list[StageCost]:

@@ -55,7 +55,7 @@ from esdedup.engines.spark.listed_stages import (
     survey_texts,
     unite_states,
 )
-from esdedup.engines.spark.session import session_at, tasks_together
+from esdedup.engines.spark.session import check_session, session_at, tasks_together
 from esdedup.engines.spark.text_stages import (
     SIGNED,
     STALE,
@@ -88,6 +88,7 @@ from esdedup.matching.engine import (
 )
 from esdedup.matching.signers.text_signer import SET_BYTES
 
+_FOLDER = "spark"
 _SLICE_ROWS = 100_000
 _TEXT_BYTES = 64  # of a text's row beside its characters
 _POSTING_BYTES = 8  # of the postings of a text, for each byte of it
@@ -111,7 +112,7 @@ class SparkEngine(Engine):
         self, scratch: Database, sentences: Sentences, budget: int, threads: int, place: str = "local[*]"
     ) -> None:
         super().__init__(scratch, sentences, budget, threads, place)
-        self._session = session_at(place)
+        self._session = session_at(place, sentences.progress)
         self._cores = int(self._session.sparkContext.defaultParallelism)
         self._work = WorkFolder(_beside(scratch))
         self._exchange = exchange_in(self._session, sentences.progress)
@@ -120,7 +121,17 @@ class SparkEngine(Engine):
     def each(cls, place: str, work: Callable[[Any], Any], given: Sequence[Any], progress: Progress, note: str) -> Any:
         """In the tasks of the cluster, in the folder where the command runs: paths may be relative to it."""
         at_home = partial(in_folder, str(Path.cwd()), work)
-        return exchange_in(session_at(place), progress).done(at_home, given, note) if given else []
+        return exchange_in(session_at(place, progress), progress).done(at_home, given, note) if given else []
+
+    @classmethod
+    def check_place(cls, place: str) -> None:
+        """Look for PySpark, Java and the master."""
+        check_session(place)
+
+    @classmethod
+    def has_done(cls, scan: Path) -> bool:
+        """Whether a stage has ended."""
+        return any(scan.glob(f"{_FOLDER}/*.json"))
 
     @classmethod
     def costs_since(cls, time: float) -> list[StageCost]:
@@ -398,4 +409,4 @@ def _beside(scratch: Database) -> Path:
     """Return the folder of a scan's files: beside that where its database spills to, in a folder of the scan alone."""
     if scratch.spill is None or scratch.spill.name != "spill":
         raise ValueError("a scan on Spark needs a folder of its own")
-    return scratch.spill.parent / "spark"
+    return scratch.spill.parent / _FOLDER

@@ -56,6 +56,21 @@ Arrived: TypeAlias = dict[int, pa.Table]
 """All rows that were sent to a bucket, by kind."""
 
 
+class Sending(NamedTuple):
+    """What tasks will send: rows of Spark, and how many tasks make them."""
+
+    rows: Any
+    tasks: int
+
+    def union(self, more: Sending) -> Sending:
+        """Return both together."""
+        return Sending(self.rows.union(more.rows), self.tasks + more.tasks)
+
+    def map(self, work: Any, columns: str) -> Sending:
+        """Return what the work makes of it, in the same tasks."""
+        return Sending(self.rows.mapInArrow(work, columns), self.tasks)
+
+
 class Exchange:
     """Runs tasks in a Spark session. `partitions` tasks share the buckets.
 
@@ -67,7 +82,7 @@ class Exchange:
         self._partitions = partitions
         self._progress = progress
 
-    def emitted(self, emit: Emit, given: Sequence[Any]) -> Any:
+    def emitted(self, emit: Emit, given: Sequence[Any]) -> Sending:
         """Return what is sent by one task for each item of `given`."""
 
         def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -75,18 +90,18 @@ class Exchange:
                 for number in batch["id"].to_pylist():
                     yield from map(_packed, emit(given[number]))
 
-        return self._tasks(len(given)).mapInArrow(run, _BLOBS)
+        return self._tasks(len(given)).map(run, _BLOBS)
 
-    def passed_on(self, sent: Any, work: Callable[[int, Arrived], Iterator[Sent]]) -> Any:
+    def passed_on(self, sent: Sending, work: Callable[[int, Arrived], Iterator[Sent]]) -> Sending:
         """Return what is sent by the work on each bucket of what was sent."""
 
         def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             for bucket, arrived in _arrived(batches):
                 yield from map(_packed, work(bucket, arrived))
 
-        return self._meeting(sent).mapInArrow(run, _BLOBS)
+        return self._meeting(sent).map(run, _BLOBS)
 
-    def finished(self, sent: Any, work: Callable[[int, Arrived], Any], note: str) -> dict[int, Any]:
+    def finished(self, sent: Sending, work: Callable[[int, Arrived], Any], note: str) -> dict[int, Any]:
         """Run the work on each bucket of what was sent. Return its results, which JSON can hold, by bucket. `note` says
         what is being done.
         """
@@ -95,7 +110,7 @@ class Exchange:
             for bucket, arrived in _arrived(batches):
                 yield _told(bucket, work(bucket, arrived))
 
-        return self._collected(self._meeting(sent).mapInArrow(run, _RESULTS), note)
+        return self._collected(self._meeting(sent).map(run, _RESULTS), note)
 
     def done(self, work: Callable[[Any], Any], given: Sequence[Any], note: str) -> list[Any]:
         """Run the work on each item. Return its results, which JSON can hold, in order."""
@@ -105,7 +120,7 @@ class Exchange:
                 for number in batch["id"].to_pylist():
                     yield _told(number, work(given[number]))
 
-        return list(self._collected(self._tasks(len(given)).mapInArrow(run, _RESULTS), note).values())
+        return list(self._collected(self._tasks(len(given)).map(run, _RESULTS), note).values())
 
     def sorted_by_key(
         self,
@@ -130,26 +145,27 @@ class Exchange:
             yield from keys(batches)
 
         name = columns.split()[0]
-        rows = self._tasks(tasks).mapInArrow(make, columns)
+        rows, made = self._tasks(tasks).map(make, columns)
         ordered = rows.repartitionByRange(self._partitions, name).sortWithinPartitions(name)
-        found = self._collected(ordered.mapInArrow(run, _RESULTS), note)
+        # Spark makes the rows twice: first to find the ranges
+        found = self._collected(Sending(ordered, 2 * made + self._partitions).map(run, _RESULTS), note)
         return {partition: result for partition, result in found.items() if result}
 
-    def _collected(self, rows: Any, note: str) -> dict[int, Any]:
+    def _collected(self, made: Sending, note: str) -> dict[int, Any]:
         """Run tasks to their end. Return their results by number, in order."""
         context, group = self._session.sparkContext, f"esdedup-{uuid.uuid4().hex}"
 
         def collect() -> Any:
             context.setJobGroup(group, f"esdedup: {note}")
-            return rows.collect()
+            return made.rows.collect()
 
         with self._few_blobs_at_once(), ThreadPoolExecutor(1) as thread:
             running, begun, idle = thread.submit(collect), time.monotonic(), True
             started = begun
             try:
                 while not wait([running], _LOOK).done:
-                    done, all_, active = _tasks_of(context.statusTracker(), group)
-                    self._progress(done, all_, note)
+                    done, active = _tasks_of(context.statusTracker(), group)
+                    self._progress(done, max(made.tasks, done + active), note)  # more if some run again
                     idle = idle and not (done or active)
                     if idle and time.monotonic() > begun + _IDLE:
                         log.warning("no worker of %s has taken a task yet; is the cluster busy?", context.master)
@@ -175,12 +191,14 @@ class Exchange:
         finally:
             conf.set(_BATCH, before)
 
-    def _tasks(self, count: int) -> Any:
+    def _tasks(self, count: int) -> Sending:
         """Return the numbers of items, a few of them in each task."""
-        return self._session.range(count, numPartitions=max(1, min(count, _TASKS_A_PARTITION * self._partitions)))
+        tasks = max(1, min(count, _TASKS_A_PARTITION * self._partitions))
+        return Sending(self._session.range(count, numPartitions=tasks), tasks)
 
-    def _meeting(self, sent: Any) -> Any:
-        return sent.repartition(self._partitions, "bucket").sortWithinPartitions("bucket")
+    def _meeting(self, sent: Sending) -> Sending:
+        rows = sent.rows.repartition(self._partitions, "bucket").sortWithinPartitions("bucket")
+        return Sending(rows, sent.tasks + self._partitions)
 
 
 def exchange_in(session: Any, progress: Progress) -> Exchange:
@@ -200,13 +218,14 @@ def _told(number: int, result: Any) -> pa.RecordBatch:
     return pa.record_batch({"id": numbers["id"], "result": [json.dumps(result)], "peak": numbers["peak"]})
 
 
-def _tasks_of(tracker: Any, group: str) -> tuple[int, int, int]:
-    """Return the number of tasks done, of all tasks, and of those that run, of a group of jobs."""
+def _tasks_of(tracker: Any, group: str) -> tuple[int, int]:
+    """Return the number of tasks done, and of those that run, of a group of jobs. What Spark says of all tasks is less
+    at first, as jobs follow each other, and more later, with those that another job has done.
+    """
     jobs = filter(None, map(tracker.getJobInfo, tracker.getJobIdsForGroup(group)))
     stages = list(filter(None, (tracker.getStageInfo(stage) for job in jobs for stage in job.stageIds)))
-    names = ("numCompletedTasks", "numTasks", "numActiveTasks")
-    done, all_, active = (sum(getattr(stage, name) for stage in stages) for name in names)
-    return done, all_, active
+    done, active = (sum(getattr(stage, name) for stage in stages) for name in ("numCompletedTasks", "numActiveTasks"))
+    return done, active
 
 
 def in_one_line(text: str) -> str:

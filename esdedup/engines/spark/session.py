@@ -14,11 +14,16 @@ import tempfile
 import threading
 import warnings
 import zipfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
+import psutil
+
 from esdedup.errors import EngineError, UsageError
+from esdedup.matching.engine import Progress, no_progress
 
 ANYWHERE = "spark"
 """The session that is running, or the master of Spark's own configuration, or else all cores of this machine."""
@@ -26,6 +31,7 @@ ANYWHERE = "spark"
 _INSTALL = "pip install 'esdedup[spark]'"
 _PATIENCE = 10.0  # seconds
 _JAVA = 17
+_LAST_PORT = 65535
 _PACKAGE = "esdedup-package"
 """The folder beside a worker's tasks where the package is unpacked."""
 
@@ -47,10 +53,23 @@ def use(session: Any) -> str:
     return ANYWHERE
 
 
-def session_at(master: str) -> Any:
+def session_at(master: str, progress: Progress = no_progress) -> Any:
     """Return the running session with this master, or start one, which ends with this process.
 
-    Raise `EngineError` if PySpark or a Java that fits it is missing, or nobody answers at the master's address.
+    Raise `EngineError` as `check_session`, or if it does not start.
+    """
+    running = check_session(master)
+    if running is None:
+        progress(0, 0, "starting Spark")
+        running = _started(master)
+    return running
+
+
+def check_session(master: str) -> Any:
+    """Return the running session with this master; None if one is to be started, which is not known to fail.
+
+    Raise `EngineError` if PySpark or a Java that fits it is missing, nobody answers at the master's address, or another
+    session is running.
     """
     # of the pandas that is installed, which is not used
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
@@ -60,7 +79,8 @@ def session_at(master: str) -> Any:
         raise EngineError(f"the engine {master} needs PySpark: {_INSTALL}") from error
     running = _given[0] if _given and master == ANYWHERE else SparkSession.getActiveSession()
     if running is None:
-        running = _started(master)
+        _check_java(master)
+        _check_answers(master)
     elif master not in (ANYWHERE, running.sparkContext.master):
         _check_answers(master)
         raise EngineError(
@@ -83,10 +103,8 @@ def tasks_together(session: Any) -> int:
 def _started(place: str) -> Any:
     from pyspark.sql import SparkSession
 
-    _check_java(place)
-    _check_answers(place)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    with tempfile.TemporaryFile() as said:  # Java goes on writing to it
+    with tempfile.TemporaryFile() as said, _ended_unless_started():  # Java goes on writing to it
         try:
             gateway = _gateway(said)
         except Exception as error:
@@ -101,11 +119,37 @@ def _started(place: str) -> Any:
     return SparkSession(context)
 
 
+@contextmanager
+def _ended_unless_started() -> Iterator[None]:
+    """If Spark does not start, or is interrupted, end the Java that was started for it, with its temporary files.
+
+    PySpark does not: an early Java would wait for ever for a Python that has gone.
+    """
+    from pyspark import SparkContext
+
+    before = set(psutil.Process().children(recursive=True))
+    try:
+        yield
+    except BaseException:
+        started = [each for each in psutil.Process().children(recursive=True) if each not in before]
+        for process in started:
+            with suppress(psutil.Error):
+                process.terminate()
+        for process in psutil.wait_procs(started, timeout=_PATIENCE)[1]:
+            with suppress(psutil.Error):
+                process.kill()
+        if started:
+            SparkContext._gateway = SparkContext._jvm = None  # the next session needs another Java
+        raise
+
+
 def _gateway(said: IO[bytes]) -> Any:
     """Start Java, which writes what it says to a file."""
     from pyspark import SparkContext
     from pyspark.java_gateway import launch_gateway
 
+    if SparkContext._gateway is not None:  # of a session that was stopped
+        return SparkContext._gateway
     start: Any = launch_gateway
     gateway = start(None, popen_kwargs={"stderr": said, "stdout": said, "stdin": subprocess.PIPE})
     SparkContext._ensure_initialized(gateway=gateway)
@@ -146,7 +190,8 @@ def _context(conf: Any, gateway: Any) -> Any:
     from pyspark import SparkContext
 
     interrupts = signal.getsignal(signal.SIGINT)
-    context = SparkContext(conf=conf, gateway=gateway)
+    with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # of a context that is broken off
+        context = SparkContext(conf=conf, gateway=gateway)
     if interrupts is not None and threading.current_thread() is threading.main_thread():
         # that of Spark asks Java to cancel its jobs, which fails while another question to Java is under way
         signal.signal(signal.SIGINT, interrupts)
@@ -175,6 +220,8 @@ def _check_answers(place: str) -> None:
     reasons = []
     for host, port in masters:
         try:
+            if int(port) > _LAST_PORT:
+                raise OverflowError(f"{port} is no port")
             with socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE):
                 return
         except (OSError, OverflowError) as error:
@@ -185,6 +232,7 @@ def _check_answers(place: str) -> None:
         )
 
 
+@cache
 def _check_java(master: str) -> None:
     """Raise `EngineError` unless there is a Java that fits."""
     home = os.environ.get("JAVA_HOME")

@@ -117,6 +117,10 @@ class LakeFiles:
         marks = [path for path in self.folder.glob("parts/*") if _MARK.fullmatch(path.name)]
         return [path for path in [*own, *rows, *marks] if path.is_file()]
 
+    def has_parts(self) -> bool:
+        """Whether a part has been read."""
+        return any(path for path in self.folder.glob("parts/*.json") if path != self.job)
+
     def delete(self, but: Path | None = None) -> None:
         """Delete all of them except one, and the folders if nothing else is in them."""
         for path in self.all():
