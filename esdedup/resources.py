@@ -50,8 +50,8 @@ class Resources(Options):
 
     engine: str = option(
         "local", "Where pairs are found: local, without Spark; local[N] or local[*], Spark on N or all cores of this "
-        "machine; spark://HOST:PORT, yarn or k8s://HOST:PORT, a cluster; or spark, the master that Spark's configuration "
-        "names. The result is the same.", unit="PLACE",
+        "machine; spark://HOST:PORT, yarn or k8s://HOST:PORT, a cluster; or spark, the master that Spark's "
+        "configuration names. The result is the same.", unit="PLACE",
         expected=f"allowed: {PLACES}, or in Python a Spark session",
     )  # fmt: skip
 

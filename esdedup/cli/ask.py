@@ -14,7 +14,7 @@ from esdedup.cli.completion import complete_files
 from esdedup.cli.declared import verb_option
 from esdedup.cli.defaults import Command
 from esdedup.cli.questions_file import read_questions
-from esdedup.cli.shared_options import json_option, store_option, talk_options
+from esdedup.cli.shared_options import any_store_option, json_option, store_option, talk_options
 from esdedup.errors import UsageError
 from esdedup.terminal import printable_lines
 
@@ -117,7 +117,7 @@ def suggest(prefix: str, as_json: bool, quiet: bool, **options: Any) -> None:
 @click.command(cls=Command)
 @click.argument("a", metavar="ID_A")
 @click.argument("b", metavar="ID_B")
-@store_option
+@any_store_option
 @json_option
 @talk_options
 def explain(a: str, b: str, store: str, as_json: bool, quiet: bool) -> None:
@@ -135,7 +135,7 @@ def explain(a: str, b: str, store: str, as_json: bool, quiet: bool) -> None:
 
 
 @click.command(cls=Command)
-@store_option
+@any_store_option
 @verb_option(
     esdedup.clusters,
     "min_size",
@@ -193,7 +193,7 @@ def clusters(store: str, as_json: bool, quiet: bool, **filters: Any) -> None:
 
 
 @click.command(cls=Command)
-@store_option
+@any_store_option
 @verb_option(
     esdedup.overlap,
     "by",

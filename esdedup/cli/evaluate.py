@@ -10,12 +10,12 @@ import rich_click as click
 from esdedup.cli.completion import complete_files
 from esdedup.cli.declared import resource_options
 from esdedup.cli.defaults import Command
-from esdedup.cli.shared_options import json_option, store_option, talk_options
+from esdedup.cli.shared_options import any_store_option, json_option, talk_options
 from esdedup.cli.work import show
 
 
 @click.command(cls=Command)
-@store_option
+@any_store_option
 @click.option(
     "--golden",
     metavar="FILE",

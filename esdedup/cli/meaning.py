@@ -10,7 +10,7 @@ import rich_click as click
 import esdedup
 from esdedup.cli.declared import verb_option
 from esdedup.cli.defaults import Command
-from esdedup.cli.shared_options import OUTPUT, json_option, out_option, store_option, talk_options
+from esdedup.cli.shared_options import OUTPUT, any_store_option, json_option, out_option, talk_options
 from esdedup.terminal import printable_lines
 
 _SHOWN = 20
@@ -28,7 +28,7 @@ _DOCUMENT = click.option(
 
 
 @click.command(cls=Command)
-@store_option
+@any_store_option
 @click.option(
     "--since", metavar="DATE", help="Only contradictions with a page edited since this date.", panel=_SELECTION
 )
@@ -69,7 +69,7 @@ def drift(review: str | None, as_json: bool, quiet: bool, **options: Any) -> Non
 
 
 @click.command(cls=Command)
-@store_option
+@any_store_option
 @verb_option(
     esdedup.templates,
     "min_subjects",
@@ -121,7 +121,7 @@ def templates(out: Path | None, table: str, as_json: bool, quiet: bool, **option
 
 
 @click.command(cls=Command)
-@store_option
+@any_store_option
 @_DOCUMENT
 @click.option(
     "--graphml", metavar="FILE", type=click.Path(path_type=Path), help="Also write the trees as a graph.", panel=OUTPUT

@@ -10,7 +10,7 @@ import esdedup
 from esdedup.cli.completion import complete_files
 from esdedup.cli.declared import jaccard_option, resource_options, signing_options, source_options, verb_option
 from esdedup.cli.defaults import Command
-from esdedup.cli.shared_options import ADDRESSES, STORE, defaults_options, json_option, out_option, talk_options
+from esdedup.cli.shared_options import STORE, STORES, defaults_options, json_option, out_option, talk_options
 from esdedup.cli.work import show
 
 
@@ -21,7 +21,7 @@ from esdedup.cli.work import show
     metavar="ADDRESS",
     envvar="ESDEDUP_STORE",
     shell_complete=complete_files,
-    help=f"A store to sample: {ADDRESSES}.",
+    help=f"A store to sample: {STORES}.",
     panel=STORE,
 )
 @jaccard_option

@@ -7,12 +7,12 @@ from pathlib import Path
 import rich_click as click
 
 from esdedup.cli.defaults import Command
-from esdedup.cli.shared_options import json_option, out_option, store_option, talk_options
+from esdedup.cli.shared_options import any_store_option, json_option, out_option, talk_options
 from esdedup.terminal import printable_lines
 
 
 @click.command(cls=Command)
-@store_option
+@any_store_option
 @out_option("Folder for the page and the pictures.", required=True)
 @json_option
 @talk_options

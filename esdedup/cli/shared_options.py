@@ -71,11 +71,20 @@ lookup_option = click.option(
 
 ADDRESSES = "PATH.duckdb, http(s)://HOST:PORT/PREFIX or cloud:/PREFIX"
 
-store_option = click.option(
-    "--store", metavar="ADDRESS", envvar="ESDEDUP_STORE", required=True, panel=STORE,
-    shell_complete=complete_files,
-    help=f"{ADDRESSES}; or set ESDEDUP_STORE.",
-)  # fmt: skip
+STORES = f"{ADDRESSES.replace(' or', ',')} or a lake (DIR/lake, made by a run on Spark)"
+"""The addresses of stores that are only read."""
+
+
+def _store_option(addresses: str) -> Decorator:
+    return click.option(
+        "--store", metavar="ADDRESS", envvar="ESDEDUP_STORE", required=True, panel=STORE,
+        shell_complete=complete_files, help=f"{addresses}; or set ESDEDUP_STORE.",
+    )  # fmt: skip
+
+
+store_option = _store_option(ADDRESSES)
+
+any_store_option = _store_option(STORES)
 
 table_option = verb_option(
     esdedup.run,

@@ -10,7 +10,7 @@ import rich_click as click
 
 from esdedup.cli.declared import resource_options
 from esdedup.cli.defaults import Command
-from esdedup.cli.shared_options import STORE, json_option, store_option, talk_options
+from esdedup.cli.shared_options import STORE, any_store_option, json_option, store_option, talk_options
 from esdedup.errors import EsdedupError, UsageError
 from esdedup.plurals import plural
 from esdedup.terminal import printable_lines
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=Command)
-@store_option
+@any_store_option
 @json_option
 @talk_options
 def status(store: str, as_json: bool, quiet: bool) -> None:
@@ -97,7 +97,7 @@ def remove(documents: tuple[str, ...], as_json: bool, **options: Any) -> None:
 
 
 @click.command(cls=Command)
-@store_option
+@any_store_option
 @click.option("--repair", is_flag=True, help="Mend what can be mended.", panel=STORE)
 @json_option
 @resource_options
@@ -125,7 +125,7 @@ def doctor(as_json: bool, **options: Any) -> None:
 
 
 @click.command(cls=Command)
-@store_option
+@any_store_option
 @click.option("--yes", is_flag=True, help="Confirm the deletion.", panel=STORE)
 @talk_options
 def drop(store: str, yes: bool, quiet: bool) -> None:

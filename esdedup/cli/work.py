@@ -24,6 +24,7 @@ from esdedup.cli.defaults import Command
 from esdedup.cli.shared_options import (
     ADDRESSES,
     OUTPUT,
+    any_store_option,
     defaults_options,
     fresh_option,
     generations_option,
@@ -117,7 +118,7 @@ def index(sources: tuple[str, ...], as_json: bool, **options: Any) -> None:
 
 
 @click.command(cls=Command)
-@store_option
+@any_store_option
 @out_option("Also write the files to DIR.")
 @table_option
 @report_option

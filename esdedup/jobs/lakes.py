@@ -15,7 +15,7 @@ from pathlib import Path
 from esdedup.analysis.classify import CLASSIFIER
 from esdedup.columns.records import Skips
 from esdedup.engines import ENGINES
-from esdedup.errors import SourceError, StoreLockedError, StoreSourcesError, UsageError
+from esdedup.errors import SourceError, StoreError, StoreLockedError, StoreSourcesError, UsageError
 from esdedup.files import hold, whole_file
 from esdedup.formats.locations import Source
 from esdedup.formats.reading_options import Reading
@@ -28,7 +28,7 @@ from esdedup.jobs.steps import Address, database_share, job_name, open_for, warn
 from esdedup.matching.protocol import Scanning
 from esdedup.matching.signing import HASH_SCHEME, Signing, freeze
 from esdedup.resources import Resources
-from esdedup.store.lake.lake_address import LAKE, unfinished
+from esdedup.store.lake.lake_address import LAKE, LakeAddress, only_read, unfinished
 from esdedup.store.lake.lake_files import LakeFiles
 from esdedup.store.lake.lake_part import PartIntake, told_of
 from esdedup.store.lake.store import LakeStore
@@ -215,6 +215,12 @@ def _describe(files: LakeFiles, parts: Sequence[_Part], signing: Signing, job: R
         warn_of_sources(checkpoints)
         warn_of_stems(lake)
     files.write(described | {"sources": [asdict(checkpoint) for checkpoint in checkpoints]})
+
+
+def refuse_lake(store: Address) -> None:
+    """Raise `StoreError` for a lake, which is not added to."""
+    if LakeAddress.fits(store):
+        raise StoreError(only_read(store))
 
 
 def load_lake(

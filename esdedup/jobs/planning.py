@@ -6,6 +6,7 @@ import json
 import logging
 import math
 import tempfile
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from time import perf_counter
@@ -24,6 +25,7 @@ from esdedup.evaluation.truth import true_pairs
 from esdedup.files import whole_file
 from esdedup.formats.reading_options import Reading
 from esdedup.jobs.in_memory import TextClusters, cluster_texts
+from esdedup.jobs.progress_bar import Bar
 from esdedup.jobs.settings import Settings
 from esdedup.jobs.steps import Address, check_count, find_sources, make_folder, require_committed
 from esdedup.jobs.trials import Trials, trial_runs
@@ -95,7 +97,9 @@ def plan(
         if sources:
             names, options = [str(source) for source in sources], {**options, "keep_going": keep_going}
             files = len(find_sources(names, settings.reading, keep_going)[0])
-            made = stack.enter_context(trial_runs(names, options, files, runs=1 if sentences is None else 2))
+            made = stack.enter_context(
+                trial_runs(names, options, files, runs=1 if sentences is None else 2, quiet=quiet)
+            )
             trials[address_of(made.store).kind] = made
         sampled = made.store if sources else store
         if sampled is None and sentences is not None:
@@ -108,17 +112,18 @@ def plan(
         if found is not None and sentences is not None:
             if not sources:
                 (names, options), files = _as_source(stack, found, options), 1
-                made = stack.enter_context(trial_runs(names, options, files))
+                made = stack.enter_context(trial_runs(names, options, files, quiet=quiet))
                 trials[address_of(made.store).kind] = made
             if store is not None and (kind := address_of(store).kind) not in trials:
-                trials[kind] = stack.enter_context(trial_runs(names, options, files, str(store)))
+                trials[kind] = stack.enter_context(trial_runs(names, options, files, str(store), quiet=quiet))
         if found is not None:
             _clustered(
                 found.texts.slice(0, 2).to_pylist(), found, wanted[0]
             )  # warm up the compiled code, which is not timed below
         threshold = settings.scanning_of(unit).jaccard if found is None else found.threshold
         curves = [_curve(scheme, found, threshold) for scheme in wanted]
-        compared = [_try(curve, found, threshold) for curve in curves]
+        with Bar("compare", len(curves), "scheme", not quiet and found is not None) as bar:
+            compared = [_try(curve, found, threshold) for curve in _shown(curves, bar)]
         best = recommended(compared, recall, MANY if sentences is None else sentences)
         exact = None if found is None else _exact_seconds(found)
         enough = best.found() >= recall
@@ -238,6 +243,13 @@ def _exact_seconds(found: Sample) -> float:
     clock = perf_counter()
     true_pairs(found.texts, TextSigner(found.signing), found.threshold, found.resources)
     return perf_counter() - clock
+
+
+def _shown(curves: Sequence[Curve[Scheme]], bar: Bar) -> Iterator[Curve[Scheme]]:
+    """Yield curves, and show the scheme of each."""
+    for done, curve in enumerate(curves):
+        bar.reach(done, str(curve.scheme))
+        yield curve
 
 
 def _curve(scheme: Scheme, found: Sample | None, threshold: float) -> Curve[Scheme]:

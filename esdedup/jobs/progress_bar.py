@@ -12,6 +12,7 @@ from tqdm.auto import tqdm
 log = logging.getLogger("esdedup")
 
 _SECONDS_BETWEEN_LINES = 10.0
+_MANY = 10_000  # units; fewer are shown to the last one
 _BLINK = 0.2  # seconds before a bar appears, if nothing is done
 _STAGE_BEGINS = "{desc} [{elapsed}]"
 _STAGE = "{desc}: {percentage:3.0f}%|{bar}| {n:,} of {total:,} tasks [{elapsed}]"
@@ -29,7 +30,7 @@ class Bar:
             total=total or None,
             desc=title,
             unit=unit,
-            unit_scale=True,
+            unit_scale=unit == "B" or total >= _MANY,
             unit_divisor=1000,
             leave=False,
             delay=_BLINK,

@@ -130,7 +130,7 @@ def make_folder(folder: Path) -> None:
 
 @contextmanager
 def made_folder(folder: Path) -> Iterator[None]:
-    """Create a folder for the files of a job, if it does not exist. If the job fails and nothing is in it, delete it."""
+    """Create a folder for the files of a job if it does not exist. Delete it if the job fails and leaves it empty."""
     made = []
     with suppress(OSError):  # it cannot be created either
         made = [each for each in (folder, *folder.parents) if not each.exists()]

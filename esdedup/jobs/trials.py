@@ -10,15 +10,16 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from esdedup.engines import place_of
+from esdedup.engines import ENGINES, place_of
 from esdedup.errors import EsdedupError, StoreError
 from esdedup.evaluation.forecast import RunCost
 from esdedup.jobs.lakes import store_in
+from esdedup.jobs.progress_bar import Bar
 from esdedup.store.registry import drop_store, open_store
 
 TRIAL = 250_000
@@ -26,6 +27,8 @@ TRIAL = 250_000
 
 _PROBE = 200
 """Documents that are read to estimate the number of sentences per document."""
+
+_LOOK = 0.5  # seconds between two looks at a run
 
 SHARE = 0.25
 """The share of the documents of the largest run that the other run of a forecast reads."""
@@ -46,7 +49,13 @@ class Trials(NamedTuple):
 
 @contextmanager
 def trial_runs(
-    sources: Sequence[str], options: dict[str, Any], files: int, server: str | None = None, *, runs: int = 2
+    sources: Sequence[str],
+    options: dict[str, Any],
+    files: int,
+    server: str | None = None,
+    *,
+    runs: int = 2,
+    quiet: bool = True,
 ) -> Iterator[Trials]:
     """Run the first documents of each of the `files` of `sources`, up to about `TRIAL` sentences in all. With two runs,
     run a part of them first.
@@ -64,6 +73,8 @@ def trial_runs(
         job = {**options, "engine": engine, "out": str(folder / "out"), "fresh": True}
         if server is not None:
             job["store"] = address
+        if server is None:
+            ENGINES[engine].check_place(engine)
         most = sys.maxsize if options.get("limit") is None else options["limit"]
 
         def limit(documents: float) -> int:
@@ -71,17 +82,22 @@ def trial_runs(
             return min(most, max(1, round(documents / files)))
 
         try:
-            probe = _run(sources, job | {"limit": limit(_PROBE)}, address)
-            wanted = TRIAL * probe.documents / max(1, probe.sentences)
-            last = _run(sources, job | {"limit": limit(wanted)}, address) if wanted > probe.documents else probe
-            if not last.sentences:
-                raise EsdedupError(f"{sources[0]}: it has no sentences to plan with")
-            costs = [last.cost]
-            if runs > 1:
-                some = job | {"limit": limit(SHARE * last.documents), "out": str(folder / "part")}
-                if server is not None:
-                    some["store"] = part
-                costs.insert(0, _run(sources, some, part).cost)
+            with Bar("plan", 0, "run", not quiet) as bar:
+
+                def run(what: str, documents: float, where: dict[str, Any], store: str) -> _Trial:
+                    some = limit(documents)
+                    note = f"{what} run, up to {some * files:,} documents"
+                    return _run(sources, {**job, **where, "limit": some}, store, lambda: bar.follow(0, 0, note))
+
+                probe = run("first trial", _PROBE, {}, address)
+                wanted = TRIAL * probe.documents / max(1, probe.sentences)
+                last = run("large trial", wanted, {}, address) if wanted > probe.documents else probe
+                if not last.sentences:
+                    raise EsdedupError(f"{sources[0]}: it has no sentences to plan with")
+                costs = [last.cost]
+                if runs > 1:
+                    other = {"out": str(folder / "part"), **({} if server is None else {"store": part})}
+                    costs.insert(0, run("small trial", SHARE * last.documents, other, part).cost)
             yield Trials(costs, address)
         finally:
             for made in (address, part) if server is not None else ():
@@ -116,24 +132,30 @@ def _ending(folder: Path) -> str:
     return "".join(letter for letter in folder.name.lower() if letter.isalnum())[-8:]
 
 
-def _run(sources: Sequence[str], options: dict[str, Any], address: str) -> _Trial:
+def _run(sources: Sequence[str], options: dict[str, Any], address: str, meanwhile: Callable[[], None]) -> _Trial:
     began = time.perf_counter()
-    job = json.dumps({"sources": list(sources), "options": options})
+    job: str | None = json.dumps({"sources": list(sources), "options": options})
     # do not import modules from the current folder
     path = os.pathsep.join(filter(None, [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH")]))
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", _JOB],
-        input=job,
-        env={**os.environ, "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    with subprocess.Popen(
+        [sys.executable, "-P", "-c", _JOB], env={**os.environ, "PYTHONPATH": path}, text=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        try:
+            while True:
+                meanwhile()
+                with suppress(subprocess.TimeoutExpired):
+                    answer, said = process.communicate(job, timeout=_LOOK)
+                    break
+                job = None  # it is sent once
+        except BaseException:
+            process.kill()
+            raise
     seconds = time.perf_counter() - began
-    if done.returncode:
-        last = (done.stderr.strip().splitlines() or ["it ended without a message"])[-1]
+    if process.returncode:
+        last = (said.strip().splitlines() or ["it ended without a message"])[-1]
         raise EsdedupError(f"a trial run failed: {last.partition(': ')[2] or last}")
-    summary = json.loads(done.stdout)
+    summary = json.loads(answer)
     with open_store(address, read_only=True) as store:
         disk = store.disk_bytes()
     counts, stages = summary["counts"], summary["stages"]

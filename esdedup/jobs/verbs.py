@@ -14,7 +14,7 @@ from esdedup.engines import ENGINES
 from esdedup.errors import UsageError
 from esdedup.jobs.accounting import RENAMED, accounted, skipped_by_reason
 from esdedup.jobs.indexing import damages, source_checkpoints
-from esdedup.jobs.lakes import STORE, ReadingJob, load_lake, opened_for
+from esdedup.jobs.lakes import STORE, ReadingJob, load_lake, opened_for, refuse_lake
 from esdedup.jobs.memory import MemoryWatch
 from esdedup.jobs.scanning import scan_store
 from esdedup.jobs.scratch import forget_scans
@@ -123,6 +123,7 @@ def index(
     """
     settings = settings_of(options, parts=True)
     check_generations(keep_generations, store)
+    refuse_lake(store)
     if len(sources) == 1 and LakeAddress.fits(sources[0]):
         done = _index_lake(
             Path(sources[0]), store, settings, fresh=fresh, keep=keep_generations, lookup=lookup, quiet=quiet
@@ -198,6 +199,7 @@ def add(
     settings = settings_of(options)
     check_table(table)
     check_count("matches", matches)
+    refuse_lake(store)
     found, missing = find_sources(sources, settings.reading, keep_going)
     settings = settings.for_sources(found)
     checkpoints = source_checkpoints(found, settings.reading)
@@ -231,6 +233,7 @@ def remove(*documents: str, store: Address, quiet: bool, **options: Any) -> dict
     Return the counts of what the store then contains and its `unit`, of documents `removed`, and the `unknown` ids.
     """
     settings = settings_of(options)
+    refuse_lake(store)
     with open_for(store, settings, must_exist=True) as opened:
         require_committed(opened)
         next_scanning(opened, settings)  # as in `add`, before anything is deleted

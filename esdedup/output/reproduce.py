@@ -15,6 +15,7 @@ from esdedup.formats.protocol import format_at
 from esdedup.formats.reading_options import Reading
 from esdedup.matching.protocol import MATCHERS, Scanning
 from esdedup.matching.signing import Signing
+from esdedup.store.duckdb.file_address import FileAddress
 from esdedup.store.ledger import SourceCheckpoint
 from esdedup.store.registry import kind_of
 
@@ -40,22 +41,26 @@ def commands(checkpoints: Sequence[SourceCheckpoint], settings: Mapping[str, Any
     ways = [list(some) for _, some in groupby(checkpoints, _way)]
     usual = _usual_signing(settings) | {"unit": _auto_unit(checkpoints)}
     signing = _flags(settings, usual, _flag_names(Signing.all_names()))
-    scanning, store, out = _scanning_flags(settings), ["--store", _place(address)], ["--out", _OUT]
+    kind = kind_of(address)
+    if len(ways) > 1 and not kind.shared:
+        kind = FileAddress  # the only one that several commands make there
+    store, out = ["--store", _place(address, kind.name_in_results)], ["--out", _OUT]
+    scanning = _scanning_flags(settings)
     if len(ways) == 1:
-        named = store if kind_of(address).shared else []  # a file is in the new folder anyway
-        steps = [["run", *_named(ways[0]), *signing, *scanning, *named, *out]]
+        named = store if kind.shared else []  # a file or a lake is in the new folder anyway
+        steps = [["run", *_named(ways[0]), *signing, *scanning, *kind.made_with, *named, *out]]
     else:
         steps = [["index", *_named(way), *(signing if way is ways[0] else []), *store] for way in ways]
         steps.append(["scan", *scanning, *store, *out])
     return [_command(["esdedup", *words]) for words in [*steps, ["report", *store, *out]]]
 
 
-def _place(address: str) -> str:
-    """Return where the store is made: at its address (without user, password and query) or, if it is a file, in the new
-    folder.
+def _place(address: str, name: str | None) -> str:
+    """Return where the store is made: by its name in the new folder, or at its address (without user, password and
+    query).
     """
-    if not kind_of(address).shared:
-        return f"{_OUT}/store.duckdb"
+    if name is not None:
+        return f"{_OUT}/{name}"
     parts = urlsplit(address)
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 

@@ -2,7 +2,8 @@
 
 The address of each kind says, without opening the store: its `kind`; the `file` that holds it, if any; the `prefix` of
 its indices, if any; whether it is `shared`, so that several machines may write together and older generations may be
-kept; whether a later scan replaces its results; and where its scans work.
+kept; whether a later scan replaces its results; where its scans work; its name in a folder of results, and the options
+with which `run` makes it there.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from esdedup.errors import UsageError
 from esdedup.store.duckdb.file_address import ENDING, FileAddress
 from esdedup.store.elasticsearch.store_address import ServerStoreAddress
-from esdedup.store.lake.lake_address import LakeAddress
+from esdedup.store.lake.lake_address import LAKE, LakeAddress
 from esdedup.store.store import Store
 
 StoreAddress: TypeAlias = FileAddress | LakeAddress | ServerStoreAddress
@@ -24,7 +26,19 @@ KINDS: tuple[type[StoreAddress], ...] = (ServerStoreAddress, LakeAddress, FileAd
 
 def address_of(address: str | Path) -> StoreAddress:
     """Parse the address of a store. Raise `UsageError` if it is not valid."""
-    return kind_of(address).parse(str(address))
+    kind = kind_of(address)
+    if kind is FileAddress and not Path(address).suffix:
+        raise UsageError(f"{address}: {_no_store(Path(address))}")
+    return kind.parse(str(address))
+
+
+def _no_store(path: Path) -> str:
+    """Return what is wrong with the path of a folder that is not a lake."""
+    inside = [found for name in (LAKE, f"store{ENDING}") if (found := path / name).exists()]
+    if inside:
+        return f"this folder is no store, but has one; use --store {inside[0]}"
+    what = "this is not a lake: it has no lake.json" if path.exists() else "there is no lake here"
+    return f"{what}; a store is PATH{ENDING}, http://HOST:PORT/PREFIX, or a lake that esdedup run has made on Spark"
 
 
 def is_store(address: str | Path) -> bool:

@@ -106,9 +106,9 @@ def _started(place: str) -> Any:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     with tempfile.TemporaryFile() as said, _ended_unless_started():  # Java goes on writing to it
         try:
-            gateway = _gateway(said)
+            gateway = _gateway(place, said)
         except Exception as error:
-            raise EngineError(f"Java for the engine {place} does not start: {_last_line(said) or error}") from error
+            raise EngineError(f"the engine {place} does not start: {_last_line(said) or error}") from error
         conf = _conf(place)
         try:
             context = _context(conf, gateway)
@@ -143,15 +143,18 @@ def _ended_unless_started() -> Iterator[None]:
         raise
 
 
-def _gateway(said: IO[bytes]) -> Any:
-    """Start Java, which writes what it says to a file."""
-    from pyspark import SparkContext
+def _gateway(place: str, said: IO[bytes]) -> Any:
+    """Start Java, which writes what it says to a file. It checks what the place needs, such as the configuration of
+    Hadoop for YARN.
+    """
+    from pyspark import SparkConf, SparkContext
     from pyspark.java_gateway import launch_gateway
 
     if SparkContext._gateway is not None:  # of a session that was stopped
         return SparkContext._gateway
     start: Any = launch_gateway
-    gateway = start(None, popen_kwargs={"stderr": said, "stdout": said, "stdin": subprocess.PIPE})
+    conf = None if place == ANYWHERE else SparkConf(loadDefaults=False).setMaster(place)
+    gateway = start(conf, popen_kwargs={"stderr": said, "stdout": said, "stdin": subprocess.PIPE})
     SparkContext._ensure_initialized(gateway=gateway)
     return gateway
 
@@ -254,4 +257,6 @@ def _check_java(master: str) -> None:
 def _last_line(said: IO[bytes]) -> str:
     said.seek(0)
     lines = [line.strip() for line in said.read().decode("utf-8", "replace").splitlines() if line.strip()]
-    return next((line for line in reversed(lines) if not line.startswith("at ")), "")
+    last = next((line for line in reversed(lines) if not line.startswith("at ")), "")
+    last = re.sub(r'^(Exception in thread "[^"]*" )?(Caused by: )?([a-z0-9]+\.)+(?=[A-Z])', "", last)
+    return last.removeprefix("SparkException: ")

@@ -26,6 +26,8 @@ class FileAddress:
     shared = False
     scan_place = "beside its store"
     keeps_scans = True
+    name_in_results = f"store{ENDING}"
+    made_with = ()
 
     @classmethod
     def fits(cls, address: str | Path) -> bool:

@@ -24,6 +24,8 @@ class ServerStoreAddress(ServerAddress):
     shared = True
     scan_place = "there; set ESDEDUP_SCRATCH to another folder"
     keeps_scans = True
+    name_in_results = None
+    made_with = ()
 
     @classmethod
     def fits(cls, address: str | Path) -> bool:

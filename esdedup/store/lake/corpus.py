@@ -20,6 +20,7 @@ from esdedup.matching.signing import Signing
 from esdedup.store.corpus import ALL
 from esdedup.store.duckdb.corpus import FileCorpus
 from esdedup.store.duckdb.ledger import FileLedger
+from esdedup.store.lake.lake_address import not_searched, only_read
 from esdedup.store.ledger import SourceCheckpoint
 from esdedup.store.naming import SOURCE_GROUPS
 
@@ -38,20 +39,17 @@ class LakeCorpus(FileCorpus):
         self._folder = folder
         self._parts = parts
 
-    def _refuse(self, what: str) -> NoReturn:
-        raise StoreError(
-            f"{self._folder}: a lake is not {what}; load it into a store with esdedup index {self._folder} --store "
-            "PATH.duckdb, and use that"
-        )
+    def _refuse(self) -> NoReturn:
+        raise StoreError(only_read(self._folder))
 
     def begin(self, checkpoints: list[SourceCheckpoint], part: Part = ALL) -> int:
-        self._refuse("changed")
+        self._refuse()
 
     def append(self, checkpoint: SourceCheckpoint, documents: pa.Table, sentences: pa.Table, seen: pa.Table) -> None:
-        self._refuse("changed")
+        self._refuse()
 
     def remove(self, ids: Sequence[str]) -> tuple[int, list[str]]:
-        self._refuse("changed")
+        self._refuse()
 
     def holders(self, tokens: pa.Table) -> pa.Table:
         self._db.create("asked", tokens, temporary=True)
@@ -61,7 +59,7 @@ class LakeCorpus(FileCorpus):
         )
 
     def lookup_behind(self) -> int:
-        self._refuse("searched")
+        raise StoreError(not_searched(self._folder))
 
     def elsewhere(self, across: str) -> Elsewhere:
         groups = dict(self._db.rows(f"SELECT number, group_id FROM ({SOURCE_GROUPS})"))
