@@ -24,7 +24,7 @@ def read_questions(path: str) -> Iterator[tuple[str, str]]:
                 if line.strip():
                     yield _question(line, path, number)
     except OSError as error:
-        raise SourceError(f"{path}: {error.strerror}") from error
+        raise SourceError(f"{path}: cannot be read: {error.strerror}; check the path") from error
 
 
 def _question(line: bytes, path: str, number: int) -> tuple[str, str]:
