@@ -32,6 +32,9 @@ _LIKELY, _LIKELY_WORDS = 0.55, 0.8
 """A contradiction that is at least as likely as this one decides the kind; the second holds if only words differ."""
 
 
+_SHORT = 8
+"""A heading has so many words at most."""
+
 _ALIKE = 0.65
 """Titles with this share of their words in common or more are of one pattern."""
 
@@ -115,7 +118,12 @@ def _changes(c: Columns) -> Any:
 def _cited(c: Columns) -> Any:
     dense = (c["citation"] >= 1.2) | ((c["citation"] >= 1) & (c["sentence"] == 0))
     imprint = (c["citation"] >= 0.2) & (c["imprint"] == 1) & (c["versions"] < 0.5)
-    return (c["cites"] > 0) & (c["code"] < 3) & (dense | imprint | (c["numbered work"] > 0))
+    cites = (c["cites"] > 0) & (dense | imprint)
+    return (c["code"] < 3) & (cites | (c["numbered work"] > 0) | (c["author"] == 1))
+
+
+def _linked(c: Columns) -> Any:
+    return (c["linked"] == 1) & (c["sentence"] == 0) & (c["versions"] < 0.5)
 
 
 def _listed(c: Columns) -> Any:
@@ -123,12 +131,21 @@ def _listed(c: Columns) -> Any:
     short = (c["sentence"] == 0) & (c["words in it"] <= 4)
     code = (c["code"] >= 1) & (c["sentence"] == 0)
     fragments = (c["listing"] >= 1) | code | cut_off | short
-    return (c["code"] >= 3) | (fragments & (c["title in slot"] < 0.5) & ((_swaps(c) < 0.5) | (c["together"] < 0.5)))
+    data = (c["code"] >= 3) | ((c["braced"] == 1) & (c["ended"] == 0))
+    return data | (fragments & (c["title in slot"] < 0.5) & ((_swaps(c) < 0.5) | (c["together"] < 0.5)))
+
+
+def _headings(c: Columns) -> Any:
+    """Whether texts are short and have no full stop, or one entry of a list says more than another one."""
+    series = (c["numbered titles"] > 0) | (_figures(c) > 0)
+    on_pages = (c["words in it"] <= _SHORT) & (c["together"] < 0.5) & (c["versions"] < 0.5) & ~series
+    longer = (c["together"] >= 0.5) & (_conflicts(c) == 0) & (_reworded(c) > 0)
+    return (c["ended"] == 0) & (on_pages | longer)
 
 
 def _siblings(c: Columns) -> Any:
     differing = _figures(c) + c["names"] + c["words"] + c["opposites"]
-    return (c["together"] >= 0.5) & (differing >= 0.5) & (c["slots"] < 2.5)
+    return (c["together"] >= 0.5) & (c["together"] > c["versions"]) & (differing >= 0.5)
 
 
 def _swaps(c: Columns) -> Any:
@@ -150,8 +167,10 @@ def _one_word_apart(c: Columns) -> Any:
 
 
 RULES = (
-    Rule(REFERENCES, 0.67, "it reads like an entry of a bibliography", _cited),
-    Rule(OTHER, 0.86, "pieces of a list, of a menu or of code, not sentences", _listed),
+    Rule(REFERENCES, 0.93, "it reads like an entry of a bibliography", _cited),
+    Rule(REFERENCES, 0.6, "a link to a source", _linked),
+    Rule(OTHER, 0.93, "pieces of a list, of a menu or of code, not sentences", _listed),
+    Rule(OTHER, 0.92, "headings or entries of a list, not sentences", _headings),
     Rule(
         DRIFT, None, "the same said of the same, with another fact",
         lambda c: (c["contradicted"] >= np.where(_facts(c) > 0, _LIKELY, _LIKELY_WORDS)) & (c["title in slot"] < 0.5),
@@ -164,21 +183,25 @@ RULES = (
         TEMPLATE, 0.94, "the same frame on pages of a series",
         lambda c: (c["numbered titles"] >= 0.5) & (c["versions"] < 0.5) & (_conflicts(c) + c["more names"] >= 0.5),
     ),
-    Rule(TEMPLATE, 0.76, "one document says it of several things", _siblings),
-    Rule(COPYEDITING, 0.96, "the same document at another time, in other words", lambda c: c["versions"] >= 0.5),
+    Rule(TEMPLATE, 0.8, "one document says it of several things", _siblings),
+    Rule(COPYEDITING, 0.95, "the same document at another time, in other words", lambda c: c["versions"] >= 0.5),
     Rule(COPYEDITING, 0.88, "nothing but signs, capitals or spelling differs", _only_small),
-    Rule(COPYEDITING, 0.5, "one side names its subject, and the other does not", _named_or_not),
-    Rule(TEMPLATE, 0.91, "what differs stands in the titles of the documents", lambda c: c["title in slot"] >= 0.5),
-    Rule(TEMPLATE, 0.85, "the same frame with other figures", lambda c: _figures(c) >= 0.5),
-    Rule(TEMPLATE, 0.44, "the same frame with one word for another", _one_word_apart),
+    Rule(COPYEDITING, 0.6, "one side names its subject, and the other does not", _named_or_not),
+    Rule(TEMPLATE, 0.93, "what differs stands in the titles of the documents", lambda c: c["title in slot"] >= 0.5),
+    Rule(TEMPLATE, 0.93, "the same frame with other figures", lambda c: _figures(c) >= 0.5),
+    Rule(TEMPLATE, 0.58, "the same frame with one word for another", _one_word_apart),
     Rule(
-        TEMPLATE, 0.5, "the same frame with other names",
+        TEMPLATE, 0.33, "the same frame with other names",
         lambda c: (c["names"] >= 0.5) & (c["words"] + c["more words"] < 0.5),
     ),
     Rule(
-        TEMPLATE, 0.89, "the same frame on pages with similar titles",
+        TEMPLATE, 0.88, "the same frame on pages with similar titles",
         lambda c: (c["titles alike"] >= _ALIKE) & (c["together"] < 0.5),
     ),
-    Rule(COPYEDITING, 0.63, "the same said twice in one document, in other words", lambda c: c["together"] >= 0.5),
-    Rule(COPYEDITING, 0.61, "the same said in other words", lambda c: c["words in it"] >= 0),
+    Rule(
+        TEMPLATE, 0.83, "the same frame on three or more pages",
+        lambda c: (c["pages"] >= 3) & (c["together"] < 0.5) & (_changes(c) >= 0.5),
+    ),
+    Rule(COPYEDITING, 0.79, "the same said twice in one document, in other words", lambda c: c["together"] >= 0.5),
+    Rule(COPYEDITING, 0.71, "the same said in other words", lambda c: c["words in it"] >= 0),
 )  # fmt: skip

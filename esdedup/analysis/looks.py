@@ -22,18 +22,22 @@ LOOKS = (
     "begins apart",  # whether the first word is in a slot
     "citation",  # marks of citations, for each ten words
     "cites",  # whether there is a word that citations have, or an initial
-    "numbered work",  # whether an ISBN or the like is given
+    "numbered work",  # whether an ISBN or the like is given, or a title in Chinese or Japanese marks and a volume
     "imprint",  # whether it ends with a comma and a year
     "code",  # braces, equals signs and the like, for each ten words
     "listing",  # bars, bullets and the like, for each ten words; one more if a text ends with a semicolon
     "cut",  # whether some texts end with a comma, colon or semicolon, but not all
     "sentence",  # whether it begins with a capital and ends like a sentence
+    "ended",  # whether it ends like a sentence
+    "braced",  # whether it begins with a brace, as data do
+    "linked",  # whether it has a link
+    "author",  # whether it begins with a family name, a comma, a name and an initial
 )
 
 _CUES = (
     "isbn issn doi oclc pmid arxiv pp vol eds ed edn editor editors pages symposium publ press publishing "
     "publishers publications publication verlag books journal proceedings university retrieved accessed archived "
-    "http https www op cit ibid et al"
+    "http https www cit ibid et al"
 )
 
 
@@ -47,11 +51,27 @@ def _numbers_of_works() -> Hashes:
     return hashes_of(["isbn", "issn", "doi", "oclc", "pmid", "arxiv"])
 
 
-_CODE_SIGNS = np.array([ord(sign) for sign in "{}[]=<>\\/_|@#%^*~+`"])
+@cache
+def _volume_words() -> Hashes:
+    return hashes_of("巻卷号號期冊册")
+
+
+@cache
+def _links() -> Hashes:
+    return hashes_of(["http", "https", "www"])
+
+
+_CODE_SIGNS = np.array([ord(sign) for sign in "{}=<>\\/_|@#%^*~+"])
 _FIRST_BYTE = 0xE3
 """Words of Chinese, Japanese and Korean begin with this byte or a higher one, and have no capitals."""
 
+_TWO_BYTES = 0xC3
+"""Letters of two bytes begin with this byte or a higher one."""
+
 _LIST_SIGNS = np.array([ord(sign) for sign in "|·•∙‧※■□▪▫"])
+_TITLE_MARKS = np.array([ord(sign) for sign in "『《"])
+"""Titles of works begin with these in Chinese and Japanese."""
+
 _YEAR_DIGITS = 4
 
 
@@ -82,6 +102,9 @@ def looks(words: Words, form: Classes, clusters: Offsets, centres: Numbers, alig
     begins_apart[filled] = alignment.slotted[first[filled]]
     beyond = words.data[words.begin[first]] >= _FIRST_BYTE
     unfinished = ending(",:;")
+    initial = _initials(words, at, high[owner])
+    numbered = count(np.isin(words.hash[at], _numbers_of_works())) > 0
+    numbered |= (count(np.isin(words.sign[at], _TITLE_MARKS)) > 0) & (count(_volumes(words, at, low[owner])) > 0)
     parted = np.isin(words.sign[at], _LIST_SIGNS) & ~spoken
     return np.column_stack(
         [
@@ -90,14 +113,18 @@ def looks(words: Words, form: Classes, clusters: Offsets, centres: Numbers, alig
             count(fixed & (form == NAME) & (at > low[owner])),
             count(fixed & (form == NUMBER)),
             begins_apart.astype(np.float64),
-            10 * count(_citing(words, at, form)) / total,
-            count(_cites(words, at, form)) > 0,
-            count(np.isin(words.hash[at], _numbers_of_works())) > 0,
+            10 * count(_citing(words, at, form, initial)) / total,
+            count(initial | np.isin(words.hash[at], _cues())) > 0,
+            numbered,
             _has_imprint(words, high).astype(np.float64),
             10 * count(np.isin(words.sign[at], _CODE_SIGNS) & ~spoken) / total,
             10 * count(parted) / total + (ending(";") > 0),
             (unfinished > 0) & (unfinished < np.diff(clusters)),
             filled & ((words.form[first] != PLAIN) | beyond) & ends,
+            filled & ends,
+            filled & (words.sign[first] == ord("{")),
+            count(np.isin(words.hash[at], _links())) > 0,
+            _begins_with_author(words, low, high),
         ]
     )
 
@@ -107,7 +134,7 @@ def at_most(places: Numbers, length: int) -> Numbers:
     return np.clip(places, 0, length - 1)
 
 
-def _citing(words: Words, at: Numbers, form: Classes) -> Measures:
+def _citing(words: Words, at: Numbers, form: Classes, initial: Flags) -> Measures:
     """Return how strongly each of the words `at` suggests a citation: a cue, a year in brackets or at the end, an
     initial.
     """
@@ -117,18 +144,41 @@ def _citing(words: Words, at: Numbers, form: Classes) -> Measures:
     size = words.end[at] - words.begin[at]
     year = (form == NUMBER) & (size == _YEAR_DIGITS)
     bracketed = (touching == ord(")")) | (words.sign[before] == ord("("))
-    initial = (form == NAME) & (size == 1) & (touching == ord("."))
     at_end = np.isin(touching, [ord("."), ord(";")])
     return np.select(
         [np.isin(words.hash[at], _cues()), initial, year & bracketed, year & at_end], [1.0, 0.7, 1.0, 0.7], 0.0
     )
 
 
-def _cites(words: Words, at: Numbers, form: Classes) -> Flags:
-    """Return which of the words `at` only citations have: a cue, or an initial."""
-    behind = at_most(at + 1, len(words.begin))
-    initial = (form == NAME) & (words.end[at] - words.begin[at] == 1) & (words.sign[behind] == ord("."))
-    return np.asarray(np.isin(words.hash[at], _cues()) | initial)
+def _initials(words: Words, at: Numbers, high: Numbers) -> Flags:
+    """Return which of the words `at` are an initial: one capital with a full stop, a space, and more of the text, whose
+    words end at `high`.
+    """
+    last = len(words.begin)
+    here, stop, behind = (at_most(at + beyond, last) for beyond in (0, 1, 2))
+    spaced = (at + 2 < high) & (words.begin[behind] > words.end[stop])
+    return np.asarray((words.form[here] == NAME) & _one_letter(words, here) & (words.sign[stop] == ord(".")) & spaced)
+
+
+def _begins_with_author(words: Words, low: Numbers, high: Numbers) -> Flags:
+    """Return which of the texts, whose words are `low:high`, begin like `Miller, Anna B.` or `Miller, A.`"""
+    family, comma, given = (at_most(low + place, len(words.begin)) for place in range(3))
+    named = (words.form[family] == NAME) & (words.sign[comma] == ord(",")) & (words.form[given] == NAME)
+    return np.asarray(named & (_initials(words, low + 2, high) | _initials(words, low + 3, high)))
+
+
+def _volumes(words: Words, at: Numbers, low: Numbers) -> Flags:
+    """Return which of the words `at` count volumes or issues in Chinese or Japanese, and stand behind a number of their
+    text, whose words begin at `low`.
+    """
+    before = at_most(at - 1, len(words.begin))
+    return np.asarray(np.isin(words.hash[at], _volume_words()) & (words.form[before] == NUMBER) & (at > low))
+
+
+def _one_letter(words: Words, at: Numbers) -> Flags:
+    """Return which of the words `at` are one letter: one byte, or two that begin as those of one character do."""
+    size = words.end[at] - words.begin[at]
+    return np.asarray((size == 1) | ((size == 2) & (words.data[words.begin[at]] >= _TWO_BYTES)))
 
 
 def _has_imprint(words: Words, high: Numbers) -> Flags:

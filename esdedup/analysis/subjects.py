@@ -19,6 +19,7 @@ SUBJECTS = (
     "title in slot",  # share of texts with a word in a slot that is in their title and not in the other's title
     "numbered titles",  # share of texts whose titles have other numbers
     "crossed titles",  # share of texts that name the other's numbered title, and not their own
+    "pages",  # documents with different titles that its texts are in
 )
 
 STANDING = (
@@ -63,7 +64,16 @@ def subjects(words: Words, clusters: Offsets, centres: Numbers, alignment: Align
     owner = np.repeat(np.arange(len(centres)), texts)
     to_centre = [np.bincount(owner, what * others, len(centres)) / (texts - 1) for what in (together, versions, alike)]
     to_rival = [np.bincount(owner, what, len(centres)) / texts for what in (in_slot, numbered, crossed)]
-    return np.column_stack([*to_centre, *to_rival])
+    return np.column_stack([*to_centre, *to_rival, _pages(places, owner, len(centres))])
+
+
+def _pages(places: Places, owner: Numbers, count: int) -> Numbers:
+    """Count the titles of the first documents of the texts of each cluster; `owner` is the cluster of each text."""
+    named = places.named[:, 0]
+    order = np.lexsort((named, owner))
+    owner, named = owner[order], named[order]
+    new = np.append(True, (owner[1:] != owner[:-1]) | (named[1:] != named[:-1]))[: len(owner)]
+    return np.bincount(owner[new], minlength=count)
 
 
 def standing(words: Words, alignment: Alignment, places: Places, one: Numbers, two: Numbers) -> Measures:

@@ -55,7 +55,7 @@ JUDGED: pa.Schema = pa.schema([("id", pa.uint64()), *MEANINGS, ("suspected", pa.
 """What a classifier says of clusters, and whether it suspects a contradiction in them."""
 
 
-CONSISTENT = ("drift", "copyediting", 0.61, "the same said in other words")
+CONSISTENT = ("drift", "copyediting", 0.71, "the same said in other words")
 """What a cluster of the first kind is if no contradiction is found in it: kind, confidence, reason."""
 
 

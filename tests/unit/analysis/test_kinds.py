@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from esdedup.analysis.align import align
 from esdedup.analysis.classify import classify_clusters
 from esdedup.analysis.kind_names import KINDS
 from esdedup.analysis.word_forms import split_words
-from esdedup.store.classifying import JUDGED, MEMBERS
+from esdedup.store.classifying import JUDGED, MEMBERS, PLACES
 from tests.support.corpus import sentence
 from tests.unit.analysis.helpers import Text, judged
 
@@ -30,6 +31,13 @@ TREATY = "The treaty of Aram was signed in {} by both the king and the bishops o
 BOOK = "A. Miller, The River ({} University Press, 1999), pp. 20."
 MENU = "Home | News | {} | Weather | Contact | Imprint | {}"
 VILLAGE = "{} is a village in the north of the district of Oram."
+ADDRESS = "{{'text': 'Mill Lane {} in the old town', 'language': 'en'}}"
+MONUMENTS = "{} District protected monuments of culture"
+MILL = "It is an old mill{} and stands in the list of mills of the country."
+MILLS = {"": "Aram", " of wood": "Oram", " with wheels": "Cil"}
+LINK = "Source: https://example.org/register/record?number={}"
+HISTORY = "Miller, Anna B. Aram and Oram: The History of our Rivers{}."
+ISSUE = "{} - 『週刊河川増刊号』（1984年1月号）『川の世界』第1巻収録。"
 TOOLS = "Install version {} of the package for the tools."
 
 
@@ -46,7 +54,14 @@ TOOLS = "Install version {} of the package for the tools."
         ("copyediting", [(f"24 May - {SAME}.", "1942"), (f"1942 - {SAME}.", "24 May")]),
         ("template", [(f"24 May - {SAME}.", "1942"), (f"1943 - {SAME}.", "24 May")]),
         ("references", [BOOK.format("Oxford"), BOOK.format("Cambridge")]),
+        ("references", [(HISTORY.format(""), "Aram"), (HISTORY.format(": Second Part"), "Oram")]),
+        ("references", [(LINK.format(number), title) for number, title in ((4711, "Aram"), (4712, "Oram"))]),
+        ("references", [(ISSUE.format(name), "河") for name in ("忘れて眠れ", "戦国生徒会")]),
         ("other", [MENU.format("Sports", "Help"), MENU.format("Sport", "Search")]),
+        ("other", [(ADDRESS.format(house), title) for house, title in (("four", "Aram"), ("five", "Oram"))]),
+        ("other", [(MONUMENTS.format(name), title) for name, title in (("Northern", "Aram"), ("Southern", "Oram"))]),
+        ("template", [(MILL.format(more), title) for more, title in MILLS.items()]),
+        ("copyediting", [(MILL.format(more), title) for more, title in [*MILLS.items()][:2]]),
     ],
 )
 def test_kinds(kind: str, cluster: list[Text]) -> None:
@@ -57,17 +72,23 @@ def test_kinds(kind: str, cluster: list[Text]) -> None:
 
 
 def test_another_figure_in_a_later_version_is_drift() -> None:
-    rows: list[dict[str, Any]] = []
-    for place, told in enumerate(VERSIONS):
-        rows.append(
-            {
-                "cluster": 7, "representative": place == 0, "text": told[0], "titles": told[1], "named": [5, 0, 0, 0],
-                "documents": [place + 1, 0, 0, 0], "since": [0] * 4, "till": [0] * 4,
-            }
-        )  # fmt: skip
-    [row] = classify_clusters(pa.Table.from_pylist(rows, MEMBERS)).to_pylist()
+    row = judged_versions([text for text, _ in VERSIONS])
     assert (row["id"], row["kind"]) == (7, "drift")
     assert row["frame"] == "In 2014 the city of Aram had {number} inhabitants and two bridges over the river."
+
+
+def judged_versions(texts: Sequence[str]) -> dict[str, Any]:
+    """What a cluster of texts means that stand in different documents with one title."""
+    nowhen = [0] * PLACES
+    rows: list[dict[str, Any]] = [
+        {
+            "cluster": 7, "representative": place == 0, "text": text, "titles": "Aram", "named": [5, 0, 0, 0],
+            "documents": [place + 1, 0, 0, 0], "since": nowhen, "till": nowhen,
+        }
+        for place, text in enumerate(texts)
+    ]  # fmt: skip
+    [row] = classify_clusters(pa.Table.from_pylist(rows, MEMBERS)).to_pylist()
+    return dict(row)
 
 
 def test_clusters_do_not_touch_each_other() -> None:
