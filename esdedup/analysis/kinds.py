@@ -28,8 +28,10 @@ Columns = dict[str, Any]
 _MOST = 3.0
 """More changes of one sort in one text count as this many."""
 
-_LIKELY, _LIKELY_WORDS = 0.55, 0.8
-"""A contradiction that is at least as likely as this one decides the kind; the second holds if only words differ."""
+_LIKELY, _LIKELY_MOVED, _LIKELY_WORDS = 0.55, 0.5, 0.8
+"""A contradiction that is at least as likely as this one decides the kind. The second one is for texts in which words
+have moved, the third one if only words differ.
+"""
 
 
 _SHORT = 8
@@ -143,6 +145,10 @@ def _headings(c: Columns) -> Any:
     return (c["ended"] == 0) & (on_pages | longer)
 
 
+def _least_likely(c: Columns) -> Any:
+    return np.where(c["moved"] > 0, _LIKELY_MOVED, np.where(_facts(c) > 0, _LIKELY, _LIKELY_WORDS))
+
+
 def _siblings(c: Columns) -> Any:
     differing = _figures(c) + c["names"] + c["words"] + c["opposites"]
     return (c["together"] >= 0.5) & (c["together"] > c["versions"]) & (differing >= 0.5)
@@ -173,7 +179,7 @@ RULES = (
     Rule(OTHER, 0.92, "headings or entries of a list, not sentences", _headings),
     Rule(
         DRIFT, None, "the same said of the same, with another fact",
-        lambda c: (c["contradicted"] >= np.where(_facts(c) > 0, _LIKELY, _LIKELY_WORDS)) & (c["title in slot"] < 0.5),
+        lambda c: (c["contradicted"] >= _least_likely(c)) & (c["title in slot"] < 0.5),
     ),
     Rule(
         COPYEDITING, 0.75, "each page leaves out its own title and names the other's",

@@ -77,6 +77,16 @@ def test_another_figure_in_a_later_version_is_drift() -> None:
     assert row["frame"] == "In 2014 the city of Aram had {number} inhabitants and two bridges over the river."
 
 
+def test_words_that_have_moved_decide_if_that_is_likely_another_fact() -> None:
+    versions = [
+        "She was born in Aram and later moved to Carter County in the north of Oram.",
+        "She was born in Carter County in the north of Oram and moved to Aram later.",
+    ]
+    row = judged_versions(versions)
+    assert row["kind"] == "drift"
+    assert 0.5 <= row["kind_confidence"] < 0.8
+
+
 def judged_versions(texts: Sequence[str]) -> dict[str, Any]:
     """What a cluster of texts means that stand in different documents with one title."""
     nowhen = [0] * PLACES
