@@ -62,32 +62,43 @@ def _among(held: ClusterTexts, places: Sequence[int]) -> Iterator[dict[str, Any]
     """Yield the contradictions among the texts with these indices."""
     counts = {place: len(held.members[place]) for place in places}
     compared = compare(held, places)
+    only_moved = bool(compared.changed[:, CHANGES.index("only moved")].any())
     differing = []
     for slot in held.aligned.frame.slots:
-        groups = _by_value({place: slot.value(place) for place in places}, counts)
-        if len(groups) > 1 and (found := _surest(slot, groups, compared)) is not None:
+        values = {place: slot.value(place) for place in places}
+        groups = _by_value(values, counts, only_moved)
+        if len(groups) > 1 and (found := _surest(slot, values, groups, compared)) is not None:
             differing.append(found)
     for found in _deciding(differing):
         yield _told(found, compared, held)
 
 
-def _surest(slot: Slot, groups: Sequence[Sequence[int]], compared: Compared) -> _Differing | None:
-    """Return the pair of texts with different values in a slot that most likely contradict each other."""
+def _surest(
+    slot: Slot, values: Mapping[int, Value], groups: Sequence[Sequence[int]], compared: Compared
+) -> _Differing | None:
+    """Return the pair of texts with different values in a slot that most likely contradict each other.
+
+    An empty value contradicts another one if that negates, or if words have only moved from there.
+    """
     group_of = {place: number for number, group in enumerate(groups) for place in group}
     sides = [np.array([group_of.get(place, -1) for place in side.tolist()]) for side in (compared.one, compared.two)]
     likely = np.where((sides[0] >= 0) & (sides[1] >= 0) & (sides[0] != sides[1]), compared.likely, 0.0)
+    empty = np.array([values[group[0]].type == NOTHING for group in groups])
+    if empty.any() and not _is_negated(values):
+        added = (empty[sides[0]] | empty[sides[1]]) & (compared.changed[:, CHANGES.index("only moved")] == 0)
+        likely = np.where(added, 0.0, likely)
     pair = int(np.argmax(likely)) if len(likely) else 0
     if not len(likely) or likely[pair] < LEAST_LISTED:
         return None
-    values = [slot.value(int(side[pair])).text for side in (compared.one, compared.two)]
-    if slot.type in (NAME_TYPE, WORDS) and spelled_alike(*_unshared(*values)):
+    texts = [values[int(side[pair])].text for side in (compared.one, compared.two)]
+    if slot.type in (NAME_TYPE, WORDS) and spelled_alike(*_unshared(*texts)):
         return None
     # only values that contradict another one about as likely are told
     surest = np.zeros(len(groups))
     for side in sides:
         np.maximum.at(surest, side[side >= 0], likely[side >= 0])
     told = [list(group) for group, sure in zip(groups, surest, strict=True) if 2 * sure >= likely[pair]]
-    return _Differing(slot, told, pair, _fact(slot, values, compared.changed[pair]))
+    return _Differing(slot, told, pair, _fact(slot, texts, compared.changed[pair]))
 
 
 def _unshared(one: str, two: str) -> tuple[str, str]:
@@ -205,21 +216,27 @@ def _of_one_subject(frame: Frame, members: Sequence[Sequence[Member]]) -> Iterat
             yield some
 
 
-def _by_value(values: Mapping[int, Value], counts: Mapping[int, int]) -> list[list[int]]:
+def _is_negated(values: Mapping[int, Value]) -> bool:
+    """Return whether one of the values is a mere negation."""
+    return any(value.text.casefold() in lexicon().negatives for value in values.values())
+
+
+def _by_value(values: Mapping[int, Value], counts: Mapping[int, int], only_moved: bool) -> list[list[int]]:
     """Group the indices of texts with the same value. The order of the texts does not matter.
 
-    If there are very many values, the most common ones are compared. Empty values are left out, unless others negate.
+    If there are very many values, the most common ones are compared. Empty values are left out, unless others negate or
+    there are texts in which words have `only_moved`: those leave an empty slot.
     """
     by_text: dict[str, list[int]] = {}
-    negated = any(value.text.casefold() in lexicon().negatives for value in values.values())
+    negated = _is_negated(values)
     for place, value in values.items():
-        if value.type != NOTHING or negated:
+        if value.type != NOTHING or negated or only_moved:
             by_text.setdefault(value.text, []).append(place)
     commonest = sorted(by_text, key=lambda text: (-sum(counts[place] for place in by_text[text]), text))[:_MOST_VALUES]
     alike = [
         (one, two)
         for one, two in combinations(range(len(commonest)), 2)
-        if not negated and same_value(values[by_text[commonest[one]][0]], values[by_text[commonest[two]][0]])
+        if not negated and _are_one(values[by_text[commonest[one]][0]], values[by_text[commonest[two]][0]])
     ]
     parent = np.arange(len(commonest), dtype=np.int32)
     unite(parent, *np.array(alike, np.int64).reshape(-1, 2).T)
@@ -227,6 +244,11 @@ def _by_value(values: Mapping[int, Value], counts: Mapping[int, int]) -> list[li
     for text, root in zip(commonest, roots(parent, np.arange(len(commonest))).tolist(), strict=True):
         groups.setdefault(root, []).extend(by_text[text])
     return list(groups.values())
+
+
+def _are_one(one: Value, two: Value) -> bool:
+    """Return whether two values are the same, and neither of them is empty."""
+    return NOTHING not in (one.type, two.type) and same_value(one, two)
 
 
 def _value(values: Mapping[int, Value], places: Sequence[int], sentences: Sequence[Sequence[Member]]) -> dict[str, Any]:

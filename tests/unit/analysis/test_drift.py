@@ -124,6 +124,17 @@ def test_exchanged_names_are_one_contradiction() -> None:
     assert row["confidence"] > 0.5
 
 
+def test_words_that_have_only_moved_are_a_contradiction_though_they_leave_an_empty_slot() -> None:
+    texts = [
+        "He was born in Arkansas and later moved to Carter County, Tennessee.",
+        "He was born in Carter County, Tennessee and moved to Arkansas later.",
+    ]
+    [row] = found(texts)
+    assert row["fact"] == "order"
+    assert "" in [value["value"] for value in row["values"]]
+    assert found([texts[0], texts[0].replace(" later", "")]) == []
+
+
 def test_an_opposite_is_told_in_words() -> None:
     [row] = found(["Aram counts more than 200 people.", "Aram counts less than 200 people."])
     assert (row["fact"], row["why"]) == (
