@@ -154,6 +154,11 @@ def _siblings(c: Columns) -> Any:
     return (c["together"] >= 0.5) & (c["together"] > c["versions"]) & (differing >= 0.5)
 
 
+def _on_many_pages(c: Columns) -> Any:
+    """Whether three pages or more say it, and share one name at most: with more, one fact was copied and edited."""
+    return (c["pages"] >= 3) & (c["together"] < 0.5) & (_changes(c) >= 0.5) & (c["fixed names"] <= 1)
+
+
 def _swaps(c: Columns) -> Any:
     return c["number swaps"] + c["name swaps"] + c["word swaps"]
 
@@ -204,10 +209,7 @@ RULES = (
         TEMPLATE, 0.88, "the same frame on pages with similar titles",
         lambda c: (c["titles alike"] >= _ALIKE) & (c["together"] < 0.5),
     ),
-    Rule(
-        TEMPLATE, 0.83, "the same frame on three or more pages",
-        lambda c: (c["pages"] >= 3) & (c["together"] < 0.5) & (_changes(c) >= 0.5),
-    ),
+    Rule(TEMPLATE, 0.83, "the same frame on three or more pages", _on_many_pages),
     Rule(COPYEDITING, 0.79, "the same said twice in one document, in other words", lambda c: c["together"] >= 0.5),
     Rule(COPYEDITING, 0.71, "the same said in other words", lambda c: c["words in it"] >= 0),
 )  # fmt: skip

@@ -34,6 +34,7 @@ VILLAGE = "{} is a village in the north of the district of Oram."
 ADDRESS = "{{'text': 'Mill Lane {} in the old town', 'language': 'en'}}"
 MONUMENTS = "{} District protected monuments of culture"
 MILL = "It is an old mill{} and stands in the list of mills of the country."
+BURNED = "Troops from Hasburg burned the mill{} of Varburg, and Alma Calner of Belham bought the land."
 MILLS = {"": "Aram", " of wood": "Oram", " with wheels": "Cil"}
 LINK = "Source: https://example.org/register/record?number={}"
 HISTORY = "Miller, Anna B. Aram and Oram: The History of our Rivers{}."
@@ -62,6 +63,7 @@ TOOLS = "Install version {} of the package for the tools."
         ("other", [(MONUMENTS.format(name), title) for name, title in (("Northern", "Aram"), ("Southern", "Oram"))]),
         ("template", [(MILL.format(more), title) for more, title in MILLS.items()]),
         ("copyediting", [(MILL.format(more), title) for more, title in [*MILLS.items()][:2]]),
+        ("copyediting", [(BURNED.format(more), title) for more, title in MILLS.items()]),
     ],
 )
 def test_kinds(kind: str, cluster: list[Text]) -> None:
