@@ -124,10 +124,6 @@ def _cited(c: Columns) -> Any:
     return (c["code"] < 3) & (cites | (c["numbered work"] > 0) | (c["author"] == 1))
 
 
-def _linked(c: Columns) -> Any:
-    return (c["linked"] == 1) & (c["sentence"] == 0) & (c["versions"] < 0.5)
-
-
 def _listed(c: Columns) -> Any:
     cut_off = (c["cut"] == 1) & (c["versions"] < 0.5) & (_changes(c) > 0)
     short = (c["sentence"] == 0) & (c["words in it"] <= 4)
@@ -178,9 +174,8 @@ def _one_word_apart(c: Columns) -> Any:
 
 
 RULES = (
-    Rule(REFERENCES, 0.93, "it reads like an entry of a bibliography", _cited),
-    Rule(REFERENCES, 0.6, "a link to a source", _linked),
-    Rule(OTHER, 0.93, "pieces of a list, of a menu or of code, not sentences", _listed),
+    Rule(REFERENCES, 0.91, "it reads like an entry of a bibliography", _cited),
+    Rule(OTHER, 0.89, "pieces of a list, of a menu or of code, not sentences", _listed),
     Rule(OTHER, 0.92, "headings or entries of a list, not sentences", _headings),
     Rule(
         DRIFT, None, "the same said of the same, with another fact",
@@ -194,7 +189,7 @@ RULES = (
         TEMPLATE, 0.94, "the same frame on pages of a series",
         lambda c: (c["numbered titles"] >= 0.5) & (c["versions"] < 0.5) & (_conflicts(c) + c["more names"] >= 0.5),
     ),
-    Rule(TEMPLATE, 0.8, "one document says it of several things", _siblings),
+    Rule(TEMPLATE, 0.78, "one document says it of several things", _siblings),
     Rule(COPYEDITING, 0.95, "the same document at another time, in other words", lambda c: c["versions"] >= 0.5),
     Rule(COPYEDITING, 0.88, "nothing but signs, capitals or spelling differs", _only_small),
     Rule(COPYEDITING, 0.6, "one side names its subject, and the other does not", _named_or_not),

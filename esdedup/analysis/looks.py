@@ -22,7 +22,7 @@ LOOKS = (
     "begins apart",  # whether the first word is in a slot
     "citation",  # marks of citations, for each ten words
     "cites",  # whether there is a word that citations have, or an initial
-    "numbered work",  # whether an ISBN or the like is given, or a title in Chinese or Japanese marks and a volume
+    "numbered work",  # whether an ISBN or the like is given
     "imprint",  # whether it ends with a comma and a year
     "code",  # braces, equals signs and the like, for each ten words
     "listing",  # bars, bullets and the like, for each ten words; one more if a text ends with a semicolon
@@ -30,7 +30,6 @@ LOOKS = (
     "sentence",  # whether it begins with a capital and ends like a sentence
     "ended",  # whether it ends like a sentence
     "braced",  # whether it begins with a brace, as data do
-    "linked",  # whether it has a link
     "author",  # whether it begins with a family name, a comma, a name and an initial
 )
 
@@ -51,16 +50,6 @@ def _numbers_of_works() -> Hashes:
     return hashes_of(["isbn", "issn", "doi", "oclc", "pmid", "arxiv"])
 
 
-@cache
-def _volume_words() -> Hashes:
-    return hashes_of("巻卷号號期冊册")
-
-
-@cache
-def _links() -> Hashes:
-    return hashes_of(["http", "https", "www"])
-
-
 _CODE_SIGNS = np.array([ord(sign) for sign in "{}=<>\\/_|@#%^*~+"])
 _FIRST_BYTE = 0xE3
 """Words of Chinese, Japanese and Korean begin with this byte or a higher one, and have no capitals."""
@@ -69,9 +58,6 @@ _TWO_BYTES = 0xC3
 """Letters of two bytes begin with this byte or a higher one."""
 
 _LIST_SIGNS = np.array([ord(sign) for sign in "|·•∙‧※■□▪▫"])
-_TITLE_MARKS = np.array([ord(sign) for sign in "『《"])
-"""Titles of works begin with these in Chinese and Japanese."""
-
 _YEAR_DIGITS = 4
 
 
@@ -103,8 +89,6 @@ def looks(words: Words, form: Classes, clusters: Offsets, centres: Numbers, alig
     beyond = words.data[words.begin[first]] >= _FIRST_BYTE
     unfinished = ending(",:;")
     initial = _initials(words, at, high[owner])
-    numbered = count(np.isin(words.hash[at], _numbers_of_works())) > 0
-    numbered |= (count(np.isin(words.sign[at], _TITLE_MARKS)) > 0) & (count(_volumes(words, at, low[owner])) > 0)
     parted = np.isin(words.sign[at], _LIST_SIGNS) & ~spoken
     return np.column_stack(
         [
@@ -115,7 +99,7 @@ def looks(words: Words, form: Classes, clusters: Offsets, centres: Numbers, alig
             begins_apart.astype(np.float64),
             10 * count(_citing(words, at, form, initial)) / total,
             count(initial | np.isin(words.hash[at], _cues())) > 0,
-            numbered,
+            count(np.isin(words.hash[at], _numbers_of_works())) > 0,
             _has_imprint(words, high).astype(np.float64),
             10 * count(np.isin(words.sign[at], _CODE_SIGNS) & ~spoken) / total,
             10 * count(parted) / total + (ending(";") > 0),
@@ -123,7 +107,6 @@ def looks(words: Words, form: Classes, clusters: Offsets, centres: Numbers, alig
             filled & ((words.form[first] != PLAIN) | beyond) & ends,
             filled & ends,
             filled & (words.sign[first] == ord("{")),
-            count(np.isin(words.hash[at], _links())) > 0,
             _begins_with_author(words, low, high),
         ]
     )
@@ -165,14 +148,6 @@ def _begins_with_author(words: Words, low: Numbers, high: Numbers) -> Flags:
     family, comma, given = (at_most(low + place, len(words.begin)) for place in range(3))
     named = (words.form[family] == NAME) & (words.sign[comma] == ord(",")) & (words.form[given] == NAME)
     return np.asarray(named & (_initials(words, low + 2, high) | _initials(words, low + 3, high)))
-
-
-def _volumes(words: Words, at: Numbers, low: Numbers) -> Flags:
-    """Return which of the words `at` count volumes or issues in Chinese or Japanese, and stand behind a number of their
-    text, whose words begin at `low`.
-    """
-    before = at_most(at - 1, len(words.begin))
-    return np.asarray(np.isin(words.hash[at], _volume_words()) & (words.form[before] == NUMBER) & (at > low))
 
 
 def _one_letter(words: Words, at: Numbers) -> Flags:

@@ -36,9 +36,7 @@ MONUMENTS = "{} District protected monuments of culture"
 MILL = "It is an old mill{} and stands in the list of mills of the country."
 BURNED = "Troops from Hasburg burned the mill{} of Varburg, and Alma Calner of Belham bought the land."
 MILLS = {"": "Aram", " of wood": "Oram", " with wheels": "Cil"}
-LINK = "Source: https://example.org/register/record?number={}"
 HISTORY = "Miller, Anna B. Aram and Oram: The History of our Rivers{}."
-ISSUE = "{} - 『週刊河川増刊号』（1984年1月号）『川の世界』第1巻収録。"
 TOOLS = "Install version {} of the package for the tools."
 
 
@@ -56,8 +54,6 @@ TOOLS = "Install version {} of the package for the tools."
         ("template", [(f"24 May - {SAME}.", "1942"), (f"1943 - {SAME}.", "24 May")]),
         ("references", [BOOK.format("Oxford"), BOOK.format("Cambridge")]),
         ("references", [(HISTORY.format(""), "Aram"), (HISTORY.format(": Second Part"), "Oram")]),
-        ("references", [(LINK.format(number), title) for number, title in ((4711, "Aram"), (4712, "Oram"))]),
-        ("references", [(ISSUE.format(name), "河") for name in ("忘れて眠れ", "戦国生徒会")]),
         ("other", [MENU.format("Sports", "Help"), MENU.format("Sport", "Search")]),
         ("other", [(ADDRESS.format(house), title) for house, title in (("four", "Aram"), ("five", "Oram"))]),
         ("other", [(MONUMENTS.format(name), title) for name, title in (("Northern", "Aram"), ("Southern", "Oram"))]),
