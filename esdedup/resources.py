@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from esdedup.errors import SettingsError
 from esdedup.options import Options, option, shown_value
 
-PLACES = "local, local[N], local[*], spark, spark://HOST:PORT, yarn or k8s://HOST:PORT"
-"""Where engines run, in words."""
+MASTERS = "local[N], local[*], spark://HOST:PORT, yarn, k8s://HOST:PORT"
+"""Where the Spark engine runs, beside `spark`."""
 
 _BYTE_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "ki": 2**10, "mi": 2**20, "gi": 2**30}
 
@@ -52,7 +52,7 @@ class Resources(Options):
         "local", "Where pairs are found: local, without Spark; local[N] or local[*], Spark on N or all cores of this "
         "machine; spark://HOST:PORT, yarn or k8s://HOST:PORT, a cluster; or spark, the master that Spark's "
         "configuration names. The result is the same.", unit="PLACE",
-        expected=f"allowed: {PLACES}, or in Python a Spark session",
+        expected=f"allowed: local, spark, {MASTERS}, or in Python a Spark session",
     )  # fmt: skip
 
     @property

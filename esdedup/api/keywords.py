@@ -203,7 +203,8 @@ class ResourceOptions(TypedDict, total=False):
     """Memory that all processes may use together. Default: 1GiB."""
 
     engine: str | None
-    """Where pairs are found: local, or the master of a Spark cluster (spark://HOST:7077, yarn, k8s://…, local[4]).
+    """Where pairs are found: local, without Spark; local[N] or local[*], Spark on N or all cores of this machine;
+    spark://HOST:PORT, yarn or k8s://HOST:PORT, a cluster; or spark, the master that Spark's configuration names.
     The result is the same. Default: 'local'."""
 
 

@@ -28,7 +28,8 @@ def interruptible(run: Callable[[], object]) -> NoReturn:
 
     def interrupt(*_: object) -> NoReturn:
         came.set()
-        logging.root.disabled = True  # libraries log there what an interrupt has broken off in them
+        # libraries log there what an interrupt has broken off in them, and elsewhere what nobody handles
+        logging.root.disabled, logging.lastResort = True, logging.NullHandler()
         raise KeyboardInterrupt
 
     def lost(what: Any) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from esdedup.errors import SettingsError
 from esdedup.options import Implementations, shown_value
-from esdedup.resources import PLACES
+from esdedup.resources import MASTERS
 
 if TYPE_CHECKING:
     from esdedup.columns.database import Database
@@ -36,7 +36,9 @@ class Engines(Implementations["Engine"]):
                     f"{self.option} is {shown_value(name)}; the address of a master has a host and a port, such as "
                     "spark://localhost:7077"
                 )
-            raise SettingsError(f"{self.option} is {shown_value(name)}; allowed: {PLACES}")
+            raise SettingsError(
+                f"{self.option} is {shown_value(name)}; allowed: {', '.join(self._locations)}, {MASTERS}"
+            )
 
     def __getitem__(self, name: str) -> type[Engine]:
         """Return the engine that runs at a place."""

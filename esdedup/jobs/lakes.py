@@ -28,8 +28,8 @@ from esdedup.jobs.steps import Address, database_share, job_name, open_for, warn
 from esdedup.matching.protocol import Scanning
 from esdedup.matching.signing import HASH_SCHEME, Signing, freeze
 from esdedup.resources import Resources
-from esdedup.store.lake.lake_address import LAKE, LakeAddress, only_read, unfinished
-from esdedup.store.lake.lake_files import LakeFiles
+from esdedup.store.lake.lake_address import LAKE, LakeAddress, unfinished
+from esdedup.store.lake.lake_files import LakeFiles, only_read
 from esdedup.store.lake.lake_part import PartIntake, told_of
 from esdedup.store.lake.store import LakeStore
 from esdedup.store.ledger import REPEATED, STANDARD_INPUT, SourceCheckpoint, checkpoint_of, note_repeated

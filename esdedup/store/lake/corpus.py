@@ -20,7 +20,7 @@ from esdedup.matching.signing import Signing
 from esdedup.store.corpus import ALL
 from esdedup.store.duckdb.corpus import FileCorpus
 from esdedup.store.duckdb.ledger import FileLedger
-from esdedup.store.lake.lake_address import not_searched, only_read
+from esdedup.store.lake.lake_files import not_searched, only_read
 from esdedup.store.ledger import SourceCheckpoint
 from esdedup.store.naming import SOURCE_GROUPS
 

@@ -21,20 +21,6 @@ def unfinished(folder: Path) -> Path:
     return folder.with_name(f".{folder.name}.fresh")
 
 
-def only_read(lake: object) -> str:
-    """Return why nothing is added to a lake, and what to do."""
-    return f"{lake}: a lake is only read; load it into a store with {_loading(lake)}, and add to that"
-
-
-def not_searched(lake: object) -> str:
-    """Return why a lake does not answer, and what to do."""
-    return f"{lake}: a lake is not searched; load it into a store with {_loading(lake)}, and use that"
-
-
-def _loading(lake: object) -> str:
-    return f"esdedup index {lake} --store PATH.duckdb"
-
-
 @dataclass(frozen=True, slots=True)
 class LakeAddress:
     """The folder of a lake; see `esdedup.store.registry`."""

@@ -131,6 +131,20 @@ class LakeFiles:
                 folder.rmdir()
 
 
+def only_read(lake: object) -> str:
+    """Return why nothing is added to a lake, and what to do."""
+    return f"{lake}: a lake is only read; load it into a store with {_loading(lake)}, and add to that"
+
+
+def not_searched(lake: object) -> str:
+    """Return why a lake does not answer, and what to do."""
+    return f"{lake}: a lake is not searched; load it into a store with {_loading(lake)}, and use that"
+
+
+def _loading(lake: object) -> str:
+    return f"esdedup index {lake} --store PATH.duckdb"
+
+
 def open_writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
     """Open a file for rows of a schema. Hashes and tokens are random, so only texts are worth a dictionary."""
     known = [name for name in _TEXT_COLUMNS if name in schema.names]

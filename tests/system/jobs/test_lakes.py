@@ -14,7 +14,7 @@ import pytest
 
 import esdedup
 from esdedup.engines.local.engine import LocalEngine
-from esdedup.errors import SourceError, StoreError, StoreSourcesError, UsageError
+from esdedup.errors import EngineError, SourceError, StoreError, StoreSourcesError, UsageError
 from esdedup.jobs import lakes
 from tests.support.corpus import corpus
 from tests.support.dumps import dump
@@ -252,8 +252,50 @@ def made(tmp_path_factory: pytest.TempPathFactory, sources: list[Path]) -> Path:
 )
 def test_a_lake_is_only_read(made: Path, tmp_path: Path, change: Callable[[Path, Path], object]) -> None:
     source = table(tmp_path / "more.tsv", records(8, 20))
-    with pytest.raises(StoreError, match=r"a lake is not (changed|searched); load it .* esdedup index .*lake --store"):
+    with pytest.raises(StoreError, match=r"a lake is (only read|not searched); load .* esdedup index .*lake --store"):
         change(made, source)
+
+
+def test_a_lake_that_is_read_already_is_only_read(made: Path, sources: list[Path]) -> None:
+    with pytest.raises(StoreError, match=r"a lake is only read; .* and add to that"):
+        esdedup.index(*sources, store=made, quiet=True)
+
+
+def test_a_folder_that_is_no_lake(made: Path, tmp_path: Path) -> None:
+    for given, words in {
+        tmp_path / "lake": "lake: there is no lake here; a store is PATH.duckdb",
+        tmp_path: "this is not a lake: it has no lake.json; a store is",
+        made.parent: f"has one; use --store {made}$",
+    }.items():
+        with pytest.raises(UsageError, match=words):
+            esdedup.status(store=given)
+
+
+def test_a_report_names_the_lake(made: Path, tmp_path: Path) -> None:
+    esdedup.report(store=made, out=tmp_path)
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert "--engine spark --out found" in page
+    assert "esdedup report --store found/lake --out found" in page
+    assert "store.duckdb" not in page
+
+
+def test_a_run_that_has_read_nothing_leaves_nothing(
+    tmp_path: Path, sources: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> None:
+        raise EngineError("nobody answers")
+
+    for name in ("check_place", "each"):
+        with monkeypatch.context() as patch:
+            patch.setattr(LocalEngine, name, fail)
+            with pytest.raises(EngineError, match="nobody answers"):
+                esdedup.run(*sources, out=tmp_path / "new" / "out", **RECORDS)
+        assert not (tmp_path / "new").exists()
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    with pytest.raises(SourceError):
+        esdedup.run(tmp_path / "missing.tsv", out=kept, **RECORDS)
+    assert list(kept.iterdir()) == []
 
 
 def test_a_lake_is_no_source(made: Path, tmp_path: Path) -> None:

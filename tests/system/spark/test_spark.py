@@ -17,6 +17,7 @@ from pathlib import Path
 from threading import Timer
 from typing import Any
 
+import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -330,8 +331,38 @@ def test_a_session_of_the_caller_is_used(running: Any, tmp_path: Path, source: P
     ],
 )
 def test_nobody_answers(has_spark: None, tmp_path: Path, source: Path, engine: str, words: str) -> None:
-    with pytest.raises(EngineError, match=words):
-        esdedup.run(source, out=tmp_path / "out", engine=engine, **RECORDS)
+    for more in ({}, {"store": tmp_path / "out" / "store.duckdb"}):
+        with pytest.raises(EngineError, match=words):
+            esdedup.run(source, out=tmp_path / "out", engine=engine, **more, **RECORDS)
+        assert not (tmp_path / "out").exists()
+
+
+def test_an_early_interrupt_leaves_nothing(has_spark: None, tmp_path: Path, source: Path) -> None:
+    """Ctrl-C while Java starts: it ends too, with its temporary files."""
+    asked = command("run", source, "--out", tmp_path / "out", "--engine", "local[1]")
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    where = {**os.environ, "TMPDIR": str(temporary), "SPARK_LOCAL_DIRS": str(temporary)}
+    where["SPARK_SUBMIT_OPTS"] = f"-Djava.io.tmpdir={temporary}"
+    with subprocess.Popen(asked, env=where, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+        started: list[psutil.Process] = []
+        while not any("SparkSubmit" in " ".join(words(each)) for each in started):
+            assert process.poll() is None
+            time.sleep(0.01)
+            started = psutil.Process(process.pid).children(recursive=True)
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.stderr is not None
+        said = process.stderr.read()
+    assert (process.returncode, said) == (130, "esdedup: interrupted; run the same command again to finish\n")
+    assert not any(each.is_running() for each in started)
+    assert list(temporary.iterdir()) == []
+    assert not (tmp_path / "out").exists()
+
+
+def words(process: psutil.Process) -> list[str]:
+    with suppress(psutil.Error):  # it has just ended
+        return process.cmdline()
+    return []
 
 
 def test_what_is_missing_is_said(tmp_path: Path, source: Path) -> None:

@@ -165,7 +165,25 @@ def test_the_registry_names_an_engine(tmp_path: Path, monkeypatch: pytest.Monkey
     for name in ("pairs.jsonl", "clusters.jsonl", "clusters.txt"):
         assert (tmp_path / "lists" / name).read_bytes() == (tmp_path / "local" / name).read_bytes()
     assert (tmp_path / "lists" / "pairs.jsonl").read_text()
-    with pytest.raises(
-        SettingsError, match="engine is 'abacus'; allowed: local, spark, lists, or the master of a Spark"
-    ):
+    with pytest.raises(SettingsError, match=r"engine is 'abacus'; allowed: local, spark, lists, local\[N\], "):
         esdedup.run(source, out=tmp_path / "none", engine="abacus")
+
+
+@pytest.mark.parametrize(
+    ("engine", "words"),
+    [
+        (42, "engine is 42; allowed: local, spark, .* or in Python a Spark session"),
+        ("local[0]", "engine is 'local\\[0\\]'; allowed: local, spark, local"),
+        ("spark://localhost", "the address of a master has a host and a port, such as spark://localhost:7077"),
+        ("spark://one:7077,two", "the address of a master has a host and a port"),
+    ],
+)
+def test_a_place_where_no_engine_runs(tmp_path: Path, engine: Any, words: str) -> None:
+    with pytest.raises(SettingsError, match=words):
+        esdedup.run(tmp_path, out=tmp_path / "out", engine=engine)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("engine", ["spark://a_host:7077", "spark://[::1]:7077,10.0.0.1:7077", "local[*, 3]", "yarn"])
+def test_a_place_where_spark_runs(engine: str) -> None:
+    ENGINES.check(engine)
