@@ -163,6 +163,7 @@ def scan(
     check_table(table)
     if out is None and not kind_of(store).keeps_scans:
         raise UsageError(f"{store}: keeps only the results of its first scan; give --out DIR for those of this one")
+    ENGINES[settings.resources.engine].check_place(settings.resources.engine)
     with (
         made_folder(Path(out or ".")),
         MemoryWatch(settings.resources.engine) as memory,

@@ -32,6 +32,8 @@ _INSTALL = "pip install 'esdedup[spark]'"
 _PATIENCE = 10.0  # seconds
 _JAVA = 17
 _LAST_PORT = 65535
+_NO_REASONS = ("Error: A fatal exception has occurred", "Error: Could not create the Java Virtual Machine")
+"""What Java says last, after the reason."""
 _PACKAGE = "esdedup-package"
 """The folder beside a worker's tasks where the package is unpacked."""
 
@@ -110,6 +112,7 @@ def _started(place: str) -> Any:
         except Exception as error:
             raise EngineError(f"the engine {place} does not start: {_last_line(said) or error}") from error
         conf = _conf(place)
+        _check_answers(str(conf.get("spark.master")))  # which Spark's own configuration may name
         try:
             context = _context(conf, gateway)
         except Exception as error:
@@ -247,7 +250,8 @@ def _check_java(master: str) -> None:
             if (match := re.search(r'version "(?:1\.)?([0-9]+)', said)) is not None:
                 version = int(match[1])
     if version < _JAVA:
-        found = f"{java} is {version}" if version else "there is none"
+        none = "there is none" if home is None else f"JAVA_HOME is {home}, where there is none"
+        found = f"{java} is {version}" if version else none
         raise EngineError(
             f"the engine {master} needs Java {_JAVA} or newer, and {found}; install one (on Debian: apt install "
             "openjdk-17-jre-headless), and set JAVA_HOME to it if it is not the first"
@@ -257,6 +261,7 @@ def _check_java(master: str) -> None:
 def _last_line(said: IO[bytes]) -> str:
     said.seek(0)
     lines = [line.strip() for line in said.read().decode("utf-8", "replace").splitlines() if line.strip()]
-    last = next((line for line in reversed(lines) if not line.startswith("at ")), "")
+    last = next((line for line in reversed(lines) if not line.startswith(("at ", *_NO_REASONS))), "")
+    last = re.sub(r"^[0-9/]+ [0-9:]+ [A-Z]+ [A-Za-z]+: ", "", last)  # of a line of a log
     last = re.sub(r'^(Exception in thread "[^"]*" )?(Caused by: )?([a-z0-9]+\.)+(?=[A-Z])', "", last)
     return last.removeprefix("SparkException: ")
