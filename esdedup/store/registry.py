@@ -27,7 +27,7 @@ KINDS: tuple[type[StoreAddress], ...] = (ServerStoreAddress, LakeAddress, FileAd
 def address_of(address: str | Path) -> StoreAddress:
     """Parse the address of a store. Raise `UsageError` if it is not valid."""
     kind = kind_of(address)
-    if kind is FileAddress and not Path(address).suffix:
+    if kind is FileAddress and str(address) and not Path(address).suffix:
         raise UsageError(f"{address}: {_no_store(Path(address))}")
     return kind.parse(str(address))
 
@@ -38,7 +38,7 @@ def _no_store(path: Path) -> str:
     if inside:
         return f"this folder is no store, but has one; use --store {inside[0]}"
     what = "this is not a lake: it has no lake.json" if path.exists() else "there is no lake here"
-    return f"{what}; a store is PATH{ENDING}, http://HOST:PORT/PREFIX, or a lake that esdedup run has made on Spark"
+    return f"{what}; use --store PATH{ENDING}, --store http://HOST:PORT/PREFIX, or a lake that a run on Spark has made"
 
 
 def is_store(address: str | Path) -> bool:

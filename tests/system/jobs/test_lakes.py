@@ -263,8 +263,8 @@ def test_a_lake_that_is_read_already_is_only_read(made: Path, sources: list[Path
 
 def test_a_folder_that_is_no_lake(made: Path, tmp_path: Path) -> None:
     for given, words in {
-        tmp_path / "lake": "lake: there is no lake here; a store is PATH.duckdb",
-        tmp_path: "this is not a lake: it has no lake.json; a store is",
+        tmp_path / "lake": "lake: there is no lake here; use --store PATH.duckdb",
+        tmp_path: "this is not a lake: it has no lake.json; use --store",
         made.parent: f"has one; use --store {made}$",
     }.items():
         with pytest.raises(UsageError, match=words):
