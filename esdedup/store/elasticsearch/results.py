@@ -127,10 +127,11 @@ class PublishedResults(Results):
     ) -> None:
         """As `Results.replace`: classified in a private database and published in new indices, which become live."""
         extract, opened = self._begin(), self._open
-        for batch in pairs:
-            extract.db.insert("pairs", pa.Table.from_batches([batch]))
-        self._insert(extract, clusters)
-        generation = opened.indices.make(RESULTS, {"corpus": opened.generation}, loading=True)
+        with beside(lambda _: opened.indices.make(RESULTS, {"corpus": opened.generation}, loading=True)) as made:
+            for batch in pairs:
+                extract.db.insert("pairs", pa.Table.from_batches([batch]))
+            self._insert(extract, clusters)
+            generation = made()
         names = {kind: opened.indices.name(kind, generation) for kind in RESULTS}
         early = {kind: name for kind, name in names.items() if kind not in _MEANING}
         late = {kind: name for kind, name in names.items() if kind in _MEANING}

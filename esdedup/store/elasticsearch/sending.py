@@ -6,11 +6,14 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Event
+from typing import TypeVar
 
 from esdedup.columns.database import Database
 from esdedup.store.elasticsearch import publishing
 from esdedup.store.elasticsearch.bulk import Bulk
 from esdedup.store.elasticsearch.generations import OpenGeneration
+
+Result = TypeVar("Result")
 
 
 def send_results(opened: OpenGeneration, db: Database, names: dict[str, str], ended: Event) -> None:
@@ -35,8 +38,8 @@ def send_results(opened: OpenGeneration, db: Database, names: dict[str, str], en
 
 
 @contextmanager
-def beside(job: Callable[[Event], None]) -> Iterator[Callable[[], None]]:
-    """Run `job` in another thread. Yield what waits for its end and raises its error.
+def beside(job: Callable[[Event], Result]) -> Iterator[Callable[[], Result]]:
+    """Run `job` in another thread. Yield what waits for its end, and returns its result or raises its error.
 
     An error of this thread is raised when the job is done. The job is told to end if the user interrupts the command.
     """
