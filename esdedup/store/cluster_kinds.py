@@ -37,15 +37,18 @@ ShowClusters: TypeAlias = Callable[[pa.Table], Iterator[dict[str, Any]]]
 """Returns the clusters in column `id`, in the form of the contract."""
 
 
-def insert_clusters(db: Database, clusters: Clusters) -> None:
-    """Add clusters, still without a meaning."""
+def insert_clusters(db: Database, clusters: Clusters, *, meant: bool) -> None:
+    """Add clusters. If they are `meant` to get a meaning, those of a single text have their kind at once."""
     db.insert("cluster_texts", clusters.texts)
     db.insert("clusters", clusters.clusters)
+    if meant:
+        kinds = ", ".join(f"{name} = ?" for name in MEANINGS.names)
+        db.execute(f"UPDATE clusters SET {kinds} WHERE distinct_texts = 1", list(IDENTICAL))
 
 
 def give_meaning(db: Database, shown: ShowClusters, clusters: Clusters, classifier: Classifier, corpus: Corpus) -> None:
     """Give clusters that were added their kinds, contradictions and origins. `shown` returns full clusters."""
-    table = _with_kinds(db, clusters, classifier)
+    table = _kinds(db, clusters, classifier)
     _update(db, table.select(["id", *MEANINGS.names]))
     examined = pc.or_(pc.is_in(table["kind"], pa.array(CONTRADICTING)), table["suspected"])
     contradicting = table.filter(examined).select(["id"])
@@ -56,7 +59,7 @@ def give_meaning(db: Database, shown: ShowClusters, clusters: Clusters, classifi
         "UPDATE clusters SET kind = ?, kind_confidence = ?, kind_reason = ? WHERE kind = ? AND contradictions = 0",
         [*meaning, kind],
     )
-    trace(db, table.select(["id"]), corpus)
+    trace(db, clusters.clusters.select(["id"]), corpus)
 
 
 def _update(db: Database, found: pa.Table) -> None:
@@ -77,8 +80,8 @@ def _contradictions(shown: ShowClusters, ids: pa.Table, classifier: Classifier) 
         yield table_of_rows(rows, schema)
 
 
-def _with_kinds(db: Database, clusters: Clusters, classifier: Classifier) -> pa.Table:
-    """Return the table of clusters with the columns of `MEANINGS`, and `suspected`."""
+def _kinds(db: Database, clusters: Clusters, classifier: Classifier) -> pa.Table:
+    """Return rows of `JUDGED` for the clusters of several texts, by id."""
     db.create("unclassified", clusters.clusters, temporary=True)
     db.create("unclassified_texts", clusters.texts, temporary=True)
     db.execute(
@@ -95,16 +98,9 @@ def _with_kinds(db: Database, clusters: Clusters, classifier: Classifier) -> pa.
     found = [JUDGED.empty_table()]
     for (page,) in db.rows("SELECT DISTINCT page FROM looked_at ORDER BY page"):
         found.append(classifier.kinds(db.table(_MEMBERS_OF_PAGE, [page]).cast(MEMBERS)))
-    db.create("classified", pa.concat_tables(found), temporary=True)
-    alike = [f"coalesce(j.{name}, ?) AS {name}" for name in MEANINGS.names]
-    alike.append("coalesce(j.suspected, false) AS suspected")
-    rows = db.table(
-        f"SELECT u.*, {', '.join(alike)} FROM unclassified u LEFT JOIN classified j USING (id) ORDER BY id",
-        list(IDENTICAL),
-    )
-    for table in ("unclassified", "unclassified_texts", "looked_at", "classified"):
+    for table in ("unclassified", "unclassified_texts", "looked_at"):
         db.execute(f"DROP TABLE {table}")
-    return rows
+    return pa.concat_tables(found).sort_by("id")
 
 
 # the first of a text's documents, in the order of members

@@ -27,14 +27,7 @@ def trace(db: Database, clusters: pa.Table, corpus: Corpus) -> None:
 
     If no order is known, as with a single plain dump, `copies` is null.
     """
-    if not db.rows(_IN_ORDER.format("sources")):
-        return  # nothing needs to be read for a single plain dump
-    db.create("dated", corpus.dumps(), temporary=True)
-    db.execute(
-        "CREATE OR REPLACE TEMP TABLE dumps AS "
-        "SELECT d.*, w.history FROM dated d JOIN sources w ON w.number = d.source; DROP TABLE dated"
-    )
-    if not db.rows(_IN_ORDER.format("dumps")):
+    if not in_order(db, corpus):
         return
     db.create("traced", clusters, temporary=True)
     db.execute(_APPEARANCES)
@@ -48,6 +41,18 @@ def trace(db: Database, clusters: pa.Table, corpus: Corpus) -> None:
     db.execute(_ORIGINS)
     for table in _TEMPORARY:
         db.execute(f"DROP TABLE {table}")
+
+
+def in_order(db: Database, corpus: Corpus) -> bool:
+    """Whether sources can show an order in time. If so, make the table `dumps`."""
+    if not db.rows(_IN_ORDER.format("sources")):
+        return False  # nothing needs to be read for a single plain dump
+    db.create("dated", corpus.dumps(), temporary=True)
+    db.execute(
+        "CREATE OR REPLACE TEMP TABLE dumps AS "
+        "SELECT d.*, w.history FROM dated d JOIN sources w ON w.number = d.source; DROP TABLE dated"
+    )
+    return bool(db.rows(_IN_ORDER.format("dumps")))
 
 
 _TEMPORARY = ("traced", "dumps", "pages", "appearances", "everyone", "known", "firsts", "firsts_of_page", "parents")

@@ -103,7 +103,7 @@ class Results:
         give_meaning(self.db, self.some_clusters, clusters, classifier, self._corpus)
 
     def _save(self, clusters: Clusters, summary: dict[str, Any], classifier: Classifier | None) -> None:
-        insert_clusters(self.db, clusters)
+        insert_clusters(self.db, clusters, meant=classifier is not None)
         if classifier is not None:
             self.give_meaning(clusters, classifier)
         self._ledger.set(scan={"summary": summary})

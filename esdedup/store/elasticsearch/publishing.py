@@ -36,20 +36,25 @@ MOST_NAMES = 1_000
 _ROWS = 20_000
 _NAMES_AT_ONCE = 500_000
 
+EVERY = "true"
+"""Chooses all documents."""
+
 Named = tuple[str, str]
 """The id of a document, and the document as JSON."""
 
 
 def documents(db: Database, kind: str) -> Iterator[Named]:
     """Yield the documents of an index of results, for everything in a database."""
-    for batch in db.stream(_QUERIES[kind](db), rows=_ROWS):
+    for batch in db.stream(_QUERIES[kind](db, EVERY), rows=_ROWS):
         yield from zip(batch["identity"].to_pylist(), batch["document"].to_pylist(), strict=True)
 
 
-def actions(db: Database, kind: str) -> Iterator[pa.LargeStringArray]:
-    """Yield the same documents as texts for `Bulk.add_lines`, made by the database."""
-    written = f"SELECT {WRITTEN.format(identity='identity', document='document')} AS lines FROM ({_QUERIES[kind](db)})"
-    for batch in db.stream(written, rows=_ROWS):
+def actions(db: Database, kind: str, chosen: str) -> Iterator[pa.LargeStringArray]:
+    """Yield the same documents as texts for `Bulk.add_lines`, made by the database. `chosen` is SQL about their cluster
+    `k`.
+    """
+    lines = WRITTEN.format(identity="identity", document="document")
+    for batch in db.stream(f"SELECT {lines} AS lines FROM ({_QUERIES[kind](db, chosen)})", rows=_ROWS):
         yield batch["lines"].cast(pa.large_string())
 
 
@@ -71,16 +76,16 @@ def _shown(column: str) -> str:
     return f"lpad(lower(to_hex({column})), 16, '0')"
 
 
-def _documents(identity: str, fields: Mapping[str, str], tables: str) -> str:
-    """Return SQL for the rows of joined tables as documents in JSON, each with its identity."""
+def _documents(identity: str, fields: Mapping[str, str], tables: str, chosen: str) -> str:
+    """Return SQL for the chosen rows of joined tables as documents in JSON, each with its identity."""
     columns = ", ".join(f"'{name}': {value}" for name, value in fields.items())
-    return f"SELECT {identity} AS identity, to_json({{{columns}}})::VARCHAR AS document FROM {tables}"
+    return f"SELECT {identity} AS identity, to_json({{{columns}}})::VARCHAR AS document FROM {tables} WHERE {chosen}"
 
 
 _NAMES = ("id", "source", "document", "title", "position", "text", "revision", "timestamp", "contributor")
 
 
-def _pairs(_: Database) -> str:
+def _pairs(_: Database, chosen: str) -> str:
     fields = {
         "a_hash": _signed("p.a"), "b_hash": _signed("p.b"), "a": "least(one.id, two.id)",
         "b": "greatest(one.id, two.id)", "jaccard": "p.jaccard", "word_edit_distance": "p.word_edit_distance",
@@ -93,7 +98,7 @@ def _pairs(_: Database) -> str:
         LEFT JOIN cluster_texts c ON c.hash = p.a LEFT JOIN clusters k ON k.id = c.cluster
         LEFT JOIN cluster_texts d ON d.hash = p.b LEFT JOIN clusters l ON l.id = d.cluster
     """
-    return _documents(f"{_shown('p.a')} || {_shown('p.b')}", fields, tables)
+    return _documents(f"{_shown('p.a')} || {_shown('p.b')}", fields, tables, chosen)
 
 
 def pair_identity(a: int, b: int) -> str:
@@ -101,7 +106,7 @@ def pair_identity(a: int, b: int) -> str:
     return f"{a:016x}{b:016x}"
 
 
-def _list_names(db: Database) -> None:
+def _list_names(db: Database, chosen: str) -> None:
     """Make the table `held` of a database: the first titles and documents of each cluster, and how many it has.
 
     A list of limited length takes all its memory at once, a list of all names what it holds. So the former is for large
@@ -122,12 +127,12 @@ def _list_names(db: Database) -> None:
                 f"INSERT INTO held SELECT k.id, {titles}, count(DISTINCT m.title), {documents}, "
                 "count(DISTINCT m.document) FROM members m JOIN cluster_texts c USING (hash) "
                 f"JOIN clusters k ON k.id = c.cluster WHERE k.size {which} {MOST_NAMES} AND k.id % {parts} = {part} "
-                "GROUP BY k.id"
+                f"AND {chosen} GROUP BY k.id"
             )
 
 
-def _clusters(db: Database) -> str:
-    _list_names(db)
+def _clusters(db: Database, chosen: str) -> str:
+    _list_names(db, chosen)
     fields = {
         "id": _shown("k.id"), "size": "k.size", "distinct": "k.distinct_texts",
         **{name: f"k.{name}" for name in (*MEANINGS.names, *FOUND.names)},
@@ -147,10 +152,10 @@ def _clusters(db: Database) -> str:
             ON twins.hash = k.representative AND k.distinct_texts = 1
         LEFT JOIN held ON held.cluster = k.id
     """
-    return _documents(_shown("k.id"), fields, tables)
+    return _documents(_shown("k.id"), fields, tables, chosen)
 
 
-def _members(_: Database) -> str:
+def _members(_: Database, chosen: str) -> str:
     number = f"(m.number::BIGINT << {POSITION_BITS} | m.position)"
     fields = {
         **{name: f"m.{name}" for name in _NAMES},
@@ -168,10 +173,10 @@ def _members(_: Database) -> str:
         LEFT JOIN origins o ON o.document = m.number AND o.position = m.position
         LEFT JOIN members p ON p.number = o.parent_document AND p.position = o.parent_position
     """
-    return _documents(f"{number}::VARCHAR", fields, tables)
+    return _documents(f"{number}::VARCHAR", fields, tables, chosen)
 
 
-_QUERIES: dict[str, Callable[[Database], str]] = {"pairs": _pairs, "clusters": _clusters, "members": _members}
+_QUERIES: dict[str, Callable[[Database, str], str]] = {"pairs": _pairs, "clusters": _clusters, "members": _members}
 
 PUBLISHED = tuple(_QUERIES)
 """The indices whose documents are made here: of pairs, of clusters, and of every sentence of every cluster."""

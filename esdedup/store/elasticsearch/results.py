@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import partial
 from threading import Event
 from typing import Any
 
@@ -33,8 +34,9 @@ from esdedup.store.elasticsearch.publishing import Extract
 from esdedup.store.elasticsearch.reading import Fields, integers, signed
 from esdedup.store.elasticsearch.rows import PAIR, PAIR_FIELDS, POSITION_BITS, table_of_hits, unique_hashes
 from esdedup.store.elasticsearch.searches import ClusterLookup
-from esdedup.store.elasticsearch.sending import beside, send_results
+from esdedup.store.elasticsearch.sending import Part, beside, make_readable, parts_of_results, send_results
 from esdedup.store.ledger import Ledger
+from esdedup.store.origins import in_order
 from esdedup.store.results import Results
 from esdedup.store.schemas import PAIRS
 
@@ -42,8 +44,6 @@ log = logging.getLogger("esdedup")
 
 _HASH = Fields(columns=("hash",))
 _SHOWN = {"term": {"ignored": False}}
-_MEANING = ("clusters", "members")
-"""The indices that have the meaning of clusters. The others are sent while it is found."""
 
 
 class PublishedResults(Results):
@@ -130,22 +130,25 @@ class PublishedResults(Results):
         with beside(lambda _: opened.indices.make(RESULTS, {"corpus": opened.generation}, loading=True)) as made:
             for batch in pairs:
                 extract.db.insert("pairs", pa.Table.from_batches([batch]))
-            self._insert(extract, clusters)
+            self._insert(extract, clusters, meant=classifier is not None)
             generation = made()
         names = {kind: opened.indices.name(kind, generation) for kind in RESULTS}
-        early = {kind: name for kind, name in names.items() if kind not in _MEANING}
-        late = {kind: name for kind, name in names.items() if kind in _MEANING}
+        parts = parts_of_results(settled=classifier is None or not in_order(extract.db, self._corpus))
+
+        def send(part: Part) -> Callable[[Event], None]:
+            return partial(send_results, opened, extract.db, names, part)
 
         def publish(ended: Event) -> None:
-            send_results(opened, extract.db, late, ended)
+            send(parts.late)(ended)
             early_sent()
+            make_readable(opened, names.values())
             held = count_documents(opened.connection, names)
             self._ledger.set(scan={"generation": generation, "summary": summary, "documents": held})
             self.lost = None
             self.show()
             generations.discard_results(opened.indices, opened.generation, but=generation)  # left by killed scans
 
-        with beside(lambda ended: send_results(opened, extract.db, early, ended)) as early_sent:
+        with beside(send(parts.early)) as early_sent:
             if classifier is not None:
                 Results(self._corpus, self._ledger, extract.db).give_meaning(clusters, classifier)
             self._held, self._ranked = extract.db, True  # `meanwhile` and the next requests read what is just written
@@ -178,7 +181,7 @@ class PublishedResults(Results):
             before = set(db.rows(every))
             results = Results(self._corpus, self._ledger, db)
             results.replace_pairs(stale, pairs)
-            self._insert(extract, clusters)
+            self._insert(extract, clusters, meant=classifier is not None)
             if classifier is not None:
                 results.give_meaning(clusters, classifier)
             gone = before - set(db.rows(every))
@@ -190,10 +193,10 @@ class PublishedResults(Results):
             journal.delete("stale", (str(text) for text in integers(hits, "hash").tolist()))
         journal.commit(scan={"generation": opened.results, "summary": summary})
 
-    def _insert(self, extract: Extract, clusters: Clusters) -> None:
+    def _insert(self, extract: Extract, clusters: Clusters, *, meant: bool) -> None:
         """Add clusters and every sentence that pairs and clusters refer to, with its names."""
         extract.load_sentences(clusters.texts["hash"].to_numpy())
-        insert_clusters(extract.db, clusters)
+        insert_clusters(extract.db, clusters, meant=meant)
         publishing.rank(extract.db, self._unit)
 
     def _renamed(self) -> Hashes:

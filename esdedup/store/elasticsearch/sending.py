@@ -2,39 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Event
-from typing import TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from esdedup.columns.database import Database
-from esdedup.store.elasticsearch import publishing
 from esdedup.store.elasticsearch.bulk import Bulk
 from esdedup.store.elasticsearch.generations import OpenGeneration
+from esdedup.store.elasticsearch.publishing import EVERY, actions
 
 Result = TypeVar("Result")
 
 
-def send_results(opened: OpenGeneration, db: Database, names: dict[str, str], ended: Event) -> None:
-    """Write results in `db` to the new indices `names`, by kind, and make them ready to be read.
+Part: TypeAlias = dict[str, str]
+"""The indices of results that a part of the documents goes to, and SQL that chooses these."""
 
-    Nothing more is sent after `ended`.
-    """
 
-    def send(kind: str, name: str) -> None:
-        if kind in publishing.PUBLISHED:
-            with db.beside() as cursor, Bulk(opened.connection, name) as bulk:
-                for lines in publishing.actions(cursor, kind):
-                    if ended.is_set():
-                        raise InterruptedError("the command was interrupted")
-                    bulk.add_lines(lines)
+class Parts(NamedTuple):
+    """The documents of results: those that are known before clusters have a meaning, and the others."""
+
+    early: Part
+    late: Part
+
+
+def parts_of_results(*, settled: bool) -> Parts:
+    """Return both parts. If clusters of a single text are `settled`, nothing more will be known of them."""
+    if not settled:
+        return Parts({"pairs": EVERY}, {"clusters": EVERY, "members": EVERY})
+    single, several = "k.distinct_texts = 1", "k.distinct_texts > 1"
+    return Parts({"pairs": EVERY, "clusters": single, "members": single}, {"clusters": several, "members": several})
+
+
+def send_results(opened: OpenGeneration, db: Database, names: dict[str, str], part: Part, ended: Event) -> None:
+    """Write a part of the results in `db` to the new indices `names`, by kind. Nothing more is sent after `ended`."""
+
+    def send(kind: str, chosen: str) -> None:
+        with db.beside() as cursor, Bulk(opened.connection, names[kind]) as bulk:
+            for lines in actions(cursor, kind, chosen):
+                if ended.is_set():
+                    raise InterruptedError("the command was interrupted")
+                bulk.add_lines(lines)
+
+    with ThreadPoolExecutor(len(part)) as threads:
+        for sent in [threads.submit(send, *chosen) for chosen in part.items()]:
+            sent.result()
+
+
+def make_readable(opened: OpenGeneration, names: Collection[str]) -> None:
+    """Give new indices the settings of reading, and show what was written to them."""
+
+    def show(name: str) -> None:
         opened.indices.restore(name)
         opened.indices.refresh(name)
 
     with ThreadPoolExecutor(len(names)) as threads:
-        for sent in [threads.submit(send, *named) for named in names.items()]:
-            sent.result()
+        for shown in [threads.submit(show, name) for name in names]:
+            shown.result()
 
 
 @contextmanager
