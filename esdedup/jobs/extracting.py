@@ -200,6 +200,7 @@ def extraction(
 ) -> tuple[Extraction, list[str]]:
     """Return an extraction that has not begun and, with `keep_going`, the errors for arguments that match nothing."""
     settings = settings_of(options)
+    settings.say_reads_here("extract")
     found, missing = find_sources(sources, settings.reading, keep_going)
     checkpoints = source_checkpoints(found, settings.reading)
     return (

@@ -71,6 +71,11 @@ class Settings:
             )
         return found
 
+    def say_reads_here(self, verb: str) -> None:
+        """Warn that an engine elsewhere was chosen for a verb that always reads on this machine."""
+        if not ENGINES[self.resources.engine].is_local:
+            log.warning("esdedup %s reads on this machine; --engine %s is not used", verb, self.resources.engine)
+
     def for_sources(self, sources: Sequence[Source], *, rewritten: bool = False) -> Settings:
         """Return these settings with the default unit for sources. With `rewritten`, duplicates are to be removed from
         them.

@@ -122,6 +122,7 @@ def index(
     committed before all parts are complete. Then the store gets a `lookup`.
     """
     settings = settings_of(options, parts=True)
+    settings.say_reads_here("index")
     check_generations(keep_generations, store)
     refuse_lake(store)
     if len(sources) == 1 and LakeAddress.fits(sources[0]):

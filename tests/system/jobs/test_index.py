@@ -278,3 +278,9 @@ def test_a_store_is_dropped_whole(tmp_path: Path) -> None:
     esdedup.index(table(tmp_path / "a.tsv", records(9)), store=store)
     esdedup.drop(store=store)
     assert [path.name for path in tmp_path.iterdir()] == ["a.tsv"]
+
+
+def test_an_engine_elsewhere_is_said_not_to_be_used(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    source = table(tmp_path / "a.tsv", records(3, 20))
+    esdedup.index(source, store=tmp_path / "s.duckdb", engine="local[2]", quiet=True)
+    assert caplog.messages[0] == "esdedup index reads on this machine; --engine local[2] is not used"
