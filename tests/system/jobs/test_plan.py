@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -119,8 +121,13 @@ def test_what_cannot_be_planned(tmp_path: Path, address: str) -> None:
 
 def test_on_the_command_line(tmp_path: Path) -> None:
     source = table(tmp_path / "a.tsv", records(94, 300))
-    (tmp_path / "json.py").write_text("raise SystemExit('a file beside was run as a module')")
-    done = command("plan", source, "--preset", "weissman", "--tokens", "4", "--unit", "record", cwd=tmp_path)
+    beside = tmp_path / "beside"
+    beside.mkdir()
+    (beside / "json.py").write_text("raise SystemExit('a file beside was run as a module')")
+    options = ["--preset", "weissman", "--tokens", "4", "--unit", "record"]
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "esdedup", "plan", source, *options], cwd=beside, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     assert "10x10/20" in done.stdout
     assert "Recommended: --bands" in done.stdout
