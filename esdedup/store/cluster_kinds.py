@@ -40,10 +40,13 @@ ShowClusters: TypeAlias = Callable[[pa.Table], Iterator[dict[str, Any]]]
 def insert_clusters(db: Database, clusters: Clusters, *, meant: bool) -> None:
     """Add clusters. If they are `meant` to get a meaning, those of a single text have their kind at once."""
     db.insert("cluster_texts", clusters.texts)
-    db.insert("clusters", clusters.clusters)
+    table = clusters.clusters
     if meant:
-        kinds = ", ".join(f"{name} = ?" for name in MEANINGS.names)
-        db.execute(f"UPDATE clusters SET {kinds} WHERE distinct_texts = 1", list(IDENTICAL))
+        single = pc.equal(table["distinct_texts"], 1)
+        for field, value in zip(MEANINGS, IDENTICAL, strict=True):
+            known = pc.if_else(single, pa.scalar(value, field.type), pa.scalar(None, field.type))
+            table = table.append_column(field, known)
+    db.insert("clusters", table)
 
 
 def give_meaning(db: Database, shown: ShowClusters, clusters: Clusters, classifier: Classifier, corpus: Corpus) -> None:
