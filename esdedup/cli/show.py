@@ -272,7 +272,7 @@ def overlap_text(found: Overlap) -> str:
     if found.common_texts:
         lines.append(
             f"left out: {plural(found.common_texts, 'text that stands', 'texts that stand')} in more than {COMMON} "
-            "documents each"
+            "documents"
         )
     return "\n".join(lines)
 

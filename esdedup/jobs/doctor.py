@@ -27,7 +27,9 @@ def doctor(*, store: Address, repair: bool, quiet: bool, **options: Any) -> dict
         _repair(store, {check.name for check in before if check.problem}, settings, quiet=quiet)
         after = address.examine()
     left = {check.name for check in after if check.problem}
-    checks = [check._replace(repaired=True) for check in before if check.problem and check.name not in left]
+    # what the second examination did not come to is not known to be mended
+    whole = all(check.made for check in after)
+    checks = [check._replace(repaired=whole) for check in before if check.problem and check.name not in left]
     checks += [check for check in after if check.problem or check.name not in {one.name for one in checks}]
     return {"store": str(address), "checks": [check._asdict() for check in checks]}
 

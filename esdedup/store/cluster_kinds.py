@@ -49,8 +49,12 @@ def insert_clusters(db: Database, clusters: Clusters, *, meant: bool) -> None:
     db.insert("clusters", table)
 
 
-def give_meaning(db: Database, shown: ShowClusters, clusters: Clusters, classifier: Classifier, corpus: Corpus) -> None:
-    """Give clusters that were added their kinds, contradictions and origins. `shown` returns full clusters."""
+def give_meaning(
+    db: Database, shown: ShowClusters, clusters: Clusters, classifier: Classifier, corpus: Corpus, *, ordered: bool
+) -> None:
+    """Give clusters that were added their kinds and contradictions, and origins if `in_order` says that sources are
+    `ordered`. `shown` returns full clusters.
+    """
     table = _kinds(db, clusters, classifier)
     _update(db, table.select(["id", *MEANINGS.names]))
     examined = pc.or_(pc.is_in(table["kind"], pa.array(CONTRADICTING)), table["suspected"])
@@ -62,7 +66,8 @@ def give_meaning(db: Database, shown: ShowClusters, clusters: Clusters, classifi
         "UPDATE clusters SET kind = ?, kind_confidence = ?, kind_reason = ? WHERE kind = ? AND contradictions = 0",
         [*meaning, kind],
     )
-    trace(db, clusters.clusters.select(["id"]), corpus)
+    if ordered:
+        trace(db, clusters.clusters.select(["id"]), corpus)
 
 
 def _update(db: Database, found: pa.Table) -> None:

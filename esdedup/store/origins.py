@@ -25,10 +25,8 @@ def moment(timestamp: str) -> str:
 def trace(db: Database, clusters: pa.Table, corpus: Corpus) -> None:
     """Fill `origins`, and `copies` of the clusters in column `id`. Their texts, pairs and sentences must be present.
 
-    If no order is known, as with a single plain dump, `copies` is null.
+    For sources that are `in_order`. Without it, as with a single plain dump, `copies` stays null.
     """
-    if not in_order(db, corpus):
-        return
     db.create("traced", clusters, temporary=True)
     db.execute(_APPEARANCES)
     titles = db.table("SELECT DISTINCT title FROM appearances WHERE NOT history AND title <> ''")

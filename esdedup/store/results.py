@@ -20,7 +20,7 @@ from esdedup.store.cluster_queries import ALL_CLUSTERS, ORDERS, ClusterQuery, cl
 from esdedup.store.corpus import Corpus
 from esdedup.store.ledger import Ledger
 from esdedup.store.naming import NAMED, SOURCE_GROUPS, rank_members, sentence_id
-from esdedup.store.origins import moment
+from esdedup.store.origins import in_order, moment
 from esdedup.store.schemas import MEMBERSHIPS
 from esdedup.text.words import holding
 
@@ -98,14 +98,14 @@ class Results:
         self.db.execute(f"DELETE FROM pairs WHERE a IN ({theirs}) OR b IN ({theirs})")
         self.db.insert("pairs", pairs)
 
-    def give_meaning(self, clusters: Clusters, classifier: Classifier) -> None:
+    def give_meaning(self, clusters: Clusters, classifier: Classifier, *, ordered: bool) -> None:
         """Add what clusters mean that are in the database with their sentences."""
-        give_meaning(self.db, self.some_clusters, clusters, classifier, self._corpus)
+        give_meaning(self.db, self.some_clusters, clusters, classifier, self._corpus, ordered=ordered)
 
     def _save(self, clusters: Clusters, summary: dict[str, Any], classifier: Classifier | None) -> None:
         insert_clusters(self.db, clusters, meant=classifier is not None)
         if classifier is not None:
-            self.give_meaning(clusters, classifier)
+            self.give_meaning(clusters, classifier, ordered=in_order(self.db, self._corpus))
         self._ledger.set(scan={"summary": summary})
         self.db.execute("DELETE FROM stale")
         self._ranked = False

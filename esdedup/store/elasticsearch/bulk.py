@@ -73,6 +73,8 @@ class Bulk:
 
     def add_lines(self, written: pa.LargeStringArray) -> None:
         """Send documents. Each text is the two lines that write one."""
+        if written.null_count:
+            raise ValueError("a document without an id")
         data, offsets = text_buffers(written)
         begin = 0
         while begin < len(written):
@@ -104,6 +106,7 @@ class Bulk:
         """Send one body. Only if the server has not taken all of it, look at each action: writes may be repeated."""
         if self._client.takes(f"/{own_name(self._index)}/_bulk", body):
             return []
+        self._ended.wait(retries()["initial_backoff"])  # the server may have too much to do
         lines = body.split(b"\n")[:-1]
         deletes = lines[0].startswith(b'{"delete"')
         documents = [None] * len(lines) if deletes else lines[1::2]

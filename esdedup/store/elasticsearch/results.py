@@ -34,7 +34,7 @@ from esdedup.store.elasticsearch.publishing import Extract
 from esdedup.store.elasticsearch.reading import Fields, integers, signed
 from esdedup.store.elasticsearch.rows import PAIR, PAIR_FIELDS, POSITION_BITS, table_of_hits, unique_hashes
 from esdedup.store.elasticsearch.searches import ClusterLookup
-from esdedup.store.elasticsearch.sending import Part, beside, make_readable, parts_of_results, send_results
+from esdedup.store.elasticsearch.sending import beside, make_readable, parts_of_results, send_results
 from esdedup.store.ledger import Ledger
 from esdedup.store.origins import in_order
 from esdedup.store.results import Results
@@ -127,34 +127,36 @@ class PublishedResults(Results):
     ) -> None:
         """As `Results.replace`: classified in a private database and published in new indices, which become live."""
         extract, opened = self._begin(), self._open
-        with beside(lambda _: opened.indices.make(RESULTS, {"corpus": opened.generation}, loading=True)) as made:
-            for batch in pairs:
-                extract.db.insert("pairs", pa.Table.from_batches([batch]))
-            self._insert(extract, clusters, meant=classifier is not None)
-            generation = made()
+        for batch in pairs:
+            extract.db.insert("pairs", pa.Table.from_batches([batch]))
+        self._insert(extract, clusters, meant=classifier is not None)
+        generation = opened.indices.make(RESULTS, {"corpus": opened.generation}, loading=True)
         names = {kind: opened.indices.name(kind, generation) for kind in RESULTS}
-        parts = parts_of_results(settled=classifier is None or not in_order(extract.db, self._corpus))
+        ordered = in_order(extract.db, self._corpus)
+        parts, ended = parts_of_results(settled=classifier is not None and not ordered), Event()
+        send = partial(send_results, opened, extract.db, names, ended)
 
-        def send(part: Part) -> Callable[[Event], None]:
-            return partial(send_results, opened, extract.db, names, part)
-
-        def publish(ended: Event) -> None:
-            send(parts.late)(ended)
-            early_sent()
+        def publish() -> None:
+            if early.done():
+                early.result()  # raises its error before anything else is sent
+            send(parts.late)
+            early.result()
             make_readable(opened, names.values())
+            if ended.is_set():
+                raise InterruptedError("the command was interrupted")
             held = count_documents(opened.connection, names)
             self._ledger.set(scan={"generation": generation, "summary": summary, "documents": held})
             self.lost = None
             self.show()
             generations.discard_results(opened.indices, opened.generation, but=generation)  # left by killed scans
 
-        with beside(send(parts.early)) as early_sent:
+        with beside(partial(send, parts.early), ended) as early:
             if classifier is not None:
-                Results(self._corpus, self._ledger, extract.db).give_meaning(clusters, classifier)
+                Results(self._corpus, self._ledger, extract.db).give_meaning(clusters, classifier, ordered=ordered)
             self._held, self._ranked = extract.db, True  # `meanwhile` and the next requests read what is just written
-            with beside(publish) as published:
+            with beside(publish, ended, whole=True) as published:
                 meanwhile()
-                published()
+                published.result()
 
     def merge(
         self,
@@ -183,7 +185,7 @@ class PublishedResults(Results):
             results.replace_pairs(stale, pairs)
             self._insert(extract, clusters, meant=classifier is not None)
             if classifier is not None:
-                results.give_meaning(clusters, classifier)
+                results.give_meaning(clusters, classifier, ordered=in_order(db, self._corpus))
             gone = before - set(db.rows(every))
             journal.delete("pairs", (publishing.pair_identity(*pair) for pair in sorted(gone)))
             self._delete_clusters(journal, np.union1d(regrouped, others))

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Event
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias
 
 from esdedup.columns.database import Database
 from esdedup.store.elasticsearch.bulk import Bulk
 from esdedup.store.elasticsearch.generations import OpenGeneration
 from esdedup.store.elasticsearch.publishing import EVERY, actions
-
-Result = TypeVar("Result")
-
 
 Part: TypeAlias = dict[str, str]
 """The indices of results that a part of the documents goes to, and SQL that chooses these."""
@@ -35,7 +32,7 @@ def parts_of_results(*, settled: bool) -> Parts:
     return Parts({"pairs": EVERY, "clusters": single, "members": single}, {"clusters": several, "members": several})
 
 
-def send_results(opened: OpenGeneration, db: Database, names: dict[str, str], part: Part, ended: Event) -> None:
+def send_results(opened: OpenGeneration, db: Database, names: dict[str, str], ended: Event, part: Part) -> None:
     """Write a part of the results in `db` to the new indices `names`, by kind. Nothing more is sent after `ended`."""
 
     def send(kind: str, chosen: str) -> None:
@@ -63,18 +60,20 @@ def make_readable(opened: OpenGeneration, names: Collection[str]) -> None:
 
 
 @contextmanager
-def beside(job: Callable[[Event], Result]) -> Iterator[Callable[[], Result]]:
-    """Run `job` in another thread. Yield what waits for its end, and returns its result or raises its error.
+def beside(job: Callable[[], None], ended: Event, *, whole: bool = False) -> Iterator[Future[None]]:
+    """Run `job` in another thread, and yield it as a future.
 
-    An error of this thread is raised when the job is done. The job is told to end if the user interrupts the command.
+    If this thread has an error or is interrupted, `ended` is set, which tells the job to end, and the error is raised
+    when it has. A `whole` job is not ended by an error, only by an interrupt, and its own error comes first.
     """
-    ended = Event()
     with ThreadPoolExecutor(1) as threads:
-        running = threads.submit(job, ended)
+        running = threads.submit(job)
         try:
-            yield running.result
+            yield running
         except Exception:
-            running.result()
+            if whole:
+                running.result()
+            ended.set()
             raise
         except BaseException:
             ended.set()

@@ -56,7 +56,7 @@ class Examination:
         corpus = list(self._corpus(generation))
         yield from corpus
         if any(check.problem for check in corpus):
-            yield Check("other checks", advice="they need these indices", made=False)
+            yield Check("other checks", advice="they need every index above", made=False)
             return
         meta = self._indices.meta(self._indices.name("sentences", generation))
         try:
@@ -180,8 +180,8 @@ class Examination:
     def _documents_of_others(self, opened: OpenGeneration) -> Check:
         names = [opened.names[kind] for kind in ("documents", "sentences")]
         count = sum(opened.reader.count(name, STRANGE) for name in names)
-        documents = plural(count, "document is", "documents are")
-        problem = f"{documents} not of esdedup, in {' and '.join(names)}" if count else None
+        documents = plural(count, "document")
+        problem = f"{documents} of others in {' and '.join(names)}" if count else None
         return Check("documents of others", problem, f"{self._repair} deletes them" if count else None)
 
     def _unsigned(self, opened: OpenGeneration) -> Check:

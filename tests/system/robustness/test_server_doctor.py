@@ -201,7 +201,7 @@ def test_lost_sentences_are_said_with_what_is_left_to_do(site: Site, job: Job, t
         job.commands(store)[verb]()
     site.client.indices.delete(index=site.index("sentences"))
     told = said("doctor", "--store", store).out.splitlines()
-    assert told[-1] == "not made  other checks: they need these indices"
+    assert told[-1] == "not made  other checks: they need every index above"
     for arguments in (["doctor", "--store", store], ["doctor", "--store", store, "--repair"]):
         answer = said(*arguments, "--quiet")
         assert "is gone; restore it from a snapshot, or index the sources again with --fresh" in one_line(answer)
