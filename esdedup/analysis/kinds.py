@@ -33,7 +33,6 @@ _LIKELY, _LIKELY_MOVED, _LIKELY_WORDS = 0.55, 0.5, 0.8
 have moved, the third one if only words differ.
 """
 
-
 _SHORT = 8
 """A heading has so many words at most."""
 

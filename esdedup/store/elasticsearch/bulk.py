@@ -31,8 +31,8 @@ _SENDERS = 2
 Action: TypeAlias = tuple[bytes, bytes | None]
 """An action line and the document; None for a deletion."""
 
-WRITTEN = """'{{"index":{{"_id":"' || {identity} || '"}}}}\n' || {document} || '\n'"""
-"""SQL for the two lines that write a document, given as JSON. Ids need no escaping."""
+WRITTEN = """'{"index":{"_id":"' || identity || '"}}\n' || document || '\n'"""
+"""SQL for the two lines that write a `document`, given as JSON, with its `identity`, which needs no escaping."""
 
 
 class Bulk:

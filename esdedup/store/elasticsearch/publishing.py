@@ -53,8 +53,7 @@ def actions(db: Database, kind: str, chosen: str) -> Iterator[pa.LargeStringArra
     """Yield the same documents as texts for `Bulk.add_lines`, made by the database. `chosen` is SQL about their cluster
     `k`.
     """
-    lines = WRITTEN.format(identity="identity", document="document")
-    for batch in db.stream(f"SELECT {lines} AS lines FROM ({_QUERIES[kind](db, chosen)})", rows=_ROWS):
+    for batch in db.stream(f"SELECT {WRITTEN} AS lines FROM ({_QUERIES[kind](db, chosen)})", rows=_ROWS):
         yield batch["lines"].cast(pa.large_string())
 
 
