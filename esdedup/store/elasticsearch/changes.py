@@ -109,20 +109,23 @@ class Changes:
 
     def _rename_repeats(self) -> None:
         """Rename the second document with an id, and its sentences, to ID#2, and so on."""
-        repeats = self._db.rows(
-            "SELECT number, n FROM repeats WHERE number NOT IN (SELECT new FROM outdated WHERE same)"  # removed
+        repeats: dict[int, int] = dict(
+            self._db.rows(
+                "SELECT number, n FROM repeats WHERE number NOT IN (SELECT new FROM outdated WHERE same)"  # removed
+            )
         )
-        for number, occurrence in repeats:
-            index = self._names["documents"]
-            [[hit]] = self._reader.look_up(index, "number", [number], Fields(source=True))
-            fields = hit["_source"]
-            name = f"{fields['id']}#{occurrence}"
-            self._journal.put("documents", [(str(number), fields | {"occurrence": occurrence, "id": name})])
-            for hits in self._reader.look_up(self._names["sentences"], "document_number", [number], WHOLE_SENTENCE):
-                for whole in whole_sentences(hits):
-                    identity = name if self._unit == "record" else f"{name}:{whole['position']}"
-                    renamed = whole | {"id": identity, "document": name}
-                    self._journal.put("sentences", [(str(whole["number"]), renamed)])
+        renamed: dict[int, str] = {}
+        for hits in self._reader.look_up(self._names["documents"], "number", list(repeats), Fields(source=True)):
+            for document in (hit["_source"] for hit in hits):
+                number = document["number"]
+                occurrence = repeats[number]
+                renamed[number] = name = f"{document['id']}#{occurrence}"
+                self._journal.put("documents", [(str(number), document | {"occurrence": occurrence, "id": name})])
+        for hits in self._reader.look_up(self._names["sentences"], "document_number", list(renamed), WHOLE_SENTENCE):
+            for whole in whole_sentences(hits):
+                name = renamed[whole["document_number"]]
+                identity = name if self._unit == "record" else f"{name}:{whole['position']}"
+                self._journal.put("sentences", [(str(whole["number"]), whole | {"id": identity, "document": name})])
 
     def _date_again(self, same: Numbers) -> list[int]:
         """Copy new dates to unchanged documents: they may have been read from other revisions. Return their numbers."""

@@ -127,13 +127,16 @@ class PublishedResults(Results):
     ) -> None:
         """As `Results.replace`: classified in a private database and published in new indices, which become live."""
         extract, opened = self._begin(), self._open
-        for batch in pairs:
-            extract.db.insert("pairs", pa.Table.from_batches([batch]))
-        self._insert(extract, clusters, meant=classifier is not None)
-        generation = opened.indices.make(RESULTS, {"corpus": opened.generation}, loading=True)
+        ended, give_up = Event(), opened.connection.give_up
+        make = partial(opened.indices.make, RESULTS, {"corpus": opened.generation}, loading=True)
+        with beside(make, ended, give_up) as made:
+            for batch in pairs:
+                extract.db.insert("pairs", pa.Table.from_batches([batch]))
+            self._insert(extract, clusters, meant=classifier is not None)
+        generation = made.result()
         names = {kind: opened.indices.name(kind, generation) for kind in RESULTS}
         ordered = in_order(extract.db, self._corpus)
-        parts, ended = parts_of_results(settled=classifier is not None and not ordered), Event()
+        parts = parts_of_results(settled=classifier is not None and not ordered)
         send = partial(send_results, opened, extract.db, names, ended)
 
         def publish() -> None:
@@ -150,11 +153,11 @@ class PublishedResults(Results):
             self.show()
             generations.discard_results(opened.indices, opened.generation, but=generation)  # left by killed scans
 
-        with beside(partial(send, parts.early), ended) as early:
+        with beside(partial(send, parts.early), ended, give_up) as early:
             if classifier is not None:
                 Results(self._corpus, self._ledger, extract.db).give_meaning(clusters, classifier, ordered=ordered)
             self._held, self._ranked = extract.db, True  # `meanwhile` and the next requests read what is just written
-            with beside(publish, ended, whole=True) as published:
+            with beside(publish, ended, give_up, whole=True) as published:
                 meanwhile()
                 published.result()
 

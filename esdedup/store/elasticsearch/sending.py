@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Event
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from esdedup.columns.database import Database
 from esdedup.store.elasticsearch.bulk import Bulk
@@ -42,9 +42,8 @@ def send_results(opened: OpenGeneration, db: Database, names: dict[str, str], en
                     raise InterruptedError("the command was interrupted")
                 bulk.add_lines(lines)
 
-    with ThreadPoolExecutor(len(part)) as threads:
-        for sent in [threads.submit(send, *chosen) for chosen in part.items()]:
-            sent.result()
+    for chosen in part.items():
+        send(*chosen)
 
 
 def make_readable(opened: OpenGeneration, names: Collection[str]) -> None:
@@ -60,11 +59,13 @@ def make_readable(opened: OpenGeneration, names: Collection[str]) -> None:
 
 
 @contextmanager
-def beside(job: Callable[[], None], ended: Event, *, whole: bool = False) -> Iterator[Future[None]]:
+def beside(
+    job: Callable[[], Any], ended: Event, give_up: Callable[[], None], *, whole: bool = False
+) -> Iterator[Future[Any]]:
     """Run `job` in another thread, and yield it as a future.
 
-    If this thread has an error or is interrupted, `ended` is set, which tells the job to end, and the error is raised
-    when it has. A `whole` job is not ended by an error, only by an interrupt, and its own error comes first.
+    If this thread has an error, `ended` is set, which tells the job to end, and the error is raised when it has. A
+    `whole` job is not ended by an error; then its own error comes first. After an interrupt `give_up` is called too.
     """
     with ThreadPoolExecutor(1) as threads:
         running = threads.submit(job)
@@ -77,4 +78,5 @@ def beside(job: Callable[[], None], ended: Event, *, whole: bool = False) -> Ite
             raise
         except BaseException:
             ended.set()
+            give_up()
             raise

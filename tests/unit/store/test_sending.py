@@ -10,29 +10,33 @@ from esdedup.store.elasticsearch.sending import beside, parts_of_results
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
-def test_an_error_ends_the_job(error: type[BaseException]) -> None:
-    ended = Event()
-    with pytest.raises(error), beside(ended.wait, ended) as running:  # type: ignore[arg-type]
+def test_an_error_ends_the_job_and_only_an_interrupt_gives_up(error: type[BaseException]) -> None:
+    ended, given_up = Event(), Event()
+    with pytest.raises(error), beside(lambda: ended.wait(60), ended, given_up.set) as running:
         raise error
-    assert running.done()
+    assert running.result() and given_up.is_set() == (error is KeyboardInterrupt)
 
 
 def test_an_error_waits_for_a_whole_job() -> None:
-    ended, seen = Event(), []
-    with pytest.raises(ValueError), beside(lambda: seen.append(ended.wait(0.2)), ended, whole=True):
+    ended = Event()
+    with pytest.raises(ValueError), beside(lambda: ended.wait(0.2), ended, ended.set, whole=True) as running:
         raise ValueError
-    assert seen == [False]
+    assert not running.result()
 
 
 def test_an_interrupt_ends_a_whole_job_and_what_runs_beside_it() -> None:
-    ended, seen = Event(), []
+    ended, given_up = Event(), Event()
 
-    def wait() -> None:
-        seen.append(ended.wait(60))
+    def wait() -> bool:
+        return ended.wait(60)
 
-    with pytest.raises(KeyboardInterrupt), beside(wait, ended), beside(wait, ended, whole=True):
+    with (
+        pytest.raises(KeyboardInterrupt),
+        beside(wait, ended, given_up.set) as first,
+        beside(wait, ended, given_up.set, whole=True) as second,
+    ):
         raise KeyboardInterrupt
-    assert seen == [True, True]
+    assert first.result() and second.result() and given_up.is_set()
 
 
 @pytest.mark.parametrize("settled", [True, False])
