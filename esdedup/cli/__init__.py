@@ -141,6 +141,10 @@ def main(arguments: list[str] | None = None) -> Any:
             sys.exit(_say(_INTERRUPTED, INTERRUPTED))
         if not _is_circumstance(error) or "--debug" in given:
             raise
+        from esdedup.columns.database import reason_without_memory  # takes long to import, for a help text
+
+        if (reason := reason_without_memory(error)) is not None:
+            sys.exit(_say(f"{reason}; increase --memory and run the same command again", 1))
         sys.exit(_say(f"{_cause(error)}; fix this and run the same command again", 1))
     sys.exit(0)
 

@@ -18,6 +18,8 @@ from esdedup.terminal import printable_lines
 if TYPE_CHECKING:
     from esdedup.api.results import Status
 
+_LANGUAGES = 12  # shown on a line; --json has all of them
+
 
 @click.command(cls=Command)
 @any_store_option
@@ -35,6 +37,15 @@ def status(store: str, as_json: bool, quiet: bool) -> None:
     click.echo(printable_lines("\n".join(_status_lines(state))))
 
 
+def _languages_text(languages: Mapping[str, int]) -> str:
+    """Return the most frequent languages with their counts, and what all others have."""
+    counts = list(languages.items())
+    shown = [f"{code} {count:,}" for code, count in counts[:_LANGUAGES]]
+    if rest := counts[_LANGUAGES:]:
+        shown.append(f"{len(rest)} others {sum(count for _, count in rest):,}")
+    return ", ".join(shown)
+
+
 def _status_lines(state: Status) -> Iterator[str]:
     from esdedup.cli.show import count_lines, counts_text
     from esdedup.terminal import printable
@@ -42,7 +53,7 @@ def _status_lines(state: Status) -> Iterator[str]:
     yield f"{state['store']}  {state['disk_bytes'] / 2**20:,.1f} MiB"
     yield counts_text(state)
     if state["languages"]:
-        yield "languages: " + ", ".join(f"{code} {count:,}" for code, count in state["languages"].items())
+        yield "languages: " + _languages_text(state["languages"])
     yield "settings: " + _settings_text(state["settings"])
     for source in state["sources"]:
         read = plural(source["documents"], "document")

@@ -6,6 +6,7 @@ import copy
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -17,6 +18,8 @@ import pyarrow as pa
 
 ROWS_AT_ONCE = 500_000
 _PRIVATE_MEMORY = 2**29
+_ROW_BYTES = 2**10
+"""Memory for a row of several joined tables: generous, because all of these tables are held while they are joined."""
 
 
 _CLOSED_IN = {
@@ -58,6 +61,7 @@ class Database:
             **(_CLOSED_IN if reads is None else {}),
         }
         self.spill = spill
+        self.memory = memory
         if spill is not None:
             config["temp_directory"] = str(spill)
         self._opened = duckdb.connect(str(path) if path else ":memory:", read_only=read_only, config=config)
@@ -118,6 +122,15 @@ class Database:
             if batch.num_rows:
                 yield batch
 
+    def parts(self, hashes: str, rows: int) -> list[str]:
+        """Return SQL conditions that cut `rows` rows into parts that can be joined in this memory, by their column of
+        content hashes.
+        """
+        count = 1 + rows * _ROW_BYTES // self.memory
+        ends = [2**64 * part // count for part in range(count + 1)]
+        within = [f"{hashes} BETWEEN {begin} AND {end - 1}" for begin, end in pairwise(ends)]
+        return within if count > 1 else ["true"]
+
     def insert(self, table: str, rows: Any) -> None:
         """Append an Arrow table, batch or reader to `table`, by column name."""
         self.connection.register("incoming", rows)
@@ -166,6 +179,15 @@ class Database:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def reason_without_memory(error: BaseException) -> str | None:
+    """Return why a database did not get the memory that it needs, on one line; None for any other error.
+
+    Its advice, which only we could follow, is left out.
+    """
+    line = " ".join(str(error).split())
+    return line.partition(" Possible solutions")[0] if line.startswith("Out of Memory Error") else None
 
 
 @contextmanager

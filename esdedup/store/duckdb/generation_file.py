@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import duckdb
 
-from esdedup.columns.database import Database
+from esdedup.columns.database import Database, reason_without_memory
 from esdedup.errors import (
     EsdedupError,
     NotAStoreError,
@@ -92,8 +92,8 @@ def store_error(error: Exception, path: Path) -> StoreError:
         return NotAStoreError(f"{path}: not a DuckDB file; use another --store")
     if any(words in line for words in _DISK):
         return StoreError(f"{path}: {line}; free disk space and run the same command again")
-    if isinstance(error, duckdb.OutOfMemoryException):
-        return StoreError(f"{path}: {line}; increase --memory and run the same command again")
+    if (reason := reason_without_memory(error)) is not None:
+        return StoreError(f"{path}: {reason}; increase --memory and run the same command again")
     if isinstance(error, DamagedError | duckdb.CatalogException) or any(words in line for words in _DAMAGE):
         return StoreError(f"{path}: damaged: {line}; delete the file and start again, or use another --store")
     if "Cannot open file" in line or "ermission denied" in line or "Read-only" in line:

@@ -34,7 +34,6 @@ MOST_NAMES = 1_000
 """Titles and documents that a cluster lists. It has the numbers of all of them beside."""
 
 _ROWS = 20_000
-_NAMES_AT_ONCE = 500_000
 
 EVERY = "true"
 """Chooses all documents."""
@@ -45,16 +44,30 @@ Named = tuple[str, str]
 
 def documents(db: Database, kind: str) -> Iterator[Named]:
     """Yield the documents of an index of results, for everything in a database."""
-    for batch in db.stream(_QUERIES[kind](db, EVERY), rows=_ROWS):
-        yield from zip(batch["identity"].to_pylist(), batch["document"].to_pylist(), strict=True)
+    for query in _queries(db, kind, EVERY):
+        for batch in db.stream(query, rows=_ROWS):
+            yield from zip(batch["identity"].to_pylist(), batch["document"].to_pylist(), strict=True)
 
 
 def actions(db: Database, kind: str, chosen: str) -> Iterator[pa.LargeStringArray]:
     """Yield the same documents as texts for `Bulk.add_lines`, made by the database. `chosen` is SQL about their cluster
     `k`.
     """
-    for batch in db.stream(f"SELECT {WRITTEN} AS lines FROM ({_QUERIES[kind](db, chosen)})", rows=_ROWS):
-        yield batch["lines"].cast(pa.large_string())
+    for query in _queries(db, kind, chosen):
+        for batch in db.stream(f"SELECT {WRITTEN} AS lines FROM ({query})", rows=_ROWS):
+            yield batch["lines"].cast(pa.large_string())
+
+
+def is_large(db: Database) -> bool:
+    """Whether the results do not fit in memory with their names, so that nothing else may be joined meanwhile."""
+    return any(len(db.parts(hashes, db.count(f"SELECT {rows}"))) > 1 for _, hashes, rows in _KINDS.values())
+
+
+def _queries(db: Database, kind: str, chosen: str) -> Iterator[str]:
+    """Yield queries for the chosen documents of a kind, each for a part that fits in memory with its names."""
+    make, hashes, rows = _KINDS[kind]
+    for part in db.parts(hashes, db.count(f"SELECT {rows}")):
+        yield make(db, f"{chosen} AND {part}")
 
 
 def rank(db: Database, unit: str) -> None:
@@ -109,25 +122,22 @@ def _list_names(db: Database, chosen: str) -> None:
     """Make the table `held` of a database: the first titles and documents of each cluster, and how many it has.
 
     A list of limited length takes all its memory at once, a list of all names what it holds. So the former is for large
-    clusters, of which there are few, and the names of all clusters are never in memory together.
+    clusters, of which there are few.
     """
     db.execute(
         "CREATE OR REPLACE TEMP TABLE held (cluster UBIGINT, titles VARCHAR[], title_count INTEGER, "
         "documents VARCHAR[], document_count INTEGER)"
     )
-    parts = 1 + db.count("SELECT sum(size) FROM clusters") // _NAMES_AT_ONCE
-    for part in range(parts):
-        for which, first in (
-            ("<=", "list(DISTINCT {0}) FILTER ({0} IS NOT NULL)"),
-            (">", f"min(DISTINCT {{0}}, {MOST_NAMES})"),
-        ):
-            titles, documents = (f"list_sort({first.format(name)})" for name in ("m.title", "m.document"))
-            db.execute(
-                f"INSERT INTO held SELECT k.id, {titles}, count(DISTINCT m.title), {documents}, "
-                "count(DISTINCT m.document) FROM members m JOIN cluster_texts c USING (hash) "
-                f"JOIN clusters k ON k.id = c.cluster WHERE k.size {which} {MOST_NAMES} AND k.id % {parts} = {part} "
-                f"AND {chosen} GROUP BY k.id"
-            )
+    for which, first in (
+        ("<=", "list(DISTINCT {0}) FILTER ({0} IS NOT NULL)"),
+        (">", f"min(DISTINCT {{0}}, {MOST_NAMES})"),
+    ):
+        titles, documents = (f"list_sort({first.format(name)})" for name in ("m.title", "m.document"))
+        db.execute(
+            f"INSERT INTO held SELECT k.id, {titles}, count(DISTINCT m.title), {documents}, "
+            "count(DISTINCT m.document) FROM members m JOIN cluster_texts c USING (hash) "
+            f"JOIN clusters k ON k.id = c.cluster WHERE k.size {which} {MOST_NAMES} AND {chosen} GROUP BY k.id"
+        )
 
 
 def _clusters(db: Database, chosen: str) -> str:
@@ -162,22 +172,29 @@ def _members(_: Database, chosen: str) -> str:
         "min_jaccard": "k.min_jaccard", "ignored": "k.ignored", "kind": "k.kind",
         "kind_confidence": "k.kind_confidence", "copies": "k.copies",
         "representative": "m.hash = k.representative AND m.turn = 1", "source_number": "d.source", "place": "d.place",
-        "parent": "p.id", "parent_jaccard": "o.jaccard", "edits": "o.edits", "copied": "o.copied",
+        "parent": "o.parent", "parent_jaccard": "o.jaccard", "edits": "o.edits", "copied": "o.copied",
         "cluster_hash": _signed("k.id"), "hash": _signed("m.hash"), "number": number, "document_number": "m.number",
         "parent_number": f"(o.parent_document::BIGINT << {POSITION_BITS} | o.parent_position)",
     }  # fmt: skip
     tables = """
         members m JOIN cluster_texts c USING (hash) JOIN clusters k ON k.id = c.cluster
         JOIN documents d ON d.number = m.number
-        LEFT JOIN origins o ON o.document = m.number AND o.position = m.position
-        LEFT JOIN members p ON p.number = o.parent_document AND p.position = o.parent_position
+        LEFT JOIN (
+            SELECT o.*, p.id AS parent FROM origins o
+            JOIN members p ON p.number = o.parent_document AND p.position = o.parent_position
+        ) o ON o.document = m.number AND o.position = m.position
     """
     return _documents(f"{number}::VARCHAR", fields, tables, chosen)
 
 
-_QUERIES: dict[str, Callable[[Database, str], str]] = {"pairs": _pairs, "clusters": _clusters, "members": _members}
+_KINDS: dict[str, tuple[Callable[[Database, str], str], str, str]] = {
+    "pairs": (_pairs, "p.a", "count(*) FROM pairs"),
+    "clusters": (_clusters, "k.id", "sum(size) FROM clusters"),
+    "members": (_members, "m.hash", "sum(size) FROM clusters"),
+}
+"""For each kind its query, and what cuts it in parts: a column of hashes, and SQL for the number of rows to join."""
 
-PUBLISHED = tuple(_QUERIES)
+PUBLISHED = tuple(_KINDS)
 """The indices whose documents are made here: of pairs, of clusters, and of every sentence of every cluster."""
 
 # -- loading ------------------------------------------------------------------------------------------------

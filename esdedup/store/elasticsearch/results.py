@@ -153,11 +153,12 @@ class PublishedResults(Results):
             self.show()
             generations.discard_results(opened.indices, opened.generation, but=generation)  # left by killed scans
 
-        with beside(partial(send, parts.early), ended, give_up) as early:
+        first = publishing.is_large(extract.db)
+        with beside(partial(send, parts.early), ended, give_up, first=first) as early:
             if classifier is not None:
                 Results(self._corpus, self._ledger, extract.db).give_meaning(clusters, classifier, ordered=ordered)
             self._held, self._ranked = extract.db, True  # `meanwhile` and the next requests read what is just written
-            with beside(publish, ended, give_up, whole=True) as published:
+            with beside(publish, ended, give_up, whole=True, first=first) as published:
                 meanwhile()
                 published.result()
 

@@ -60,16 +60,19 @@ def make_readable(opened: OpenGeneration, names: Collection[str]) -> None:
 
 @contextmanager
 def beside(
-    job: Callable[[], Any], ended: Event, give_up: Callable[[], None], *, whole: bool = False
+    job: Callable[[], Any], ended: Event, give_up: Callable[[], None], *, whole: bool = False, first: bool = False
 ) -> Iterator[Future[Any]]:
     """Run `job` in another thread, and yield it as a future.
 
     If this thread has an error, `ended` is set, which tells the job to end, and the error is raised when it has. A
     `whole` job is not ended by an error; then its own error comes first. After an interrupt `give_up` is called too.
+    With `first`, the job runs alone before anything else does.
     """
     with ThreadPoolExecutor(1) as threads:
         running = threads.submit(job)
         try:
+            if first:
+                running.result()
             yield running
         except Exception:
             if whole:

@@ -10,7 +10,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from esdedup.columns.database import Database, private_database
+from esdedup.columns.database import Database, private_database, reason_without_memory
 
 MEMORY = 2**26
 ROWS = 2_000_000  # several times as much as fits into the memory
@@ -109,3 +109,22 @@ def test_no_progress_is_printed_where_a_person_types(tmp_path: Path) -> None:
         "                assert found == [(False,)], found\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)  # without a script, as in an interactive session
+
+
+@pytest.mark.parametrize("rows", [0, 1, 65_535, 65_536, 1_000_000])
+def test_every_hash_is_in_one_part(rows: int) -> None:
+    with Database(memory=MEMORY, threads=1) as database:
+        database.execute(f"CREATE TABLE t AS SELECT unnest([0, 1, {2**63}, {2**64 - 1}]::UBIGINT[]) AS hash")
+        database.execute("INSERT INTO t SELECT hash(i) FROM range(1000) r(i)")
+        parts = database.parts("hash", rows)
+        held = [database.count(f"SELECT count(*) FROM t WHERE {part}") for part in parts]
+    assert len(parts) == 1 + rows // (MEMORY // 2**10) and sum(held) == 1004
+    assert min(held) > 0
+
+
+def test_memory_that_is_not_enough_is_said_in_a_line() -> None:
+    with pytest.raises(duckdb.Error) as caught, Database(memory=2**20, threads=1) as database:
+        database.count("SELECT len(list(i)) FROM range(1000000) r(i)")
+    reason = reason_without_memory(caught.value)
+    assert reason is not None and reason.startswith("Out of Memory Error: ") and reason.endswith("used)")
+    assert reason_without_memory(ValueError("Out of luck")) is None
