@@ -191,16 +191,14 @@ class Results:
     def pair_rows(self) -> Iterator[pa.RecordBatch]:
         """Yield pairs of distinct texts, each named by its first occurrence, a < b as UTF-8 bytes, by (a, b)."""
         self._rank_all()
-        parts = self.db.parts("a", self.db.count("SELECT count(*) FROM pairs"))
-        if len(parts) == 1:
-            yield from self.db.stream(f"{_NAMED_PAIRS.format(parts[0])} ORDER BY a, b")
-            return
-        # names are joined part by part, and nothing else is in memory when all is sorted
-        self.db.execute(f"CREATE OR REPLACE TEMP TABLE named_pairs AS {_NAMED_PAIRS.format('false')}")
-        for part in parts:
-            self.db.execute(f"INSERT INTO named_pairs {_NAMED_PAIRS.format(part)}")
-        yield from self.db.stream("SELECT * FROM named_pairs ORDER BY a, b")
-        self.db.execute("DROP TABLE named_pairs")
+        parts, named = self.db.parts("a", self.db.count("SELECT count(*) FROM pairs")), _NAMED_PAIRS.format("true")
+        if len(parts) > 1:  # names are joined part by part, and nothing else is in memory when all is sorted
+            self.db.execute(f"CREATE OR REPLACE TEMP TABLE named_pairs AS {named} LIMIT 0")
+            for part in parts:
+                self.db.execute(f"INSERT INTO named_pairs {_NAMED_PAIRS.format(part)}")
+            named = "FROM named_pairs"
+        yield from self.db.stream(f"{named} ORDER BY a, b")
+        self.db.execute("DROP TABLE IF EXISTS named_pairs")
 
     def pair_hashes(self, among: pa.Table | None = None) -> Iterator[pa.RecordBatch]:
         """Return rows (a, b, jaccard, shared_tokens): the texts of each pair, or only `among` the few in `hash`."""
@@ -403,10 +401,8 @@ _IGNORED_TEXTS = "SELECT hash FROM cluster_texts JOIN clusters ON id = cluster W
 _SHOWN = f"a NOT IN ({_IGNORED_TEXTS}) AND b NOT IN ({_IGNORED_TEXTS})"
 _NAMED_PAIRS = f"""
 SELECT least(one.id, two.id) AS a, greatest(one.id, two.id) AS b, p.jaccard, p.word_edit_distance, p.shared_tokens
-FROM (SELECT * FROM pairs WHERE {_SHOWN} AND {{}}) p
-JOIN members one ON one.hash = p.a AND one.turn = 1
-JOIN members two ON two.hash = p.b AND two.turn = 1
-"""
+FROM (SELECT * FROM pairs WHERE {_SHOWN} AND {{}}) p JOIN members one ON one.hash = p.a AND one.turn = 1
+JOIN members two ON two.hash = p.b AND two.turn = 1"""
 _BESIDE = ("frame", "contradictions", "contradiction", "copies")
 """Properties of a cluster that the contract does not contain."""
 

@@ -37,24 +37,24 @@ def _checks(db: Database, scan: str) -> Iterator[Check]:
     for name, query, words, advice in (
         (
             "documents of sentences", "sentences s ANTI JOIN documents d ON d.number = s.document",
-            "sentences have no document", _AGAIN,
+            "sentences without a document", _AGAIN,
         ),
-        ("tokens of sentences", "sentences WHERE tokens IS NULL", "sentences have no tokens", _AGAIN),
+        ("tokens of sentences", "sentences WHERE tokens IS NULL", "sentences without tokens", _AGAIN),
         (
             "texts of pairs", "(SELECT unnest([a, b]) AS hash FROM pairs) p ANTI JOIN sentences s USING (hash)",
-            "texts of pairs are not stored", scan,
+            "texts of pairs that are not stored", scan,
         ),
         (
             "texts of clusters", "cluster_texts c ANTI JOIN sentences s USING (hash)",
-            "texts of clusters are not stored", scan,
+            "texts of clusters that are not stored", scan,
         ),
         (
             "clusters of texts", "cluster_texts c ANTI JOIN clusters k ON k.id = c.cluster",
-            "texts belong to clusters that are not there", scan,
+            "texts of clusters that are not there", scan,
         ),
     ):  # fmt: skip
         count = db.count(f"SELECT count(*) FROM {query}")
-        yield Check(name, f"{count:,} {words}" if count else None, advice if count else None)
+        yield Check(name, f"{words}: {count:,}" if count else None, advice if count else None)
 
 
 def _tokens(db: Database, signing: Signing) -> Check:
@@ -64,5 +64,5 @@ def _tokens(db: Database, signing: Signing) -> Check:
         signer = TextSigner(signing)
         again = token_lists(signer.tokens(signer.views(text_column([text for text, _ in rows])))).to_pylist()
         wrong = sum(one != held for one, (_, held) in zip(again, rows, strict=True))
-    problem = f"{wrong:,} of {len(rows):,} sentences in a sample have wrong tokens" if wrong else None
+    problem = f"sentences with wrong tokens: {wrong:,}, in a sample of {len(rows):,}" if wrong else None
     return Check("tokens", problem, _AGAIN if wrong else None)

@@ -223,14 +223,14 @@ class Examination:
                 set(one) - {None} != set(hit["fields"]["tokens"]) for one, hit in zip(tokens, hits, strict=True)
             )
         yield Check(
-            "tokens", f"{wrong:,} of {len(hits):,} sentences in a sample have wrong tokens" if wrong else None,
+            "tokens", f"sentences with wrong tokens: {wrong:,}, in a sample of {len(hits):,}" if wrong else None,
             f"{self._repair} signs all of them again" if wrong else None,
         )  # fmt: skip
         numbers = np.unique([hit["_source"]["document_number"] for hit in hits]) if hits else np.empty(0, np.int64)
         pages = opened.reader.look_up(opened.names["documents"], "number", numbers, Fields(columns=("number",)))
         begun = opened.state.get("started") is not None  # sentences are written before their documents
         orphans = 0 if begun else len(numbers) - sum(len(page) for page in pages)
-        problem = f"{orphans:,} of {len(numbers):,} documents of a sample are gone" if orphans else None
+        problem = f"documents that are gone: {orphans:,}, in a sample of {len(numbers):,}" if orphans else None
         yield Check(
             "documents of sentences", problem,
             f"{self._repair} makes them again from their sentences" if orphans else None,
