@@ -97,7 +97,9 @@ def _documents(identity: str, fields: Mapping[str, str], tables: str, chosen: st
 _NAMES = ("id", "source", "document", "title", "position", "text", "revision", "timestamp", "contributor")
 
 
-def _pairs(_: Database, chosen: str) -> str:
+def _pairs(db: Database, chosen: str) -> str:
+    # the database must know how few these are: it holds the smaller side of a join in memory
+    db.execute(f"CREATE OR REPLACE TEMP TABLE part AS SELECT * FROM pairs p WHERE {chosen}")
     fields = {
         "a_hash": _signed("p.a"), "b_hash": _signed("p.b"), "a": "least(one.id, two.id)",
         "b": "greatest(one.id, two.id)", "jaccard": "p.jaccard", "word_edit_distance": "p.word_edit_distance",
@@ -105,12 +107,12 @@ def _pairs(_: Database, chosen: str) -> str:
         "ignored": "coalesce(k.ignored, false) OR coalesce(l.ignored, false)",
     }  # fmt: skip
     tables = """
-        pairs p JOIN members one ON one.hash = p.a AND one.turn = 1
+        part p JOIN members one ON one.hash = p.a AND one.turn = 1
         JOIN members two ON two.hash = p.b AND two.turn = 1
         LEFT JOIN cluster_texts c ON c.hash = p.a LEFT JOIN clusters k ON k.id = c.cluster
         LEFT JOIN cluster_texts d ON d.hash = p.b LEFT JOIN clusters l ON l.id = d.cluster
     """
-    return _documents(f"{_shown('p.a')} || {_shown('p.b')}", fields, tables, chosen)
+    return _documents(f"{_shown('p.a')} || {_shown('p.b')}", fields, tables, EVERY)
 
 
 def pair_identity(a: int, b: int) -> str:
@@ -153,12 +155,15 @@ def _clusters(db: Database, chosen: str) -> str:
         "hash": _signed("k.id"), "weakest_a": _signed("k.weakest_a"), "weakest_b": _signed("k.weakest_b"),
         "representative_hash": _signed("k.representative"),
     }  # fmt: skip
-    tables = """
+    tables = f"""
         clusters k JOIN members face ON face.hash = k.representative AND face.turn = 1
         LEFT JOIN members one ON one.hash = k.weakest_a AND one.turn = 1
         LEFT JOIN members two ON two.hash = k.weakest_b AND two.turn = 1
-        LEFT JOIN (SELECT hash, list_sort(list(id)) AS ids FROM members WHERE turn <= 2 GROUP BY hash) twins
-            ON twins.hash = k.representative AND k.distinct_texts = 1
+        LEFT JOIN (
+            SELECT hash, list_sort(list(id)) AS ids FROM members
+            SEMI JOIN (SELECT representative AS hash FROM clusters k WHERE k.distinct_texts = 1 AND {chosen}) USING (hash)
+            WHERE turn <= 2 GROUP BY hash
+        ) twins ON twins.hash = k.representative
         LEFT JOIN held ON held.cluster = k.id
     """
     return _documents(_shown("k.id"), fields, tables, chosen)
@@ -189,7 +194,7 @@ def _members(_: Database, chosen: str) -> str:
 
 _KINDS: dict[str, tuple[Callable[[Database, str], str], str, str]] = {
     "pairs": (_pairs, "p.a", "count(*) FROM pairs"),
-    "clusters": (_clusters, "k.id", "sum(size) FROM clusters"),
+    "clusters": (_clusters, "k.id", "3 * sum(size) FROM clusters"),
     "members": (_members, "m.hash", "sum(size) FROM clusters"),
 }
 """For each kind its query, and what cuts it in parts: a column of hashes, and SQL for the number of rows to join."""
