@@ -59,7 +59,7 @@ def actions(db: Database, kind: str, chosen: str) -> Iterator[pa.LargeStringArra
 
 
 def is_large(db: Database) -> bool:
-    """Whether the results do not fit in memory with their names, so that nothing else may be joined meanwhile."""
+    """Whether the results do not fit in memory with their names: then only one query may run at a time."""
     return any(len(db.parts(hashes, db.count(f"SELECT {rows}"))) > 1 for _, hashes, rows in _KINDS.values())
 
 
@@ -71,8 +71,14 @@ def _queries(db: Database, kind: str, chosen: str) -> Iterator[str]:
 
 
 def rank(db: Database, unit: str) -> None:
-    """Make the table `members` of a database: every sentence in it, with its names."""
+    """Make the tables `members` of a database, every sentence in it with its names, and `faces`: each text as its first
+    occurrence, with its cluster.
+    """
     rank_members(db, unit, "members", "SELECT DISTINCT hash FROM sentences", shared=True)
+    db.execute(
+        "CREATE OR REPLACE TABLE faces AS SELECT m.hash, m.id, k.id AS cluster, coalesce(k.ignored, false) AS ignored "
+        "FROM members m LEFT JOIN cluster_texts c USING (hash) LEFT JOIN clusters k ON k.id = c.cluster WHERE m.turn = 1"
+    )
 
 
 def _signed(column: str) -> str:
@@ -103,15 +109,9 @@ def _pairs(db: Database, chosen: str) -> str:
     fields = {
         "a_hash": _signed("p.a"), "b_hash": _signed("p.b"), "a": "least(one.id, two.id)",
         "b": "greatest(one.id, two.id)", "jaccard": "p.jaccard", "word_edit_distance": "p.word_edit_distance",
-        "shared_tokens": "p.shared_tokens", "cluster": _shown("c.cluster"),
-        "ignored": "coalesce(k.ignored, false) OR coalesce(l.ignored, false)",
+        "shared_tokens": "p.shared_tokens", "cluster": _shown("one.cluster"), "ignored": "one.ignored OR two.ignored",
     }  # fmt: skip
-    tables = """
-        part p JOIN members one ON one.hash = p.a AND one.turn = 1
-        JOIN members two ON two.hash = p.b AND two.turn = 1
-        LEFT JOIN cluster_texts c ON c.hash = p.a LEFT JOIN clusters k ON k.id = c.cluster
-        LEFT JOIN cluster_texts d ON d.hash = p.b LEFT JOIN clusters l ON l.id = d.cluster
-    """
+    tables = "part p JOIN faces one ON one.hash = p.a JOIN faces two ON two.hash = p.b"
     return _documents(f"{_shown('p.a')} || {_shown('p.b')}", fields, tables, EVERY)
 
 
@@ -157,12 +157,10 @@ def _clusters(db: Database, chosen: str) -> str:
     }  # fmt: skip
     tables = f"""
         clusters k JOIN members face ON face.hash = k.representative AND face.turn = 1
-        LEFT JOIN members one ON one.hash = k.weakest_a AND one.turn = 1
-        LEFT JOIN members two ON two.hash = k.weakest_b AND two.turn = 1
+        LEFT JOIN faces one ON one.hash = k.weakest_a LEFT JOIN faces two ON two.hash = k.weakest_b
         LEFT JOIN (
-            SELECT hash, list_sort(list(id)) AS ids FROM members
-            SEMI JOIN (SELECT representative AS hash FROM clusters k WHERE k.distinct_texts = 1 AND {chosen}) USING (hash)
-            WHERE turn <= 2 GROUP BY hash
+            SELECT hash, list_sort(list(id)) AS ids FROM members WHERE turn <= 2
+            AND hash IN (SELECT k.representative FROM clusters k WHERE k.distinct_texts = 1 AND {chosen}) GROUP BY hash
         ) twins ON twins.hash = k.representative
         LEFT JOIN held ON held.cluster = k.id
     """

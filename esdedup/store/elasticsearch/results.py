@@ -137,7 +137,8 @@ class PublishedResults(Results):
         names = {kind: opened.indices.name(kind, generation) for kind in RESULTS}
         ordered = in_order(extract.db, self._corpus)
         parts = parts_of_results(settled=classifier is not None and not ordered)
-        send = partial(send_results, opened, extract.db, names, ended)
+        large = publishing.is_large(extract.db)
+        send = partial(send_results, opened, extract.db, names, ended, one_by_one=large)
 
         def publish() -> None:
             if early.done():
@@ -153,12 +154,11 @@ class PublishedResults(Results):
             self.show()
             generations.discard_results(opened.indices, opened.generation, but=generation)  # left by killed scans
 
-        first = publishing.is_large(extract.db)
-        with beside(partial(send, parts.early), ended, give_up, first=first) as early:
+        with beside(partial(send, parts.early), ended, give_up, first=large) as early:
             if classifier is not None:
                 Results(self._corpus, self._ledger, extract.db).give_meaning(clusters, classifier, ordered=ordered)
             self._held, self._ranked = extract.db, True  # `meanwhile` and the next requests read what is just written
-            with beside(publish, ended, give_up, whole=True, first=first) as published:
+            with beside(publish, ended, give_up, whole=True, first=large) as published:
                 meanwhile()
                 published.result()
 

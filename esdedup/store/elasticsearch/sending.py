@@ -32,8 +32,13 @@ def parts_of_results(*, settled: bool) -> Parts:
     return Parts({"pairs": EVERY, "clusters": single, "members": single}, {"clusters": several, "members": several})
 
 
-def send_results(opened: OpenGeneration, db: Database, names: dict[str, str], ended: Event, part: Part) -> None:
-    """Write a part of the results in `db` to the new indices `names`, by kind. Nothing more is sent after `ended`."""
+def send_results(
+    opened: OpenGeneration, db: Database, names: dict[str, str], ended: Event, part: Part, *, one_by_one: bool
+) -> None:
+    """Write a part of the results in `db` to the new indices `names`, by kind. Nothing more is sent after `ended`.
+
+    The kinds are sent at once or, if their queries do not fit in memory together, `one_by_one`.
+    """
 
     def send(kind: str, chosen: str) -> None:
         with db.beside() as cursor, Bulk(opened.connection, names[kind]) as bulk:
@@ -42,8 +47,9 @@ def send_results(opened: OpenGeneration, db: Database, names: dict[str, str], en
                     raise InterruptedError("the command was interrupted")
                 bulk.add_lines(lines)
 
-    for chosen in part.items():
-        send(*chosen)
+    with ThreadPoolExecutor(1 if one_by_one else len(part)) as threads:
+        for sent in [threads.submit(send, *chosen) for chosen in part.items()]:
+            sent.result()
 
 
 def make_readable(opened: OpenGeneration, names: Collection[str]) -> None:
