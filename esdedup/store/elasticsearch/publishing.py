@@ -77,7 +77,8 @@ def rank(db: Database, unit: str) -> None:
     rank_members(db, unit, "members", "SELECT DISTINCT hash FROM sentences", shared=True)
     db.execute(
         "CREATE OR REPLACE TABLE faces AS SELECT m.hash, m.id, k.id AS cluster, coalesce(k.ignored, false) AS ignored "
-        "FROM members m LEFT JOIN cluster_texts c USING (hash) LEFT JOIN clusters k ON k.id = c.cluster WHERE m.turn = 1"
+        "FROM members m LEFT JOIN cluster_texts c USING (hash) LEFT JOIN clusters k ON k.id = c.cluster "
+        "WHERE m.turn = 1"
     )
 
 
