@@ -12,7 +12,7 @@ import click
 import rich_click
 
 from esdedup._version import __version__
-from esdedup.cli.interrupts import INTERRUPTED, interruptible
+from esdedup.cli.interrupts import INTERRUPTED, INTERRUPTED_WORDS, interruptible
 from esdedup.cli.layout import LAYOUT
 from esdedup.cli.wrong_usage import usage_message
 from esdedup.errors import EsdedupError
@@ -120,7 +120,7 @@ def main(arguments: list[str] | None = None) -> Any:
     except click.exceptions.Exit as end:
         sys.exit(end.exit_code)
     except (KeyboardInterrupt, click.Abort):
-        sys.exit(_say(_INTERRUPTED, INTERRUPTED))
+        sys.exit(_say(INTERRUPTED_WORDS, INTERRUPTED))
     except click.ClickException as error:
         if not given:
             error.show()  # the help
@@ -130,7 +130,7 @@ def main(arguments: list[str] | None = None) -> Any:
         if "--debug" in given:
             raise
         if _was_interrupted(error):
-            sys.exit(_say(_INTERRUPTED, INTERRUPTED))
+            sys.exit(_say(INTERRUPTED_WORDS, INTERRUPTED))
         sys.exit(_say(str(error), error.exit_code))
     except BrokenPipeError:
         # the reader of our output has closed the pipe
@@ -138,7 +138,7 @@ def main(arguments: list[str] | None = None) -> Any:
         sys.exit(0)
     except Exception as error:
         if _was_interrupted(error):
-            sys.exit(_say(_INTERRUPTED, INTERRUPTED))
+            sys.exit(_say(INTERRUPTED_WORDS, INTERRUPTED))
         if not _is_circumstance(error) or "--debug" in given:
             raise
         from esdedup.columns.database import reason_without_memory  # takes long to import, for a help text
@@ -147,9 +147,6 @@ def main(arguments: list[str] | None = None) -> Any:
             sys.exit(_say(f"{reason}; increase --memory and run the same command again", 1))
         sys.exit(_say(f"{_cause(error)}; fix this and run the same command again", 1))
     sys.exit(0)
-
-
-_INTERRUPTED = "interrupted; run the same command again to finish"
 
 
 def _was_interrupted(error: BaseException | None) -> bool:

@@ -14,7 +14,10 @@ from typing import Any, NoReturn
 INTERRUPTED = 130
 """The exit code."""
 
+INTERRUPTED_WORDS = "interrupted; run the same command again to finish"
+
 _A_MOMENT = 0.05  # seconds, so that C code can finish its call
+_LONGEST = 15.0  # seconds that a person waits for what is being cleaned up
 
 
 def interruptible(run: Callable[[], object]) -> NoReturn:
@@ -22,11 +25,22 @@ def interruptible(run: Callable[[], object]) -> NoReturn:
 
     An exception raised while C calls Python is lost, for example when the compiler reads its cache. Therefore it is
     raised again a moment later. If a thread is compiling, the interpreter cannot shut down cleanly: the process then
-    exits at once, after all cleanup is done.
+    exits at once, after all cleanup is done. If that takes long, because a server does not answer, it is left undone,
+    as if the process had been killed.
     """
     came = threading.Event()
 
+    def leave() -> None:
+        with suppress(OSError, ValueError):
+            sys.stderr.write(f"esdedup: {INTERRUPTED_WORDS}\n")
+            sys.stderr.flush()
+        os._exit(INTERRUPTED)
+
     def interrupt(*_: object) -> NoReturn:
+        if not came.is_set():
+            late = threading.Timer(_LONGEST, leave)
+            late.daemon = True
+            late.start()
         came.set()
         # libraries log there what an interrupt has broken off in them, and elsewhere what nobody handles
         logging.root.disabled, logging.lastResort = True, logging.NullHandler()

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+import signal
+import subprocess
+import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
 from esdedup.store.elasticsearch import connection
-from tests.support.elastic_proxy import Exchange, Proxy, answer, fail_items
+from tests.support.elastic_proxy import Exchange, Proxy, answer, fail_items, silence
 from tests.system.robustness.helpers import said
 from tests.system.robustness.on_a_server import Job, is_bulk
 
@@ -71,3 +75,25 @@ def test_a_server_that_does_not_answer_is_said(
         done = said(*[one for one in job.arguments("index", store) if one != "--quiet"])
         assert done.code == 0, done.err
         assert any("waiting for the server: no answer yet" in line for line in lines_of(done.err))
+
+
+def test_an_interrupt_does_not_wait_for_a_server_that_is_silent(
+    elastic_url: str, elastic_prefix: str, job: Job
+) -> None:
+    asked = threading.Event()
+
+    def never(exchange: Exchange) -> None:
+        asked.set()
+        silence(60)(exchange)
+
+    with Proxy(elastic_url) as proxy:
+        store = f"{proxy.url}/{elastic_prefix}"
+        proxy.when(is_bulk, never, times=None)
+        command = [sys.executable, "-m", "esdedup", *job.arguments("index", store)]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+            assert asked.wait(60)
+            process.send_signal(signal.SIGINT)
+            begun = time.monotonic()
+            _, err = process.communicate()
+        assert (process.returncode, err) == (130, "esdedup: interrupted; run the same command again to finish\n")
+        assert time.monotonic() - begun < 30
