@@ -290,8 +290,8 @@ def test_the_package_travels(running: Any, spark_cluster: Cluster) -> None:
 
 if ALL:
 
-    def test_a_plan_for_a_cluster(has_spark: None, tmp_path: Path, source: Path) -> None:
-        how: dict[str, Any] = {"engine": "local[2]", "sentences": 10**9, **RECORDS}
+    def test_a_plan_for_a_cluster(running: Any, spark_cluster: Cluster, source: Path) -> None:
+        how: dict[str, Any] = {"engine": spark_cluster.address, "sentences": 10**9, **RECORDS}
         here, large = (esdedup.plan(source, **how, cores=cores)["forecast"]["lake"] for cores in (None, 160))
         assert here["task_seconds"] > 1000
         assert here["shuffled_bytes"] > 10**10
