@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
@@ -147,6 +147,13 @@ class Database:
             self.connection.execute(f"CREATE OR REPLACE {kind} {table} AS SELECT * FROM incoming")
         finally:
             self.connection.unregister("incoming")
+
+    def gather(self, table: str, queries: Iterable[str], *, temporary: bool = True) -> None:
+        """Make `table` of what all queries yield, one after another. There must be at least one."""
+        begin = f"CREATE OR REPLACE {'TEMP TABLE' if temporary else 'TABLE'} {table} AS"
+        for query in queries:
+            self.execute(f"{begin} {query}")
+            begin = f"INSERT INTO {table}"
 
     @contextmanager
     def beside(self) -> Iterator[Database]:

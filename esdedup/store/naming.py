@@ -38,22 +38,20 @@ def rank_members(db: Database, unit: str, table: str, texts: str, *, few: bool =
         chosen, parts = "sentences", ["rowid IN (SELECT row FROM rows_of_few)"]
     else:
         parts = db.parts("hash", db.count(f"SELECT count(*) FROM {chosen}"))
-    begin = f"CREATE OR REPLACE {'' if shared else 'TEMP'} TABLE {table} AS"
-    for part in parts:
-        # no sorting and no windows: the sentences of one text may not fit in memory
-        db.execute(
-            f"""
-            {begin}
-            WITH chosen AS (
-                SELECT s.*, n.source, n.id AS named, n.title, CASE WHEN n.history THEN s.contributor END AS who,
-                    {sentence_id(unit)} AS id,
-                    {{'source': n.source, 'numeral': n.numeral, 'id': n.id, 'position': s.position}} AS key
-                FROM (SELECT * FROM {chosen} WHERE {part}) s JOIN {NAMED} n ON n.number = s.document
-            )
-            SELECT c.hash, c.id, c.source, c.named AS document, c.title, c.position, c.text, c.revision, c.timestamp,
-                c.last_revision, c.who AS contributor, c.document AS number,
-                coalesce(list_position(f.two, c.key), 3) AS turn
-            FROM chosen c JOIN (SELECT hash, min(key, 2) AS two FROM chosen GROUP BY hash) f USING (hash)
-            """
+    # no sorting and no windows: the sentences of one text may not fit in memory
+    queries = (
+        f"""
+        WITH chosen AS (
+            SELECT s.*, n.source, n.id AS named, n.title, CASE WHEN n.history THEN s.contributor END AS who,
+                {sentence_id(unit)} AS id,
+                {{'source': n.source, 'numeral': n.numeral, 'id': n.id, 'position': s.position}} AS key
+            FROM (SELECT * FROM {chosen} WHERE {part}) s JOIN {NAMED} n ON n.number = s.document
         )
-        begin = f"INSERT INTO {table}"
+        SELECT c.hash, c.id, c.source, c.named AS document, c.title, c.position, c.text, c.revision, c.timestamp,
+            c.last_revision, c.who AS contributor, c.document AS number,
+            coalesce(list_position(f.two, c.key), 3) AS turn
+        FROM chosen c JOIN (SELECT hash, min(key, 2) AS two FROM chosen GROUP BY hash) f USING (hash)
+        """
+        for part in parts
+    )
+    db.gather(table, queries, temporary=not shared)

@@ -191,11 +191,10 @@ class Results:
     def pair_rows(self) -> Iterator[pa.RecordBatch]:
         """Yield pairs of distinct texts, each named by its first occurrence, a < b as UTF-8 bytes, by (a, b)."""
         self._rank_all()
-        parts, named = self.db.parts("a", self.db.count("SELECT count(*) FROM pairs")), _NAMED_PAIRS.format("true")
+        parts = self.db.parts("a", self.db.count("SELECT count(*) FROM pairs"))
+        named = _NAMED_PAIRS.format(parts[0])
         if len(parts) > 1:  # names are joined part by part, and nothing else is in memory when all is sorted
-            self.db.execute(f"CREATE OR REPLACE TEMP TABLE named_pairs AS {named} LIMIT 0")
-            for part in parts:
-                self.db.execute(f"INSERT INTO named_pairs {_NAMED_PAIRS.format(part)}")
+            self.db.gather("named_pairs", map(_NAMED_PAIRS.format, parts))
             named = "FROM named_pairs"
         yield from self.db.stream(f"{named} ORDER BY a, b")
         self.db.execute("DROP TABLE IF EXISTS named_pairs")

@@ -39,6 +39,12 @@ def test_an_interrupt_ends_a_whole_job_and_what_runs_beside_it() -> None:
     assert first.result() and second.result() and given_up.is_set()
 
 
+def test_a_job_that_runs_first_has_ended_before_anything_else() -> None:
+    ended = Event()
+    with beside(lambda: ended.wait(0.2), ended, ended.set, first=True) as running:
+        assert running.done()
+
+
 @pytest.mark.parametrize("settled", [True, False])
 def test_every_document_is_in_one_part(settled: bool) -> None:
     parts = parts_of_results(settled=settled)
