@@ -36,7 +36,7 @@ from esdedup.lookup.text_blocks import (
     without,
 )
 
-VERSION = 3
+VERSION = 4
 ENDING = ".lookup"
 
 Novel: TypeAlias = Callable[[Hashes], Iterator[pa.RecordBatch]]

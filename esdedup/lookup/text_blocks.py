@@ -1,9 +1,9 @@
 """Blocks of a lookup: up to 65,536 texts, sorted by their search form without spaces, and the lists of their grams.
 
-Texts are compressed in groups of 32: what is read of a block is the groups that are asked for. A list has the numbers
-of the texts with one gram, as steps from one to the next, most of which fit in a byte. A block is two Arrow batches,
-which are read where they lie: memory-mapped, without copying. What a file says is not trusted: a number that is wrong
-finds a wrong text, or none, but never reads outside of its block.
+Texts are compressed in groups of eight: what is read of a block is the groups that are asked for. A list has the
+numbers of the texts with one gram, as steps from one to the next, most of which fit in a byte. A block is two Arrow
+batches, which are read where they lie: memory-mapped, without copying. What a file says is not trusted: a number that
+is wrong finds a wrong text, or none, but never reads outside of its block.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ from esdedup.columns.arrays import Numbers, text_buffers, texts_from
 from esdedup.columns.hashing import Bytes, Hashes, Offsets
 from esdedup.columns.kernels import compiled
 from esdedup.lookup.grams import Grams, gram_keys
+from esdedup.lookup.packed_texts import DamagedTextsError, PackedTexts, pack
 from esdedup.text.search_form import search_form
 
 TEXTS: pa.Schema = pa.schema([("hash", pa.uint64()), ("text", pa.large_string())])
 
-GROUP = 32
+GROUP = 8
 _HEAD = 24  # bytes
 
 GROUPS: pa.Schema = pa.schema(
@@ -33,7 +34,7 @@ GROUPS: pa.Schema = pa.schema(
         ("head", pa.binary(_HEAD)),  # the beginning of the squeezed form of the first text
         ("hashes", pa.list_(pa.uint64())),
         ("sizes", pa.list_(pa.uint32())),  # bytes of each text
-        ("packed", pa.large_binary()),  # the texts
+        ("packed", pa.large_binary()),  # the texts; of the last row, which has none, the dictionary of all others
     ]
 )
 LISTS: pa.Schema = pa.schema([("gram", pa.uint32()), ("texts", pa.uint32()), ("steps", pa.large_binary())])
@@ -41,10 +42,6 @@ LISTS: pa.Schema = pa.schema([("gram", pa.uint32()), ("texts", pa.uint32()), ("s
 MOST_TEXTS = 2**16
 MOST_BYTES = 2**24
 """A block is closed when it has so many texts, or bytes of text: a byte has at most one gram."""
-
-_CODEC = pa.Codec("zstd", compression_level=1)
-_MOST_PACKED = 64
-"""A group that would be so many times smaller is not compressed: so no file unpacks to much more than its size."""
 
 Scores = npt.NDArray[np.float32]
 
@@ -84,20 +81,15 @@ def make_block(texts: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.RecordBatch]:
 def _groups(texts: pa.RecordBatch, firsts: pa.LargeStringArray) -> pa.RecordBatch:
     data, offsets = text_buffers(texts["text"])
     ends = np.append(np.arange(0, len(texts), GROUP), len(texts))
-    heads = np.array(firsts.cast(pa.large_binary()).to_pylist(), f"S{_HEAD}")
-    bounds = pa.array(ends, pa.int32())
+    heads = np.array([*firsts.cast(pa.large_binary()).to_pylist(), b""], f"S{_HEAD}")
+    bounds = pa.array(np.append(ends, len(texts)), pa.int32())
     columns = [
         pa.Array.from_buffers(pa.binary(_HEAD), len(heads), [None, pa.py_buffer(heads)]),
         pa.ListArray.from_arrays(bounds, texts["hash"]),
         pa.ListArray.from_arrays(bounds, pa.array(np.diff(offsets), pa.uint32())),
-        pa.array([_packed(data[low:high]) for low, high in zip(offsets[ends[:-1]], offsets[ends[1:]], strict=True)]),
+        pack(data, offsets[ends]),
     ]
     return pa.record_batch([column.cast(kind) for column, kind in zip(columns, GROUPS.types, strict=True)], GROUPS)
-
-
-def _packed(data: Bytes) -> bytes:
-    packed: bytes = _CODEC.compress(data, asbytes=True)
-    return packed if len(packed) < len(data) < _MOST_PACKED * len(packed) else data.tobytes()
 
 
 def _lists(forms: pa.LargeStringArray) -> pa.RecordBatch:
@@ -167,14 +159,13 @@ class Block:
         self.hashes: Hashes = _flat(groups["hashes"])
         self._sizes: npt.NDArray[np.uint32] = _flat(groups["sizes"])
         count = len(self.hashes)
-        if count > MOST_TEXTS or len(self._sizes) != count or len(groups) != -(-count // GROUP):
+        if count > MOST_TEXTS or len(self._sizes) != count or len(groups) != -(-count // GROUP) + 1:
             raise ValueError("a block of a lookup has too many texts, or sizes, or groups")
-        self._packed, self._bounds = text_buffers(groups["packed"])
-        self._steps, self._ends = text_buffers(lists["steps"])
         unpacked = np.add.reduceat(self._sizes, np.arange(0, count, GROUP), dtype=np.int64) if count else self._sizes
-        if (unpacked > _MOST_PACKED * np.diff(self._bounds)).any():
-            raise ValueError("a block of a lookup has sizes that cannot be")
-        self._heads = np.frombuffer(groups["head"].buffers()[1] or b"", f"S{_HEAD}", len(groups), groups["head"].offset)
+        self._packed = PackedTexts(groups["packed"], unpacked)
+        self._steps, self._ends = text_buffers(lists["steps"])
+        heads = groups["head"]
+        self._heads = np.frombuffer(heads.buffers()[1] or b"", f"S{_HEAD}", len(groups) - 1, heads.offset * _HEAD)
         self._grams: Grams = lists["gram"].to_numpy()
         self._held: Grams = lists["texts"].to_numpy()
         self._living: Numbers | None = None  # without those that are gone, if any are
@@ -193,23 +184,15 @@ class Block:
         if self._living is not None:
             rows = self._living[rows]
         groups, turns = np.unique(rows // GROUP, return_inverse=True)
-        sizes = [self._sizes[group * GROUP : (group + 1) * GROUP] for group in groups.tolist()]
-        data = b"".join(self._unpacked(*each) for each in zip(groups.tolist(), sizes, strict=True))
-        bounds = np.concatenate([np.zeros(1, np.int64), *sizes]).cumsum()
-        texts = texts_from(np.frombuffer(data, np.uint8), bounds)  # only the last group may have fewer
-        return texts.take(pa.array(turns * GROUP + rows % GROUP))
-
-    def _unpacked(self, group: int, sizes: Grams) -> bytes:
-        packed, size = self._packed[self._bounds[group] : self._bounds[group + 1]], int(sizes.sum(dtype=np.int64))
-        if len(packed) == size:
-            return packed.tobytes()
         try:
-            data: bytes = _CODEC.decompress(packed, size, asbytes=True)
-        except (OSError, pa.ArrowException) as error:
+            data = self._packed.unpacked(groups)
+        except DamagedTextsError as error:
             raise DamagedLookupError from error
-        if len(data) != size:
-            raise DamagedLookupError
-        return data
+        places = (GROUP * groups[:, np.newaxis] + np.arange(GROUP)).ravel()
+        sizes = self._sizes[places[places < len(self._sizes)]]  # only the last group may have fewer
+        bounds = np.append(0, np.cumsum(sizes, dtype=np.int64))
+        texts = texts_from(np.frombuffer(data, np.uint8), bounds)
+        return texts.take(pa.array(turns * GROUP + rows % GROUP))
 
     def rows(self) -> pa.RecordBatch:
         """Return all texts, as `TEXTS`."""

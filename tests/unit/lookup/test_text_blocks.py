@@ -39,6 +39,11 @@ def block(texts: list[str]) -> Block:
     return Block(*make_block(rows))
 
 
+def key_of(text: str) -> bytes:
+    [key] = keys_of(text_column([text]))
+    return key
+
+
 def of(texts: list[str]) -> pa.RecordBatch:
     return pa.record_batch([pa.array(range(len(texts)), pa.uint64()), text_column(texts)], schema=TEXTS)
 
@@ -80,13 +85,13 @@ def test_what_contradicts_itself_is_no_block() -> None:
         return batch.set_column(batch.schema.get_field_index(name), batch.schema.field(name), column)
 
     with pytest.raises(ValueError, match="none where one must be"):
-        Block(changed(groups, "packed", pa.array([b"one", None], pa.large_binary())), lists)
+        Block(changed(groups, "packed", pa.array([b"one", b"two", None], pa.large_binary())), lists)
     with pytest.raises(ValueError, match="none where one must be"):
-        Block(changed(groups, "hashes", pa.array([[1, None], [3]], pa.list_(pa.uint64()))), lists)
+        Block(changed(groups, "hashes", pa.array([[1, None], [3], []], pa.list_(pa.uint64()))), lists)
     with pytest.raises(ValueError, match="too many texts, or sizes, or groups"):
         Block(groups.slice(0, 1), lists)
     with pytest.raises(ValueError, match="sizes that cannot be"):
-        Block(changed(groups, "sizes", pa.array([[2**32 - 1] * GROUP, [1]], pa.list_(pa.uint32()))), lists)
+        Block(changed(groups, "sizes", pa.array([[2**32 - 1] * GROUP, [1], []], pa.list_(pa.uint32()))), lists)
     offsets = pa.py_buffer(np.array([0, 9_000, 1], np.int64).tobytes())  # Arrow itself looks at the last one only
     wrong = pa.Array.from_buffers(pa.large_binary(), 2, [None, offsets, pa.py_buffer(b"1")])
     with pytest.raises(ValueError, match="offset"):
@@ -96,8 +101,8 @@ def test_what_contradicts_itself_is_no_block() -> None:
 @pytest.mark.parametrize("packed", [b"no compressed texts", b""])
 def test_texts_that_cannot_be_unpacked(packed: bytes) -> None:
     groups, lists = make_block(of(["many words, " * 20, "many words, and others, " * 20]))
-    sizes = groups.set_column(2, groups.schema.field(2), pa.array([[400, 600]], pa.list_(pa.uint32())))
-    damaged = sizes.set_column(3, groups.schema.field(3), pa.array([packed * 2], pa.large_binary()))
+    sizes = groups.set_column(2, groups.schema.field(2), pa.array([[400, 600], []], pa.list_(pa.uint32())))
+    damaged = sizes.set_column(3, groups.schema.field(3), pa.array([packed * 2, b""], pa.large_binary()))
     if not packed:
         with pytest.raises(ValueError, match="sizes that cannot be"):
             Block(damaged, lists)
@@ -106,6 +111,26 @@ def test_texts_that_cannot_be_unpacked(packed: bytes) -> None:
             Block(damaged, lists).texts(np.array([1]))
     with pytest.raises(DamagedLookupError):  # the texts are longer than is said
         Block(sizes, lists).texts(np.array([0]))
+
+
+def test_groups_share_a_dictionary_once_there_is_enough_to_train_it_on() -> None:
+    source = random.Random(3)
+    for count, trained in ((1_000, False), (20_000, True)):
+        texts = [sentence(source, 8) for _ in range(count)]
+        groups, lists = make_block(of(texts))
+        assert bool(groups["packed"][-1].as_py()) == trained
+        asked = np.array([count - 1, 3, count // 2])
+        assert Block(groups, lists).texts(asked).to_pylist() == [sorted(texts, key=key_of)[at] for at in asked]
+
+
+def test_a_dictionary_that_is_not_the_one_that_was_used() -> None:
+    source = random.Random(3)
+    groups, lists = make_block(of([sentence(source, 8) for _ in range(20_000)]))
+    for wrong in (b"", b"no dictionary", groups["packed"][-1].as_py()[:-9_000]):
+        packed = pa.array([*groups["packed"].to_pylist()[:-1], wrong], pa.large_binary())
+        damaged = groups.set_column(3, groups.schema.field(3), packed)
+        with pytest.raises(DamagedLookupError):
+            Block(damaged, lists).texts(np.arange(20_000))
 
 
 def test_texts_that_would_be_too_small_are_not_compressed() -> None:
