@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,10 @@ class Alike:
 
     def __len__(self) -> int:
         return len(self.hashes)
+
+    def first(self, count: int) -> dict[int, str]:
+        """Return the first `count` texts, by hash."""
+        return dict(zip(self.hashes[:count].tolist(), self.texts[:count].to_pylist(), strict=True))
 
     def measures(self, signer: TextSigner, count: int) -> list[dict[str, Any]]:
         """Return all measures of the first `count` texts, as `similar` names them."""
@@ -265,12 +270,12 @@ def _equal(store: Store, unit: str, filters: Filters) -> Found:
 def similar_rows(store: Store, found: Alike, limit: int | None, filters: Filters = EVERYTHING) -> list[dict[str, Any]]:
     """Return the sentences of texts like a question, as `similar` returns them."""
     shown = _up_to(found, limit)
-    hashes = found.hashes[:shown]
-    sentences = store.corpus.sentences(SentenceQuery(hashes=hashes.tolist(), most=_MOST_PLACES, filters=filters))
-    at = {int(number): row for row, number in enumerate(hashes.tolist())}
+    texts = found.first(shown)
+    asked = SentenceQuery(hashes=list(texts), texts=texts, most=_MOST_PLACES, filters=filters)
+    at = {number: row for row, number in enumerate(texts)}
     measures = found.measures(TextSigner(store.signing), shown)
     rows = []
-    for row in sentences.to_pylist():
+    for row in store.corpus.sentences(asked).to_pylist():
         text = at[row["hash"]]
         rows.append((text, {name: row[name] for name in _NAMES} | measures[text]))
     rows.sort(key=lambda row: (not row[1]["match"], -row[1]["similarity"], row[1]["id"].encode()))
@@ -309,15 +314,14 @@ def completions(store: Store, prefix: str, limit: int, filters: Filters = EVERYT
         return []
     asked = Question(form, half=True, filters=filters)
     found = store.corpus.beginning(asked, limit)
-    hashes = found.hashes.tolist()
-    if len(hashes) < limit and len(asked.grams):
-        known = set(hashes)
-        hashes += [each for each in _inside(store, asked, squeezed) if each not in known]
-    return _places(store, hashes[:limit], filters)
+    texts = dict(zip(found.hashes.tolist(), found.texts.to_pylist(), strict=True))
+    if len(texts) < limit and len(asked.grams):
+        texts |= _inside(store, asked, squeezed)
+    return _places(store, dict(islice(texts.items(), limit)), filters)
 
 
-def _inside(store: Store, asked: Question, squeezed: str) -> list[int]:
-    """Return the texts that have the words of a question, or begin nearly with it, best first."""
+def _inside(store: Store, asked: Question, squeezed: str) -> dict[int, str]:
+    """Return the texts that have the words of a question, or begin nearly with it, by their hash, best first."""
     found = store.corpus.alike(asked, _MOST_COMPLETED, _FITS / 2)
     forms = search_form(found.texts)
     words = similarities(asked.form, forms, half=True)
@@ -327,13 +331,17 @@ def _inside(store: Store, asked: Question, squeezed: str) -> list[int]:
     ]
     fits = np.maximum(words, begins)
     order = np.lexsort((found.hashes, -fits))
-    return [int(found.hashes[at]) for at in order if fits[at] >= _FITS]
+    order = order[fits[order] >= _FITS]
+    return dict(zip(found.hashes[order].tolist(), found.texts.take(pa.array(order)).to_pylist(), strict=True))
 
 
-def _places(store: Store, hashes: list[int], filters: Filters) -> list[dict[str, Any]]:
-    """Return the first sentence of each text, with the number of its sentences and documents."""
-    rows = store.corpus.sentences(SentenceQuery(hashes=hashes, most=1, filters=filters)).to_pylist()
-    counted = store.corpus.places(np.array(hashes, np.uint64), filters).to_pylist()
+def _places(store: Store, texts: dict[int, str], filters: Filters) -> list[dict[str, Any]]:
+    """Return the first sentence of each text, which is given by its hash, with the number of its sentences and
+    documents.
+    """
+    asked = SentenceQuery(hashes=list(texts), texts=texts, most=1, filters=filters)
+    rows = store.corpus.sentences(asked).to_pylist()
+    counted = store.corpus.places(np.array(list(texts), np.uint64), filters).to_pylist()
     places = {row["hash"]: {"places": row["sentences"], "documents": row["documents"]} for row in counted}
     return [{name: row[name] for name in _NAMES} | places[row["hash"]] for row in rows]
 

@@ -7,6 +7,8 @@ read eight times faster.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -38,10 +40,11 @@ def pack(data: Bytes, ends: Numbers) -> pa.LargeBinaryArray:
     Returns:
         The groups, compressed, and after them their dictionary, which is empty if there is too little to train it on.
     """
-    groups = [data[low:high].tobytes() for low, high in zip(ends[:-1], ends[1:], strict=True)]
+    groups = [data[low:high].tobytes() for low, high in pairwise(ends)]
     trained = _trained(groups, len(data))
-    form = {"write_content_size": False, "write_checksum": False, "write_dict_id": False}
-    compressor = zstandard.ZstdCompressor(_LEVEL, dict_data=trained, **form)
+    compressor = zstandard.ZstdCompressor(
+        _LEVEL, dict_data=trained, write_content_size=False, write_checksum=False, write_dict_id=False
+    )
     packed = [
         small if len(small := compressor.compress(group)) < len(group) < _MOST_PACKED * len(small) else group
         for group in groups
@@ -49,12 +52,12 @@ def pack(data: Bytes, ends: Numbers) -> pa.LargeBinaryArray:
     return pa.array([*packed, b"" if trained is None else trained.as_bytes()], pa.large_binary())
 
 
-def _trained(groups: list[bytes], size: int) -> zstandard.ZstdCompressionDict | None:
+def _trained(groups: Sequence[bytes], size: int) -> zstandard.ZstdCompressionDict | None:
     wanted = min(size // _DICTIONARY_SHARE, _MOST_DICTIONARY)
     if wanted < _LEAST_DICTIONARY:
         return None
     try:
-        trained = zstandard.train_dictionary(wanted, groups[::_TRAINED_ON])
+        trained = zstandard.train_dictionary(wanted, list(groups[::_TRAINED_ON]))
     except zstandard.ZstdError:  # a few long texts
         return None
     trained.precompute_compress(_LEVEL)
@@ -73,7 +76,7 @@ class PackedTexts:
         self._dictionary = zstandard.ZstdCompressionDict(dictionary) if dictionary else None
 
     def unpacked(self, groups: Numbers) -> bytes:
-        """Return the bytes of groups, one after the other. Raise `DamagedTextsError` if they are not what was packed."""
+        """Return the bytes of groups, one after the other. Raise `DamagedTextsError` if they were not packed so."""
         begins, ends, sizes = self._bounds[groups], self._bounds[groups + 1], self._sizes[groups]
         as_they_are = ends - begins == sizes
         pieces: list[Any] = [b""] * len(groups)
@@ -82,7 +85,7 @@ class PackedTexts:
         if not as_they_are.all():
             small = np.flatnonzero(~as_they_are)
             segments = np.column_stack([begins, ends - begins])[small].astype(np.uint64)
-            frames = zstandard.BufferWithSegments(self._data, segments.tobytes())
+            frames = zstandard.BufferWithSegments(self._data.data, segments.tobytes())
             reader = zstandard.ZstdDecompressor(dict_data=self._dictionary)  # no thread may use that of another
             try:
                 found = reader.multi_decompress_to_buffer(frames, sizes[small].astype(np.uint64).tobytes())

@@ -161,7 +161,8 @@ class Block:
         count = len(self.hashes)
         if count > MOST_TEXTS or len(self._sizes) != count or len(groups) != -(-count // GROUP) + 1:
             raise ValueError("a block of a lookup has too many texts, or sizes, or groups")
-        unpacked = np.add.reduceat(self._sizes, np.arange(0, count, GROUP), dtype=np.int64) if count else self._sizes
+        starts = np.arange(0, count, GROUP)
+        unpacked = np.add.reduceat(self._sizes, starts, dtype=np.int64) if count else starts
         self._packed = PackedTexts(groups["packed"], unpacked)
         self._steps, self._ends = text_buffers(lists["steps"])
         heads = groups["head"]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any, TypeAlias
 
 import pyarrow as pa
@@ -55,6 +55,7 @@ class SentenceQuery:
 
     ids: Sequence[str] | None = None  # in any order; unknown ids are ignored
     hashes: Sequence[int] | None = None  # of texts: in this order, and those of one text in reading order
+    texts: Mapping[int, str] = field(default_factory=dict)  # by hash, if who asks has them: they need not be read
     most: int | None = None  # with hashes: of each text at most so many
     filters: Filters = EVERYTHING  # with hashes
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -49,7 +49,7 @@ class SentenceLookup:
         """Return the sentences with the texts of a query."""
         hashes = np.array(query.hashes, np.uint64)
         chosen = query.filters.chosen
-        found = self._of_texts(hashes, MOST_LOOKED_AT if chosen else query.most)
+        found = self._of_texts(hashes, query.texts, MOST_LOOKED_AT if chosen else query.most)
         if not chosen:
             return found
         for name, value in chosen.items():
@@ -90,9 +90,9 @@ class SentenceLookup:
             """,
             [[document for document, _ in asked], [position for _, position in asked]],
         )
-        return self._named(found["row"], found["document"])
+        return self._named(found["row"], found["document"], {})
 
-    def _of_texts(self, hashes: Hashes, most: int | None) -> pa.Table:
+    def _of_texts(self, hashes: Hashes, texts: Mapping[int, str], most: int | None) -> pa.Table:
         """Return the sentences with these texts, in the order of the texts, at most so many of each."""
         if not self._held():
             found = self._db.arrays(
@@ -101,12 +101,12 @@ class SentenceLookup:
                 "QUALIFY row_number() OVER (PARTITION BY turn ORDER BY s.rowid) <= ? ORDER BY turn, row",
                 [hashes.tolist(), list(range(len(hashes))), sys.maxsize if most is None else most],
             )
-            return self._named(found["row"], found["document"])
+            return self._named(found["row"], found["document"], texts)
         begins, ends = self._spans(hashes)
         if most is not None:
             ends = np.minimum(ends, begins + most)
         at = np.concatenate([np.empty(0, np.int64), *map(np.arange, begins, ends)]).astype(np.int64)
-        return self._named(self._rows[at], self._documents[at])
+        return self._named(self._rows[at], self._documents[at], texts)
 
     def _held(self) -> bool:
         """Whether the places of all texts are in memory."""
@@ -124,21 +124,22 @@ class SentenceLookup:
         assert self._hashes is not None, "the places are in memory"
         return np.searchsorted(self._hashes, hashes), np.searchsorted(self._hashes, hashes, "right")
 
-    def _named(self, rows: Numbers, documents: Numbers) -> pa.Table:
-        """Return sentences by row number, in that order, with their names.
+    def _named(self, rows: Numbers, documents: Numbers, texts: Mapping[int, str]) -> pa.Table:
+        """Return sentences by row number, in that order, with their names. `texts` are those that are known, by hash.
 
-        Both are looked up by number, one after the other: a join would read all texts, or all names.
+        Both are looked up by number, one after the other: a join would read all texts, or all names. To read the text
+        of a row takes longer than all else of it.
         """
         names = self._names(documents)
         found = {}
-        for row, document, position, *rest in self._db.rows(
-            "SELECT rowid, document, position, text, revision, timestamp, language, hash FROM sentences "
-            "WHERE rowid IN (SELECT unnest(?::BIGINT[]))",
+        for row, document, position, text, *rest in self._db.rows(
+            f"SELECT rowid, document, position, {'NULL' if texts else 'text'}, revision, timestamp, language, hash "
+            "FROM sentences WHERE rowid IN (SELECT unnest(?::BIGINT[]))",
             [rows.tolist()],
         ):
             source, name, title = names[document]
             identity = name if self._unit == "record" else f"{name}:{position}"
-            found[row] = (identity, source, name, title, position, *rest)
+            found[row] = (identity, source, name, title, position, texts.get(rest[-1], text), *rest)
         return table_of_rows([found[row] for row in rows.tolist()], SENTENCES)
 
     def _names(self, documents: Numbers) -> dict[int, tuple[str, str, str | None]]:

@@ -109,18 +109,19 @@ def check_text(store: Store, text: str) -> CheckedText:
 
 def _matches(store: Store, wanted: Sequence[tuple[Alike, int]]) -> list[list[Match]]:
     """Return the first texts of each of some answers, so many of each, with their first places: all in two queries."""
-    hashes = np.unique(np.concatenate([found.hashes[:count] for found, count in wanted] or [np.empty(0, np.uint64)]))
-    if not len(hashes):
+    texts = {number: text for found, count in wanted for number, text in found.first(count).items()}
+    if not texts:
         return [[] for _ in wanted]
+    hashes = np.array(list(texts), np.uint64)
     counted = {row["hash"]: row for row in store.corpus.places(hashes, EVERYTHING).to_pylist()}
     places: defaultdict[int, list[Place]] = defaultdict(list)
-    for row in store.corpus.sentences(SentenceQuery(hashes=hashes.tolist(), most=_PLACES)).to_pylist():
+    asked = SentenceQuery(hashes=list(texts), texts=texts, most=_PLACES)
+    for row in store.corpus.sentences(asked).to_pylist():
         places[row["hash"]].append(place(row))
     signer = TextSigner(store.signing)
 
     def of(found: Alike, count: int) -> list[Match]:
-        texts = found.texts[:count].to_pylist()
-        rows = zip(found.hashes[:count].tolist(), texts, found.measures(signer, count), strict=True)
+        rows = zip(found.first(count).items(), found.measures(signer, count), strict=True)
         return [
             Match(
                 text=text,
@@ -134,7 +135,7 @@ def _matches(store: Store, wanted: Sequence[tuple[Alike, int]]) -> list[list[Mat
                 match=measured["match"],
                 diff=differing(found.unit, text),
             )
-            for number, text, measured in rows
+            for (number, text), measured in rows
         ]
 
     return [of(found, count) for found, count in wanted]
@@ -154,13 +155,13 @@ def _word_completed(diff: list[tuple[str, str]]) -> list[tuple[str, str]]:
 
 def _documents(store: Store, found: Alike) -> tuple[int, bool]:
     """Return in how many documents the matches stand, and whether there may be more: a few are counted."""
-    matching = found.hashes[found.match]
+    matching = found.hashes[: int(found.match.sum())]  # they come first
     if not len(matching):
         return 0, False
     counted = store.corpus.places(matching, EVERYTHING)
     if sum(counted["sentences"].to_pylist()) > _COUNTED:
         return max(counted["documents"].to_pylist()), True
-    rows = store.corpus.sentences(SentenceQuery(hashes=matching.tolist()))
+    rows = store.corpus.sentences(SentenceQuery(hashes=matching.tolist(), texts=found.first(len(matching))))
     return len(set(zip(rows["source"].to_pylist(), rows["document"].to_pylist(), strict=True))), False
 
 
