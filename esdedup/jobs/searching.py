@@ -156,7 +156,7 @@ def suggest(
     filters = filters_of(lang, source, document)
     with opened_store(store) as opened:
         ready(opened)
-        rows = completions(opened, prefix, limit, filters)
+        rows = _completions(opened, completed(opened, prefix, limit, filters), filters)
         if not rows:
             _say_why_not(opened, prefix, filters)
             if not too_short(prefix) and len(_letters(prefix)) <= _LEAST_TYPED:
@@ -302,8 +302,8 @@ def _up_to(found: Alike, limit: int | None) -> int:
     return int(np.flatnonzero((found.match == last[0]) & (found.similarity == last[1]))[-1]) + 1
 
 
-def completions(store: Store, prefix: str, limit: int, filters: Filters = EVERYTHING) -> list[dict[str, Any]]:
-    """Return texts that complete `prefix`, best first, each once: rows of `suggest`. The lookup must be ready.
+def completed(store: Store, prefix: str, limit: int, filters: Filters = EVERYTHING) -> dict[int, str]:
+    """Return texts that complete `prefix`, by hash, best first. The lookup must be ready.
 
     Those that begin with it come first, in their order; then those with its words, some perhaps half typed or mistyped,
     the most similar first.
@@ -311,13 +311,13 @@ def completions(store: Store, prefix: str, limit: int, filters: Filters = EVERYT
     form = _form(storable(prefix))
     squeezed = form.replace(" ", "")
     if too_short(prefix):
-        return []
+        return {}
     asked = Question(form, half=True, filters=filters)
     found = store.corpus.beginning(asked, limit)
     texts = dict(zip(found.hashes.tolist(), found.texts.to_pylist(), strict=True))
     if len(texts) < limit and len(asked.grams):
         texts |= _inside(store, asked, squeezed)
-    return _places(store, dict(islice(texts.items(), limit)), filters)
+    return dict(islice(texts.items(), limit))
 
 
 def _inside(store: Store, asked: Question, squeezed: str) -> dict[int, str]:
@@ -335,10 +335,8 @@ def _inside(store: Store, asked: Question, squeezed: str) -> dict[int, str]:
     return dict(zip(found.hashes[order].tolist(), found.texts.take(pa.array(order)).to_pylist(), strict=True))
 
 
-def _places(store: Store, texts: dict[int, str], filters: Filters) -> list[dict[str, Any]]:
-    """Return the first sentence of each text, which is given by its hash, with the number of its sentences and
-    documents.
-    """
+def _completions(store: Store, texts: dict[int, str], filters: Filters) -> list[dict[str, Any]]:
+    """Return the rows of `suggest` for these texts: the first sentence of each, and how many there are."""
     asked = SentenceQuery(hashes=list(texts), texts=texts, most=1, filters=filters)
     rows = store.corpus.sentences(asked).to_pylist()
     counted = store.corpus.places(np.array(list(texts), np.uint64), filters).to_pylist()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -68,29 +67,33 @@ class PackedTexts:
     """What `pack` returned, of which `sizes` are the bytes of each group. Raises `ValueError` if this cannot be."""
 
     def __init__(self, packed: pa.LargeBinaryArray, sizes: Numbers) -> None:
-        self._data, self._bounds = text_buffers(packed)
+        data, self._bounds = text_buffers(packed)
+        self._data = data.data
         self._sizes = sizes
         if len(packed) != len(sizes) + 1 or (sizes > _MOST_PACKED * np.diff(self._bounds[:-1])).any():
             raise ValueError("a block of a lookup has sizes that cannot be")
-        dictionary = self._data[self._bounds[-2] : self._bounds[-1]].tobytes()
+        dictionary = self._data[int(self._bounds[-2]) : int(self._bounds[-1])].tobytes()
         self._dictionary = zstandard.ZstdCompressionDict(dictionary) if dictionary else None
 
     def unpacked(self, groups: Numbers) -> bytes:
         """Return the bytes of groups, one after the other. Raise `DamagedTextsError` if they were not packed so."""
-        begins, ends, sizes = self._bounds[groups], self._bounds[groups + 1], self._sizes[groups]
-        as_they_are = ends - begins == sizes
-        pieces: list[Any] = [b""] * len(groups)
-        for at in np.flatnonzero(as_they_are).tolist():
-            pieces[at] = self._data[begins[at] : ends[at]]
-        if not as_they_are.all():
-            small = np.flatnonzero(~as_they_are)
-            segments = np.column_stack([begins, ends - begins])[small].astype(np.uint64)
-            frames = zstandard.BufferWithSegments(self._data.data, segments.tobytes())
-            reader = zstandard.ZstdDecompressor(dict_data=self._dictionary)  # no thread may use that of another
-            try:
-                found = reader.multi_decompress_to_buffer(frames, sizes[small].astype(np.uint64).tobytes())
-            except (zstandard.ZstdError, ValueError) as error:
-                raise DamagedTextsError from error
-            for turn, at in enumerate(small.tolist()):
-                pieces[at] = found[turn]
+        reader = zstandard.ZstdDecompressor(dict_data=self._dictionary)  # no thread may use that of another
+        pieces = []
+        for low, high, size in zip(
+            self._bounds[groups].tolist(), self._bounds[groups + 1].tolist(), self._sizes[groups].tolist(), strict=True
+        ):
+            piece = self._data[low:high]
+            pieces.append(piece if high - low == size else _unpacked(reader, piece, size))
         return b"".join(pieces)
+
+
+def _unpacked(reader: zstandard.ZstdDecompressor, piece: memoryview, size: int) -> bytes:
+    try:
+        if zstandard.frame_content_size(piece) not in (-1, size):  # what it says would be made room for
+            raise DamagedTextsError
+        data = reader.decompress(piece, max_output_size=size)
+    except zstandard.ZstdError as error:
+        raise DamagedTextsError from error
+    if len(data) != size:
+        raise DamagedTextsError
+    return data

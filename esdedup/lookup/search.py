@@ -64,7 +64,7 @@ class Lookup:
     def beginning(self, squeezed: str, most: int) -> Found:
         """Return the first `most` texts, in their order, whose search form without spaces begins like this."""
         low = squeezed.encode()
-        begins, ends = self._first_not_before(low), self._first_not_before(low + b"\xff")
+        begins, ends = self._first_not_before(low, low + b"\xff")
         counts = np.minimum(ends - begins, most)
         blocks = np.repeat(np.arange(len(counts)), counts)
         rows = np.arange(counts.sum()) + np.repeat(begins - np.cumsum(counts) + counts, counts)
@@ -74,21 +74,27 @@ class Lookup:
         left_out = int((ends - begins).sum()) - len(order)
         return Found(found.hashes[order], found.texts.take(pa.array(order)), left_out)
 
-    def _first_not_before(self, bound: bytes) -> Numbers:
-        """Return, for each block, its first text that does not come before the bound.
+    def _first_not_before(self, *bounds: bytes) -> Numbers:
+        """Return the first text of each block that does not come before each bound, shape (bounds, blocks).
 
         It is in one group, but where many texts begin alike: these are halved first.
         """
-        low, high = np.array([block.around(bound) for block in self._blocks], np.int64).reshape(-1, 2).T
+        low, high = (
+            np.array([block.around(bound) for bound in bounds for block in self._blocks], np.int64).reshape(-1, 2).T
+        )
+        place = np.arange(len(low))
+        block, bound = place % len(self._blocks), place // len(self._blocks)
         while (wide := np.flatnonzero(high - low > GROUP)).size:
             middle = (low + high)[wide] // 2
-            before = np.array([key < bound for key in keys_of(self._texts(wide, middle, 0).texts)])
+            keys = keys_of(self._texts(block[wide], middle, 0).texts)
+            before = np.array([key < bounds[at] for key, at in zip(keys, bound[wide].tolist(), strict=True)])
             low[wide[before]], high[wide[~before]] = middle[before] + 1, middle[~before]
         ends = np.cumsum(high - low)
-        blocks = np.repeat(np.arange(len(low)), high - low)
-        keys = keys_of(self._texts(blocks, np.arange(len(blocks)) + (high - ends)[blocks], 0).texts)
-        firsts = [bisect_left(keys, bound, *span) for span in zip(ends - high + low, ends, strict=True)]
-        return high - ends + np.array(firsts, np.int64)
+        every = np.repeat(place, high - low)
+        keys = keys_of(self._texts(block[every], np.arange(len(every)) + (high - ends)[every], 0).texts)
+        spans = zip(bound.tolist(), (ends - high + low).tolist(), ends.tolist(), strict=True)
+        firsts = [bisect_left(keys, bounds[at], *span) for at, *span in spans]
+        return (high - ends + np.array(firsts, np.int64)).reshape(len(bounds), -1)
 
     def _texts(self, blocks: Numbers, rows: Numbers, left_out: int) -> Found:
         """Return texts, in the order given."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow.compute as pc
 
 from esdedup.jobs.questions import one_unit, storable, threshold
-from esdedup.jobs.searching import Alike, alike, completions, differing, ready, too_short
+from esdedup.jobs.searching import Alike, alike, completed, differing, ready, too_short
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.store.corpus import EVERYTHING, SentenceQuery
 from esdedup.store.store import Store
@@ -60,7 +61,9 @@ def check(store: Store, text: str) -> Check:
         return answer
     ready(store, quiet=True)
     found = alike(store, unit)
-    [answer["similar"]] = _matches(store, [(found, _SHOWN)])
+    completing = completed(store, text, _SHOWN + 1) if answer["unfinished"] else {}
+    where = _where(store, found.first(_SHOWN) | completing)
+    answer["similar"] = _matches(store, found, _SHOWN, where)
     if answer["unfinished"]:
         for one in answer["similar"]:
             one["diff"] = _word_completed(one["diff"])
@@ -68,13 +71,12 @@ def check(store: Store, text: str) -> Check:
     answer["matching"] = int(found.match.sum())
     answer["documents"], answer["more_documents"] = _documents(store, found)
     answer["left_out"] = found.left_out
-    if answer["unfinished"]:
-        answer["completions"] = [
-            Completed(text=row["text"], places=row["places"], documents=row["documents"], place=place(row))
-            for row in completions(store, text, _SHOWN + 1)
-        ]
-        answer["more_completions"] = len(answer["completions"]) > _SHOWN
-        del answer["completions"][_SHOWN:]
+    for number, text in islice(completing.items(), _SHOWN):
+        stands = where[number]
+        answer["completions"].append(
+            Completed(text=text, places=stands.sentences, documents=stands.documents, place=stands.first[0])
+        )
+    answer["more_completions"] = len(completing) > _SHOWN
     return answer
 
 
@@ -95,9 +97,9 @@ def check_text(store: Store, text: str) -> CheckedText:
         checked.append({"text": unit, "looked_up": bool(fits), "best": None})
         if fits and (found := alike(store, unit, most=_COMPARED)).match[:1].any():
             nearest.append((checked[-1], found))
-    matches = _matches(store, [(found, 1) for _, found in nearest])
-    for (one, _), [best] in zip(nearest, matches, strict=True):
-        one["best"] = best
+    where = _where(store, {number: text for _, found in nearest for number, text in found.first(1).items()})
+    for one, found in nearest:
+        [one["best"]] = _matches(store, found, 1, where)
     return {
         "sentences": checked,
         "looked_up": sum(one["looked_up"] for one in checked),
@@ -107,38 +109,43 @@ def check_text(store: Store, text: str) -> CheckedText:
     }
 
 
-def _matches(store: Store, wanted: Sequence[tuple[Alike, int]]) -> list[list[Match]]:
-    """Return the first texts of each of some answers, so many of each, with their first places: all in two queries."""
-    texts = {number: text for found, count in wanted for number, text in found.first(count).items()}
+class _Where(NamedTuple):
+    """Where a text stands."""
+
+    sentences: int
+    documents: int
+    first: list[Place]
+
+
+def _where(store: Store, texts: dict[int, str]) -> dict[int, _Where]:
+    """Return where texts, given by hash, stand: all in two queries."""
     if not texts:
-        return [[] for _ in wanted]
-    hashes = np.array(list(texts), np.uint64)
-    counted = {row["hash"]: row for row in store.corpus.places(hashes, EVERYTHING).to_pylist()}
+        return {}
     places: defaultdict[int, list[Place]] = defaultdict(list)
-    asked = SentenceQuery(hashes=list(texts), texts=texts, most=_PLACES)
-    for row in store.corpus.sentences(asked).to_pylist():
+    for row in store.corpus.sentences(SentenceQuery(hashes=list(texts), texts=texts, most=_PLACES)).to_pylist():
         places[row["hash"]].append(place(row))
-    signer = TextSigner(store.signing)
+    counted = store.corpus.places(np.array(list(texts), np.uint64), EVERYTHING).to_pylist()
+    return {row["hash"]: _Where(row["sentences"], row["documents"], places[row["hash"]]) for row in counted}
 
-    def of(found: Alike, count: int) -> list[Match]:
-        rows = zip(found.first(count).items(), found.measures(signer, count), strict=True)
-        return [
-            Match(
-                text=text,
-                sentences=counted[number]["sentences"],
-                documents=counted[number]["documents"],
-                places=places[number],
-                similarity=measured["similarity"],
-                jaccard=measured["jaccard"],
-                containment=measured["containment"],
-                word_edit_distance=measured["word_edit_distance"],
-                match=measured["match"],
-                diff=differing(found.unit, text),
-            )
-            for (number, text), measured in rows
-        ]
 
-    return [of(found, count) for found, count in wanted]
+def _matches(store: Store, found: Alike, count: int, where: dict[int, _Where]) -> list[Match]:
+    """Return the first texts of an answer."""
+    measures = found.measures(TextSigner(store.signing), count)
+    return [
+        Match(
+            text=text,
+            sentences=where[number].sentences,
+            documents=where[number].documents,
+            places=where[number].first,
+            similarity=measured["similarity"],
+            jaccard=measured["jaccard"],
+            containment=measured["containment"],
+            word_edit_distance=measured["word_edit_distance"],
+            match=measured["match"],
+            diff=differing(found.unit, text),
+        )
+        for (number, text), measured in zip(found.first(count).items(), measures, strict=True)
+    ]
 
 
 def _word_completed(diff: list[tuple[str, str]]) -> list[tuple[str, str]]:
