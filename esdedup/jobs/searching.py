@@ -242,14 +242,32 @@ def alike(
     it (by default `MOST_COMPARED`). The lookup must be ready.
     """
     unit = one_unit(text, store.signing)
-    limit = Scanning(jaccard=threshold(store) if jaccard is None else jaccard).jaccard
     form = _form(unit)
+    limit = Scanning(jaccard=threshold(store) if jaccard is None else jaccard).jaccard
     question = Question(form, filters=filters)
     found = (
         store.corpus.alike(question, most or MOST_COMPARED, _ENOUGH * limit) if form else _equal(store, unit, filters)
     )
+    return _compared(store, unit, found, limit, min_similarity)
+
+
+def typed(store: Store, text: str, most: int, completing: int) -> tuple[Alike, dict[int, str]]:
+    """Return what `alike` finds among the `most` texts that share most with a text that is being typed, and so many
+    texts that complete it, as `completed` does: both from one question to the lookup, which must be ready.
+    """
+    unit = one_unit(text, store.signing)
+    limit = threshold(store)
+    asked = Question(_form(unit), half=True)
+    if not len(asked.grams):
+        return alike(store, text, most=most), completed(store, text, completing)
+    found = store.corpus.alike(asked, most, min(_ENOUGH * limit, _FITS / 2))
+    return _compared(store, unit, found, limit, MIN_SIMILARITY), _completed(store, asked, completing, found)
+
+
+def _compared(store: Store, unit: str, found: Found, limit: float, min_similarity: float) -> Alike:
+    """Compare a text with what was found: by the measure of search, and by that of scans."""
     jaccards = jaccards_with(TextSigner(store.signing), unit, found.texts)
-    similarity = np.round(similarities(form, search_form(found.texts)), 6).clip(max=1 - 1e-6)
+    similarity = np.round(similarities(_form(unit), search_form(found.texts)), 6).clip(max=1 - 1e-6)
     similarity[found.texts.to_numpy(zero_copy_only=False) == unit] = 1
     match = jaccards >= limit
     order = np.lexsort((found.hashes, -similarity, ~match))
@@ -308,31 +326,35 @@ def completed(store: Store, prefix: str, limit: int, filters: Filters = EVERYTHI
     Those that begin with it come first, in their order; then those with its words, some perhaps half typed or mistyped,
     the most similar first.
     """
-    form = _form(storable(prefix))
-    squeezed = form.replace(" ", "")
-    if too_short(prefix):
-        return {}
-    asked = Question(form, half=True, filters=filters)
-    found = store.corpus.beginning(asked, limit)
-    texts = dict(zip(found.hashes.tolist(), found.texts.to_pylist(), strict=True))
+    asked = Question(_form(storable(prefix)), half=True, filters=filters)
+    return {} if too_short(prefix) else _completed(store, asked, limit)
+
+
+def _completed(store: Store, asked: Question, limit: int, found: Found | None = None) -> dict[int, str]:
+    """Return the texts that complete a question. `found` are those that share most with it, if they are known."""
+    begin = store.corpus.beginning(asked, limit)
+    texts = dict(zip(begin.hashes.tolist(), begin.texts.to_pylist(), strict=True))
     if len(texts) < limit and len(asked.grams):
-        texts |= _inside(store, asked, squeezed)
+        if found is None:
+            found = store.corpus.alike(asked, _MOST_COMPLETED, _FITS / 2)
+        texts |= _inside(asked, found)
     return dict(islice(texts.items(), limit))
 
 
-def _inside(store: Store, asked: Question, squeezed: str) -> dict[int, str]:
-    """Return the texts that have the words of a question, or begin nearly with it, by their hash, best first."""
-    found = store.corpus.alike(asked, _MOST_COMPLETED, _FITS / 2)
-    forms = search_form(found.texts)
+def _inside(asked: Question, found: Found) -> dict[int, str]:
+    """Return those texts that have the words of a question, or begin nearly with it, by hash, best first."""
+    squeezed = asked.form.replace(" ", "")
+    hashes, texts = found.hashes[:_MOST_COMPLETED], found.texts[:_MOST_COMPLETED]
+    forms = search_form(texts)
     words = similarities(asked.form, forms, half=True)
     begins = [
         Levenshtein.normalized_similarity(squeezed, form.replace(" ", "")[: len(squeezed)])
         for form in forms.to_pylist()
     ]
     fits = np.maximum(words, begins)
-    order = np.lexsort((found.hashes, -fits))
+    order = np.lexsort((hashes, -fits))
     order = order[fits[order] >= _FITS]
-    return dict(zip(found.hashes[order].tolist(), found.texts.take(pa.array(order)).to_pylist(), strict=True))
+    return dict(zip(hashes[order].tolist(), texts.take(pa.array(order)).to_pylist(), strict=True))
 
 
 def _completions(store: Store, texts: dict[int, str], filters: Filters) -> list[dict[str, Any]]:

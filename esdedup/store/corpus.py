@@ -194,7 +194,8 @@ class Corpus(Intake):
     @abstractmethod
     def alike(self, question: Question, most: int, enough: float) -> Found:
         """Return the texts that share most with a question: those with `enough` of its weight, and in any case the
-        best ones, but at most `most`.
+        best ones, but at most `most`. Those that are left out need not be counted for a half typed question: then
+        `left_out` is 1 or more.
         """
 
     @abstractmethod

@@ -22,6 +22,7 @@ from starlette.types import ASGIApp
 
 from esdedup.errors import EsdedupError, UsageError
 from esdedup.resources import available_cores
+from esdedup.store.registry import address_of
 from esdedup.web.answers.warm import warm_up
 from esdedup.web.app import create_app
 from esdedup.web.connections import Limits, limited
@@ -74,6 +75,8 @@ def serve(
     if sys.platform != "win32":
         signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))
     readers = max(2, available_cores())
+    if address_of(address).file is None:
+        readers *= 2  # a reader mostly waits for the server
     live = Live(address, readers=readers + 1, memory=memory, prepare=warm_up)  # one for slow queries
     try:
         listening = listen(host, port)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,11 @@ _LONGEST_ID = 32_766  # bytes; the longest term that the server accepts and stor
 _MOST_WORDS = 300  # of a question: servers accept at least 1,024 clauses
 _LONGEST_WORD = 255  # letters; a longer one is cut in the index
 _FIRST_PAGE = 200
-_LEAST_SHARE = 20  # percent of the words of a question, and of their beginnings, that a text must have
+_FIRST_PLACES = 500  # sentences of texts that are asked for at once
+_LEAST = 100  # texts that are returned, however little they share
+_ALIKE = 2  # a text that shares so many times `enough` may be a match
+_LEAST_SHARE = 20  # percent of the words of a question, and of their beginnings, that a text that is counted has
+_HALF_WORDS = 6  # of a question; of a longer one only the last word may be half typed
 _MISTYPED = 4  # letters of a word in which a typing error is looked for
 _BEGINNING = 5  # letters; the longest that `folded` has an index of
 
@@ -88,7 +93,9 @@ class SentenceQueries:
     def alike(self, question: Question, most: int, enough: float) -> Found:
         """See `Corpus.alike`. The score is BM25 over words, and over their beginnings.
 
-        Enough is a share of the words here: where all texts are alike, one rare word outweighs all others.
+        Enough is a share of the words here: where all texts are alike, one rare word outweighs all others. So many of
+        the best sentences are looked at, because the server finds these without a look at all others; each text once
+        takes it several times longer, and is asked for only if copies of a few texts hide the others.
         """
         words = [word for word in dict.fromkeys(folded(question.form).split()) if len(word) <= _LONGEST_WORD]
         if not words:
@@ -98,26 +105,32 @@ class SentenceQueries:
             "should": _completed(words) if question.half else _whole(words),
             "filter": _conditions(question.filters),
         }
-        least = {"minimum_should_match": 1 if question.half else f"{_LEAST_SHARE}%"}
-        body = {
-            "query": {"bool": asked | least},
-            "collapse": {"field": "hash"},  # each text once
-            "sort": [{"_score": "desc"}, {"hash": "asc"}],
-            "track_total_hits": False,
-        }
-        hits: Hits = []
-        for size in (min(_FIRST_PAGE, most), most):
+        body: dict[str, Any] = {"query": {"bool": asked | {"minimum_should_match": 1}}, "track_total_hits": False}
+        for size in (_FIRST_PAGE, most) if most > 2 * _FIRST_PAGE else (most,):
             hits = self._hits(body, size)
-            if len(hits) < size or _share(words, hits[-1]) < enough:
-                return _found(hits)
+            found = _found(hits)
+            if len(hits) < size:
+                return found
+            share = _share(words, hits[-1])
+            if share < enough and len(found.hashes) >= min(_LEAST, most):
+                return found
+        may_match = share >= _ALIKE * enough and not question.half
+        if len(found.hashes) < (most if may_match else min(_LEAST, most)):
+            each = {"collapse": {"field": "hash"}, "sort": [{"_score": "desc"}, {"hash": "asc"}]}
+            hits = self._hits(body | each, most)
+            found = _found(hits)
+            if len(hits) < most or _share(words, hits[-1]) < enough:
+                return found
+        if question.half:
+            return found._replace(left_out=1)
         least = {"minimum_should_match": f"{max(_LEAST_SHARE, round(100 * enough))}%"}
         counted = {
             "size": 0,
-            "query": {"bool": asked | least},
+            "query": {"bool": {"filter": [{"bool": asked | least}]}},
             "aggs": {"texts": {"cardinality": {"field": "hash"}}},
         }
         texts = self._reader.search(self._index, counted)["aggregations"]["texts"]["value"]
-        return _found(hits)._replace(left_out=max(0, int(texts) - len(hits)))
+        return found._replace(left_out=max(0, int(texts) - len(found.hashes)))
 
     def beginning(self, question: Question, most: int) -> Found:
         """See `Corpus.beginning`. The index sorts by the first letters only."""
@@ -177,6 +190,10 @@ class SentenceQueries:
                     self._index, "hash", np.array(some), NAMED, query={"bool": {"filter": conditions}}, sort=["number"]
                 )
                 continue
+            with suppress(TooLongError):
+                if most * len(some) <= _FIRST_PLACES:
+                    yield self._first_of_each(some, most, conditions)
+                    continue
             counted = self._counts(some, conditions)
             few = [value for value in some if counted.get(value, 0) <= most]
             yield from self._reader.look_up(self._index, "hash", few, NAMED, {"bool": {"filter": conditions}})
@@ -187,6 +204,12 @@ class SentenceQueries:
                         "sort": ["number"], **NAMED.body(),
                     }  # fmt: skip
                     yield from self._reader.in_order(self._index, body, most)
+
+    def _first_of_each(self, values: Sequence[int], most: int, conditions: list[dict[str, Any]]) -> Hits:
+        """Return the first few sentences of each of a few texts, with one request."""
+        first = {"top_hits": {"size": most, "sort": ["number"], **NAMED.body()}}
+        buckets = self._buckets(values, conditions, {"aggs": {"first": first}})
+        return [hit for bucket in buckets for hit in bucket["first"]["hits"]["hits"]]
 
     def _counts(self, values: Sequence[int], conditions: list[dict[str, Any]]) -> dict[int, int]:
         return {bucket["key"]: bucket["doc_count"] for bucket in self._buckets(values, conditions, {})}
@@ -238,6 +261,9 @@ def _whole(words: Sequence[str]) -> list[dict[str, Any]]:
 def _completed(words: Sequence[str]) -> list[dict[str, Any]]:
     """Queries for words that may be half typed or mistyped."""
     asked: list[dict[str, Any]] = []
+    if len(words) > _HALF_WORDS:
+        *before, last = words
+        asked, words = _whole(before), [last]
     for word in words:
         if len(word) == 1:
             asked.append({"term": {"folded": word}})
@@ -270,9 +296,9 @@ def _joined(one: Found, other: Found) -> Found:
 
 
 def _found(hits: Hits) -> Found:
-    """Return the texts of hits."""
-    texts = text_column([hit["_source"]["text"] for hit in hits])
-    return Found(hashes(integers(hits, "hash")), texts)
+    """Return the texts of hits, each once, in their order."""
+    texts = dict(zip(hashes(integers(hits, "hash")).tolist(), (hit["_source"]["text"] for hit in hits), strict=True))
+    return Found(np.array(list(texts), np.uint64), text_column(list(texts.values())))
 
 
 def _conditions(filters: Filters) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow.compute as pc
 
 from esdedup.jobs.questions import one_unit, storable, threshold
-from esdedup.jobs.searching import Alike, alike, completed, differing, ready, too_short
+from esdedup.jobs.searching import Alike, alike, differing, ready, too_short, typed
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.store.corpus import EVERYTHING, SentenceQuery
 from esdedup.store.store import Store
@@ -30,6 +30,9 @@ MOST_SENTENCES = 1_000
 
 SECONDS = 12.0
 """Time limit for checking a text. Sentences that remain are not looked up."""
+
+MOST_COMPARED = 200
+"""Number of texts that are compared with a sentence."""
 
 _SHOWN = 10
 _PLACES = 5
@@ -60,8 +63,10 @@ def check(store: Store, text: str) -> Check:
     if not unit:
         return answer
     ready(store, quiet=True)
-    found = alike(store, unit)
-    completing = completed(store, text, _SHOWN + 1) if answer["unfinished"] else {}
+    if answer["unfinished"]:
+        found, completing = typed(store, text, MOST_COMPARED, _SHOWN + 1)
+    else:
+        found, completing = alike(store, unit, most=MOST_COMPARED), {}
     where = _where(store, found.first(_SHOWN) | completing)
     answer["similar"] = _matches(store, found, _SHOWN, where)
     if answer["unfinished"]:

@@ -60,7 +60,7 @@ class Check(TypedDict):
     more_similar: int  # number of further similar texts
     completions: list[Completed]  # completions of an unfinished text
     more_completions: bool  # whether there are more of them
-    left_out: int  # texts that are also like it, but were not compared
+    left_out: int  # texts that are also like it, but were not compared; if it is unfinished, at least so many
     note: str | None
 
 

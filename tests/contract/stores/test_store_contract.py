@@ -246,6 +246,17 @@ def test_the_lookup_follows_documents(store: Store) -> None:
     assert TEXTS[0] in store.corpus.alike(asked, 10, 0.5).texts.to_pylist()
 
 
+def test_copies_of_a_text_do_not_hide_others(store: Store) -> None:
+    copies = [(f"c{number}", "Copy", [TEXTS[0]]) for number in range(40)]
+    near = TEXTS[0].replace(TEXTS[0].split()[3], "another", 1)
+    read(store, [*copies, ("near", "Near", [near]), ("far", "Far", [f"{TEXTS[0].split()[0]} {TEXTS[4]}"])])
+    looked_up(store)
+    for half in (False, True):
+        found = store.corpus.alike(Question(TEXTS[0].lower().rstrip("."), half=half), 20, 0.1)
+        assert found.texts.to_pylist()[:2] == [TEXTS[0], near]
+        assert found.left_out == 0
+
+
 def looked_up(store: Store) -> None:
     if store.corpus.lookup_behind():
         store.corpus.make_lookup(1, lambda _: None)

@@ -181,10 +181,14 @@ def test_texts_that_share_much_with_very_many(
         assert (whole["matching"], whole["left_out"], whole["similar"][0]["text"]) == (120, 0, rows[7][1])
         text = " ".join(text for _, text in rows)
         every = check.check_text(opened, text)
-        monkeypatch.setattr("esdedup.jobs.searching.MOST_COMPARED", 20)
+        monkeypatch.setattr(check, "MOST_COMPARED", 20)
         monkeypatch.setattr(check, "_COMPARED", 10)
         some = check.check(opened, rows[7][1])
         assert (some["matching"], some["left_out"], some["similar"][0]["text"]) == (20, 100, rows[7][1])
+        typing = check.check(opened, rows[7][1].rstrip("."))
+        assert (typing["matching"], typing["similar"][0]["text"]) == (20, rows[7][1])
+        assert 1 <= typing["left_out"] <= 100
+        assert typing["completions"][0]["text"] == rows[7][1]
         told = check.check_text(opened, text)
         assert [one["best"] and one["best"]["text"] for one in told["sentences"]] == [
             one["best"] and one["best"]["text"] for one in every["sentences"]
