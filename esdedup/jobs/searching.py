@@ -156,7 +156,7 @@ def suggest(
     filters = filters_of(lang, source, document)
     with opened_store(store) as opened:
         ready(opened)
-        rows = _completions(opened, completed(opened, prefix, limit, filters), filters)
+        rows = completions(opened, prefix, limit, filters)
         if not rows:
             _say_why_not(opened, prefix, filters)
             if not too_short(prefix) and len(_letters(prefix)) <= _LEAST_TYPED:
@@ -357,8 +357,9 @@ def _inside(asked: Question, found: Found) -> dict[int, str]:
     return dict(zip(hashes[order].tolist(), texts.take(pa.array(order)).to_pylist(), strict=True))
 
 
-def _completions(store: Store, texts: dict[int, str], filters: Filters) -> list[dict[str, Any]]:
-    """Return the rows of `suggest` for these texts: the first sentence of each, and how many there are."""
+def completions(store: Store, prefix: str, limit: int, filters: Filters = EVERYTHING) -> list[dict[str, Any]]:
+    """Return the rows of `suggest`: the first sentence of each text that completes `prefix`, and how many there are."""
+    texts = completed(store, prefix, limit, filters)
     asked = SentenceQuery(hashes=list(texts), texts=texts, most=1, filters=filters)
     rows = store.corpus.sentences(asked).to_pylist()
     counted = store.corpus.places(np.array(list(texts), np.uint64), filters).to_pylist()

@@ -5,18 +5,22 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+import esdedup
 from scripts.benchmarks.bench import ROOT, Bench
+from scripts.benchmarks.corpora import articles_of_sentences, dump
 from scripts.benchmarks.processes import ESDEDUP, processor_time
 from scripts.benchmarks.rows import Row, at_least, at_most
 from scripts.benchmarks.sample import LIKE_SENTENCES, SENTENCES, read_sample
 
-TEXTS, SMALL_TEXTS = 100_000, 2_000
-"""Texts that are compared with MLlib, which compares each with every one that has one minimum in common."""
+SENTENCES_OF_WIKI, SMALL_SENTENCES_OF_WIKI = 200_000, 2_000
+"""Sentences that MLlib finishes in minutes: it compares each with every one that has one minimum in common."""
 
 FILES = ("pairs.jsonl", "clusters.jsonl", "clusters.txt")
 PARTITIONS = (1, 7, 200)
@@ -27,7 +31,7 @@ def measure(bench: Bench) -> list[Row]:
     folder = bench.work / "spark"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    rows = [_differing(bench, folder), *_beside_mllib(bench, folder)]
+    rows = [_differing(bench, folder), *_descriptions(bench, folder), *_wiki(bench, folder)]
     shutil.rmtree(folder)
     return rows
 
@@ -57,30 +61,53 @@ def _differing(bench: Bench, folder: Path) -> Row:
     return at_most(f"result files that differ: {names}; {partitions_tried}", differ, "files", 0)
 
 
-def _beside_mllib(bench: Bench, folder: Path) -> list[Row]:
-    """Compare with the MinHashLSH of Spark itself, on the same texts."""
+def _descriptions(bench: Bench, folder: Path) -> list[Row]:
     sample = read_sample(bench.data, bench.small)
-    texts = sample.texts[: SMALL_TEXTS if bench.small else TEXTS]
     pairs = zip(sample.a.tolist(), sample.b.tolist(), strict=True)
-    wanted = {_named(a, b) for a, b in pairs if max(a, b) < len(texts)}
+    return _beside_mllib(folder, "descriptions", sample.texts, {_named(a, b) for a, b in pairs}, at_least_times=None)
+
+
+def _wiki(bench: Bench, folder: Path) -> list[Row]:
+    wiki = dump(bench, articles_of_sentences(bench, SMALL_SENTENCES_OF_WIKI if bench.small else SENTENCES_OF_WIKI))
+    store, out = folder / "wiki.duckdb", folder / "wiki"
+    esdedup.index(wiki, store=store, lookup=False)
+    with esdedup.open_store(store, read_only=True) as opened:
+        held: Any = opened
+        texts = [text for (text,) in held._db.rows("SELECT any_value(text) FROM sentences GROUP BY hash ORDER BY hash")]
+    pq.write_table(_table(texts), folder / "wiki.parquet")
+    esdedup.run(folder / "wiki.parquet", out=out, candidates="exact", report=False, **LIKE_SENTENCES)
+    return _beside_mllib(folder, "generated sentences", texts, _pairs(out / "pairs.jsonl"), at_least_times=20)
+
+
+def _beside_mllib(
+    folder: Path, what: str, texts: Sequence[str], wanted: set[tuple[str, str]], at_least_times: int | None
+) -> list[Row]:
+    """Compare with the MinHashLSH of Spark itself, on the same texts, of which these pairs are `wanted`."""
     path = folder / "texts.parquet"
-    pq.write_table(pa.table({"id": [str(number) for number in range(len(texts))], "text": texts}), path)
+    pq.write_table(_table(texts), path)
     how = [word for name, value in LIKE_SENTENCES.items() for word in (f"--{name.replace('_', '-')}", str(value))]
     took = processor_time(
-        [*ESDEDUP, "run", path, "--out", folder / "ours", "--engine", MASTER, "--no-report", "--quiet", *how]
+        [*ESDEDUP, "run", path, "--out", folder / "ours", "--fresh", "--engine", MASTER, "--no-report", "--quiet", *how]
     )
     ours = _pairs(folder / "ours" / "pairs.jsonl")
     script = [sys.executable, "-m", "scripts.benchmarks.mllib", path, folder / "mllib.jsonl", MASTER]
     theirs_took = processor_time(script, PYTHONPATH=str(ROOT))
     theirs = _pairs(folder / "mllib.jsonl")
-    name = f"{len(texts):,} descriptions, {len(wanted):,} pairs"
+    name = f"{len(texts):,} {what}, {len(wanted):,} pairs"
+    times = f"{name}: MLlib ÷ esdedup"
     return [
         Row(f"{name}: recall of esdedup", len(ours & wanted) / len(wanted)),
         Row(f"{name}: recall of MLlib's MinHashLSH", len(theirs & wanted) / len(wanted)),
         Row(f"{name}: processor time of esdedup on Spark, with its Java", took, "s"),
         Row(f"{name}: processor time of MLlib, verified, with its Java", theirs_took, "s"),
-        at_least(f"{name}: MLlib ÷ esdedup", theirs_took / took, "x", 20),
+        Row(times, theirs_took / took, "x")
+        if at_least_times is None
+        else at_least(times, theirs_took / took, "x", at_least_times),
     ]
+
+
+def _table(texts: Sequence[str]) -> pa.Table:
+    return pa.table({"id": [str(number) for number in range(len(texts))], "text": texts})
 
 
 def _pairs(path: Path) -> set[tuple[str, str]]:
