@@ -361,10 +361,9 @@ def completions(store: Store, prefix: str, limit: int, filters: Filters = EVERYT
     """Return the rows of `suggest`: the first sentence of each text that completes `prefix`, and how many there are."""
     texts = completed(store, prefix, limit, filters)
     asked = SentenceQuery(hashes=list(texts), texts=texts, most=1, filters=filters)
-    rows = store.corpus.sentences(asked).to_pylist()
-    counted = store.corpus.places(np.array(list(texts), np.uint64), filters).to_pylist()
-    places = {row["hash"]: {"places": row["sentences"], "documents": row["documents"]} for row in counted}
-    return [{name: row[name] for name in _NAMES} | places[row["hash"]] for row in rows]
+    rows, counted = store.corpus.standing(asked)
+    places = {row["hash"]: {"places": row["sentences"], "documents": row["documents"]} for row in counted.to_pylist()}
+    return [{name: row[name] for name in _NAMES} | places[row["hash"]] for row in rows.to_pylist()]
 
 
 def _form(text: str) -> str:

@@ -112,6 +112,7 @@ def _java_options(data: Path, home: Path, heap: int) -> list[str]:
         f"-XX:MaxDirectMemorySize={heap // 2}",
         "-Xrs",  # we handle the signals
         "-XX:+ExitOnOutOfMemoryError",
+        "-XX:+ExplicitGCInvokesConcurrent",  # JPype asks for a collection now and then, which must stop nobody
         "-XX:-UsePerfData",
         f"-XX:ErrorFile={data / 'logs' / 'crash.log'}",
         f"-Des.path.home={home}",

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 
 from esdedup.columns.arrays import text_column
@@ -215,6 +216,10 @@ class Corpus(Intake):
     @abstractmethod
     def sentences(self, query: SentenceQuery) -> pa.Table:
         """Return the sentences of a query, as `SENTENCES`."""
+
+    def standing(self, query: SentenceQuery) -> tuple[pa.Table, pa.Table]:
+        """Return where texts stand, which are given by hash: their sentences, as `sentences`, and `places`."""
+        return self.sentences(query), self.places(np.array(query.hashes, np.uint64), query.filters)
 
     def sentence(self, identity: str) -> dict[str, Any] | None:
         """Return the sentence with this id, as a row of `SENTENCES`."""

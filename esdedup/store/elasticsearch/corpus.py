@@ -264,6 +264,9 @@ class ServerCorpus(Corpus):
     def places(self, hashes: Hashes, filters: Filters) -> pa.Table:
         return self._queries.places(hashes, filters)
 
+    def standing(self, query: SentenceQuery) -> tuple[pa.Table, pa.Table]:
+        return self._queries.standing(query)
+
     def sentences(self, query: SentenceQuery) -> pa.Table:
         return self._queries.of_texts(query) if query.ids is None else self._queries.named(query.ids)
 

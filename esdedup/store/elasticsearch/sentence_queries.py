@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,7 @@ _MISTYPED = 4  # letters of a word in which a typing error is looked for
 _BEGINNING = 5  # letters; the longest that `folded` has an index of
 
 _MISSING = {"bool": {"must_not": {"exists": {"field": "folded"}}}}
+_DOCUMENTS = {"cardinality": {"field": "document_number", "precision_threshold": 40_000}}
 _TEXT = {"_source": ["text"], "docvalue_fields": ["hash"]}
 
 
@@ -171,12 +173,19 @@ class SentenceQueries:
     def of_texts(self, query: SentenceQuery) -> pa.Table:
         """Return the sentences with the texts of a query."""
         conditions = _conditions(query.filters)
-        turns = {one_signed(int(value)): turn for turn, value in enumerate(query.hashes or ())}
-        rows: Hits = []
-        for hits in self._of_each(list(turns), query.most, conditions):
-            rows += hits
-        rows.sort(key=lambda hit: (turns[hit["_source"]["hash"]], hit["_source"]["number"]))
-        return sentence_table(rows)
+        values = list(map(one_signed, query.hashes or ()))
+        return _in_order(values, chain.from_iterable(self._of_each(values, query.most, conditions)))
+
+    def standing(self, query: SentenceQuery) -> tuple[pa.Table, pa.Table]:
+        """See `Corpus.standing`: of a few sentences with one request, unless they are too long for one."""
+        values = list(map(one_signed, query.hashes or ()))
+        if query.most is not None and query.most * len(values) <= _FIRST_PLACES:
+            first = {"top_hits": {"size": query.most, "sort": ["number"], **NAMED.body()}}
+            with suppress(TooLongError):
+                buckets = self._buckets(values, _conditions(query.filters), {"first": first, "documents": _DOCUMENTS})
+                hits = [hit for bucket in buckets for hit in bucket["first"]["hits"]["hits"]]
+                return _in_order(values, hits), _places(buckets)
+        return self.of_texts(query), self.places(np.array(query.hashes, np.uint64), query.filters)
 
     def _of_each(self, values: Sequence[int], most: int | None, conditions: list[dict[str, Any]]) -> Iterator[Hits]:
         if most is None:
@@ -190,10 +199,6 @@ class SentenceQueries:
                     self._index, "hash", np.array(some), NAMED, query={"bool": {"filter": conditions}}, sort=["number"]
                 )
                 continue
-            with suppress(TooLongError):
-                if most * len(some) <= _FIRST_PLACES:
-                    yield self._first_of_each(some, most, conditions)
-                    continue
             counted = self._counts(some, conditions)
             few = [value for value in some if counted.get(value, 0) <= most]
             yield from self._reader.look_up(self._index, "hash", few, NAMED, {"bool": {"filter": conditions}})
@@ -204,12 +209,6 @@ class SentenceQueries:
                         "sort": ["number"], **NAMED.body(),
                     }  # fmt: skip
                     yield from self._reader.in_order(self._index, body, most)
-
-    def _first_of_each(self, values: Sequence[int], most: int, conditions: list[dict[str, Any]]) -> Hits:
-        """Return the first few sentences of each of a few texts, with one request."""
-        first = {"top_hits": {"size": most, "sort": ["number"], **NAMED.body()}}
-        buckets = self._buckets(values, conditions, {"aggs": {"first": first}})
-        return [hit for bucket in buckets for hit in bucket["first"]["hits"]["hits"]]
 
     def _counts(self, values: Sequence[int], conditions: list[dict[str, Any]]) -> dict[int, int]:
         return {bucket["key"]: bucket["doc_count"] for bucket in self._buckets(values, conditions, {})}
@@ -223,23 +222,15 @@ class SentenceQueries:
         body = {
             "size": 0,
             "query": {"bool": {"filter": [{"terms": {"hash": list(values)}}, *conditions]}},
-            "aggs": {"texts": {"terms": {"field": "hash", "size": len(values)}, **inside}},
+            "aggs": {"texts": {"terms": {"field": "hash", "size": len(values)}, "aggs": inside}},
         }
         found: list[dict[str, Any]] = self._reader.search(self._index, body)["aggregations"]["texts"]["buckets"]
         return found
 
     def places(self, asked: Hashes, filters: Filters) -> pa.Table:
         """See `Corpus.places`. Beyond 40,000 documents of one text, the server's number is an estimate."""
-        inside = {"aggs": {"documents": {"cardinality": {"field": "document_number", "precision_threshold": 40_000}}}}
-        buckets = self._buckets(signed(np.unique(asked)).tolist(), _conditions(filters), inside)
-        return pa.table(
-            [
-                pa.array(hashes(np.array([bucket["key"] for bucket in buckets], np.int64))),
-                pa.array([bucket["doc_count"] for bucket in buckets], pa.int64()),
-                pa.array([bucket["documents"]["value"] for bucket in buckets], pa.int64()),
-            ],
-            PLACES,
-        )
+        values = signed(np.unique(asked)).tolist()
+        return _places(self._buckets(values, _conditions(filters), {"documents": _DOCUMENTS}))
 
     def named(self, ids: Sequence[str]) -> pa.Table:
         """Return the sentences with these ids."""
@@ -250,6 +241,23 @@ class SentenceQueries:
     def has_document(self, identity: str) -> bool:
         """Whether a document has sentences."""
         return self._reader.count(self._index, {"term": {"document": identity}}) > 0
+
+
+def _in_order(values: Sequence[int], hits: Iterable[dict[str, Any]]) -> pa.Table:
+    """Return sentences in the order of their texts, and those of one text in reading order."""
+    turns = {value: turn for turn, value in enumerate(values)}
+    return sentence_table(sorted(hits, key=lambda hit: (turns[hit["_source"]["hash"]], hit["_source"]["number"])))
+
+
+def _places(buckets: Sequence[dict[str, Any]]) -> pa.Table:
+    return pa.table(
+        [
+            pa.array(hashes(np.array([bucket["key"] for bucket in buckets], np.int64))),
+            pa.array([bucket["doc_count"] for bucket in buckets], pa.int64()),
+            pa.array([bucket["documents"]["value"] for bucket in buckets], pa.int64()),
+        ],
+        PLACES,
+    )
 
 
 def _whole(words: Sequence[str]) -> list[dict[str, Any]]:

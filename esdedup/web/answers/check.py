@@ -7,7 +7,6 @@ from collections import defaultdict
 from itertools import islice
 from typing import NamedTuple
 
-import numpy as np
 import pyarrow.compute as pc
 
 from esdedup.jobs.questions import one_unit, storable, threshold
@@ -123,14 +122,14 @@ class _Where(NamedTuple):
 
 
 def _where(store: Store, texts: dict[int, str]) -> dict[int, _Where]:
-    """Return where texts, given by hash, stand: all in two queries."""
+    """Return where texts, given by hash, stand."""
     if not texts:
         return {}
+    rows, counted = store.corpus.standing(SentenceQuery(hashes=list(texts), texts=texts, most=_PLACES))
     places: defaultdict[int, list[Place]] = defaultdict(list)
-    for row in store.corpus.sentences(SentenceQuery(hashes=list(texts), texts=texts, most=_PLACES)).to_pylist():
+    for row in rows.to_pylist():
         places[row["hash"]].append(place(row))
-    counted = store.corpus.places(np.array(list(texts), np.uint64), EVERYTHING).to_pylist()
-    return {row["hash"]: _Where(row["sentences"], row["documents"], places[row["hash"]]) for row in counted}
+    return {row["hash"]: _Where(row["sentences"], row["documents"], places[row["hash"]]) for row in counted.to_pylist()}
 
 
 def _matches(store: Store, found: Alike, count: int, where: dict[int, _Where]) -> list[Match]:

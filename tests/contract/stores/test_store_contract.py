@@ -204,6 +204,10 @@ def test_sentences_are_found(store: Store) -> None:
     places = {row["hash"]: row for row in store.corpus.places(np.array(asked, np.uint64), EVERYTHING).to_pylist()}
     [first] = hashes(TEXTS[:1])
     assert places[first] == {"hash": first, "sentences": 2, "documents": 2}
+    for most, several in ((1, ["1:1", "1:0"]), (5, ["1:1", "10:1", "1:0", "2:0"])):
+        rows, counted = store.corpus.standing(SentenceQuery(hashes=asked, most=most))
+        assert rows["id"].to_pylist() == several
+        assert sorted(counted["sentences"].to_pylist()) == [2, 2]
     assert store.corpus.has_document("10")
     assert not store.corpus.has_document("11")
     groups = {
