@@ -6,6 +6,7 @@ import io
 import sys
 from dataclasses import asdict
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
@@ -121,7 +122,7 @@ def _run(wiki: str, truth: Path, out: Path, as_json: bool, options: dict[str, An
         click.echo(printable_lines(summary_text(summary, out, store)))
         click.echo()
         click.echo(_found_text(found))
-        click.echo(f"\nLook at it: esdedup serve --store {store}")
+        click.echo(f"\nLook at it: esdedup serve --store {quote(str(store))}")
     if not found.complete:
         missed = sum(kind.missed for kind in found.kinds)
         raise EsdedupError(

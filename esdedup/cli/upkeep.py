@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
@@ -60,7 +61,7 @@ def _status_lines(state: Status) -> Iterator[str]:
         yield f"source: {printable(source['name'])}  {read}  {printable(source['path'])}"
     scanned = state["last_scan"]
     if scanned is None:
-        yield f"not scanned; next: esdedup scan --store {state['store']}"
+        yield f"not scanned; next: esdedup scan --store {quote(state['store'])}"
     else:
         yield "last scan: " + _settings_text(scanned["scanning"])
         yield from count_lines(scanned["counts"], state["settings"]["unit"])

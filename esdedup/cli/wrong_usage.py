@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from difflib import SequenceMatcher
+from shlex import quote
 
 import click
 
@@ -53,5 +54,5 @@ def refuse_stray_store(context: click.Context, stray: list[str]) -> None:
     """Raise an error that says to write --store before an argument that the command does not have."""
     if stray and any(parameter.name == "store" for parameter in context.command.params):
         raise click.UsageError(
-            f"Unexpected argument {stray[0]!r}; if it is the store, write --store {stray[0]}", context
+            f"Unexpected argument {stray[0]!r}; if it is the store, write --store {quote(stray[0])}", context
         )

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from esdedup._version import __version__
@@ -99,7 +100,8 @@ def find_sources(arguments: Sequence[Address], reading: Reading, keep_going: boo
     names, missing = [str(argument) for argument in arguments], []
     for name in filter(LakeAddress.fits, names):
         raise UsageError(
-            f"{name}: is a lake; read it with --store {name}, or load it with esdedup index {name} --store PATH.duckdb"
+            f"{name}: is a lake; read it with --store {quote(name)}, or load it with esdedup index {quote(name)} "
+            "--store PATH.duckdb"
         )
     for name in list(names) if keep_going else []:
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from shlex import quote
 
 from esdedup.columns.arrays import text_column
 from esdedup.columns.database import Database
@@ -27,7 +28,7 @@ def examine(path: Path) -> Iterator[Check]:
         return
     with store:
         yield Check("store")
-        yield from _checks(store.database, f"esdedup scan --store {path}")
+        yield from _checks(store.database, f"esdedup scan --store {quote(str(path))}")
         yield _tokens(store.database, store.signing)
         begun = store.ledger.unfinished_job()
         yield Check("job", f"esdedup {begun} has not ended" if begun else None, begun and "run the same command again")

@@ -123,16 +123,18 @@ class SentenceQueries:
             found = _found(hits)
             if len(hits) < most or _share(words, hits[-1]) < enough:
                 return found
-        if question.half:
-            return found._replace(left_out=1)
+        others = 1 if question.half else max(0, self._sharing(asked, enough) - len(found.hashes))
+        return found._replace(left_out=others)
+
+    def _sharing(self, asked: dict[str, Any], enough: float) -> int:
+        """Return about how many texts have enough of the words that are asked for."""
         least = {"minimum_should_match": f"{max(_LEAST_SHARE, round(100 * enough))}%"}
-        counted = {
+        body = {
             "size": 0,
             "query": {"bool": {"filter": [{"bool": asked | least}]}},
             "aggs": {"texts": {"cardinality": {"field": "hash"}}},
         }
-        texts = self._reader.search(self._index, counted)["aggregations"]["texts"]["value"]
-        return found._replace(left_out=max(0, int(texts) - len(found.hashes)))
+        return int(self._reader.search(self._index, body)["aggregations"]["texts"]["value"])
 
     def beginning(self, question: Question, most: int) -> Found:
         """See `Corpus.beginning`. The index sorts by the first letters only."""

@@ -11,6 +11,7 @@ import json
 import re
 from contextlib import suppress
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import pyarrow as pa
@@ -142,7 +143,7 @@ def not_searched(lake: object) -> str:
 
 
 def _loading(lake: object) -> str:
-    return f"esdedup index {lake} --store PATH.duckdb"
+    return f"esdedup index {quote(str(lake))} --store PATH.duckdb"
 
 
 def open_writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
