@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shlex
 from pathlib import Path
 
 import pytest
@@ -127,6 +128,21 @@ def test_next_is_only_suggested_where_it_would_print_something(tmp_path: Path) -
     assert "Next:" not in said("run", different, "-o", tmp_path / "x").out
     alike = json_lines(tmp_path / "b.jsonl", [{"id": "1", "text": "One thing."}, {"id": "2", "text": "one thing"}])
     assert "Next: esdedup clusters" in said("run", alike, "-o", tmp_path / "y").out
+
+
+def test_advice_can_be_copied_although_a_path_has_spaces(tmp_path: Path) -> None:
+    folder = tmp_path / "my collection"
+    folder.mkdir()
+    store = folder / "all of it.duckdb"
+    assert said("index", articles(folder / "docs.jsonl"), "--store", store).code == 0
+    for words in (("status",), ("clusters",)):
+        answer = said(*words, "--store", store)
+        told = next(line for line in (answer.out + answer.err).splitlines() if "esdedup scan" in line)
+        command = shlex.split(told[told.index("esdedup scan") :])[1:]
+        assert command == ["scan", "--store", str(store)]
+    ran = said(*command)
+    told = next(line for line in ran.out.splitlines() if line.startswith("Next: "))
+    assert said(*shlex.split(told)[2:]).code == 0
 
 
 def test_similar_says_why_it_finds_nothing(tmp_path: Path) -> None:
