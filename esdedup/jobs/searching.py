@@ -200,7 +200,7 @@ def _say_why_not(store: Store, text: str, filters: Filters) -> None:
     names = {checkpoint.name for checkpoint in store.ledger.sources()}
     if filters.source is not None and filters.source not in names:
         known = ", ".join(sorted(names)[:_SHOWN_SOURCES]) + (" …" if len(names) > _SHOWN_SOURCES else "")
-        log.warning("%s: there is no source %s; there are %s", store.address, filters.source, known or "none")
+        log.warning("%s: there is no source %s; the sources are: %s", store.address, filters.source, known or "none")
     if filters.document is not None and not store.corpus.has_document(filters.document):
         log.warning("%s: there is no document %s with sentences", store.address, filters.document)
 

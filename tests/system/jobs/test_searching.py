@@ -175,7 +175,7 @@ def test_why_there_is_nothing(store: Store, caplog: pytest.LogCaptureFixture) ->
     assert not esdedup.similar("university", store=store, min_similarity=0.99)
     assert "nothing is as similar as 0.99; the nearest text has" in caplog.text
     assert not esdedup.similar("university", store=store, source="nowhere")
-    assert "there is no source nowhere; there are rows" in caplog.text
+    assert "there is no source nowhere; the sources are: rows" in caplog.text
     assert not esdedup.suggest("university", store=store, document="nobody")
     assert "there is no document nobody" in caplog.text
     with pytest.raises(UsageError, match="language code"):
