@@ -7,7 +7,7 @@ answers are ranked, and by the measure of scans, which says whether it is a matc
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -248,7 +248,7 @@ def alike(
     found = (
         store.corpus.alike(question, most or MOST_COMPARED, _ENOUGH * limit) if form else _equal(store, unit, filters)
     )
-    return _compared(store, unit, found, limit, min_similarity)
+    return _compared(store, unit, found, limit, min_similarity, filters)
 
 
 def typed(store: Store, text: str, most: int, completing: int) -> tuple[Alike, dict[int, str]]:
@@ -261,11 +261,19 @@ def typed(store: Store, text: str, most: int, completing: int) -> tuple[Alike, d
     if not len(asked.grams):
         return alike(store, text, most=most), completed(store, text, completing)
     found = store.corpus.alike(asked, most, min(_ENOUGH * limit, _FITS / 2))
-    return _compared(store, unit, found, limit, MIN_SIMILARITY), _completed(store, asked, completing, found)
+    begin = store.corpus.beginning(asked, completing)
+    compared = _compared(store, unit, found.joined(begin), limit, MIN_SIMILARITY)
+    return compared, _completed(asked, completing, begin, lambda: found)
 
 
-def _compared(store: Store, unit: str, found: Found, limit: float, min_similarity: float) -> Alike:
-    """Compare a text with what was found: by the measure of search, and by that of scans."""
+def _compared(
+    store: Store, unit: str, found: Found, limit: float, min_similarity: float, filters: Filters = EVERYTHING
+) -> Alike:
+    """Compare a text with what was found: by the measure of search, and by that of scans.
+
+    Where very many texts share as much with it, what is left out may be the text itself: so it is looked for.
+    """
+    found = found.joined(_equal(store, unit, filters) if found.left_out else NOTHING)
     jaccards = jaccards_with(TextSigner(store.signing), unit, found.texts)
     similarity = np.round(similarities(_form(unit), search_form(found.texts)), 6).clip(max=1 - 1e-6)
     similarity[found.texts.to_numpy(zero_copy_only=False) == unit] = 1
@@ -326,18 +334,20 @@ def completed(store: Store, prefix: str, limit: int, filters: Filters = EVERYTHI
     Those that begin with it come first, in their order; then those with its words, some perhaps half typed or mistyped,
     the most similar first.
     """
+    if too_short(prefix):
+        return {}
     asked = Question(_form(storable(prefix)), half=True, filters=filters)
-    return {} if too_short(prefix) else _completed(store, asked, limit)
-
-
-def _completed(store: Store, asked: Question, limit: int, found: Found | None = None) -> dict[int, str]:
-    """Return the texts that complete a question. `found` are those that share most with it, if they are known."""
     begin = store.corpus.beginning(asked, limit)
+    return _completed(asked, limit, begin, lambda: store.corpus.alike(asked, _MOST_COMPLETED, _FITS / 2))
+
+
+def _completed(asked: Question, limit: int, begin: Found, alike: Callable[[], Found]) -> dict[int, str]:
+    """Return the texts that complete a question: those that begin with it, and of those `alike` as many as there is
+    room for.
+    """
     texts = dict(zip(begin.hashes.tolist(), begin.texts.to_pylist(), strict=True))
     if len(texts) < limit and len(asked.grams):
-        if found is None:
-            found = store.corpus.alike(asked, _MOST_COMPLETED, _FITS / 2)
-        texts |= _inside(asked, found)
+        texts |= _inside(asked, alike())
     return dict(islice(texts.items(), limit))
 
 

@@ -77,7 +77,10 @@ class PackedTexts:
 
     def unpacked(self, groups: Numbers) -> bytes:
         """Return the bytes of groups, one after the other. Raise `DamagedTextsError` if they were not packed so."""
-        reader = zstandard.ZstdDecompressor(dict_data=self._dictionary)  # no thread may use that of another
+        try:
+            reader = zstandard.ZstdDecompressor(dict_data=self._dictionary)  # no thread may use that of another
+        except zstandard.ZstdError as error:
+            raise DamagedTextsError from error
         pieces = []
         for low, high, size in zip(
             self._bounds[groups].tolist(), self._bounds[groups + 1].tolist(), self._sizes[groups].tolist(), strict=True

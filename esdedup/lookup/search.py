@@ -31,6 +31,13 @@ class Found(NamedTuple):
     texts: pa.LargeStringArray
     left_out: int = 0
 
+    def joined(self, other: Found) -> Found:
+        """Return the texts of both, each once, by hash."""
+        hashes = np.concatenate([self.hashes, other.hashes])
+        _, first = np.unique(hashes, return_index=True)
+        texts = pa.concat_arrays([self.texts, other.texts]).take(pa.array(first))
+        return Found(hashes[first], texts, self.left_out)
+
 
 NOTHING = Found(np.empty(0, np.uint64), text_column([]))
 

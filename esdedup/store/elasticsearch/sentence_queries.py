@@ -36,6 +36,7 @@ _LONGEST_ID = 32_766  # bytes; the longest term that the server accepts and stor
 _MOST_WORDS = 300  # of a question: servers accept at least 1,024 clauses
 _LONGEST_WORD = 255  # letters; a longer one is cut in the index
 _FIRST_PAGE = 200
+_MOST_HITS = 100  # of each text: more are refused in an aggregation
 _FIRST_PLACES = 500  # sentences of texts that are asked for at once
 _LEAST = 100  # texts that are returned, however little they share
 _ALIKE = 2  # a text that shares so many times `enough` may be a match
@@ -99,7 +100,8 @@ class SentenceQueries:
         the best sentences are looked at, because the server finds these without a look at all others; each text once
         takes it several times longer, and is asked for only if copies of a few texts hide the others.
         """
-        words = [word for word in dict.fromkeys(folded(question.form).split()) if len(word) <= _LONGEST_WORD]
+        every = dict.fromkeys(reversed(folded(question.form).split()))  # the last one may be half typed
+        words = [word for word in reversed(every) if len(word) <= _LONGEST_WORD]
         if not words:
             return NOTHING
         words = words[:: -(-len(words) // _MOST_WORDS)]  # of very long texts, evenly
@@ -145,7 +147,7 @@ class SentenceQueries:
         size = min(most + 64, PAGE)
         while True:
             page = self._hits(body, size)
-            found = _joined(found, _found(page))
+            found = found.joined(_found(page))
             keys = keys_of(found.texts)
             fits = [at for at in range(len(keys)) if keys[at].startswith(low)]
             order = np.array(sorted(fits, key=lambda at: (keys[at], found.hashes[at])), np.int64)[:most]
@@ -181,7 +183,7 @@ class SentenceQueries:
     def standing(self, query: SentenceQuery) -> tuple[pa.Table, pa.Table]:
         """See `Corpus.standing`: of a few sentences with one request, unless they are too long for one."""
         values = list(map(one_signed, query.hashes or ()))
-        if query.most is not None and query.most * len(values) <= _FIRST_PLACES:
+        if query.most is not None and query.most <= _MOST_HITS and query.most * len(values) <= _FIRST_PLACES:
             first = {"top_hits": {"size": query.most, "sort": ["number"], **NAMED.body()}}
             with suppress(TooLongError):
                 buckets = self._buckets(values, _conditions(query.filters), {"first": first, "documents": _DOCUMENTS})
@@ -296,13 +298,6 @@ def _share(words: Sequence[str], hit: dict[str, Any]) -> float:
     """Return the share of words that the text of a hit has."""
     [form] = search_form(text_column([hit["_source"]["text"]])).to_pylist()
     return len(set(words).intersection(folded(form).split())) / len(words)
-
-
-def _joined(one: Found, other: Found) -> Found:
-    """Return the texts of both, each once."""
-    hashes = np.concatenate([one.hashes, other.hashes])
-    _, first = np.unique(hashes, return_index=True)
-    return Found(hashes[first], pa.concat_arrays([one.texts, other.texts]).take(pa.array(first)))
 
 
 def _found(hits: Hits) -> Found:

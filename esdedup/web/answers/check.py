@@ -75,11 +75,12 @@ def check(store: Store, text: str) -> Check:
     answer["matching"] = int(found.match.sum())
     answer["documents"], answer["more_documents"] = _documents(store, found)
     answer["left_out"] = found.left_out
+    answer["more_documents"] |= bool(found.left_out and found.match.all())
     for number, text in islice(completing.items(), _SHOWN):
-        stands = where[number]
-        answer["completions"].append(
-            Completed(text=text, places=stands.sentences, documents=stands.documents, place=stands.first[0])
-        )
+        if (stands := where.get(number)) is not None:  # else it was removed just now
+            answer["completions"].append(
+                Completed(text=text, places=stands.sentences, documents=stands.documents, place=stands.first[0])
+            )
     answer["more_completions"] = len(completing) > _SHOWN
     return answer
 
@@ -103,7 +104,7 @@ def check_text(store: Store, text: str) -> CheckedText:
             nearest.append((checked[-1], found))
     where = _where(store, {number: text for _, found in nearest for number, text in found.first(1).items()})
     for one, found in nearest:
-        [one["best"]] = _matches(store, found, 1, where)
+        one["best"] = next(iter(_matches(store, found, 1, where)), None)
     return {
         "sentences": checked,
         "looked_up": sum(one["looked_up"] for one in checked),
@@ -149,6 +150,7 @@ def _matches(store: Store, found: Alike, count: int, where: dict[int, _Where]) -
             diff=differing(found.unit, text),
         )
         for (number, text), measured in zip(found.first(count).items(), measures, strict=True)
+        if number in where  # else it was removed just now
     ]
 
 

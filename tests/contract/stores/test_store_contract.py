@@ -261,6 +261,15 @@ def test_copies_of_a_text_do_not_hide_others(store: Store) -> None:
         assert found.left_out == 0
 
 
+def test_copies_of_many_texts_do_not_hide_others(store: Store) -> None:
+    texts = [f"{TEXTS[0].rstrip('.')} number {number}." for number in range(100, 250)]
+    read(store, [(f"{copy}-{at}", "Twice", [text]) for at, text in enumerate(texts) for copy in range(2)])
+    looked_up(store)
+    form = TEXTS[0].lower().rstrip(".")
+    assert sorted(store.corpus.alike(Question(form), 200, 0.3).texts.to_pylist()) == texts
+    assert len(store.corpus.alike(Question(form, half=True), 200, 0.3).hashes) >= 100
+
+
 def looked_up(store: Store) -> None:
     if store.corpus.lookup_behind():
         store.corpus.make_lookup(1, lambda _: None)

@@ -126,7 +126,8 @@ def test_groups_share_a_dictionary_once_there_is_enough_to_train_it_on() -> None
 def test_a_dictionary_that_is_not_the_one_that_was_used() -> None:
     source = random.Random(3)
     groups, lists = make_block(of([sentence(source, 8) for _ in range(20_000)]))
-    for wrong in (b"", b"no dictionary", groups["packed"][-1].as_py()[:-9_000]):
+    magic = bytes.fromhex("37a430ec")  # of dictionaries
+    for wrong in (b"", b"no dictionary", magic + bytes(100), groups["packed"][-1].as_py()[:-9_000]):
         packed = pa.array([*groups["packed"].to_pylist()[:-1], wrong], pa.large_binary())
         damaged = groups.set_column(3, groups.schema.field(3), packed)
         with pytest.raises(DamagedLookupError):
