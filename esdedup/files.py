@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
+import subprocess
 import sys
 import tempfile
 import uuid
@@ -20,6 +22,11 @@ def user_cache() -> Path:
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA", tempfile.gettempdir())) / "esdedup"
     return Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()) / "esdedup"
+
+
+def as_word(path: object) -> str:
+    """Return a path, or an address, as one word of a command that can be copied, in quotes if it needs them."""
+    return subprocess.list2cmdline([str(path)]) if sys.platform == "win32" else shlex.quote(str(path))
 
 
 def hold(file: Path, *, shared: bool = False, make: bool = False) -> int | None:

@@ -6,7 +6,6 @@ import io
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
@@ -16,6 +15,7 @@ from esdedup.cli.declared import resource_options
 from esdedup.cli.defaults import Command
 from esdedup.cli.shared_options import OUTPUT, json_option, talk_options
 from esdedup.errors import EsdedupError, UsageError
+from esdedup.files import as_word
 from esdedup.plurals import plural
 from esdedup.terminal import printable_lines
 
@@ -122,7 +122,7 @@ def _run(wiki: str, truth: Path, out: Path, as_json: bool, options: dict[str, An
         click.echo(printable_lines(summary_text(summary, out, store)))
         click.echo()
         click.echo(_found_text(found))
-        click.echo(f"\nLook at it: esdedup serve --store {quote(str(store))}")
+        click.echo(f"\nLook at it: esdedup serve --store {as_word(store)}")
     if not found.complete:
         missed = sum(kind.missed for kind in found.kinds)
         raise EsdedupError(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import esdedup
@@ -24,6 +23,7 @@ from esdedup.api.results import (
     Summary,
     Written,
 )
+from esdedup.files import as_word
 from esdedup.jobs.accounting import COMPARED_OR_NOT
 from esdedup.matching.verify.compare import diff_words
 from esdedup.output.overlap import COMMON
@@ -82,7 +82,7 @@ def summary_text(summary: Summary, out: Path | None, store: Path | str | None) -
     if out is not None:
         parts.append(f"Files: {', '.join(name for name in _FILES if (out / name).exists())} in {out}/")
     if summary["counts"].get("clusters") and store is not None:
-        parts.append(f"Next: esdedup clusters --store {quote(str(store))}")
+        parts.append(f"Next: esdedup clusters --store {as_word(store)}")
     return "\n\n".join(parts)
 
 

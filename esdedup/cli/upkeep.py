@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
-from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import rich_click as click
@@ -13,6 +12,7 @@ from esdedup.cli.declared import resource_options
 from esdedup.cli.defaults import Command
 from esdedup.cli.shared_options import STORE, any_store_option, json_option, store_option, talk_options
 from esdedup.errors import EsdedupError, UsageError
+from esdedup.files import as_word
 from esdedup.plurals import plural
 from esdedup.terminal import printable_lines
 
@@ -61,7 +61,7 @@ def _status_lines(state: Status) -> Iterator[str]:
         yield f"source: {printable(source['name'])}  {read}  {printable(source['path'])}"
     scanned = state["last_scan"]
     if scanned is None:
-        yield f"not scanned; next: esdedup scan --store {quote(state['store'])}"
+        yield f"not scanned; next: esdedup scan --store {as_word(state['store'])}"
     else:
         yield "last scan: " + _settings_text(scanned["scanning"])
         yield from count_lines(scanned["counts"], state["settings"]["unit"])

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from difflib import SequenceMatcher
-from shlex import quote
 
 import click
+
+from esdedup.files import as_word
 
 _EXAMPLES = {"store": "--store found/store.duckdb, or set ESDEDUP_STORE", "out": "--out found"}
 _ALMOST = 0.1
@@ -54,5 +55,5 @@ def refuse_stray_store(context: click.Context, stray: list[str]) -> None:
     """Raise an error that says to write --store before an argument that the command does not have."""
     if stray and any(parameter.name == "store" for parameter in context.command.params):
         raise click.UsageError(
-            f"Unexpected argument {stray[0]!r}; if it is the store, write --store {quote(stray[0])}", context
+            f"Unexpected argument {stray[0]!r}; if it is the store, write --store {as_word(stray[0])}", context
         )

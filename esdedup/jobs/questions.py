@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from shlex import quote
 from typing import Any
 
 import pyarrow as pa
 
 from esdedup.analysis.kind_names import KINDS
 from esdedup.errors import StoreError, UsageError
+from esdedup.files import as_word
 from esdedup.jobs.steps import Address, check_choice, check_count, require_committed
 from esdedup.matching.groups import NO_TOKEN
 from esdedup.matching.lsh.collide import HOT_LIMIT
@@ -223,7 +223,7 @@ def opened_kinds(store: Address | Store) -> Iterator[Store]:
     with opened_results(store) as opened:
         if not Scanning.from_described(opened.ledger.last_scanning() or {}).kinds:
             raise StoreError(
-                f"{opened.address}: scanned without kinds; run esdedup scan --kinds --store {quote(opened.address)}"
+                f"{opened.address}: scanned without kinds; run esdedup scan --kinds --store {as_word(opened.address)}"
             )
         yield opened
 
@@ -234,7 +234,7 @@ def _require_scan(store: Store) -> None:
         why = "documents were added, removed or changed since the last scan"
         if last is None:
             why = "not scanned yet" if store.results.lost is None else f"no results: {store.results.lost}"
-        raise StoreError(f"{store.address}: {why}; run esdedup scan --store {quote(store.address)}")
+        raise StoreError(f"{store.address}: {why}; run esdedup scan --store {as_word(store.address)}")
 
 
 def threshold(store: Store) -> float:

@@ -9,12 +9,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
-from shlex import quote
 from typing import Any
 
 from esdedup._version import __version__
 from esdedup.errors import EsdedupError, SourceError, StoreError, StoreSourcesError, StoreVersionError, UsageError
-from esdedup.files import whole_file
+from esdedup.files import as_word, whole_file
 from esdedup.formats.locations import Source, discover
 from esdedup.formats.reading_options import Reading
 from esdedup.jobs.accounting import RENAMED, accounted, skipped_by_reason, warn_of_sources
@@ -100,7 +99,7 @@ def find_sources(arguments: Sequence[Address], reading: Reading, keep_going: boo
     names, missing = [str(argument) for argument in arguments], []
     for name in filter(LakeAddress.fits, names):
         raise UsageError(
-            f"{name}: is a lake; read it with --store {quote(name)}, or load it with esdedup index {quote(name)} "
+            f"{name}: is a lake; read it with --store {as_word(name)}, or load it with esdedup index {as_word(name)} "
             "--store PATH.duckdb"
         )
     for name in list(names) if keep_going else []:

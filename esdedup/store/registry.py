@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from shlex import quote
 from typing import Any, TypeAlias
 
 from esdedup.errors import UsageError
+from esdedup.files import as_word
 from esdedup.store.duckdb.file_address import ENDING, FileAddress
 from esdedup.store.elasticsearch.store_address import ServerStoreAddress
 from esdedup.store.lake.lake_address import LAKE, LakeAddress
@@ -37,7 +37,7 @@ def _no_store(path: Path) -> str:
     """Return what is wrong with the path of a folder that is not a lake."""
     inside = [found for name in (LAKE, f"store{ENDING}") if (found := path / name).exists()]
     if inside:
-        return f"this folder is no store, but has one; use --store {quote(str(inside[0]))}"
+        return f"this folder is no store, but has one; use --store {as_word(inside[0])}"
     what = "this is not a lake: it has no lake.json" if path.exists() else "there is no lake here"
     return f"{what}; use --store PATH{ENDING}, --store http://HOST:PORT/PREFIX, or a lake that a run on Spark has made"
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from shlex import quote
 
 from esdedup.columns.arrays import text_column
 from esdedup.columns.database import Database
 from esdedup.errors import StoreError
+from esdedup.files import as_word
 from esdedup.matching.groups import token_lists
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import Signing
@@ -28,7 +28,7 @@ def examine(path: Path) -> Iterator[Check]:
         return
     with store:
         yield Check("store")
-        yield from _checks(store.database, f"esdedup scan --store {quote(str(path))}")
+        yield from _checks(store.database, f"esdedup scan --store {as_word(path)}")
         yield _tokens(store.database, store.signing)
         begun = store.ledger.unfinished_job()
         yield Check("job", f"esdedup {begun} has not ended" if begun else None, begun and "run the same command again")

@@ -11,14 +11,13 @@ import json
 import re
 from contextlib import suppress
 from pathlib import Path
-from shlex import quote
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from esdedup.errors import NotAStoreError, StoreError
-from esdedup.files import whole_file
+from esdedup.files import as_word, whole_file
 from esdedup.store.duckdb.ledger_values import ANY, CHECKPOINT, NATURAL, fits
 from esdedup.store.schemas import DOCUMENT_ROWS, SENTENCE_ROWS, TABLES
 
@@ -143,7 +142,7 @@ def not_searched(lake: object) -> str:
 
 
 def _loading(lake: object) -> str:
-    return f"esdedup index {quote(str(lake))} --store PATH.duckdb"
+    return f"esdedup index {as_word(lake)} --store PATH.duckdb"
 
 
 def open_writer(path: Path, schema: pa.Schema) -> pq.ParquetWriter:
