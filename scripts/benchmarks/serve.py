@@ -64,8 +64,9 @@ def measure(bench: Bench) -> list[Row]:
 
 def _served(bench: Bench, what: str, store: str, typed: Sequence[str], more: Path) -> list[Row]:
     lasting = SMALL_SECONDS if bench.small else SECONDS
+    typed, first = typed[:-FIRST], typed[-FIRST:]
     with serving(store) as (port, process):
-        asyncio.run(_alone(port, typed[-FIRST:], FIRST // 10 if bench.small else FIRST))
+        asyncio.run(_alone(port, first, FIRST // 10 if bench.small else FIRST))
         alone = asyncio.run(_alone(port, typed, KEYS // 10 if bench.small else KEYS))
         hasty = asyncio.run(_hasty(port, typed))
         crowd = asyncio.run(_crowd(port, typed, lasting))
@@ -128,7 +129,7 @@ async def _crowd(
 ) -> Load:
     """Each person asks once a second, all of them spread over it."""
     begin = time.perf_counter() + 0.2
-    share = (len(typed) - FIRST) // people
+    share = len(typed) // people
     loads = await asyncio.gather(
         *(
             _person(port, typed[person * share : (person + 1) * share], begin + person / people, int(lasting), goes_on)

@@ -172,10 +172,7 @@ def test_texts_that_share_much_with_very_many(
     rows = [(f"p{at}", FRAME.format(100 + at)) for at in range(120)]
     rows += [("one", "Nobody else has ever said what this sentence says of the tall lighthouse in the northern bay.")]
     rows += [
-        (
-            f"q{at}",
-            f"The keeper of the old lighthouse lives in one of the tall houses, and that is house {at}.",
-        )
+        (f"q{at}", f"The keeper of the old lighthouse lives in one of the tall houses, and that is house {at}.")
         for at in range(10, 90)
     ]
     store = str(tmp_path / "s.duckdb")
@@ -191,8 +188,8 @@ def test_texts_that_share_much_with_very_many(
         monkeypatch.setattr(check, "MOST_COMPARED", 20)
         monkeypatch.setattr(check, "_COMPARED", 10)
         some = check.check(opened, rows[7][1])
-        assert some["matching"] in (20, 21)  # the text itself is among them, whatever was left out
-        assert (some["left_out"], some["more_documents"], some["similar"][0]["text"]) == (100, True, rows[7][1])
+        assert (some["matching"], some["left_out"], some["similar"][0]["text"]) == (20, 100, rows[7][1])
+        assert some["more_documents"]
         typing = check.check(opened, rows[7][1].rstrip("."))
         assert typing["similar"][0]["text"] == rows[7][1]
         assert 1 <= typing["left_out"] <= 100
