@@ -289,8 +289,8 @@ def _compared(
 def _equal(store: Store, unit: str, filters: Filters) -> Found:
     """Return the text itself, if it is stored: one of signs alone cannot be looked up otherwise."""
     own = content_hashes(*text_buffers(text_column([unit])))
-    there = store.corpus.sentences(SentenceQuery(hashes=own.tolist(), most=1, filters=filters)).num_rows
-    return Found(own, text_column([unit])) if unit and there else NOTHING
+    there = unit and any(store.corpus.places(own, filters)["sentences"].to_pylist())
+    return Found(own, text_column([unit])) if there else NOTHING
 
 
 def similar_rows(store: Store, found: Alike, limit: int | None, filters: Filters = EVERYTHING) -> list[dict[str, Any]]:

@@ -182,18 +182,21 @@ class Block:
 
     def texts(self, rows: Numbers) -> pa.LargeStringArray:
         """Return the texts with these numbers."""
-        if self._living is not None:
-            rows = self._living[rows]
-        groups, turns = np.unique(rows // GROUP, return_inverse=True)
+        return texts_of([self], np.zeros(len(rows), np.int64), rows)
+
+    def stored(self, rows: Numbers) -> Numbers:
+        """Return at which places of the block texts are stored: those that are gone have one too."""
+        return rows if self._living is None else self._living[rows]
+
+    def unpacked(self, groups: Numbers) -> tuple[bytes, Numbers, Numbers]:
+        """Return the bytes of groups, one after the other, the sizes of their texts, and how many each has."""
         try:
             data = self._packed.unpacked(groups)
         except DamagedTextsError as error:
             raise DamagedLookupError from error
         places = (GROUP * groups[:, np.newaxis] + np.arange(GROUP)).ravel()
-        sizes = self._sizes[places[places < len(self._sizes)]]  # only the last group may have fewer
-        bounds = np.append(0, np.cumsum(sizes, dtype=np.int64))
-        texts = texts_from(np.frombuffer(data, np.uint8), bounds)
-        return texts.take(pa.array(turns * GROUP + rows % GROUP))
+        sizes = self._sizes[places[places < len(self._sizes)]]
+        return data, sizes, np.minimum(GROUP, len(self._sizes) - GROUP * groups)  # only the last one may have fewer
 
     def rows(self) -> pa.RecordBatch:
         """Return all texts, as `TEXTS`."""
@@ -220,6 +223,25 @@ class Block:
         """Return, for each text, the sum of the weights of the grams that it has."""
         scores = _scores(self._steps, spans.begins, spans.ends, weights)
         return scores[: len(self)] if self._living is None else scores[self._living]
+
+
+def texts_of(blocks: Sequence[Block], numbers: Numbers, rows: Numbers) -> pa.LargeStringArray:
+    """Return texts, each by the number of its block and its own number there, in the order given."""
+    there = np.flatnonzero(np.bincount(numbers)).tolist() if len(numbers) else []
+    stored = np.empty(len(rows), np.int64)
+    for number in there:
+        at = np.flatnonzero(numbers == number)
+        stored[at] = blocks[number].stored(rows[at])
+    groups, turns = np.unique(numbers * MOST_TEXTS + stored // GROUP, return_inverse=True)
+    cuts = np.searchsorted(groups, np.array(there, np.int64) * MOST_TEXTS)
+    each = np.split(groups % MOST_TEXTS, cuts[1:]) if there else []
+    pieces = [blocks[number].unpacked(some) for number, some in zip(there, each, strict=True)]
+    data, sizes, counts = zip(*pieces, strict=True) if pieces else ((), (), ())
+    ends = np.cumsum(np.concatenate([np.empty(0, np.int64), *counts]))
+    bounds = np.cumsum(np.concatenate([np.zeros(1, np.int64), *sizes]))
+    first = np.append(0, ends[:-1])
+    texts = texts_from(np.frombuffer(b"".join(data), np.uint8), bounds)
+    return texts.take(pa.array(first[turns] + stored % GROUP))
 
 
 def _flat(lists: pa.ListArray) -> npt.NDArray[Any]:

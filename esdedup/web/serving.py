@@ -40,6 +40,7 @@ _BACKLOG = 4_096  # connections that the system keeps until they are accepted
 _ACCEPTED_AT_ONCE = 16
 _OTHER_FILES = 6 * _ACCEPTED_AT_ONCE + 100  # connections not yet counted, or not yet closed; and what stores open
 _SOCKET_BYTES = 2**17  # buffers of a connection; if they are small, it shows early that a client reads nothing
+_SWITCH = 0.0005  # seconds; queries leave the interpreter lock often, and wait up to so long to have it back
 _ARTICLE_URL = re.compile(r"https?://[^\s{}]+.*\{(title|id)\}.*")
 
 
@@ -86,6 +87,7 @@ def serve(
         where = f"[{host}]" if ":" in host else host
         log.info("http://%s:%d/ shows %s; Ctrl-C ends it", where, listening.getsockname()[1], address)
         gc.collect()
+        sys.setswitchinterval(_SWITCH)
         gc.freeze()  # what is here now stays, and need not be looked through while visitors wait
         with suppress(KeyboardInterrupt):  # uvicorn raises it again after it has stopped
             server.run([listening])

@@ -31,7 +31,7 @@ class FileCorpus(Corpus):
         self.signing = signing
         self._db = db
         self._ledger = ledger
-        self._places = SentenceLookup(db, signing.unit, read_only=read_only)
+        self._places = SentenceLookup(db, ledger, store, signing.unit, read_only=read_only)
         self._lookup = FileLookup(db, ledger, store)
 
     # -- loading --------------------------------------------------------------------------------------------

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,10 +16,12 @@ from esdedup.columns.arrays import Numbers, run_starts, table_of_rows
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import Hashes
 from esdedup.store.corpus import PLACES, Filters, SentenceQuery
+from esdedup.store.duckdb.held_sentences import HeldSentences, held_sentences
+from esdedup.store.ledger import Ledger
 from esdedup.store.naming import NAMED
 from esdedup.store.schemas import SENTENCES
 
-_KEPT_SENTENCES = 5_000_000
+_KEPT_NAMES = 20_000
 
 MOST_LOOKED_AT = 10_000
 """So many sentences of a text are looked at to find those of a source, document or language."""
@@ -32,18 +36,18 @@ WHERE (? IS NULL OR s.language = ?) AND (? IS NULL OR n.source = ?) AND (? IS NU
 class SentenceLookup:
     """Finds sentences by their texts and ids.
 
-    A read-only store cannot change. The places of its texts are then kept in memory, 24 bytes for each sentence, if
-    there are not too many.
+    A read-only store cannot change. Where its texts stand is then held in memory, if there are not too many, and so are
+    the last names of documents: who types finds the same ones with each key.
     """
 
-    def __init__(self, db: Database, unit: str, *, read_only: bool) -> None:
+    def __init__(self, db: Database, ledger: Ledger, store: Path, unit: str, *, read_only: bool) -> None:
         self._db = db
+        self._ledger = ledger
+        self._store = store
         self._unit = unit
-        self._keep = read_only
-        self._sources: dict[int, tuple[str, str]] = {}
-        self._hashes: Hashes | None = None  # sorted
-        self._rows = np.empty(0, np.int64)
-        self._documents: Numbers = np.empty(0, np.int64)
+        self._read_only = read_only
+        self._held: HeldSentences | None = None
+        self._names: dict[int, tuple[str, str, str | None]] = {}
 
     def of_texts(self, query: SentenceQuery) -> pa.Table:
         """Return the sentences with the texts of a query."""
@@ -64,9 +68,9 @@ class SentenceLookup:
     def places(self, hashes: Hashes, filters: Filters) -> pa.Table:
         """Return in how many sentences and documents texts stand, as `PLACES`."""
         asked = np.unique(hashes)
-        if not filters.chosen and self._held():
-            begins, ends = self._spans(asked)
-            documents = [len(np.unique(self._documents[low:high])) for low, high in zip(begins, ends, strict=True)]
+        if not filters.chosen and (held := self._in_memory()) is not None:
+            begins, ends = held.spans(asked)
+            documents = [len(np.unique(held.documents[low:high])) for low, high in zip(begins, ends, strict=True)]
             return pa.table([pa.array(asked), pa.array(ends - begins), pa.array(documents, pa.int64())], PLACES)
         return self._db.table(
             "SELECT hash, count(*) AS sentences, count(DISTINCT document) AS documents FROM sentences s "
@@ -90,71 +94,78 @@ class SentenceLookup:
             """,
             [[document for document, _ in asked], [position for _, position in asked]],
         )
-        return self._named(found["row"], found["document"], {})
+        return self._read(found["row"], found["document"], {})
 
     def _of_texts(self, hashes: Hashes, texts: Mapping[int, str], most: int | None) -> pa.Table:
         """Return the sentences with these texts, in the order of the texts, at most so many of each."""
-        if not self._held():
+        held = self._in_memory()
+        if held is None:
             found = self._db.arrays(
                 "SELECT s.rowid AS row, document::BIGINT AS document FROM sentences s "
                 "JOIN (SELECT unnest(?::UBIGINT[]) AS hash, unnest(?::INTEGER[]) AS turn) USING (hash) "
                 "QUALIFY row_number() OVER (PARTITION BY turn ORDER BY s.rowid) <= ? ORDER BY turn, row",
                 [hashes.tolist(), list(range(len(hashes))), sys.maxsize if most is None else most],
             )
-            return self._named(found["row"], found["document"], texts)
-        begins, ends = self._spans(hashes)
+            return self._read(found["row"], found["document"], texts)
+        begins, ends = held.spans(hashes)
         if most is not None:
             ends = np.minimum(ends, begins + most)
         at = np.concatenate([np.empty(0, np.int64), *map(np.arange, begins, ends)]).astype(np.int64)
-        return self._named(self._rows[at], self._documents[at], texts)
+        if not texts:
+            return self._read(held.rows[at], held.documents[at], {})
+        return self._shown(held.documents[at], held.numbered(at), texts)
 
-    def _held(self) -> bool:
-        """Whether the places of all texts are in memory."""
-        if self._keep and self._hashes is None:
-            self._keep = self._db.count("SELECT count(*) FROM sentences") <= _KEPT_SENTENCES
-            if self._keep:
-                held = self._db.arrays(
-                    "SELECT rowid AS row, document::BIGINT AS document, hash FROM sentences ORDER BY hash, row"
-                )
-                self._rows, self._documents = held["row"], held["document"]
-                self._hashes = held["hash"]  # last: another thread may look
-        return self._keep
+    def _in_memory(self) -> HeldSentences | None:
+        if self._read_only and self._held is None:
+            self._held = held_sentences(self._db, self._store, self._ledger.state())
+            self._read_only = self._held is not None
+        return self._held
 
-    def _spans(self, hashes: Hashes) -> tuple[Numbers, Numbers]:
-        assert self._hashes is not None, "the places are in memory"
-        return np.searchsorted(self._hashes, hashes), np.searchsorted(self._hashes, hashes, "right")
-
-    def _named(self, rows: Numbers, documents: Numbers, texts: Mapping[int, str]) -> pa.Table:
+    def _read(self, rows: Numbers, documents: Numbers, texts: Mapping[int, str]) -> pa.Table:
         """Return sentences by row number, in that order, with their names. `texts` are those that are known, by hash.
 
-        Both are looked up by number, one after the other: a join would read all texts, or all names. To read the text
-        of a row takes longer than all else of it.
+        Sentences and names are looked up by number, one after the other: a join would read all texts, or all names. To
+        read the text of a row takes longer than all else of it.
         """
-        names = self._names(documents)
-        found = {}
-        for row, document, position, text, *rest in self._db.rows(
-            f"SELECT rowid, document, position, {'NULL' if texts else 'text'}, revision, timestamp, language, hash "
-            "FROM sentences WHERE rowid IN (SELECT unnest(?::BIGINT[]))",
-            [rows.tolist()],
-        ):
+        found = {
+            row: tuple(others)
+            for row, *others in self._db.rows(
+                "SELECT rowid, document, position, revision, timestamp, language, hash"
+                f"{'' if texts else ', text'} FROM sentences WHERE rowid IN (SELECT unnest(?::BIGINT[]))",
+                [rows.tolist()],
+            )
+        }
+        texts = texts or {others[5]: others[6] for others in found.values()}
+        return self._shown(documents, [found[row][:6] for row in rows.tolist()], texts)
+
+    def _shown(self, documents: Numbers, sentences: Iterable[tuple[Any, ...]], texts: Mapping[int, str]) -> pa.Table:
+        """Return sentences (document, position, revision, timestamp, language and hash) with their names and texts."""
+        names = self._named_documents(documents)
+        found = []
+        for document, position, *when, hash_ in sentences:
             source, name, title = names[document]
             identity = name if self._unit == "record" else f"{name}:{position}"
-            found[row] = (identity, source, name, title, position, texts.get(rest[-1], text), *rest)
-        return table_of_rows([found[row] for row in rows.tolist()], SENTENCES)
+            found.append((identity, source, name, title, position, texts[hash_], *when, hash_))
+        return table_of_rows(found, SENTENCES)
 
-    def _names(self, documents: Numbers) -> dict[int, tuple[str, str, str | None]]:
+    def _named_documents(self, documents: Numbers) -> dict[int, tuple[str, str, str | None]]:
         """Return source, id and title of each document, as `NAMED` does."""
-        if not self._keep or not self._sources:
-            rows = self._db.rows("SELECT number, name, qualified FROM sources")
-            self._sources = {number: (name, f"{name}/" if qualified else "") for number, name, qualified in rows}
-        names = {}
-        for number, source, key, occurrence, title in self._db.rows(
-            "SELECT number, source, key, occurrence, title FROM documents "
-            "WHERE number IN (SELECT unnest(?::INTEGER[]))",
-            [np.unique(documents).tolist()],
-        ):
-            name, before = self._sources[source]
-            names[number] = (name, before + key + (f"#{occurrence}" if occurrence > 1 else ""), title)
+        asked, known = set(documents.tolist()), self._names
+        names = {number: known[number] for number in asked.intersection(known)}
+        if missing := list(asked.difference(names)):
+            read = {
+                number: (source, (f"{source}/" if qualified else "") + key + (f"#{nth}" if nth > 1 else ""), title)
+                for number, source, qualified, key, nth, title in self._db.rows(
+                    "SELECT d.number, s.name, s.qualified, d.key, d.occurrence, d.title FROM documents d "
+                    "JOIN sources s ON s.number = d.source WHERE d.number IN (SELECT unnest(?::INTEGER[]))",
+                    [missing],
+                )
+            }
+            if self._held is not None:
+                if len(self._names) + len(read) > _KEPT_NAMES:
+                    self._names = {}
+                self._names.update(list(read.items())[:_KEPT_NAMES])
+            names |= read
         return names
 
 
