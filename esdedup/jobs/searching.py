@@ -17,8 +17,8 @@ import numpy.typing as npt
 import pyarrow as pa
 from rapidfuzz.distance import Levenshtein
 
-from esdedup.columns.arrays import text_buffers, text_column
-from esdedup.columns.hashing import Hashes, content_hashes
+from esdedup.columns.arrays import text_column
+from esdedup.columns.hashing import Hashes
 from esdedup.jobs.progress_bar import Bar
 from esdedup.jobs.questions import check_language, known_language, one_unit, opened_store, storable, threshold
 from esdedup.jobs.steps import Address, check_count
@@ -244,11 +244,12 @@ def alike(
     unit = one_unit(text, store.signing)
     form = _form(unit)
     limit = Scanning(jaccard=threshold(store) if jaccard is None else jaccard).jaccard
-    question = Question(form, filters=filters)
-    found = (
-        store.corpus.alike(question, most or MOST_COMPARED, _ENOUGH * limit) if form else _equal(store, unit, filters)
-    )
-    return _compared(store, unit, found, limit, min_similarity, filters)
+    question = Question(form, filters=filters, text=unit)
+    if form:
+        found = store.corpus.alike(question, most or MOST_COMPARED, _ENOUGH * limit)
+    else:  # a text of signs alone cannot be looked up
+        found = store.corpus.itself(unit, filters) if unit else NOTHING
+    return _compared(store, unit, found, limit, min_similarity)
 
 
 def typed(store: Store, text: str, most: int, completing: int) -> tuple[Alike, dict[int, str]]:
@@ -257,23 +258,17 @@ def typed(store: Store, text: str, most: int, completing: int) -> tuple[Alike, d
     """
     unit = one_unit(text, store.signing)
     limit = threshold(store)
-    asked = Question(_form(unit), half=True)
+    asked = Question(_form(unit), half=True, text=unit)
     if not len(asked.grams):
         return alike(store, text, most=most), completed(store, text, completing)
     found = store.corpus.alike(asked, most, min(_ENOUGH * limit, _FITS / 2))
     begin = store.corpus.beginning(asked, completing)
-    compared = _compared(store, unit, found.joined(begin), limit, MIN_SIMILARITY)
+    compared = _compared(store, unit, found.joined(begin), limit)
     return compared, _completed(asked, completing, begin, lambda: found)
 
 
-def _compared(
-    store: Store, unit: str, found: Found, limit: float, min_similarity: float, filters: Filters = EVERYTHING
-) -> Alike:
-    """Compare a text with what was found: by the measure of search, and by that of scans.
-
-    Where very many texts share as much with it, what is left out may be the text itself: so it is looked for.
-    """
-    found = found.joined(_equal(store, unit, filters) if found.left_out else NOTHING)
+def _compared(store: Store, unit: str, found: Found, limit: float, min_similarity: float = MIN_SIMILARITY) -> Alike:
+    """Compare a text with what was found: by the measure of search, and by that of scans."""
     jaccards = jaccards_with(TextSigner(store.signing), unit, found.texts)
     similarity = np.round(similarities(_form(unit), search_form(found.texts)), 6).clip(max=1 - 1e-6)
     similarity[found.texts.to_numpy(zero_copy_only=False) == unit] = 1
@@ -284,13 +279,6 @@ def _compared(
         unit, found.hashes[order], found.texts.take(pa.array(order)), similarity[order], jaccards[order], match[order],
         found.left_out, float(similarity.max(initial=0)),
     )  # fmt: skip
-
-
-def _equal(store: Store, unit: str, filters: Filters) -> Found:
-    """Return the text itself, if it is stored: one of signs alone cannot be looked up otherwise."""
-    own = content_hashes(*text_buffers(text_column([unit])))
-    there = unit and any(store.corpus.places(own, filters)["sentences"].to_pylist())
-    return Found(own, text_column([unit])) if there else NOTHING
 
 
 def similar_rows(store: Store, found: Alike, limit: int | None, filters: Filters = EVERYTHING) -> list[dict[str, Any]]:

@@ -10,12 +10,12 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from esdedup.columns.arrays import text_column
+from esdedup.columns.arrays import text_buffers, text_column
 from esdedup.columns.database import Database
-from esdedup.columns.hashing import Hashes
+from esdedup.columns.hashing import Hashes, content_hashes
 from esdedup.formats.reading_options import Part
 from esdedup.lookup.grams import Grams, grams_of
-from esdedup.lookup.search import Found
+from esdedup.lookup.search import NOTHING, Found
 from esdedup.matching.engine import Elsewhere
 from esdedup.matching.signing import Signing
 from esdedup.store.ledger import SourceCheckpoint
@@ -65,12 +65,14 @@ class SentenceQuery:
 class Question:
     """A question to the lookup: which texts are similar to another one, or complete it?
 
-    `form` is its search form. If it is `half` typed, its last word may go on.
+    `form` is its search form. If it is `half` typed, its last word may go on. `text` is the other one itself, if it is
+    to be found in any case: where very many texts share as much with it, it could be left out.
     """
 
     form: str
     half: bool = False
     filters: Filters = EVERYTHING
+    text: str | None = None
 
     @property
     def grams(self) -> Grams:
@@ -198,6 +200,12 @@ class Corpus(Intake):
         best ones, but at most `most`. Those that are left out need not be counted for a half typed question: then
         `left_out` is 1 or more.
         """
+
+    def itself(self, text: str, filters: Filters) -> Found:
+        """Return a text if it is stored."""
+        column = text_column([text])
+        own = content_hashes(*text_buffers(column))
+        return Found(own, column) if any(self.places(own, filters)["sentences"].to_pylist()) else NOTHING
 
     @abstractmethod
     def beginning(self, question: Question, most: int) -> Found:

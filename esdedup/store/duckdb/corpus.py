@@ -168,7 +168,10 @@ class FileCorpus(Corpus):
         self._lookup.make(threads, follow)
 
     def alike(self, question: Question, most: int, enough: float) -> Found:
-        return self._lookup.alike(question, most, enough)
+        found = self._lookup.alike(question, most, enough)
+        if question.text is None or not found.left_out:
+            return found
+        return found.joined(self.itself(question.text, question.filters))
 
     def beginning(self, question: Question, most: int) -> Found:
         return self._lookup.beginning(question, most)

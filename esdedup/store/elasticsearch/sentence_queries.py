@@ -11,8 +11,8 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
-from esdedup.columns.arrays import text_column
-from esdedup.columns.hashing import Hashes
+from esdedup.columns.arrays import text_buffers, text_column
+from esdedup.columns.hashing import Hashes, content_hashes
 from esdedup.lookup.search import NOTHING, Found
 from esdedup.lookup.text_blocks import keys_of
 from esdedup.store.corpus import PLACES, Filters, Question, SentenceQuery
@@ -43,6 +43,7 @@ _ALIKE = 2  # a text that shares so many times `enough` may be a match
 _LEAST_SHARE = 20  # percent of the words of a question, and of their beginnings, that a text that is counted has
 _HALF_WORDS = 6  # of a question; of a longer one only the last word may be half typed
 _MISTYPED = 4  # letters of a word in which a typing error is looked for
+_FIRST = 1e6  # more than any score
 _BEGINNING = 5  # letters; the longest that `folded` has an index of
 
 _MISSING = {"bool": {"must_not": {"exists": {"field": "folded"}}}}
@@ -109,7 +110,8 @@ class SentenceQueries:
             "should": _completed(words) if question.half else _whole(words),
             "filter": _conditions(question.filters),
         }
-        body: dict[str, Any] = {"query": {"bool": asked | {"minimum_should_match": 1}}, "track_total_hits": False}
+        wanted = asked | {"should": asked["should"] + _itself(question), "minimum_should_match": 1}
+        body: dict[str, Any] = {"query": {"bool": wanted}, "track_total_hits": False}
         for size in (_FIRST_PAGE, most) if most > 2 * _FIRST_PAGE else (most,):
             hits = self._hits(body, size)
             found = _found(hits)
@@ -287,6 +289,14 @@ def _completed(words: Sequence[str]) -> list[dict[str, Any]]:
             near = {"value": word, "fuzziness": "AUTO", "prefix_length": 1, "max_expansions": 30}
             asked.append({"fuzzy": {"folded": near}})
     return asked
+
+
+def _itself(question: Question) -> list[dict[str, Any]]:
+    """A query for the text that others are compared with, which then comes first."""
+    if question.text is None:
+        return []
+    [own] = content_hashes(*text_buffers(text_column([question.text]))).tolist()
+    return [{"constant_score": {"filter": {"term": {"hash": one_signed(own)}}, "boost": _FIRST}}]
 
 
 def _begins(beginning: str) -> dict[str, Any]:
