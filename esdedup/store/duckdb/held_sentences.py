@@ -18,7 +18,7 @@ _SHARED: WeakValueDictionary[tuple[Path, str], HeldSentences] = WeakValueDiction
 
 
 class HeldSentences:
-    """All sentences in the order of their texts, those of one text in reading order. They take about 65 bytes each."""
+    """All sentences in the order of their texts, those of one text in reading order. They take about 70 bytes each."""
 
     def __init__(self, db: Database) -> None:
         read = db.table(
