@@ -52,8 +52,8 @@ class Lookup:
         self._size = sum(map(len, blocks))
 
     def alike(self, grams: Grams, most: int, enough: float) -> Found:
-        """Return the texts with at least `enough` (0 to 1) of the weight of these grams, and in any case the best few,
-        but at most `most`: best first, then by hash.
+        """Return the texts with at least `enough` (0 to 1) of the weight of the grams that are counted, and in any case
+        the best few, but at most `most`: best first, then by hash.
         """
         spans = [block.spans(grams) for block in self._blocks]
         held = sum((each.held for each in spans), np.zeros(len(grams), np.int64))

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from esdedup.columns.arrays import Numbers, text_buffers, texts_from
+from esdedup.columns.arrays import Numbers, text_buffers, text_column, texts_from
 from esdedup.columns.hashing import Bytes, Hashes, Offsets
 from esdedup.columns.kernels import compiled
 from esdedup.lookup.grams import Grams, gram_keys
@@ -227,17 +227,19 @@ class Block:
 
 def texts_of(blocks: Sequence[Block], numbers: Numbers, rows: Numbers) -> pa.LargeStringArray:
     """Return texts, each by the number of its block and its own number there, in the order given."""
-    there = np.flatnonzero(np.bincount(numbers)).tolist() if len(numbers) else []
+    if not len(rows):
+        return text_column([])
+    there = np.unique(numbers).tolist()
     stored = np.empty(len(rows), np.int64)
     for number in there:
         at = np.flatnonzero(numbers == number)
         stored[at] = blocks[number].stored(rows[at])
     groups, turns = np.unique(numbers * MOST_TEXTS + stored // GROUP, return_inverse=True)
     cuts = np.searchsorted(groups, np.array(there, np.int64) * MOST_TEXTS)
-    each = np.split(groups % MOST_TEXTS, cuts[1:]) if there else []
+    each = np.split(groups % MOST_TEXTS, cuts[1:])
     pieces = [blocks[number].unpacked(some) for number, some in zip(there, each, strict=True)]
-    data, sizes, counts = zip(*pieces, strict=True) if pieces else ((), (), ())
-    ends = np.cumsum(np.concatenate([np.empty(0, np.int64), *counts]))
+    data, sizes, counts = zip(*pieces, strict=True)
+    ends = np.cumsum(np.concatenate(counts))
     bounds = np.cumsum(np.concatenate([np.zeros(1, np.int64), *sizes]))
     first = np.append(0, ends[:-1])
     texts = texts_from(np.frombuffer(b"".join(data), np.uint8), bounds)

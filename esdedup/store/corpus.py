@@ -56,7 +56,7 @@ class SentenceQuery:
 
     ids: Sequence[str] | None = None  # in any order; unknown ids are ignored
     hashes: Sequence[int] | None = None  # of texts: in this order, and those of one text in reading order
-    texts: Mapping[int, str] = field(default_factory=dict)  # by hash, if who asks has them: they need not be read
+    texts: Mapping[int, str] = field(default_factory=dict)  # by hash, all or none: what who asks has need not be read
     most: int | None = None  # with hashes: of each text at most so many
     filters: Filters = EVERYTHING  # with hashes
 

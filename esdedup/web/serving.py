@@ -86,8 +86,8 @@ def serve(
         server = Server(app, queue, _limits())
         where = f"[{host}]" if ":" in host else host
         log.info("http://%s:%d/ shows %s; Ctrl-C ends it", where, listening.getsockname()[1], address)
-        gc.collect()
         sys.setswitchinterval(_SWITCH)
+        gc.collect()
         gc.freeze()  # what is here now stays, and need not be looked through while visitors wait
         with suppress(KeyboardInterrupt):  # uvicorn raises it again after it has stopped
             server.run([listening])

@@ -304,6 +304,7 @@ VALUES: dict[str, list[str]] = {
     "texts-are-empty": ["UPDATE sentences SET text = ''"],
     "texts-are-one": ["UPDATE sentences SET text = 'one and the same'"],
     "hashes-are-null": ["UPDATE sentences SET hash = NULL"],
+    "documents-of-sentences-are-null": ["UPDATE sentences SET document = NULL WHERE rowid % 3 = 0"],
     "hashes-are-one": ["UPDATE sentences SET hash = 1"],
     "tokens-are-null": ["UPDATE sentences SET tokens = NULL"],
     "tokens-are-few": ["UPDATE sentences SET tokens = [1]"],

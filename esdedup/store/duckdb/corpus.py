@@ -27,11 +27,20 @@ from esdedup.store.origins import moment
 class FileCorpus(Corpus):
     """Documents, sentences and tokens in the tables of a database."""
 
-    def __init__(self, db: Database, ledger: FileLedger, signing: Signing, store: Path, *, read_only: bool) -> None:
+    def __init__(
+        self,
+        db: Database,
+        ledger: FileLedger,
+        signing: Signing,
+        store: Path,
+        *,
+        read_only: bool,
+        copy: Path | None = None,
+    ) -> None:
         self.signing = signing
         self._db = db
         self._ledger = ledger
-        self._places = SentenceLookup(db, ledger, store, signing.unit, read_only=read_only)
+        self._places = SentenceLookup(db, signing.unit, read_only=read_only, copy=copy)
         self._lookup = FileLookup(db, ledger, store)
 
     # -- loading --------------------------------------------------------------------------------------------

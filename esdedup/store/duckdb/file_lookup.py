@@ -144,8 +144,10 @@ class FileLookup:
             f"SELECT DISTINCT hash FROM sentences s {WITHIN} AND hash IN (SELECT unnest(?::UBIGINT[]))",
             [*of_filters(question.filters), found.hashes.tolist()],
         )["hash"]
-        kept = np.flatnonzero(np.isin(found.hashes, passed))[:most]
-        return Found(found.hashes[kept], found.texts.take(pa.array(kept)), found.left_out)
+        passing = np.flatnonzero(np.isin(found.hashes, passed))
+        kept = passing[:most]
+        left_out = found.left_out + len(passing) - len(kept)
+        return Found(found.hashes[kept], found.texts.take(pa.array(kept)), left_out)
 
     def _of_document(self, question: Question, beginning: bytes = b"") -> Found:
         """Return the texts of the document that is asked for, in their order: they are few."""

@@ -16,12 +16,12 @@ from esdedup.columns.arrays import Numbers, run_starts, table_of_rows
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import Hashes
 from esdedup.store.corpus import PLACES, Filters, SentenceQuery
-from esdedup.store.duckdb.held_sentences import HeldSentences, held_sentences
-from esdedup.store.ledger import Ledger
+from esdedup.store.duckdb.held_sentences import MOST_HELD, HeldSentences, held_of_copy
 from esdedup.store.naming import NAMED
 from esdedup.store.schemas import SENTENCES
 
 _KEPT_NAMES = 20_000
+_FEW = 4
 
 MOST_LOOKED_AT = 10_000
 """So many sentences of a text are looked at to find those of a source, document or language."""
@@ -36,16 +36,17 @@ WHERE (? IS NULL OR s.language = ?) AND (? IS NULL OR n.source = ?) AND (? IS NU
 class SentenceLookup:
     """Finds sentences by their texts and ids.
 
-    A read-only store cannot change. Where its texts stand is then held in memory, if there are not too many, and so are
-    the last names of documents: who types finds the same ones with each key.
+    A read-only store cannot change. Its sentences are then held in memory, if there are not too many, and so are the
+    last names of documents: who types finds the same ones with each key. To read all sentences takes longer than a few
+    questions, so those of a store that is no `copy`, made to be asked often, are read only after these.
     """
 
-    def __init__(self, db: Database, ledger: Ledger, store: Path, unit: str, *, read_only: bool) -> None:
+    def __init__(self, db: Database, unit: str, *, read_only: bool, copy: Path | None) -> None:
         self._db = db
-        self._ledger = ledger
-        self._store = store
         self._unit = unit
-        self._read_only = read_only
+        self._may_hold = read_only
+        self._copy = copy
+        self._asked = 0
         self._held: HeldSentences | None = None
         self._names: dict[int, tuple[str, str, str | None]] = {}
 
@@ -70,6 +71,8 @@ class SentenceLookup:
         asked = np.unique(hashes)
         if not filters.chosen and (held := self._in_memory()) is not None:
             begins, ends = held.spans(asked)
+            there = ends > begins
+            asked, begins, ends = asked[there], begins[there], ends[there]
             documents = [len(np.unique(held.documents[low:high])) for low, high in zip(begins, ends, strict=True)]
             return pa.table([pa.array(asked), pa.array(ends - begins), pa.array(documents, pa.int64())], PLACES)
         return self._db.table(
@@ -98,7 +101,7 @@ class SentenceLookup:
 
     def _of_texts(self, hashes: Hashes, texts: Mapping[int, str], most: int | None) -> pa.Table:
         """Return the sentences with these texts, in the order of the texts, at most so many of each."""
-        held = self._in_memory()
+        held = self._in_memory() if texts else None  # the texts themselves are not
         if held is None:
             found = self._db.arrays(
                 "SELECT s.rowid AS row, document::BIGINT AS document FROM sentences s "
@@ -111,14 +114,16 @@ class SentenceLookup:
         if most is not None:
             ends = np.minimum(ends, begins + most)
         at = np.concatenate([np.empty(0, np.int64), *map(np.arange, begins, ends)]).astype(np.int64)
-        if not texts:
-            return self._read(held.rows[at], held.documents[at], {})
         return self._shown(held.documents[at], held.numbered(at), texts)
 
     def _in_memory(self) -> HeldSentences | None:
-        if self._read_only and self._held is None:
-            self._held = held_sentences(self._db, self._store, self._ledger.state())
-            self._read_only = self._held is not None
+        if not self._may_hold or self._held is not None:
+            return self._held
+        self._asked += 1
+        if self._copy is not None or self._asked > _FEW:
+            self._may_hold = self._db.count("SELECT count(*) FROM sentences") <= MOST_HELD
+            if self._may_hold:
+                self._held = HeldSentences(self._db) if self._copy is None else held_of_copy(self._db, self._copy)
         return self._held
 
     def _read(self, rows: Numbers, documents: Numbers, texts: Mapping[int, str]) -> pa.Table:

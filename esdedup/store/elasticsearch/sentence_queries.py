@@ -103,14 +103,15 @@ class SentenceQueries:
         """
         every = dict.fromkeys(reversed(folded(question.form).split()))  # the last one may be half typed
         words = [word for word in reversed(every) if len(word) <= _LONGEST_WORD]
-        if not words:
+        itself = _itself(question)
+        if not words and not itself:
             return NOTHING
-        words = words[:: -(-len(words) // _MOST_WORDS)]  # of very long texts, evenly
+        words = words[:: -(-len(words) // _MOST_WORDS) or 1]  # of very long texts, evenly
         asked = {
             "should": _completed(words) if question.half else _whole(words),
             "filter": _conditions(question.filters),
         }
-        wanted = asked | {"should": asked["should"] + _itself(question), "minimum_should_match": 1}
+        wanted = asked | {"should": asked["should"] + itself, "minimum_should_match": 1}
         body: dict[str, Any] = {"query": {"bool": wanted}, "track_total_hits": False}
         for size in (_FIRST_PAGE, most) if most > 2 * _FIRST_PAGE else (most,):
             hits = self._hits(body, size)
@@ -307,7 +308,7 @@ def _begins(beginning: str) -> dict[str, Any]:
 def _share(words: Sequence[str], hit: dict[str, Any]) -> float:
     """Return the share of words that the text of a hit has."""
     [form] = search_form(text_column([hit["_source"]["text"]])).to_pylist()
-    return len(set(words).intersection(folded(form).split())) / len(words)
+    return len(set(words).intersection(folded(form).split())) / max(1, len(words))
 
 
 def _found(hits: Hits) -> Found:

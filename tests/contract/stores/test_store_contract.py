@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice, permutations
 from pathlib import Path
 from typing import Any
 
@@ -268,6 +269,29 @@ def test_copies_of_many_texts_do_not_hide_others(store: Store) -> None:
     form = TEXTS[0].lower().rstrip(".")
     assert sorted(store.corpus.alike(Question(form), 200, 0.3).texts.to_pylist()) == texts
     assert len(store.corpus.alike(Question(form, half=True), 200, 0.3).hashes) >= 100
+
+
+def test_the_text_itself_is_found_among_many_like_it(store: Store) -> None:
+    words = ["alder", "birch", "cedar", "dogwood", "elm", "fir", "ginkgo"]
+    texts = [" ".join(some) for some in islice(permutations(words), 300)]
+    read(store, [("many", "Many", texts), *((f"c{copy}", "Copy", texts[7:8]) for copy in range(250))])
+    looked_up(store)
+    [source] = store.ledger.sources()
+    for filters in (EVERYTHING, Filters(source=source.name), Filters(document="many")):
+        for half in (False, True):
+            for text in (texts[7], texts[150], texts[299]):
+                found = store.corpus.alike(Question(text, half=half, filters=filters, text=text), 20, 0.3)
+                assert text in found.texts.to_pylist()
+                assert found.left_out or filters.document
+    assert not len(store.corpus.itself("alder alder", EVERYTHING).hashes)
+    assert not len(store.corpus.itself(texts[7], Filters(source="another")).hashes)
+
+
+def test_a_text_of_one_very_long_word_is_found(store: Store) -> None:
+    text = 300 * "a"
+    read(store, [("1", "One", [text])])
+    looked_up(store)
+    assert store.corpus.alike(Question(text, text=text), 5, 0.3).texts.to_pylist() == [text]
 
 
 def looked_up(store: Store) -> None:

@@ -21,6 +21,8 @@ from esdedup.lookup.text_blocks import (
     in_blocks,
     keys_of,
     make_block,
+    texts_of,
+    without,
 )
 from esdedup.text.search_form import search_form
 from tests.support.corpus import sentence
@@ -140,3 +142,18 @@ def test_texts_that_would_be_too_small_are_not_compressed() -> None:
     assert sorted(block.texts(np.arange(len(texts))).to_pylist()) == sorted(texts)
     assert block.texts(np.array([102, 0, 50, 0])).to_pylist() == ["y" * 100_000, "", "a text of its own 53", ""]
     assert block.texts(np.array([], np.int64)).to_pylist() == []
+
+
+def test_texts_of_several_blocks() -> None:
+    source = random.Random(5)
+    texts = [f"{sentence(source, 5)} {number}" for number in range(100)]
+    rows = pa.record_batch([pa.array(range(100), pa.uint64()), text_column(texts)], schema=TEXTS)
+    cut = [rows.slice(begin, size) for begin, size in ((0, 30), (30, 1), (31, 60), (91, 9))]
+    blocks = without([Block(*make_block(one)) for one in cut], np.array([2, 3, 40, 90], np.uint64))
+    assert sum(map(len, blocks)) == 96
+    places = [(number, row) for number, block in enumerate(blocks) for row in range(len(block))]
+    for count in (96, 7, 0):
+        asked = source.sample(places, count)
+        numbers, at = np.array(asked, np.int64).reshape(-1, 2).T
+        own = [int(blocks[number].hashes[row]) for number, row in asked]
+        assert texts_of(blocks, numbers, at).to_pylist() == [texts[one] for one in own]
