@@ -197,8 +197,8 @@ class Corpus(Intake):
     @abstractmethod
     def alike(self, question: Question, most: int, enough: float) -> Found:
         """Return the texts that share most with a question: those with `enough` of its weight, and in any case the
-        best ones, but at most `most`. Those that are left out need not be counted for a half typed question: then
-        `left_out` is 1 or more.
+        best ones, but at most `most`; and in addition the text of the question, if it has one. Those that are left out
+        need not be counted for a half typed question: then `left_out` is 1 or more.
         """
 
     def itself(self, text: str, filters: Filters) -> Found:

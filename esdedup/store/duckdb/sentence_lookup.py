@@ -132,16 +132,14 @@ class SentenceLookup:
         Sentences and names are looked up by number, one after the other: a join would read all texts, or all names. To
         read the text of a row takes longer than all else of it.
         """
-        found = {
-            row: tuple(others)
-            for row, *others in self._db.rows(
-                "SELECT rowid, document, position, revision, timestamp, language, hash"
-                f"{'' if texts else ', text'} FROM sentences WHERE rowid IN (SELECT unnest(?::BIGINT[]))",
-                [rows.tolist()],
-            )
-        }
-        texts = texts or {others[5]: others[6] for others in found.values()}
-        return self._shown(documents, [found[row][:6] for row in rows.tolist()], texts)
+        read = self._db.rows(
+            f"SELECT rowid, hash, {'NULL' if texts else 'text'}, document, position, revision, timestamp, language "
+            "FROM sentences WHERE rowid IN (SELECT unnest(?::BIGINT[]))",
+            [rows.tolist()],
+        )
+        texts = texts or {hash_: text for _, hash_, text, *_ in read}
+        found = {row: (*others, hash_) for row, hash_, _, *others in read}
+        return self._shown(documents, [found[row] for row in rows.tolist()], texts)
 
     def _shown(self, documents: Numbers, sentences: Iterable[tuple[Any, ...]], texts: Mapping[int, str]) -> pa.Table:
         """Return sentences (document, position, revision, timestamp, language and hash) with their names and texts."""

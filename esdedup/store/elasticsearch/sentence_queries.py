@@ -43,7 +43,7 @@ _ALIKE = 2  # a text that shares so many times `enough` may be a match
 _LEAST_SHARE = 20  # percent of the words of a question, and of their beginnings, that a text that is counted has
 _HALF_WORDS = 6  # of a question; of a longer one only the last word may be half typed
 _MISTYPED = 4  # letters of a word in which a typing error is looked for
-_FIRST = 1e6  # more than any score
+_ABOVE_ALL = 1e6  # a score higher than that of any words
 _BEGINNING = 5  # letters; the longest that `folded` has an index of
 
 _MISSING = {"bool": {"must_not": {"exists": {"field": "folded"}}}}
@@ -297,7 +297,7 @@ def _itself(question: Question) -> list[dict[str, Any]]:
     if question.text is None:
         return []
     [own] = content_hashes(*text_buffers(text_column([question.text]))).tolist()
-    return [{"constant_score": {"filter": {"term": {"hash": one_signed(own)}}, "boost": _FIRST}}]
+    return [{"constant_score": {"filter": {"term": {"hash": one_signed(own)}}, "boost": _ABOVE_ALL}}]
 
 
 def _begins(beginning: str) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Commands ended at any of their calls: the same command finishes, and no file is ever half-written under its name.
 
-ESDEDUP_KILL_MOMENTS asks for more moments than the one of an ordinary test run.
+ESDEDUP_KILL_MOMENTS asks for more moments than the few of an ordinary test run.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import esdedup
 from tests.support.records import records, table
 from tests.system.robustness.helpers import ROOT
 
-MOMENTS = int(os.environ.get("ESDEDUP_KILL_MOMENTS", "1"))
+MOMENTS = int(os.environ.get("ESDEDUP_KILL_MOMENTS", "2"))
 ENDINGS = (signal.SIGKILL, signal.SIGINT, signal.SIGTERM)
 STUCK = 900  # seconds: no command here takes long on any machine, and only one that stands still is ended
 SIGNED = ["--unit", "record", "--min-chars", "0"]
