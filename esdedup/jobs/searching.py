@@ -243,13 +243,13 @@ def alike(
     """
     unit = one_unit(text, store.signing)
     form = _form(unit)
-    limit = Scanning(jaccard=threshold(store) if jaccard is None else jaccard).jaccard
+    limit = threshold(store) if jaccard is None else Scanning(jaccard=jaccard).jaccard
     question = Question(form, filters=filters, text=unit)
     if form:
         found = store.corpus.alike(question, most or MOST_COMPARED, _ENOUGH * limit)
     else:  # a text of signs alone cannot be looked up
         found = store.corpus.itself(unit, filters) if unit else NOTHING
-    return _compared(store, unit, found, limit, min_similarity)
+    return compared(store, unit, found, limit, min_similarity)
 
 
 def typed(store: Store, text: str, most: int, completing: int) -> tuple[Alike, dict[int, str]]:
@@ -263,12 +263,17 @@ def typed(store: Store, text: str, most: int, completing: int) -> tuple[Alike, d
         return alike(store, text, most=most), completed(store, text, completing)
     found = store.corpus.alike(asked, most, min(_ENOUGH * limit, _FITS / 2))
     begin = store.corpus.beginning(asked, completing)
-    compared = _compared(store, unit, found.joined(begin), limit)
-    return compared, _completed(asked, completing, begin, lambda: found)
+    both = compared(store, unit, found.joined(begin), limit)
+    return both, _completed(asked, completing, begin, lambda: found)
 
 
-def _compared(store: Store, unit: str, found: Found, limit: float, min_similarity: float = MIN_SIMILARITY) -> Alike:
-    """Compare a text with what was found: by the measure of search, and by that of scans."""
+def compared(
+    store: Store, unit: str, found: Found, limit: float | None = None, min_similarity: float = MIN_SIMILARITY
+) -> Alike:
+    """Compare a text with what was found: by the measure of search, and by that of scans, where a match has at least
+    `limit` (by default `threshold`).
+    """
+    limit = threshold(store) if limit is None else limit
     jaccards = jaccards_with(TextSigner(store.signing), unit, found.texts)
     similarity = np.round(similarities(_form(unit), search_form(found.texts)), 6).clip(max=1 - 1e-6)
     similarity[found.texts.to_numpy(zero_copy_only=False) == unit] = 1

@@ -36,6 +36,7 @@ _LONGEST_ID = 32_766  # bytes; the longest term that the server accepts and stor
 _MOST_WORDS = 300  # of a question: servers accept at least 1,024 clauses
 _LONGEST_WORD = 255  # letters; a longer one is cut in the index
 _FIRST_PAGE = 200
+_COPIES = 1.25  # sentences that are asked for to have one text: some texts stand at several places
 _MOST_HITS = 100  # of each text: more are refused in an aggregation
 _FIRST_PLACES = 500  # sentences of texts that are asked for at once
 _LEAST = 100  # texts that are returned, however little they share
@@ -95,7 +96,7 @@ class SentenceQueries:
             follow(done := done + len(hits))
 
     def alike(self, question: Question, most: int, enough: float) -> Found:
-        """See `Corpus.alike`. The score is BM25 over words, and over their beginnings.
+        """See `Corpus.alike`. The score is BM25 over words, long ones by their beginnings.
 
         Enough is a share of the words here: where all texts are alike, one rare word outweighs all others. So many of
         the best sentences are looked at, because the server finds these without a look at all others; each text once
@@ -113,10 +114,12 @@ class SentenceQueries:
         }
         wanted = asked | {"should": asked["should"] + itself, "minimum_should_match": 1}
         body: dict[str, Any] = {"query": {"bool": wanted}, "track_total_hits": False}
-        for size in (_FIRST_PAGE, most) if most > 2 * _FIRST_PAGE else (most,):
-            hits = self._hits(body, size)
+        for texts in (_FIRST_PAGE, most) if most > 2 * _FIRST_PAGE else (most,):
+            size = round(_COPIES * texts)
+            page = self._hits(body, size)
+            hits = _of_first(page, texts)
             found = _found(hits)
-            if len(hits) < size:
+            if len(hits) == len(page) < size:
                 return found
             share = _share(words, hits[-1])
             if share < enough and len(found.hashes) >= min(_LEAST, most):
@@ -268,9 +271,9 @@ def _places(buckets: Sequence[dict[str, Any]]) -> pa.Table:
 
 
 def _whole(words: Sequence[str]) -> list[dict[str, Any]]:
-    """Queries for words, and for their beginnings: other endings, and typing errors after them, share these."""
-    beginnings = dict.fromkeys(word[:_BEGINNING] for word in words if len(word) >= _BEGINNING)
-    return [{"term": {"folded": word}} for word in words] + [_begins(beginning) for beginning in beginnings]
+    """Queries for words: for long ones by their beginnings, which other endings and typing errors after them share."""
+    asked = dict.fromkeys(word[:_BEGINNING] for word in words)
+    return [_begins(word) if len(word) == _BEGINNING else {"term": {"folded": word}} for word in asked]
 
 
 def _completed(words: Sequence[str]) -> list[dict[str, Any]]:
@@ -309,6 +312,14 @@ def _share(words: Sequence[str], hit: dict[str, Any]) -> float:
     """Return the share of words that the text of a hit has."""
     [form] = search_form(text_column([hit["_source"]["text"]])).to_pylist()
     return len(set(words).intersection(folded(form).split())) / max(1, len(words))
+
+
+def _of_first(hits: Hits, count: int) -> Hits:
+    """Return the hits that come before any text but the first `count` ones."""
+    texts: dict[int, int] = {}
+    for at, value in enumerate(integers(hits, "hash").tolist()):
+        texts.setdefault(value, at)
+    return hits[: [*texts.values(), len(hits)][min(count, len(texts))]]
 
 
 def _found(hits: Hits) -> Found:

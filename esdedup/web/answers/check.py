@@ -9,8 +9,11 @@ from typing import NamedTuple
 
 import pyarrow.compute as pc
 
+from esdedup.columns.arrays import text_buffers
+from esdedup.columns.hashing import content_hashes
 from esdedup.jobs.questions import one_unit, storable, threshold
-from esdedup.jobs.searching import Alike, alike, differing, ready, too_short, typed
+from esdedup.jobs.searching import Alike, alike, compared, differing, ready, too_short, typed
+from esdedup.lookup.search import Found
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.store.corpus import EVERYTHING, SentenceQuery
 from esdedup.store.store import Store
@@ -92,17 +95,28 @@ def check_text(store: Store, text: str) -> CheckedText:
     column = units[:MOST_SENTENCES]
     low, high = TextSigner(signing).bounds(column)
     lengths = pc.utf8_length(column).to_numpy()
+    fits = (lengths >= low) & (lengths <= high)
     checked: list[Checked] = []
     nearest: list[tuple[Checked, Alike]] = []
     until = time.monotonic() + SECONDS
     ready(store, quiet=True)
-    for unit, fits in zip(column.to_pylist(), (lengths >= low) & (lengths <= high), strict=True):
+    own = content_hashes(*text_buffers(column))
+    texts = column.to_pylist()
+    where = _where(store, {number: texts[at] for at, number in enumerate(own.tolist()) if fits[at]})
+    for at, unit in enumerate(texts):
         if time.monotonic() > until:
             break
-        checked.append({"text": unit, "looked_up": bool(fits), "best": None})
-        if fits and (found := alike(store, unit, most=_COMPARED)).match[:1].any():
+        checked.append({"text": unit, "looked_up": bool(fits[at]), "best": None})
+        if not fits[at]:
+            continue
+        if own[at] in where:  # word for word: nothing is nearer
+            found = compared(store, unit, Found(own[at : at + 1], column[at : at + 1]))
+        else:
+            found = alike(store, unit, most=_COMPARED)
+        if found.match[:1].any():
             nearest.append((checked[-1], found))
-    where = _where(store, {number: text for _, found in nearest for number, text in found.first(1).items()})
+    near = {number: text for _, found in nearest for number, text in found.first(1).items() if number not in where}
+    where |= _where(store, near)
     for one, found in nearest:
         one["best"] = next(iter(_matches(store, found, 1, where)), None)
     return {
