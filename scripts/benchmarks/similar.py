@@ -28,6 +28,7 @@ from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.node.control import running_node
 from esdedup.store.store import Store
 from esdedup.text.search_form import search_form
+from esdedup.web.answers.check import check_text
 from scripts.benchmarks.bench import Bench
 from scripts.benchmarks.corpora import articles_of_sentences, dump
 from scripts.benchmarks.peer import Peer, PeerError
@@ -42,6 +43,9 @@ ASKED, LARGE_ASKED, SMALL_ASKED = 500, 200, 40
 """Questions of each kind: at 20,000 sentences, at a million, and in a smoke test."""
 
 RECALLED = 1_000
+PASTED = 20_000
+"""Characters of a text that is checked sentence by sentence, as the page does."""
+
 PEERS_ASKED = 100
 HEAP = 2 * 2**30
 UNIQUE = 0.6
@@ -334,4 +338,11 @@ def _latency(what: str, store: Store, stored: list[str], originals: list[int], *
         if file:
             rows.append(at_most(f"{what}: {verb}, median", 1000 * cut[49], "ms", 15))
         rows.append(at_most(f"{what}: {verb}, 99 of 100", 1000 * cut[98], "ms", 100 if file else 150))
+    pasted = " ".join(questions.replaced(text, 1) for text in stored)[:PASTED]
+    began = time.perf_counter()
+    told = check_text(store, pasted)
+    seconds = time.perf_counter() - began
+    name = f"{what}: a pasted text of {len(pasted):,} characters, a word replaced in each sentence"
+    rows.append(at_most(name, seconds, "s", 2))
+    rows.append(Row(f"{what}: of its {told['looked_up']} sentences, found", told["copied"]))
     return rows
