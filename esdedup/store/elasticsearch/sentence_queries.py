@@ -35,15 +35,15 @@ from esdedup.text.search_form import search_form
 _LONGEST_ID = 32_766  # bytes; the longest term that the server accepts and stores
 _MOST_WORDS = 300  # of a question: servers accept at least 1,024 clauses
 _LONGEST_WORD = 255  # letters; a longer one is cut in the index
-_FIRST_PAGE = 200
+_FIRST_PAGE = 200  # texts that are looked at before it is known whether more are needed
 _COPIES = 1.25  # sentences that are asked for to have one text: some texts stand at several places
 _MOST_HITS = 100  # of each text: more are refused in an aggregation
 _FIRST_PLACES = 500  # sentences of texts that are asked for at once
-_FEW_PLACES = 200  # sentences of texts that are fetched to be counted
+_FEW_PLACES, _FEW_OF_EACH = 200, 20  # sentences of texts that are fetched to be counted
 _LEAST = 100  # texts that are returned, however little they share
 _ALIKE = 2  # a text that shares so many times `enough` may be a match
-_LEAST_SHARE = 20  # percent of the words of a question, and of their beginnings, that a text that is counted has
-_HALF_WORDS = 6  # of a question; of a longer one only the last word may be half typed
+_LEAST_SHARE = 0.2  # of the words of a question, and of their beginnings, that a text that is counted has
+_FEW_WORDS = 6  # of a question; of a longer one only the last word may be half typed
 _MISTYPED = 4  # letters of a word in which a typing error is looked for
 _ABOVE_ALL = 1e6  # a score higher than that of any words
 _BEGINNING = 5  # letters; the longest that `folded` has an index of
@@ -97,32 +97,38 @@ class SentenceQueries:
             follow(done := done + len(hits))
 
     def alike(self, question: Question, most: int, enough: float) -> Found:
-        """See `Corpus.alike`. The score is BM25 over words, long ones by their beginnings.
+        """See `Corpus.alike`. The score is BM25 over words, and over their beginnings.
 
         Enough is a share of the words here: where all texts are alike, one rare word outweighs all others. So many of
         the best sentences are looked at, because the server finds these without a look at all others; each text once
         takes it several times longer, and is asked for only if copies of a few texts hide the others.
+
+        Of a long question, beginnings alone find the same, but where very many texts have enough of them: only then
+        are whole words asked for too, which takes half as long again.
         """
         every = dict.fromkeys(reversed(folded(question.form).split()))  # the last one may be half typed
         words = [word for word in reversed(every) if len(word) <= _LONGEST_WORD]
-        itself = _itself(question)
+        itself, conditions = _itself(question), _conditions(question.filters)
         if not words and not itself:
             return NOTHING
         words = words[:: -(-len(words) // _MOST_WORDS) or 1]  # of very long texts, evenly
-        asked = {
-            "should": _completed(words) if question.half else _whole(words),
-            "filter": _conditions(question.filters),
-        }
-        wanted = asked | {"should": asked["should"] + itself, "minimum_should_match": 1}
-        body: dict[str, Any] = {"query": {"bool": wanted}, "track_total_hits": False}
-        for texts in (_FIRST_PAGE, most) if most > 2 * _FIRST_PAGE else (most,):
+        turns = [(_queries(words, _whole, half=question.half), most, _LONGEST_WORD)]
+        if len(words) > _FEW_WORDS:
+            beginnings = _queries(words, _beginnings, half=question.half)
+            turns.insert(0, (beginnings, min(_FIRST_PAGE, most), _BEGINNING))
+        elif most > 2 * _FIRST_PAGE:
+            turns.insert(0, (turns[0][0], _FIRST_PAGE, _LONGEST_WORD))
+        for should, texts, letters in turns:
+            asked = {"should": should, "filter": conditions}
+            wanted = asked | {"should": should + itself, "minimum_should_match": 1}
+            body: dict[str, Any] = {"query": {"bool": wanted}, "track_total_hits": False}
             size = round(_COPIES * texts)
             page = self._hits(body, size)
             hits = _of_first(page, texts)
             found = _found(hits)
             if len(hits) == len(page) < size:
                 return found
-            share = _share(words, hits[-1])
+            share = _share(words, hits[-1], letters)
             if share < enough and len(found.hashes) >= min(_LEAST, most):
                 return found
         may_match = share >= _ALIKE * enough and not question.half
@@ -130,14 +136,14 @@ class SentenceQueries:
             each = {"collapse": {"field": "hash"}, "sort": [{"_score": "desc"}, {"hash": "asc"}]}
             hits = self._hits(body | each, most)
             found = _found(hits)
-            if len(hits) < most or _share(words, hits[-1]) < enough:
+            if len(hits) < most or _share(words, hits[-1], _LONGEST_WORD) < enough:
                 return found
         others = 1 if question.half else max(0, self._sharing(asked, enough) - len(found.hashes))
         return found._replace(left_out=others)
 
     def _sharing(self, asked: dict[str, Any], enough: float) -> int:
         """Return about how many texts have enough of the words that are asked for."""
-        least = {"minimum_should_match": f"{max(_LEAST_SHARE, round(100 * enough))}%"}
+        least = {"minimum_should_match": max(1, int(len(asked["should"]) * max(_LEAST_SHARE, enough)))}
         body = {
             "size": 0,
             "query": {"bool": {"filter": [{"bool": asked | least}]}},
@@ -191,7 +197,7 @@ class SentenceQueries:
         """See `Corpus.standing`: with one request or two, unless the sentences that are wanted are many or long."""
         values, conditions = list(map(one_signed, query.hashes or ())), _conditions(query.filters)
         most = query.most
-        if most is not None and most <= _MOST_HITS and most * len(values) <= _FIRST_PLACES:
+        if values and most is not None and most <= _MOST_HITS and most * len(values) <= _FIRST_PLACES:
             with suppress(TooLongError):
                 return self._few(values, conditions, most) or self._first(values, conditions, most)
         return self.of_texts(query), self.places(np.array(query.hashes, np.uint64), query.filters)
@@ -203,15 +209,16 @@ class SentenceQueries:
         takes half as long as to have the first ones chosen.
         """
         query = {"bool": {"filter": [{"terms": {"hash": list(values)}}, *conditions]}}
-        body = {"query": query, "sort": ["_doc"], "track_total_hits": False, "size": _FEW_PLACES, **NAMED.body()}
+        few = min(_FEW_PLACES, _FEW_OF_EACH * len(values))
+        body = {"query": query, "sort": ["_doc"], "track_total_hits": False, "size": few, **NAMED.body()}
         hits: Hits = self._reader.search(self._index, body)["hits"]["hits"]
-        if len(hits) == _FEW_PLACES:
+        if len(hits) == few:
             return None
         of_each: dict[int, Hits] = {}
         for hit in sorted(hits, key=lambda hit: hit["_source"]["number"]):
             of_each.setdefault(hit["_source"]["hash"], []).append(hit)
         counted = [
-            (value, len(some), len({hit["_source"]["document_number"] for hit in some}))
+            (value, len(some), len({hit["_source"].get("document_number") for hit in some} - {None}))
             for value, some in of_each.items()
         ]
         return _in_order(values, chain.from_iterable(some[:most] for some in of_each.values())), _places(counted)
@@ -295,17 +302,27 @@ def _places(counted: Sequence[tuple[int, int, int]]) -> pa.Table:
 
 
 def _whole(words: Sequence[str]) -> list[dict[str, Any]]:
-    """Queries for words: for long ones by their beginnings, which other endings and typing errors after them share."""
+    """Queries for words, and for their beginnings: other endings, and typing errors after them, share these."""
+    beginnings = dict.fromkeys(word[:_BEGINNING] for word in words if len(word) >= _BEGINNING)
+    return [{"term": {"folded": word}} for word in words] + [_begins(beginning) for beginning in beginnings]
+
+
+def _beginnings(words: Sequence[str]) -> list[dict[str, Any]]:
+    """Queries for short words, and for the beginnings of long ones."""
     asked = dict.fromkeys(word[:_BEGINNING] for word in words)
     return [_begins(word) if len(word) == _BEGINNING else {"term": {"folded": word}} for word in asked]
 
 
-def _completed(words: Sequence[str]) -> list[dict[str, Any]]:
-    """Queries for words that may be half typed or mistyped."""
+def _queries(
+    words: Sequence[str], whole: Callable[[Sequence[str]], list[dict[str, Any]]], *, half: bool
+) -> list[dict[str, Any]]:
+    """Queries for words, of which the last one, or each of a few, may be half typed or mistyped."""
+    if not half:
+        return whole(words)
     asked: list[dict[str, Any]] = []
-    if len(words) > _HALF_WORDS:
+    if len(words) > _FEW_WORDS:
         *before, last = words
-        asked, words = _whole(before), [last]
+        asked, words = whole(before), [last]
     for word in words:
         if len(word) == 1:
             asked.append({"term": {"folded": word}})
@@ -332,18 +349,21 @@ def _begins(beginning: str) -> dict[str, Any]:
     return {"prefix": {"folded": {"value": beginning, "rewrite": "scoring_boolean"}}}
 
 
-def _share(words: Sequence[str], hit: dict[str, Any]) -> float:
-    """Return the share of words that the text of a hit has."""
+def _share(words: Sequence[str], hit: dict[str, Any], letters: int) -> float:
+    """Return the share of words, by so many first letters, that the text of a hit has."""
     [form] = search_form(text_column([hit["_source"]["text"]])).to_pylist()
-    return len(set(words).intersection(folded(form).split())) / max(1, len(words))
+    wanted, there = ({word[:letters] for word in some} for some in (words, folded(form).split()))
+    return len(wanted & there) / max(1, len(wanted))
 
 
 def _of_first(hits: Hits, count: int) -> Hits:
     """Return the hits that come before any text but the first `count` ones."""
-    texts: dict[int, int] = {}
+    texts: set[int] = set()
     for at, value in enumerate(integers(hits, "hash").tolist()):
-        texts.setdefault(value, at)
-    return hits[: [*texts.values(), len(hits)][min(count, len(texts))]]
+        texts.add(value)
+        if len(texts) > count:
+            return hits[:at]
+    return hits
 
 
 def _found(hits: Hits) -> Found:

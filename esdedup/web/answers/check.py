@@ -98,11 +98,11 @@ def check_text(store: Store, text: str) -> CheckedText:
     fits = (lengths >= low) & (lengths <= high)
     checked: list[Checked] = []
     nearest: list[tuple[Checked, Alike]] = []
-    until = time.monotonic() + SECONDS
     ready(store, quiet=True)
     own = content_hashes(*text_buffers(column))
     texts = column.to_pylist()
     where = _where(store, {number: texts[at] for at, number in enumerate(own.tolist()) if fits[at]})
+    until = time.monotonic() + SECONDS
     for at, unit in enumerate(texts):
         if time.monotonic() > until:
             break

@@ -287,6 +287,38 @@ def test_the_text_itself_is_found_among_many_like_it(store: Store) -> None:
     assert not len(store.corpus.itself(texts[7], Filters(source="another")).hashes)
 
 
+def test_a_word_is_found_among_many_that_begin_like_it(store: Store) -> None:
+    plants = "Photosynthesis happens in the green leaves of plants."
+    records = [
+        f"The record number 20230{at} was entered in the parish register of births by the clerk."
+        for at in range(1_000, 2_100)
+    ]
+    houses = [f"The photograph shows house {at}." for at in range(1_100)]
+    read(store, [("houses", "Houses", houses), ("records", "Records", records), ("plants", "Plants", [plants])])
+    looked_up(store)
+    assert plants in store.corpus.alike(Question("photosynthesis"), 200, 0.3).texts.to_pylist()
+    for most in (100, 1_000):
+        asked = Question(records[1_050].lower().rstrip("."))
+        assert store.corpus.alike(asked, most, 0.3).texts[0].as_py() == records[1_050]
+
+
+def test_where_texts_stand_is_counted_exactly(store: Store) -> None:
+    often, once, twice = TEXTS[0], TEXTS[1], TEXTS[2]
+    every = [(f"c{at:03}", "Copy", [often, twice] if at == 7 else [often]) for at in range(250)]
+    read(store, [*every, ("two", "Two", [once, often, twice])])
+    for texts, counts in (
+        ((often, once), {often: 251, once: 1}), ((once, twice), {once: 1, twice: 2}), ((), {}),
+    ):  # fmt: skip
+        by_hash = dict(zip(hashes(list(texts)), texts, strict=True))
+        for most in (1, 5):
+            rows, counted = store.corpus.standing(SentenceQuery(hashes=list(by_hash), most=most))
+            assert {by_hash[row["hash"]]: row["sentences"] for row in counted.to_pylist()} == counts
+            assert {by_hash[row["hash"]]: row["documents"] for row in counted.to_pylist()} == counts
+            assert rows["hash"].to_pylist() == [
+                value for value, text in by_hash.items() for _ in range(min(most, counts[text]))
+            ]
+
+
 def test_a_text_of_one_very_long_word_is_found(store: Store) -> None:
     text = 300 * "a"
     read(store, [("1", "One", [text])])
