@@ -103,8 +103,8 @@ class SentenceQueries:
         the best sentences are looked at, because the server finds these without a look at all others; each text once
         takes it several times longer, and is asked for only if copies of a few texts hide the others.
 
-        Of a long question, beginnings alone find the same, but where very many texts have enough of them: only then
-        are whole words asked for too, which takes half as long again.
+        Of a long question, beginnings alone find the same, but where very many texts may be matches by these: only
+        then are whole words asked for too, which takes half as long again.
         """
         every = dict.fromkeys(reversed(folded(question.form).split()))  # the last one may be half typed
         words = [word for word in reversed(every) if len(word) <= _LONGEST_WORD]
@@ -129,8 +129,11 @@ class SentenceQueries:
             if len(hits) == len(page) < size:
                 return found
             share = _share(words, hits[-1], letters)
-            if share < enough and len(found.hashes) >= min(_LEAST, most):
-                return found
+            if len(found.hashes) >= min(_LEAST, most):
+                if share < enough:
+                    return found
+                if texts == most and share < _ALIKE * enough:
+                    break
         may_match = share >= _ALIKE * enough and not question.half
         if len(found.hashes) < (most if may_match else min(_LEAST, most)):
             each = {"collapse": {"field": "hash"}, "sort": [{"_score": "desc"}, {"hash": "asc"}]}
