@@ -237,14 +237,16 @@ def alike(
     min_similarity: float = MIN_SIMILARITY,
     filters: Filters = EVERYTHING,
     most: int | None = None,
+    *,
+    counted: bool = True,
 ) -> Alike:
     """Find the texts like a text, which is taken as one unit of any length, among the `most` that share most with
-    it (by default `MOST_COMPARED`). The lookup must be ready.
+    it (by default `MOST_COMPARED`). The lookup must be ready. Those that are left out need not be `counted`.
     """
     unit = one_unit(text, store.signing)
     form = _form(unit)
     limit = threshold(store) if jaccard is None else Scanning(jaccard=jaccard).jaccard
-    question = Question(form, filters=filters, text=unit)
+    question = Question(form, filters=filters, text=unit, counted=counted)
     if form:
         found = store.corpus.alike(question, most or MOST_COMPARED, _ENOUGH * limit)
     else:  # a text of signs alone cannot be looked up

@@ -66,13 +66,15 @@ class Question:
     """A question to the lookup: which texts are similar to another one, or complete it?
 
     `form` is its search form. If it is `half` typed, its last word may go on. `text` is the other one itself, if it is
-    to be found in any case: where very many texts share as much with it, it could be left out.
+    to be found in any case: where very many texts share as much with it, it could be left out. Texts that are left out
+    need not be `counted`, which takes a server longer than to find the others.
     """
 
     form: str
     half: bool = False
     filters: Filters = EVERYTHING
     text: str | None = None
+    counted: bool = True
 
     @property
     def grams(self) -> Grams:
@@ -198,7 +200,7 @@ class Corpus(Intake):
     def alike(self, question: Question, most: int, enough: float) -> Found:
         """Return the texts that share most with a question: those with `enough` of its weight, and in any case the
         best ones, but at most `most`; and in addition the text of the question, if it has one. Those that are left out
-        need not be counted for a half typed question: then `left_out` is 1 or more.
+        need not be counted for a half typed question, and for one that says so: then `left_out` is 1 or more.
         """
 
     def itself(self, text: str, filters: Filters) -> Found:

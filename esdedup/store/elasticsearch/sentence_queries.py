@@ -141,7 +141,9 @@ class SentenceQueries:
             found = _found(hits)
             if len(hits) < most or _share(words, hits[-1], _LONGEST_WORD) < enough:
                 return found
-        others = 1 if question.half else max(0, self._sharing(asked, enough) - len(found.hashes))
+        others = (
+            1 if question.half or not question.counted else max(0, self._sharing(asked, enough) - len(found.hashes))
+        )
         return found._replace(left_out=others)
 
     def _sharing(self, asked: dict[str, Any], enough: float) -> int:

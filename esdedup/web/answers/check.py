@@ -112,7 +112,7 @@ def check_text(store: Store, text: str) -> CheckedText:
         if own[at] in where:  # word for word: nothing is nearer
             found = compared(store, unit, Found(own[at : at + 1], column[at : at + 1]))
         else:
-            found = alike(store, unit, most=_COMPARED)
+            found = alike(store, unit, most=_COMPARED, counted=False)
         if found.match[:1].any():
             nearest.append((checked[-1], found))
     near = {number: text for _, found in nearest for number, text in found.first(1).items() if number not in where}
