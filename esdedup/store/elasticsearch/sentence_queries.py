@@ -139,7 +139,7 @@ class SentenceQueries:
             each = {"collapse": {"field": "hash"}, "sort": [{"_score": "desc"}, {"hash": "asc"}]}
             hits = self._hits(body | each, most)
             found = _found(hits)
-            if len(hits) < most or _share(words, hits[-1], _LONGEST_WORD) < enough:
+            if len(hits) < most or _share(words, hits[-1], letters) < enough:
                 return found
         others = (
             1 if question.half or not question.counted else max(0, self._sharing(asked, enough) - len(found.hashes))
@@ -229,6 +229,7 @@ class SentenceQueries:
         return _in_order(values, chain.from_iterable(some[:most] for some in of_each.values())), _places(counted)
 
     def _first(self, values: Sequence[int], conditions: list[dict[str, Any]], most: int) -> tuple[pa.Table, pa.Table]:
+        """Return what `standing` returns, however often the texts stand: the server chooses their first places."""
         first = {"top_hits": {"size": most, "sort": ["number"], **NAMED.body()}}
         buckets = self._buckets(values, conditions, {"first": first, "documents": _DOCUMENTS})
         hits = (hit for bucket in buckets for hit in bucket["first"]["hits"]["hits"])
