@@ -40,6 +40,7 @@ _SHOWN = 10
 _PLACES = 5
 _COUNTED = 2_000  # places, whose documents are counted exactly
 _COMPARED = 100  # texts with each sentence of a pasted text
+_SIMILAR = 0.6  # by the measure of search: a sentence of a pasted text has most words and their order from there
 _ENDS = tuple(".!?…。！？؟।")
 _CLOSING = "\"'”’»)]"  # may follow the end of a sentence, but also occurs within one
 
@@ -89,7 +90,9 @@ def check(store: Store, text: str) -> Check:
 
 
 def check_text(store: Store, text: str) -> CheckedText:
-    """Check each sentence of `text`. Return the nearest sentence of `store` that reaches the threshold."""
+    """Check each sentence of `text`. Return the nearest sentence of `store` that reaches the threshold, or else the
+    nearest one that is similar.
+    """
     signing = store.signing
     units = segment([storable(text)], signing.splitting).texts
     column = units[:MOST_SENTENCES]
@@ -106,23 +109,25 @@ def check_text(store: Store, text: str) -> CheckedText:
     for at, unit in enumerate(texts):
         if time.monotonic() > until:
             break
-        checked.append({"text": unit, "looked_up": bool(fits[at]), "best": None})
+        checked.append({"text": unit, "looked_up": bool(fits[at]), "best": None, "similar": None})
         if not fits[at]:
             continue
         if own[at] in where:  # word for word: nothing is nearer
             found = compared(store, unit, Found(own[at : at + 1], column[at : at + 1]))
         else:
-            found = alike(store, unit, most=_COMPARED, counted=False)
-        if found.match[:1].any():
+            found = alike(store, unit, min_similarity=_SIMILAR, most=_COMPARED, counted=False)
+        if len(found):
             nearest.append((checked[-1], found))
     near = {number: text for _, found in nearest for number, text in found.first(1).items() if number not in where}
     where |= _where(store, near)
     for one, found in nearest:
-        one["best"] = next(iter(_matches(store, found, 1, where)), None)
+        for like in _matches(store, found, 1, where):
+            one["best" if like["match"] else "similar"] = like
     return {
         "sentences": checked,
         "looked_up": sum(one["looked_up"] for one in checked),
         "copied": sum(one["best"] is not None for one in checked),
+        "similar": sum(one["similar"] is not None for one in checked),
         "left_out": len(units) - len(checked),
         "threshold": threshold(store),
     }

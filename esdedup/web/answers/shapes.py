@@ -69,7 +69,8 @@ class Checked(TypedDict):
 
     text: str
     looked_up: bool
-    best: Match | None
+    best: Match | None  # the nearest text that reaches the threshold
+    similar: Match | None  # the nearest text, if none reaches it
 
 
 class CheckedText(TypedDict):
@@ -78,6 +79,7 @@ class CheckedText(TypedDict):
     sentences: list[Checked]
     looked_up: int
     copied: int
+    similar: int  # others, to which a text of the collection is similar
     left_out: int  # sentences beyond the limit, or beyond the time limit
     threshold: float
 

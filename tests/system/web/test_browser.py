@@ -109,10 +109,13 @@ PASTE = """text => {
 def test_a_pasted_text_is_checked_sentence_by_sentence(page: Page) -> None:
     page.goto("/")
     new = "Nobody has ever written this sentence, and nobody ever will again in any of all worlds."
-    page.evaluate(PASTE, f"{SCRIPT} {new} {BRIDGE.format(1790, 400)}")
+    like = SCRIPT.replace("everybody who opened it", "anybody who visited us")
+    page.evaluate(PASTE, f"{SCRIPT} {new} {BRIDGE.format(1790, 400)} {like}")
     expect(page.locator("#result .copied")).to_have_count(2)
     expect(page.locator("#result .new")).to_have_text(new)
-    expect(page.locator("#status")).to_contain_text("2 of 3 sentences are in the collection")
+    expect(page.locator("#result .similar .who")).to_contain_text("similar to a sentence in")
+    expect(page.locator("#status")).to_contain_text("2 of 4 sentences are in the collection")
+    expect(page.locator("#status")).to_contain_text("1 more is similar to a sentence there.")
     first = page.locator("#result .copied").first
     expect(first.locator("mark")).to_have_text(SCRIPT)
     expect(first.locator(".who")).to_contain_text("word for word in")

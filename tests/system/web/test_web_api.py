@@ -108,7 +108,8 @@ def test_check_of_odd_texts(site: Site, text: str) -> None:
 def test_a_pasted_text(site: Site) -> None:
     near = SCRIPT.replace("morning", "evening")
     new = "This sentence is new, and it stands nowhere else in the world, however long you look for it."
-    text = f"{SCRIPT} {new} Short. {near}\n\n{ARABIC}"
+    far = near.replace("everybody who opened it", "anybody who visited us")
+    text = f"{SCRIPT} {new} Short. {near} {far}\n\n{ARABIC}"
     told = site.post("/api/text", {"text": text}).json
     assert " ".join(one["text"] for one in told["sentences"]) == " ".join(text.split())
     found = {one["text"]: one for one in told["sentences"]}
@@ -116,7 +117,9 @@ def test_a_pasted_text(site: Site) -> None:
     assert 0.7 <= found[near]["best"]["jaccard"] < 1.0
     assert found["Short."]["looked_up"] is False
     assert told["copied"] == sum(one["best"] is not None for one in told["sentences"]) == 3
-    assert told["looked_up"] == 4
+    assert told["looked_up"] == 5
+    assert [one["text"] for one in told["sentences"] if one["similar"]] == [far]
+    assert (told["similar"], found[far]["similar"]["text"], found[far]["similar"]["match"]) == (1, SCRIPT, False)
     for one in told["sentences"]:
         if one["looked_up"]:
             rows = [row for row in esdedup.similar(one["text"], store=site.store) if row["match"]]
