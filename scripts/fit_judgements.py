@@ -23,7 +23,7 @@ from esdedup.analysis.word_forms import Measures
 from scripts.benchmarks.meaning import KIND_CORPORA
 from scripts.benchmarks.meaning import LABELS as KIND_LABELS
 from scripts.benchmarks.truth import LABELS, VERDICTS, table
-from scripts.benchmarks.truth_corpora import CORPORA, HISTORIES, Clustered, clustered, hashes_of
+from scripts.benchmarks.truth_corpora import CORPORA, HISTORIES, LATER, Clustered, clustered, hashes_of, later
 from scripts.benchmarks.truth_pairs import Pair, changes_of, pairs_of
 
 WEIGHTS = Path(judging.__file__).with_name("weights.toml")
@@ -110,11 +110,17 @@ class Placed(NamedTuple):
 
 def of_dumps(data: Path, folder: Path) -> Iterator[Placed]:
     """Yield pairs that were judged one by one, and of clusters whose kind was judged, the pair that seems surest."""
-    verdicts = {(row["a"], row["b"]): row["contradicts"] == "yes" for row in table(VERDICTS) if row["half"] == "design"}
+    judged = [row for row in table(VERDICTS) if row["half"] == "design"]
+    verdicts, late = (
+        {(row["a"], row["b"]): row["contradicts"] == "yes" for row in judged if (row["corpus"] == LATER) == is_late}
+        for is_late in (False, True)
+    )
     kinds = {row["a"]: row["kind"] for path in (LABELS, KIND_LABELS) for row in table(path) if row["half"] == "design"}
     for corpus in (*CORPORA, *HISTORIES):
         for cluster in clustered(data, folder, corpus, "design", kinds=False).clusters():
             yield from judged_pairs(cluster, verdicts, kinds)
+    for cluster in later(data, folder).clusters():
+        yield from judged_pairs(cluster, late, {})
     for corpus, (names, options) in KIND_CORPORA.items():
         out = folder / f"kinds-{corpus}"
         sources = [data / name for name in names]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from esdedup.analysis.align import Alignment
-from esdedup.analysis.spelling import alike, same_letters
+from esdedup.analysis.spelling import alike, are_initials, is_within, same_letters
 from esdedup.analysis.word_forms import NAME, NUMBER, PLAIN, SIGN, Classes, Measures, Words
 from esdedup.analysis.word_meanings import DATED, FUNCTION, NEGATIVE, YEAR, Meant
 from esdedup.columns.arrays import Flags, Numbers
@@ -194,7 +194,14 @@ def _compare_slot(
         come, found = _content(form, roles, right, right_moved, False, kind)
         said = said or gone + come > 0
         if gone > 0 and come > 0:
-            if kind != NUMBER and alike(data, begin[lost], end[lost], begin[found], end[found]):
+            a, a_end, b, b_end = begin[lost], end[lost], begin[found], end[found]
+            if kind == NUMBER:
+                same = is_within(data, a, a_end, b, b_end) or is_within(data, b, b_end, a, a_end)
+            else:
+                same = alike(data, a, a_end, b, b_end)
+            if kind == NAME and not same:
+                same = _are_initials(form, roles, data, begin, end, left, left_moved, right, right_moved)
+            if same:
                 row[_SPELLINGS] += 1
                 continue
             if kind == NUMBER and dated:
@@ -224,6 +231,24 @@ def _content(form: Classes, roles: Classes, some: Numbers, moved: Flags, wanted:
                 first = word
             count += 1
     return count, first
+
+
+@compiled
+def _are_initials(
+    form: Classes,
+    roles: Classes,
+    data: Bytes,
+    begin: Numbers,
+    end: Numbers,
+    left: Numbers,
+    left_moved: Flags,
+    right: Numbers,
+    right_moved: Flags,
+) -> bool:
+    """Return whether the names of one side are the initials of those of the other."""
+    ones = left[(form[left] == NAME) & ~left_moved & (roles[left] & FUNCTION == 0)]
+    twos = right[(form[right] == NAME) & ~right_moved & (roles[right] & FUNCTION == 0)]
+    return are_initials(data, begin, end, ones, twos) or are_initials(data, begin, end, twos, ones)
 
 
 @compiled

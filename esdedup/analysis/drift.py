@@ -42,9 +42,10 @@ def contradictions(cluster: dict[str, Any]) -> list[dict[str, Any]]:
 
     Sentences of a template contradict each other if they name the same subject. Each contradiction has the cluster's
     id, the frame, the slot with its type, the `fact` that differs, the `subject`, whether it is an update, and `values`
-    (text, count, the first sentences with this value, first and last time): first the two that most likely contradict
-    each other, then the most common ones. It has the `majority` and the `newest` value as indices into `values` (null
-    if there is none), the `difference` of the first two values if they are numbers, a `confidence` and `why`.
+    (text, count, sentences with this value, first and last time): first the two that most likely contradict each other,
+    each beginning with the sentence in which it does, then the most common ones. It has the `majority` and the `newest`
+    value as indices into `values` (null if there is none), the `difference` of the first two values if they are
+    numbers, a `confidence` and `why`.
     """
     held = hold(cluster)
     everywhere = [list(range(len(held.texts)))]
@@ -91,7 +92,8 @@ def _surest(
     if not len(likely) or likely[pair] < LEAST_LISTED:
         return None
     texts = [values[int(side[pair])].text for side in (compared.one, compared.two)]
-    if slot.type in (NAME_TYPE, WORDS) and spelled_alike(*_unshared(*texts)):
+    written = _unshared(*texts)
+    if slot.type in (NAME_TYPE, WORDS) and not any(map(str.isdigit, "".join(written))) and spelled_alike(*written):
         return None
     # only values that contradict another one about as likely are told
     surest = np.zeros(len(groups))
@@ -139,7 +141,7 @@ def _told(found: _Differing, compared: Compared, held: ClusterTexts) -> dict[str
     slot, pair = found.slot, found.pair
     sure = {int(side[pair]) for side in (compared.one, compared.two)}
     rows = [
-        (sure.isdisjoint(group), _value({place: slot.value(place) for place in group}, group, held.members))
+        (sure.isdisjoint(group), _value({place: slot.value(place) for place in group}, group, held.members, sure))
         for group in found.groups
     ]
     rows.sort(key=lambda row: (row[0], -row[1]["count"], row[1]["value"]))
@@ -251,10 +253,13 @@ def _are_one(one: Value, two: Value) -> bool:
     return NOTHING not in (one.type, two.type) and same_value(one, two)
 
 
-def _value(values: Mapping[int, Value], places: Sequence[int], sentences: Sequence[Sequence[Member]]) -> dict[str, Any]:
-    """Return one value in its most common form, and the sentences that have it."""
+def _value(
+    values: Mapping[int, Value], places: Sequence[int], sentences: Sequence[Sequence[Member]], sure: set[int]
+) -> dict[str, Any]:
+    """Return one value in its most common form, and the sentences that have it: those of the `sure` texts first."""
     most = min(places, key=lambda place: (-len(sentences[place]), values[place].text))
-    members = sorted((one for place in places for one in sentences[place]), key=lambda one: one["id"].encode())
+    named = ((place not in sure, one["id"].encode(), one) for place in places for one in sentences[place])
+    members = [one for _, _, one in sorted(named, key=lambda row: row[:2])]
     times = sorted(member["timestamp"] for member in members if member["timestamp"])
     return {
         "value": values[most].text,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 import numpy as np
@@ -11,6 +12,8 @@ from esdedup.columns.arrays import Numbers
 from esdedup.columns.hashing import Bytes
 from esdedup.columns.kernels import compiled
 from esdedup.columns.utf8 import decode
+
+_NUMBERS = re.compile(r"\d+\w*")
 
 _LONGEST = 64
 """Letters that are compared."""
@@ -26,11 +29,24 @@ _BASES = np.array(
 
 
 def spelled_alike(one: str, two: str) -> bool:
-    """Return whether one of two runs of words is a form of the other, or a typo. Signs do not matter."""
+    """Return whether one of two runs of words is a form of the other, its initials, or a typo. Signs do not matter."""
+    named = ["".join(word[0] for word in text.split() if word[0].isupper()) for text in (one, two)]
     one, two = ("".join(filter(str.isalnum, text)) for text in (one, two))
+    if (len(named[1]) > 1 and one == named[1]) or (len(named[0]) > 1 and two == named[0]):
+        return True
     whole = np.frombuffer((one + two).encode(), np.uint8)
     middle = len(one.encode())
     return bool(alike(whole, 0, middle, middle, len(whole)))
+
+
+def same_time(one: str, two: str) -> bool:
+    """Return whether the only numbers of two texts are a year, and its decade or century: 1971, the early 70s."""
+    numbers = [_NUMBERS.findall(text) for text in (one, two)]
+    if [len(some) for some in numbers] != [1, 1]:
+        return False
+    whole = np.frombuffer("".join(numbers[0] + numbers[1]).encode(), np.uint8)
+    middle = len(numbers[0][0].encode())
+    return bool(is_within(whole, 0, middle, middle, len(whole)) or is_within(whole, middle, len(whole), 0, middle))
 
 
 @compiled
@@ -74,6 +90,43 @@ def alike(data: Bytes, a: int, a_end: int, b: int, b_end: int) -> bool:
     while tail < shorter - same and one[ones - 1 - tail] == two[twos - 1 - tail]:
         tail += 1
     return 5 * (same + tail) >= 3 * size or 3 * _distance(one[same:ones], two[same:twos]) <= size
+
+
+@compiled
+def is_within(data: Bytes, a: int, a_end: int, b: int, b_end: int) -> bool:
+    """Return whether the first number is a year or decade in the decade (1970s, 70s) or century (20th) of another."""
+    year, a = _figures(data, a, a_end)
+    period, behind = _figures(data, b, b_end)
+    alone = a == a_end or (a == a_end - 1 and data[a] == _S)
+    if behind == b_end or not alone or not 1000 <= year < 2100:
+        return False
+    if data[behind] == _S:
+        return behind == b_end - 1 and year // 10 * 10 in (period, period + year // 100 * 100)
+    return behind == b_end - 2 and year // 100 + 1 == period
+
+
+@compiled
+def _figures(data: Bytes, at: int, end: int) -> tuple[int, int]:
+    """Return the number that a word begins with, and where its figures end."""
+    number = 0
+    while at < end and ord("0") <= data[at] <= ord("9"):
+        number = min(number * 10 + data[at] - ord("0"), 2**32)
+        at += 1
+    return number, at
+
+
+@compiled
+def are_initials(data: Bytes, begin: Numbers, end: Numbers, some: Numbers, others: Numbers) -> bool:
+    """Return whether the letters of some words are the first letters of others: US, United States."""
+    count = 0
+    for word in some:
+        at = begin[word]
+        while at < end[word]:
+            letter, at = decode(data, at, end[word])
+            if count == len(others) or letter != decode(data, begin[others[count]], end[others[count]])[0]:
+                return False
+            count += 1
+    return 1 < count == len(others)
 
 
 @compiled

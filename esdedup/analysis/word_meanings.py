@@ -22,6 +22,8 @@ FUNCTION, DATED, NEGATIVE, YEAR = 1, 2, 4, 8
 _NTH = re.compile(r"(\d+)(?:st|nd|rd|th|er|e|è|ème|º|ª|го|й|я|е)$")
 """An ordinal in figures."""
 
+_DECADE = re.compile(r"(\d*0)s$")
+
 _NO_NAMES = (
     "a about after according all also although among an and another any are as at because before both but by during "
     "each either every few for from had has have he her here his how however if in into is it its many more most much "
@@ -79,7 +81,7 @@ def meant(words: Words) -> Meant:
 
 
 def _as_figures(words: Words, form: Classes, years: Flags) -> Hashes:
-    """Return the hashes of words. Numbers in words, and ordinals, have those of their figures."""
+    """Return the hashes of words. Numbers in words, ordinals and decades have those of their figures."""
     known = _known()
     hashes = words.hash.copy()
     at = np.minimum(np.searchsorted(known.spelled, hashes), len(known.spelled) - 1)
@@ -88,7 +90,9 @@ def _as_figures(words: Words, form: Classes, years: Flags) -> Hashes:
     ending = np.flatnonzero((form == NUMBER) & (words.end - words.begin >= 2) & ((last > ord("9")) | (last < ord("0"))))
     spelled = [bytes(words.data[words.begin[word] : words.end[word]]).decode() for word in ending.tolist()]
     figures = [
-        (word, match[1]) for word, text in zip(ending.tolist(), spelled, strict=True) if (match := _NTH.match(text))
+        (word, match[1])
+        for word, text in zip(ending.tolist(), spelled, strict=True)
+        if (match := _NTH.match(text) or _DECADE.match(text))
     ]
     figures += _whole_years(words, form, years)
     if figures:
@@ -97,8 +101,8 @@ def _as_figures(words: Words, form: Classes, years: Flags) -> Hashes:
 
 
 def _whole_years(words: Words, form: Classes, years: Flags) -> list[tuple[int, str]]:
-    """Return the years of which only the last two digits are written (`1942–43`), and their four digits."""
-    short = np.flatnonzero((form == NUMBER) & (words.end - words.begin == _YEAR_DIGITS // 2))
+    """Return the years of which only the last one or two digits are written (`1942–43`), and their four digits."""
+    short = np.flatnonzero((form == NUMBER) & (words.end - words.begin <= _YEAR_DIGITS // 2))
     short = short[(short >= 2) & np.isin(words.sign[short - 1], _DASHES)]
     text = np.searchsorted(words.offsets, short, "right")
     touching = (words.end[short - 2] == words.begin[short - 1]) & (words.end[short - 1] == words.begin[short])
@@ -109,8 +113,8 @@ def _whole_years(words: Words, form: Classes, years: Flags) -> list[tuple[int, s
         year = int(bytes(words.data[words.begin[word - 2] : words.end[word - 2]]))
         last = bytes(words.data[words.begin[word] : words.end[word]])
         if last.isdigit():
-            century = year // 100 + (int(last) <= year % 100)
-            found.append((word, f"{100 * century + int(last)}"))
+            period = 10 ** len(last)
+            found.append((word, f"{period * (year // period + (int(last) <= year % period)) + int(last)}"))
     return found
 
 

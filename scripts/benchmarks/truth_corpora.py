@@ -47,6 +47,9 @@ HISTORIES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
 }  # fmt: skip
 """More dumps. Labels are of their design halves; the test half of `afar` is read for contradictions."""
 
+LATER = "later"
+"""Later revisions of the page of `thousand`. Verdicts are of pairs that these have added."""
+
 OPTIONS: dict[str, Any] = {"jaccard": 0.6, "min_chars": 40, "rows": 3, "bands": 20}
 
 _PAGE = re.compile(rb"<page>.*?</page>", re.DOTALL)
@@ -83,6 +86,14 @@ def clustered(data: Path, folder: Path, corpus: str, half: str, **options: Any) 
     out = folder / f"{corpus}-{half}"
     esdedup.run(*sources, out=out, fresh=True, lookup=False, report=False, **OPTIONS, **read, **options)
     return Clustered(corpus, half, out)
+
+
+def later(data: Path, folder: Path) -> Clustered:
+    """Cluster all revisions of one page in `folder`, of which the thousand are the first."""
+    out = folder / LATER
+    source = data / "wiki" / "enwiki-anarchism-history-1GB.xml.lzma"
+    esdedup.run(source, out=out, fresh=True, lookup=False, report=False, kinds=False, **OPTIONS, **_HISTORY)
+    return Clustered(LATER, "design", out)
 
 
 def _cut(path: Path, folder: Path, half: str) -> Path:

@@ -49,7 +49,7 @@ class StatedValue:
     last: str | None
     """Time of the newest of these sentences."""
     sentences: list[Annotated[dict[str, Any], Statement]]
-    """The first 20 sentences that state it."""
+    """Up to 20 sentences that state it: of the first two values, those that contradict each other come first."""
 
 
 @dataclass(frozen=True)
