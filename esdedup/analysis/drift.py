@@ -14,7 +14,7 @@ from esdedup.analysis.fact_names import CONTRADICTION, NEGATION, OPPOSITE, ORDER
 from esdedup.analysis.judging import LEAST_LISTED
 from esdedup.analysis.lexicon import lexicon
 from esdedup.analysis.slots import SUBJECT, Frame, Slot
-from esdedup.analysis.spelling import spelled_alike
+from esdedup.analysis.spelling import same_time, spelled_alike
 from esdedup.analysis.subjects import STANDING
 from esdedup.analysis.values import DATE, NOTHING, WORDS, Value, difference, read_value, same_value
 from esdedup.analysis.values import NAME as NAME_TYPE
@@ -92,6 +92,8 @@ def _surest(
     if not len(likely) or likely[pair] < LEAST_LISTED:
         return None
     texts = [values[int(side[pair])].text for side in (compared.one, compared.two)]
+    if same_time(*texts):
+        return None
     written = _unshared(*texts)
     if slot.type in (NAME_TYPE, WORDS) and not any(map(str.isdigit, "".join(written))) and spelled_alike(*written):
         return None

@@ -40,7 +40,7 @@ def terms(changes: Measures) -> dict[str, Measures]:
     """Return the terms of a regression for n rows of `CHANGES`, by name; each of shape (n,)."""
     c = dict(zip(CHANGES, changes.T, strict=True))
     figures = c["numbers"] + c["years"]
-    opposites = _opposites(c)
+    opposites = c["opposites"] + c["mere negations"]
     conflicts = figures + c["names"] + opposites + c["dates"] + c["more numbers"]
     only_words = (conflicts == 0) & (c["words"] > 0)
     exchanged = c["exchanged numbers"] + c["exchanged names"] + c["exchanged words"]
@@ -85,11 +85,6 @@ def terms(changes: Measures) -> dict[str, Measures]:
         "exchanges": np.minimum(exchanged, 3),
     }
     return {name: np.asarray(values, np.float64) for name, values in found.items()}
-
-
-def _opposites(c: dict[str, Measures]) -> Measures:
-    """Count the slots that say the opposite. Two negations cancel out."""
-    return c["opposites"] + np.where(c["negations"] % 2 > 0, c["mere negations"], 0)
 
 
 def by_the_texts(changes: Measures) -> Measures:
@@ -142,7 +137,7 @@ def time_terms(changes: Measures, likely: Measures) -> dict[str, Measures]:
     """Return the terms of the regression for texts of two revisions of a page."""
     c = dict(zip(CHANGES, changes.T, strict=True))
     figures = c["numbers"] + c["years"] + c["dates"]
-    opposites = _opposites(c)
+    opposites = c["opposites"] + c["mere negations"]
     named = {
         "a number": figures > 0,
         "a date": c["dates"] > 0,
@@ -175,7 +170,7 @@ def place_terms(changes: Measures, standing: Measures, texts: Measures, likely: 
         "length": np.minimum(c["length"], 40) / 20,
         "names in common": np.minimum(c["names in common"], 4) / 4,
         "no names in common": (c["names in common"] <= 0).astype(np.float64),
-        "an opposite": (_opposites(c) > 0).astype(np.float64),
+        "an opposite": (c["opposites"] + c["mere negations"] > 0).astype(np.float64),
         "names differ": (c["names"] > 0).astype(np.float64),
         "whole names differ": (c["whole names"] > 0).astype(np.float64),
         "a date": (c["dates"] > 0).astype(np.float64),

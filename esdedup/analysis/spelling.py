@@ -40,7 +40,7 @@ def spelled_alike(one: str, two: str) -> bool:
 
 
 def same_time(one: str, two: str) -> bool:
-    """Return whether the only numbers of two texts are a year, and its decade or century: 1971, the early 70s."""
+    """Return whether the only numbers of two texts are a year and its decade: 1971, the early 70s."""
     numbers = [_NUMBERS.findall(text) for text in (one, two)]
     if [len(some) for some in numbers] != [1, 1]:
         return False
@@ -94,15 +94,11 @@ def alike(data: Bytes, a: int, a_end: int, b: int, b_end: int) -> bool:
 
 @compiled
 def is_within(data: Bytes, a: int, a_end: int, b: int, b_end: int) -> bool:
-    """Return whether the first number is a year or decade in the decade (1970s, 70s) or century (20th) of another."""
+    """Return whether the first word is a year in the decade that the second one names (1970s, 70s)."""
     year, a = _figures(data, a, a_end)
-    period, behind = _figures(data, b, b_end)
-    alone = a == a_end or (a == a_end - 1 and data[a] == _S)
-    if behind == b_end or not alone or not 1000 <= year < 2100:
-        return False
-    if data[behind] == _S:
-        return behind == b_end - 1 and year // 10 * 10 in (period, period + year // 100 * 100)
-    return behind == b_end - 2 and year // 100 + 1 == period
+    decade, b = _figures(data, b, b_end)
+    named = b == b_end - 1 and data[b] == _S and decade >= 20
+    return named and a == a_end and 1000 <= year < 2100 and year // 10 * 10 in (decade, decade + year // 100 * 100)
 
 
 @compiled

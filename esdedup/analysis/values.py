@@ -14,7 +14,6 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from esdedup.analysis.lexicon import lexicon
-from esdedup.analysis.spelling import same_time
 
 NUMBER, QUANTITY, DATE, NAME, WORDS, NOTHING = "number", "quantity", "date", "name", "words", "nothing"
 
@@ -79,7 +78,7 @@ def read_value(text: str, before: str = "", behind: str = "") -> Value:
 
 def same_value(one: Value, two: Value) -> bool:
     """Return whether two values may both be true of one thing. Different types may not, unless one is empty."""
-    if NOTHING in (one.type, two.type) or same_time(one.text, two.text):
+    if NOTHING in (one.type, two.type):
         return True
     if one.type == two.type == DATE:
         return all(a is None or b is None or a == b for a, b in zip(one.date, two.date, strict=True))

@@ -22,7 +22,8 @@ FUNCTION, DATED, NEGATIVE, YEAR = 1, 2, 4, 8
 _NTH = re.compile(r"(\d+)(?:st|nd|rd|th|er|e|è|ème|º|ª|го|й|я|е)$")
 """An ordinal in figures."""
 
-_DECADE = re.compile(r"(\d*0)s$")
+_DECADE = re.compile(r"(\d{3}0)s$")
+"""A decade, which has the hash of its first year: it is written as 1960s, or as 1960's, which is two words."""
 
 _NO_NAMES = (
     "a about after according all also although among an and another any are as at because before both but by during "

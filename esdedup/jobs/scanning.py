@@ -22,6 +22,7 @@ from esdedup.matching.engine import Found, MatchContext, Sentences
 from esdedup.matching.protocol import Scanning
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.verify.diameter import far_members
+from esdedup.plurals import plural
 from esdedup.resources import Resources
 from esdedup.store.store import Store
 
@@ -148,9 +149,9 @@ def cluster_pairs(
         return clusters
     worst = min(far.items(), key=lambda item: (item[1], item[0]))
     log.warning(
-        "%d clusters reach far (single linkage): in cluster %016x a member has Jaccard %.2f with the "
-        "representative; --linkage star keeps such ends apart",
-        len(far),
+        "%s far (single linkage): in cluster %016x a member has Jaccard %.2f with the representative; "
+        "--linkage star keeps such ends apart",
+        plural(len(far), "cluster reaches", "clusters reach"),
         *worst,
     )
     farthest = pa.array([far.get(cluster) for cluster in clusters.clusters["id"].to_pylist()], pa.float64())

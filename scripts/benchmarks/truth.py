@@ -18,7 +18,7 @@ from esdedup.analysis.kind_names import KINDS
 from scripts.benchmarks.bench import Bench
 from scripts.benchmarks.calibration import calibration_error, picture, reliability
 from scripts.benchmarks.rows import Row, at_least, at_most
-from scripts.benchmarks.truth_corpora import CORPORA, HALVES, Clustered, clustered, hashes_of
+from scripts.benchmarks.truth_corpora import CORPORA, HALVES, LATER, Clustered, clustered, hashes_of, later
 from scripts.benchmarks.truth_pairs import Pair, pairs_of
 
 LABELS = Path(__file__).with_name("truth.tsv")
@@ -53,7 +53,12 @@ def measure(bench: Bench) -> list[Row]:
     rows += _kinds(labelled, half)
     # the thousand revisions of one page are all of the design half
     more = [] if bench.small else [clustered(bench.data, folder, "afar", half)]
-    return rows + _listed([row for corpus in (*labelled, *more) for row in listed(corpus)])
+    rows += _listed("these dumps", [row for corpus in (*labelled, *more) for row in listed(corpus)])
+    if not bench.small:
+        known = {(row["a"], row["b"]) for row in table(VERDICTS) if row["corpus"] == LATER}
+        fitted = [row for row in listed(later(bench.data, folder)) if (row["a"], row["b"]) in known]
+        rows += [Row(row.measure, row.value) for row in _listed("revisions that the weights were fitted to", fitted)]
+    return rows
 
 
 def said_of(data: Path, folder: Path, name: str, half: str) -> list[Said]:
@@ -167,7 +172,7 @@ def listed(corpus: Clustered) -> Iterator[dict[str, Any]]:
         yield {**row, "corpus": corpus.corpus, "a": a, "b": b}
 
 
-def _listed(rows: list[dict[str, Any]]) -> list[Row]:
+def _listed(where: str, rows: list[dict[str, Any]]) -> list[Row]:
     verdicts = {(row["a"], row["b"]): row["contradicts"] == "yes" for row in table(VERDICTS)}
     once = {(row["a"], row["b"]): row for row in sorted(rows, key=lambda row: row["confidence"])}
     surest = sorted(once.values(), key=lambda row: (-row["confidence"], row["a"]))
@@ -175,10 +180,10 @@ def _listed(rows: list[dict[str, Any]]) -> list[Row]:
     first = [right for _, right in judged[:FIRST]]
     likely = [right for row, right in judged if row["confidence"] >= ENOUGH]
     return [
-        at_least("contradictions listed in these dumps", len(once), "", FIRST),
-        Row("those that a person has judged", len(judged)),
-        at_least(f"precision of the first {len(first)}", _mean(first), "", 0.8),
-        at_least(f"precision of the {len(likely)} of confidence {ENOUGH} or more", _mean(likely), "", 0.7),
+        at_least(f"contradictions listed in {where}", len(once), "", FIRST),
+        Row(f"{where}: those that were judged", len(judged)),
+        at_least(f"{where}: precision of the first {len(first)}", _mean(first), "", 0.8),
+        at_least(f"{where}: precision of the {len(likely)} of confidence {ENOUGH} or more", _mean(likely), "", 0.7),
     ]  # fmt: skip
 
 

@@ -48,7 +48,7 @@ HISTORIES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
 """More dumps. Labels are of their design halves; the test half of `afar` is read for contradictions."""
 
 LATER = "later"
-"""Later revisions of the page of `thousand`. Verdicts are of pairs that these have added."""
+"""Later revisions of the page of `thousand`, which is of the design half. Verdicts are of pairs that they added."""
 
 OPTIONS: dict[str, Any] = {"jaccard": 0.6, "min_chars": 40, "rows": 3, "bands": 20}
 
@@ -92,7 +92,7 @@ def later(data: Path, folder: Path) -> Clustered:
     """Cluster all revisions of one page in `folder`, of which the thousand are the first."""
     out = folder / LATER
     source = data / "wiki" / "enwiki-anarchism-history-1GB.xml.lzma"
-    esdedup.run(source, out=out, fresh=True, lookup=False, report=False, kinds=False, **OPTIONS, **_HISTORY)
+    esdedup.run(source, out=out, fresh=True, lookup=False, report=False, **OPTIONS, **_HISTORY)
     return Clustered(LATER, "design", out)
 
 

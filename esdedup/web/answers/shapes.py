@@ -70,7 +70,7 @@ class Checked(TypedDict):
     text: str
     looked_up: bool
     best: Match | None  # the nearest text that reaches the threshold
-    similar: Match | None  # the nearest text, if none reaches it
+    similar: Match | None  # else the nearest text, if it is similar enough
 
 
 class CheckedText(TypedDict):

@@ -120,6 +120,9 @@ def test_a_pasted_text(site: Site) -> None:
     assert told["looked_up"] == 5
     assert [one["text"] for one in told["sentences"] if one["similar"]] == [far]
     assert (told["similar"], found[far]["similar"]["text"], found[far]["similar"]["match"]) == (1, SCRIPT, False)
+    alone, twice = (site.form("/text", text=text).text for text in (far, f"{far} {far}"))
+    assert "not in the collection, exactly or nearly.\n A similar sentence is." in alone
+    assert "None of 2 sentences is in the collection, exactly or nearly.\n 2 are similar to a sentence there." in twice
     for one in told["sentences"]:
         if one["looked_up"]:
             rows = [row for row in esdedup.similar(one["text"], store=site.store) if row["match"]]
