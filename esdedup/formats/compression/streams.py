@@ -224,10 +224,7 @@ def streams(raw: Raw, make: Callable[[], _Decoder], *marks: bytes, hold: int = 0
         yield from held
         held.clear()
         size = 0
-        data = after_padding(raw, decoder.unused_data)
-        if data and not any(data.startswith(mark) or mark.startswith(data) for mark in marks):
-            _log.warning("%s: bytes after the end of the compressed data are ignored", raw.file.name)
-            return
+        data = next_stream(raw, decoder.unused_data, *marks)
 
 
 def gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
@@ -244,9 +241,17 @@ def gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
     yield b"".join(held)
 
 
-def after_padding(raw: Raw, data: bytes) -> bytes:
-    """Return what follows, without the zero bytes that may be between and after streams."""
+def next_stream(raw: Raw, data: bytes, *marks: bytes) -> bytes:
+    """Return the first bytes of the next stream, or none. `data` are the first bytes after the last stream.
+
+    Zero bytes may be between streams. Bytes that are no stream are told, and none is returned.
+    """
     while not (data := data.lstrip(b"\0")):
         if not (data := raw.read()):
             return b""
-    return data if len(data) >= 8 else data + raw.read(8)
+    if len(data) < 8:
+        data += raw.read(8)
+    if any(data.startswith(mark) or mark.startswith(data) for mark in marks):
+        return data
+    _log.warning("%s: bytes after the end of the compressed data are ignored", raw.file.name)
+    return b""

@@ -6,6 +6,8 @@ import lzma
 import random
 import subprocess
 import sys
+import threading
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 
@@ -14,6 +16,7 @@ import zstandard
 
 from esdedup.columns.records import Skips
 from esdedup.errors import SourceError
+from esdedup.formats.compression.opener import Opened
 from esdedup.formats.locations import Source, discover
 from esdedup.formats.reading_options import Reading
 from esdedup.formats.stream import DocumentStream
@@ -102,6 +105,50 @@ def test_damaged_bzip2_hands_on_no_noise(tmp_path: Path, threads: int, at: int) 
         assert len(rows) > 10_000
 
 
+def test_bzip2_of_every_shape_is_the_same_on_several_cores(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Streams of no, one and several blocks, whose marks begin at every bit; runs; noise; zeros and more behind."""
+    chosen = random.Random(5)
+    for number in range(24):
+        plain, stored = b"", b""
+        for _ in range(chosen.randrange(4)):
+            size = chosen.choice([0, 1, 99, 150_000, 350_000])
+            part = chosen.choice([b"ab" * (size // 2), chosen.randbytes(size), lines()[:size]])
+            plain += part
+            stored += bz2.compress(part, chosen.choice([1, 2, 9])) + bytes(chosen.choice([0, 0, 5]))
+        junk = chosen.choice([b"", b"", b"something else"]) if stored else b""
+        path = tmp_path / f"{number}.bz2"
+        path.write_bytes(stored + junk)
+        for threads in (1, 2, 5):
+            caplog.clear()
+            assert decompressed(path, threads) == (plain, "")
+            assert ("ignored" in caplog.text) == bool(junk)
+
+
+def test_bzip2_cut_anywhere_in_its_end_is_damaged_on_several_cores_too(tmp_path: Path) -> None:
+    path = tmp_path / "cut.bz2"
+    for number in range(8):  # ends that begin at different bits
+        part = lines()[: 1_000 + 40 * number]
+        first, last = bz2.compress(lines()[:500]), bz2.compress(part)
+        for cut in (1, 2, 5, 9, 10, 11, 12, 40, len(last) - 5, len(last) - 1):
+            path.write_bytes(first + last[: len(last) - cut])
+            one, several = decompressed(path, 1), decompressed(path, 2)
+            assert one == several
+            assert one[1]
+
+
+def decompressed(path: Path, threads: int) -> tuple[bytes, str]:
+    """The plain bytes of a file up to where it is damaged, and what is said of that."""
+    pieces: list[bytes] = []
+    with closing(Opened(path, threads)) as opened:
+        try:
+            for member in opened.members():
+                pieces.extend(member.pieces)
+        except SourceError as error:
+            return b"".join(pieces), str(error)
+        assert opened.position >= path.stat().st_size - len(b"something else")
+    return b"".join(pieces), ""
+
+
 @THREADS
 def test_bzip2_whose_second_stream_is_cut_in_its_first_bytes(tmp_path: Path, threads: int) -> None:
     path = tmp_path / "table.tsv.bz2"
@@ -173,6 +220,7 @@ def test_closing_in_the_middle_stops_the_threads(tmp_path: Path) -> None:
         else:
             path.write_bytes(PACK[path.suffix](data))
         assert len(read(path, threads=2, limit=5)) == 5
+        assert not [thread for thread in threading.enumerate() if thread.name.startswith("esdedup")]
 
 
 @THREADS
