@@ -2,9 +2,9 @@
 
 A block is a run of whole paragraphs. It begins after an empty line, and ends with one or with the text. Its plain text
 is the same as within the page. For that, nothing must be open at its end: no comment, tag, template, link, table,
-section that may be dropped, or sentence that goes on after a displayed formula. All four passes have processed the
-block and report this, so it is not a guess. If something is open, the block continues until it is closed or the text
-ends.
+section that may be dropped, or sentence that may go on after or in a displayed formula. All four passes have processed
+the block and report this, so it is not a guess. If something is open, the block continues until it is closed or the
+text ends.
 
 So each pass finds the following block in the same state as the beginning of a page: at the beginning of a line, with a
 block break to write before the next visible character.
@@ -104,6 +104,20 @@ def _paragraph_end(text: Bytes, at: int, end: int) -> int:
 
 
 @compiled
+def _is_visible(byte: int) -> bool:
+    """Return whether a line that begins with this byte surely is visible and not indented: a letter, a digit or a
+    heading.
+    """
+    return bool(
+        (byte >= 97 and byte <= 122)
+        or (byte >= 65 and byte <= 90)
+        or (byte >= 48 and byte <= 57)
+        or byte == 61
+        or (byte > 0xC2 and byte != 0xE2 and byte != 0xEF)
+    )
+
+
+@compiled
 def _find(slots: Numbers, hashes: Hashes, key: np.uint64) -> int:
     """Return the slot with the number of the block with this hash; or -1, and the slot for it."""
     mask = np.uint64(slots.size - 1)
@@ -158,7 +172,8 @@ def _read_blocks(
             block_end = _paragraph_end(data, at, end)
             while True:
                 last = block_end == end  # anything open there is text
-                key = xxh64(data, at, block_end) ^ np.uint64(2 * state + last)
+                indented = not last and not _is_visible(data[block_end])  # perhaps, the next line
+                key = xxh64(data, at, block_end) ^ np.uint64(4 * state + 2 * last + indented)
                 slot = _find(slots, hashes, key)
                 block = slots[slot]
                 if block < 0:
@@ -172,7 +187,7 @@ def _read_blocks(
                     if state == _WRITTEN:
                         out[begin] = out[begin + 1] = 10
                         begin += 2
-                    written, opened = clean(
+                    written, opened, unended = clean(
                         data,
                         at,
                         block_end,
@@ -187,7 +202,7 @@ def _read_blocks(
                         letters,
                         code,
                     )
-                    if opened and not last:
+                    if (opened and not last) or (unended and indented):
                         leaves[block] = _OPEN
                     elif written == begin:
                         leaves[block] = state

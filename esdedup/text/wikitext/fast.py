@@ -70,9 +70,11 @@ def clean(
     values: Numbers,
     letters: Numbers,
     code: Numbers,
-) -> tuple[int, bool]:
-    """Write the plain text of data[begin:end] to out[at:]. Return its end there, and whether anything is open at the
-    end, so that more text could change the result. `rooms` makes room.
+) -> tuple[int, bool, bool]:
+    """Write the plain text of data[begin:end] to out[at:]. `rooms` makes room.
+
+    Return its end there, whether anything is open at the end, so that more text could change the result, and whether
+    the last paragraph lacks the end of a sentence, which an indented line would go on with.
     """
     kinds, places, pipes, brackets = stack[0], stack[1], stack[2], stack[3]
     start = text.size - (end - begin)  # at least its `growth`
@@ -84,8 +86,8 @@ def clean(
         grown = np.empty((4, length + 1), dtype=np.int64)
         kinds, places, pipes, brackets = grown[0], grown[1], grown[2], grown[3]
     length, open_link = strip_links(text, length, kinds, places, pipes, brackets, keys, values, letters)
-    written, open_section = write_lines(text, length, out, at, keys, values, letters)
-    return written, open_tag or open_template or open_link or open_section
+    written, open_section, unended = write_lines(text, length, out, at, keys, values, letters)
+    return written, open_tag or open_template or open_link or open_section, unended
 
 
 @compiled
@@ -98,7 +100,7 @@ def _clean_pages(
     out_offsets = np.zeros(pages + 1, dtype=np.int64)
     for page in range(pages):
         begin, end = offsets[page], offsets[page + 1]
-        out_offsets[page + 1], _ = clean(
+        out_offsets[page + 1], _, _ = clean(
             data,
             begin,
             end,

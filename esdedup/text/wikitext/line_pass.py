@@ -311,9 +311,9 @@ def write_lines(
     keys: Numbers,
     values: Numbers,
     letters: Numbers,
-) -> tuple[int, bool]:
-    """Write the plain text of text[:length] to out[page:]. Return its end, and whether a section that may be dropped is
-    open at the end, or a sentence before an indented line.
+) -> tuple[int, bool, bool]:
+    """Write the plain text of text[:length] to out[page:]. Return its end, whether a section that may be dropped is
+    open there, or a sentence before an indented line, and whether the last paragraph lacks the end of a sentence.
 
     Needs room for four times the length: a hole of 3 bytes becomes a sign of 11, a block break is two bytes and may
     replace one.
@@ -399,4 +399,4 @@ def write_lines(
         if o > written:
             paragraph = not alone
         pending = _BLOCK if alone or (o == written and not inside) else max(pending, _LINE)
-    return o, is_open
+    return o, is_open, paragraph and not ends_sentence(out, o)
