@@ -107,7 +107,9 @@ def write(frame: str, cells: Mapping[str, str]) -> str:
                 _close_up(pieces)
             pieces.append(cells[piece[0]])
         else:
-            raise UsageError(f"the frame has a slot {{{piece[0]}}}, but the table has no such column")
+            raise UsageError(
+                f"the frame has a slot {{{piece[0]}}}, but the table has no such column; it has {', '.join(cells)}"
+            )
     return "".join(pieces).strip()
 
 

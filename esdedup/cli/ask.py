@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import rich_click as click
 
 import esdedup
 from esdedup.analysis.kind_names import KINDS
-from esdedup.api.results import Result
+from esdedup.api.results import Result, Rows
 from esdedup.cli.completion import complete_files
 from esdedup.cli.declared import verb_option
 from esdedup.cli.defaults import Command
+from esdedup.cli.first_rows import first_rows, one_more
 from esdedup.cli.questions_file import read_questions
 from esdedup.cli.shared_options import any_store_option, json_option, store_option, talk_options
 from esdedup.errors import UsageError
@@ -174,7 +176,7 @@ def explain(a: str, b: str, store: str, as_json: bool, quiet: bool) -> None:
 @click.option("--after", metavar="CLUSTER", help="Continue after the cluster with this id.", panel=_SELECTION)
 @json_option
 @talk_options
-def clusters(store: str, as_json: bool, quiet: bool, **filters: Any) -> None:
+def clusters(store: str, limit: int, as_json: bool, quiet: bool, **filters: Any) -> None:
     """List clusters, largest first.
 
     \b
@@ -185,7 +187,7 @@ def clusters(store: str, as_json: bool, quiet: bool, **filters: Any) -> None:
     from esdedup.terminal import json_line
 
     none = True
-    for cluster in esdedup.clusters(store=store, **filters):
+    for cluster in first_rows(esdedup.clusters(store=store, **filters, limit=one_more(limit)), limit):
         click.echo(json_line(cluster.to_dict()) if as_json else printable_lines(cluster_text(cluster)))
         none = False
     if none and not as_json:
@@ -205,7 +207,7 @@ def clusters(store: str, as_json: bool, quiet: bool, **filters: Any) -> None:
 @_LIMIT
 @json_option
 @talk_options
-def overlap(as_json: bool, quiet: bool, **options: Any) -> None:
+def overlap(limit: int, as_json: bool, quiet: bool, **options: Any) -> None:
     """List pairs of documents, or of sources, by how many sentences they share.
 
     \b
@@ -214,7 +216,8 @@ def overlap(as_json: bool, quiet: bool, **options: Any) -> None:
     """
     from esdedup.cli.show import overlap_text
 
-    found = esdedup.overlap(**options)
+    found = esdedup.overlap(**options, limit=one_more(limit))
+    found = replace(found, rows=Rows(list(first_rows(found.rows, limit))))
     _answer(found.rows, as_json, lambda: overlap_text(found))
 
 

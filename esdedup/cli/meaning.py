@@ -10,6 +10,7 @@ import rich_click as click
 import esdedup
 from esdedup.cli.declared import verb_option
 from esdedup.cli.defaults import Command
+from esdedup.cli.first_rows import first_rows, one_more
 from esdedup.cli.shared_options import OUTPUT, any_store_option, json_option, out_option, talk_options
 from esdedup.terminal import printable_lines
 
@@ -42,7 +43,7 @@ _DOCUMENT = click.option(
 @_LIMIT
 @json_option
 @talk_options
-def drift(review: str | None, as_json: bool, quiet: bool, **options: Any) -> None:
+def drift(review: str | None, limit: int | None, as_json: bool, quiet: bool, **options: Any) -> None:
     """List contradictions: sentences about one subject that state different facts, surest first.
 
     esdedup edits nothing. After each dump, use --since to list what is new for review. The date of a sentence is
@@ -56,9 +57,9 @@ def drift(review: str | None, as_json: bool, quiet: bool, **options: Any) -> Non
     from esdedup.output import reviews
     from esdedup.terminal import json_line
 
-    if options["limit"] is None and review is None and not as_json:
-        options["limit"] = _SHOWN
-    rows = esdedup.drift(**options)
+    if limit is None and review is None and not as_json:
+        limit = _SHOWN
+    rows = list(first_rows(esdedup.drift(**options, limit=one_more(limit)), limit))
     if review is not None:
         click.echo(printable_lines(getattr(reviews, review)(rows)), nl=False)
     elif as_json:
@@ -91,7 +92,7 @@ def drift(review: str | None, as_json: bool, quiet: bool, **options: Any) -> Non
 @_LIMIT
 @json_option
 @talk_options
-def templates(out: Path | None, table: str, as_json: bool, quiet: bool, **options: Any) -> None:
+def templates(out: Path | None, table: str, limit: int | None, as_json: bool, quiet: bool, **options: Any) -> None:
     """List templates: the frame of each cluster, and a table of what fills its slots.
 
     In CSV, a cell that begins like a formula gets a leading apostrophe, so that a spreadsheet reads it as text; fill
@@ -105,9 +106,9 @@ def templates(out: Path | None, table: str, as_json: bool, quiet: bool, **option
     from esdedup.output.template_tables import write_tables
     from esdedup.terminal import json_line
 
-    if options["limit"] is None and out is None and not as_json:
-        options["limit"] = _SHOWN
-    found = esdedup.templates(**options)
+    if limit is None and out is None and not as_json:
+        limit = _SHOWN
+    found = first_rows(esdedup.templates(**options, limit=one_more(limit)), limit)
     if out is not None:
         for path in write_tables(found, out, table):
             click.echo(printable_lines(f"wrote {path}"))
@@ -129,7 +130,7 @@ def templates(out: Path | None, table: str, as_json: bool, quiet: bool, **option
 @_LIMIT
 @json_option
 @talk_options
-def lineage(graphml: Path | None, as_json: bool, quiet: bool, **options: Any) -> None:
+def lineage(graphml: Path | None, limit: int | None, as_json: bool, quiet: bool, **options: Any) -> None:
     """Show which sentence came first: a tree for each cluster that was copied from page to page.
 
     The parent of a sentence is the most similar earlier one. For the time of each edit, index a dump with full
@@ -143,9 +144,10 @@ def lineage(graphml: Path | None, as_json: bool, quiet: bool, **options: Any) ->
     from esdedup.output.graphml import write_graphml
     from esdedup.terminal import json_line
 
-    if options["limit"] is None and graphml is None and not as_json:
-        options["limit"] = _SHOWN
-    found = esdedup.lineage(**options)
+    if limit is None and graphml is None and not as_json:
+        limit = _SHOWN
+    found = esdedup.lineage(**options, limit=one_more(limit))
+    found["trees"][:] = first_rows(found["trees"], limit)
     click.echo(json_line(found.to_dict()) if as_json else printable_lines(lineage_text(found)))
     if graphml is not None:
         write_graphml(found["trees"], graphml)

@@ -12,7 +12,7 @@ from typing import Any
 from esdedup.analysis.drift import contradictions
 from esdedup.analysis.editors import editors
 from esdedup.analysis.lineage import descended
-from esdedup.analysis.templates import Table, table_of, write
+from esdedup.analysis.templates import Table, frame_pieces, table_of, write
 from esdedup.errors import SourceError, UsageError
 from esdedup.jobs.questions import opened_kinds, storable
 from esdedup.jobs.steps import Address, check_count
@@ -77,6 +77,8 @@ def fill(frame: str, table: Address) -> Iterator[str]:
 
     The apostrophe before what looks like a formula, as in the tables of `templates`, is left out.
     """
+    if all(isinstance(piece, str) for piece in frame_pieces(frame)):
+        raise UsageError("the frame has no slot; write the name of a column of the table in braces, such as {number}")
     path = Path(table)
     try:
         with path.open(encoding="utf-8-sig", newline="") as lines:

@@ -224,3 +224,29 @@ def test_lists_of_nothing_say_so(tmp_path: Path) -> None:
     ):
         assert said(command, "--store", store)[:2] == (0, f"{line}\n")
         assert said(command, "--store", store, "--json")[:2] == (0, "")
+
+
+def test_a_list_that_is_cut_says_that_there_are_more(tmp_path: Path) -> None:
+    rows = [f"{n}\t{text}\n" for n, text in enumerate(SENTENCES[:21] * 2)]
+    (tmp_path / "rows.tsv").write_text("".join(rows), "utf-8")
+    assert said("run", tmp_path / "rows.tsv", "--unit", "record", "-o", tmp_path / "x").code == 0
+    store = tmp_path / "x" / "store.duckdb"
+    for command in (["clusters"], ["clusters", "--json"], ["overlap"]):
+        cut = said(*command, "--store", store)
+        assert (cut.code, cut.err) == (0, "esdedup: there are more than these 20; list more with --limit\n")
+        whole = said(*command, "--store", store, "--limit", "21")
+        assert (whole.code, whole.err) == (0, "")
+        assert whole.out.startswith(cut.out)
+        assert whole.out != cut.out
+        assert said(*command, "--store", store, "--quiet").err == ""
+
+
+def test_fill_without_a_slot_names_what_may_stand_in_braces(tmp_path: Path) -> None:
+    (tmp_path / "towns.csv").write_text("name,number\nLorn,12\n")
+    for frame, message in (
+        ("nothing to fill", "the frame has no slot; write the name of a column"),
+        ("{name} in {year}", "the frame has a slot {year}, but the table has no such column; it has name, number"),
+    ):
+        answer = said("fill", frame, tmp_path / "towns.csv")
+        assert (answer.code, answer.out) == (2, "")
+        assert answer.err.startswith(f"esdedup: {message}")

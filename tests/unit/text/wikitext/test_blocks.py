@@ -131,7 +131,7 @@ def test_batches_do_not_show_in_blocks(revisions: list[str]) -> None:
     assert put_together(parts) == put_together([whole])
 
 
-@pytest.mark.parametrize("vanishes", [" ", "\r", "<!--c-->", "<!--c-->:x", "{{x}}", "[[File:a.jpg]]", "__TOC__", "&#32;"])
+@pytest.mark.parametrize("vanishes", [" ", "\r", "<!--c-->", "<!--c-->:x", "{{x}}", "[[File:a.jpg]]", "__TOC__", "*"])
 def test_a_sentence_goes_on_after_a_line_that_vanishes(vanishes: str) -> None:
     text = f"The loss is\n\n{vanishes}\n:x\nwhere it is"
     (blocks,) = put_together([PageBlocks(CLEANER.tables).read(column([text]))])
