@@ -15,8 +15,9 @@ from esdedup.formats.compression.bzip2_blocks import Block, Blocks
 from esdedup.formats.compression.protocol import PIECE, Members, Raw
 from esdedup.formats.compression.streams import Stream, next_stream, streams
 
-# The checksum of a block follows its last byte. This many bytes are held back, so that a damaged block is not passed on
-# as text: the largest block, plus room for runs that noise expands into.
+# A block is damaged if its checksum, known after its last byte, is wrong. This many bytes are held back, so that a
+# damaged block is not passed on as text: the largest block, plus room for runs that noise expands into. Only of a block
+# that is nothing but long runs, the first of its 46 megabytes may be passed on.
 _BLOCK = 1_500_000
 
 _STREAM = re.compile(rb"BZh[1-9]1AY&SY")
@@ -66,7 +67,7 @@ class Bzip2(Stream):
     def _in_parallel(self, raw: Raw, path: Path, threads: int, closing: ExitStack) -> Iterator[bytes]:
         """Decode all streams as one. `raw` is the same file, at its beginning.
 
-        What cannot be cut into blocks, or is damaged, is decoded on one core, which says what is wrong.
+        From a stream on that cannot be cut into blocks or is damaged, one core decodes, which says what is wrong.
         """
         blocks = Blocks(closing.enter_context(path.open("rb")))
         pool = ThreadPoolExecutor(threads, "esdedup-bzip2")

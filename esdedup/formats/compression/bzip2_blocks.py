@@ -51,8 +51,9 @@ class Block(NamedTuple):
 class Blocks:
     """Iterates over the blocks of the streams of a file, from its beginning.
 
-    It ends at the end of the file, and where anything but a whole stream begins: at the byte `stream` of the file. What
-    is in the blocks is not checked.
+    It ends at the end of the file, or earlier: in a stream that is cut, has a wrong checksum or cannot be read, or at
+    bytes that are no stream. From the byte `stream` of the file on, another reader finds out which. The blocks are not
+    decoded, so their own checksums are not checked.
     """
 
     def __init__(self, file: BinaryIO) -> None:
@@ -66,15 +67,21 @@ class Blocks:
         header, checksum = b"", 0
         more = True
         while more:
-            more = bool(part := self._file.read(_PART))
+            try:
+                part = self._file.read(_PART)
+            except OSError:
+                return
+            more = bool(part)
             size = len(held) + len(part)
             held += part or b"\0"  # the end of a stream may be a byte shorter than the window
             for bit, is_end in _marks(held, searched):
                 if begin is None:
                     place = bit // 8 - _HEADER_BYTES
-                    header = held[max(0, place) : place + _HEADER_BYTES]
+                    header = held[place : place + _HEADER_BYTES]
                     padding = b"\0" if self.stream else b""  # between streams only
-                    if bit % 8 or not _HEADER.fullmatch(header) or held[stream:place].strip(padding):
+                    if bit % 8 or place < stream or held[stream:place].strip(padding):
+                        return
+                    if not _HEADER.fullmatch(header):
                         return
                     stream, checksum = place, 0
                     self.stream = base + stream

@@ -244,7 +244,7 @@ def gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
 def next_stream(raw: Raw, data: bytes, *marks: bytes) -> bytes:
     """Return the first bytes of the next stream, or none. `data` are the first bytes after the last stream.
 
-    Zero bytes may be between streams. Bytes that are no stream are told, and none is returned.
+    Zero bytes may be between streams. If anything else follows, a warning is logged, and none is returned.
     """
     while not (data := data.lstrip(b"\0")):
         if not (data := raw.read()):

@@ -104,9 +104,9 @@ def _paragraph_end(text: Bytes, at: int, end: int) -> int:
 
 
 @compiled
-def _is_visible(byte: int) -> bool:
-    """Return whether a line that begins with this byte surely is visible and not indented: a letter, a digit or a
-    heading.
+def _surely_visible(byte: int) -> bool:
+    """Return whether a line that begins with this byte is visible and not indented, whatever follows: with a letter, a
+    digit, the sign of a heading, or most characters that are not ASCII.
     """
     return bool(
         (byte >= 97 and byte <= 122)
@@ -172,8 +172,8 @@ def _read_blocks(
             block_end = _paragraph_end(data, at, end)
             while True:
                 last = block_end == end  # anything open there is text
-                indented = not last and not _is_visible(data[block_end])  # perhaps, the next line
-                key = xxh64(data, at, block_end) ^ np.uint64(4 * state + 2 * last + indented)
+                unsure = not last and not _surely_visible(data[block_end])  # an indented line may follow
+                key = xxh64(data, at, block_end) ^ np.uint64(4 * state + 2 * last + unsure)
                 slot = _find(slots, hashes, key)
                 block = slots[slot]
                 if block < 0:
@@ -202,7 +202,7 @@ def _read_blocks(
                         letters,
                         code,
                     )
-                    if (opened and not last) or (unended and indented):
+                    if (opened and not last) or (unended and unsure):
                         leaves[block] = _OPEN
                     elif written == begin:
                         leaves[block] = state

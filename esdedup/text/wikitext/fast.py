@@ -74,7 +74,7 @@ def clean(
     """Write the plain text of data[begin:end] to out[at:]. `rooms` makes room.
 
     Return its end there, whether anything is open at the end, so that more text could change the result, and whether
-    the last paragraph lacks the end of a sentence, which an indented line would go on with.
+    the last sentence of a paragraph is open: an indented line would belong to it.
     """
     kinds, places, pipes, brackets = stack[0], stack[1], stack[2], stack[3]
     start = text.size - (end - begin)  # at least its `growth`

@@ -312,8 +312,8 @@ def write_lines(
     values: Numbers,
     letters: Numbers,
 ) -> tuple[int, bool, bool]:
-    """Write the plain text of text[:length] to out[page:]. Return its end, whether a section that may be dropped is
-    open there, or a sentence before an indented line, and whether the last paragraph lacks the end of a sentence.
+    """Write the plain text of text[:length] to out[page:]. Return its end; whether a section that may be dropped, or an
+    indented line after which a sentence may go on, is open there; and whether the last sentence of a paragraph is.
 
     Needs room for four times the length: a hole of 3 bytes becomes a sign of 11, a block break is two bytes and may
     replace one.
