@@ -29,6 +29,7 @@ from esdedup.store.elasticsearch.ranking import rank_by_queries
 from esdedup.store.elasticsearch.reading import Fields, hashes, integers, signed
 from esdedup.store.elasticsearch.remote_reading import TEXT, read_slice, read_texts, texts_of
 from esdedup.store.elasticsearch.rows import (
+    OURS,
     POSITION_BITS,
     POSITION_MASK,
     signature_fields,
@@ -280,7 +281,7 @@ class ServerCorpus(Corpus):
             db.execute(
                 "CREATE TABLE held (group_id BIGINT); CREATE TABLE shown (group_id BIGINT, id VARCHAR, title VARCHAR)"
             )
-            for hits in reader.read_all(names["sentences"], Fields(columns=("document_number",))):
+            for hits in reader.read_all(names["sentences"], Fields(columns=("document_number",)), OURS):
                 db.insert("held", pa.table({"group_id": integers(hits, "document_number")}))
             for hits in reader.read_all(names["documents"], Fields(source=True)):
                 rows = [{"group_id": row["number"], **row} for row in (hit["_source"] for hit in hits)]

@@ -26,13 +26,13 @@ from esdedup.store.elasticsearch.ledger import ServerLedger
 from esdedup.store.elasticsearch.reading import Fields, Hits, integers
 from esdedup.store.elasticsearch.remade_documents import remade_documents
 from esdedup.store.elasticsearch.resigning import number_of, sign_again
-from esdedup.store.elasticsearch.rows import CHANGED, POSITION_BITS
+from esdedup.store.elasticsearch.rows import CHANGED, OURS, POSITION_BITS
 
 log = logging.getLogger("esdedup")
 
 _SENTENCE = Fields(columns=("bytes",), source=True)
 UNSIGNED = {"bool": {"must_not": [{"exists": {"field": "bytes"}}]}}
-STRANGE = {"bool": {"must_not": [{"exists": {"field": "number"}}]}}
+STRANGE = {"bool": {"must_not": [OURS]}}
 
 
 _COUNTED: pa.Schema = pa.schema([("number", pa.int64()), ("kept", pa.int64())])

@@ -20,6 +20,7 @@ from esdedup.store.classifying import FOUND, MEANINGS
 from esdedup.store.elasticsearch.bulk import WRITTEN
 from esdedup.store.elasticsearch.reading import Fields, Hits, Reader, signed
 from esdedup.store.elasticsearch.rows import (
+    OURS,
     PAIR,
     PAIR_FIELDS,
     POSITION_BITS,
@@ -337,7 +338,7 @@ class Extract:
         index, asked = self._names["sentences"], signed(texts if more is None else np.union1d(texts, more))
         if len(asked) * _LARGE_PART > self._reader.count(index):
             chosen = set(asked.tolist())
-            every = self._reader.read_all(index, _SENTENCE)
+            every = self._reader.read_all(index, _SENTENCE, OURS)
             pages: Iterable[Hits] = ([hit for hit in hits if hit["_source"]["hash"] in chosen] for hits in every)
         else:
             pages = self._reader.look_up(index, "hash", asked, _SENTENCE)

@@ -28,6 +28,9 @@ POSITION_MASK = (1 << POSITION_BITS) - 1
 CHANGED = 0
 """The content of a document that others have changed: no text that is read again is the same."""
 
+OURS = {"exists": {"field": "number"}}
+"""Selects the sentences: somebody may have typed another document into their index."""
+
 NAMED = Fields(source=True)
 """The fields that a row of `SENTENCES` needs."""
 

@@ -28,6 +28,7 @@ from esdedup.store.elasticsearch.mending import STRANGE, UNSIGNED, sentence_coun
 from esdedup.store.elasticsearch.reading import Fields
 from esdedup.store.elasticsearch.rebuilding import Rebuilding
 from esdedup.store.elasticsearch.resigning import number_of
+from esdedup.store.elasticsearch.rows import OURS
 from esdedup.store.elasticsearch.state import State
 from esdedup.store.schemas import check_readable, saved_signing
 
@@ -204,10 +205,10 @@ class Examination:
     def _sample(self, opened: OpenGeneration) -> Iterator[Check]:
         """Sign some sentences again, and look for their documents."""
         index, chance = opened.names["sentences"], random.Random(0)
-        fields, ours = Fields(("tokens", "bytes"), source=True), {"exists": {"field": "number"}}
+        fields = Fields(("tokens", "bytes"), source=True)
         hits: list[dict[str, Any]] = []
-        if opened.reader.count(index, ours) <= _SAMPLE:
-            hits = [hit for some in opened.reader.read_all(index, fields, ours) for hit in some]
+        if opened.reader.count(index, OURS) <= _SAMPLE:
+            hits = [hit for some in opened.reader.read_all(index, fields, OURS) for hit in some]
         else:
             for _ in range(_SAMPLE // _RUN):  # short runs, by content hash
                 begin = {"range": {"hash": {"gte": chance.randrange(-(2**63), 2**63)}}}

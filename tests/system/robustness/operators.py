@@ -238,7 +238,7 @@ def _no_alias_to_other(site: Site) -> None:
     site.client.indices.delete_alias(index=f"other-{site.prefix}", name=f"{site.prefix}-sentences")
 
 
-def _foreign_document(site: Site) -> None:
+def type_a_document(site: Site) -> None:
     typed = {"text": "What somebody typed into the console."}
     site.client.index(index=site.index("sentences"), document=typed, refresh=True)
 
@@ -382,7 +382,7 @@ ACTIONS: list[Action] = [
         answers=False,
     ),
     Action("a template for data streams", _template({"data_stream": {}}), _STREAMS, forget_template, answers=False),
-    Action("type a document into the index of sentences", _foreign_document, _TYPED, _delete_foreign),
+    Action("type a document into the index of sentences", type_a_document, _TYPED, _delete_foreign),
 ]
 
 

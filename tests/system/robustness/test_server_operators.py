@@ -11,7 +11,7 @@ from elasticsearch import Elasticsearch
 
 from tests.system.robustness.helpers import one_line, said
 from tests.system.robustness.on_a_server import Job, results
-from tests.system.robustness.operators import ACTIONS, Action, Site, forget_template, table
+from tests.system.robustness.operators import ACTIONS, Action, Site, forget_template, table, type_a_document
 
 
 @pytest.fixture
@@ -57,6 +57,17 @@ def test_after_an_action_results_are_the_same_or_one_line_says_what_to_do(
         for verb in ("add", "remove"):
             job.commands(store)[verb]()
         assert results(store, tmp_path / "out") == job.expected["remove"]
+
+
+def test_a_typed_document_changes_no_answer(site: Site, job: Job) -> None:
+    store = f"{site.url}/{site.prefix}"
+    for verb in ("index", "scan"):
+        job.commands(store)[verb]()
+    questions = (["clusters", "--limit", "3"], ["clusters", "--limit", "1000"], ["overlap"], ["drift"], ["templates"])
+    before = [said(*question, "--store", store, "--json", "--quiet") for question in questions]
+    assert all(answer.code == 0 and answer.out for answer in before[:3])
+    type_a_document(site)
+    assert [said(*question, "--store", store, "--json", "--quiet") for question in questions] == before
 
 
 def test_the_table_of_the_docs_is_what_is_tried() -> None:
