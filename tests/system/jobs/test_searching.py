@@ -298,9 +298,11 @@ def test_many_questions_from_a_file(tmp_path: Path) -> None:
     assert [(answer["id"], answer["similar"][0]["text"]) for answer in answers] == [
         ("7", WORLD["en"]), ("2", WORLD["ja"]),
     ]  # fmt: skip
-    asked.write_text('{"text": "one"}\nnonsense\n')
-    done = commands.esdedup("similar", "--file", asked, "--store", store, cwd=tmp_path)
-    assert (done.returncode, f"{asked}:2: no question" in done.stderr) == (2, True)
+    asked.write_text("nonsense\n" + asked.read_text("utf-8") + '[]\n{"text": 1}\n', "utf-8")
+    rest = commands.esdedup("similar", "--file", asked, "--store", store, "--limit", "1", "--json", cwd=tmp_path)
+    assert rest.stdout == done.stdout.replace('"id":"2"', '"id":"3"')
+    assert rest.returncode == 2
+    assert f"esdedup: {asked}: 3 lines are no questions (1, 4, 5), and the others are answered" in rest.stderr
     assert "give either TEXT or --file" in commands.esdedup("similar", "--store", store, cwd=tmp_path).stderr
 
 
