@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -147,7 +148,7 @@ def lineage(graphml: Path | None, limit: int | None, as_json: bool, quiet: bool,
     if limit is None and graphml is None and not as_json:
         limit = _SHOWN
     found = esdedup.lineage(**options, limit=one_more(limit))
-    found["trees"][:] = first_rows(found["trees"], limit)
+    found = replace(found, trees=list(first_rows(found["trees"], limit)))
     click.echo(json_line(found.to_dict()) if as_json else printable_lines(lineage_text(found)))
     if graphml is not None:
         write_graphml(found["trees"], graphml)

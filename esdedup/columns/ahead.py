@@ -5,7 +5,8 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Generic, TypeVar
 
@@ -101,6 +102,19 @@ def read_ahead(items: Iterator[T], large: Callable[[T], bool] = lambda _: False)
         yield iter(ahead)
     finally:
         ahead.close()
+
+
+def begun_ahead(items: Iterable[T], most: int) -> Iterator[T]:
+    """Yield the items in order, each when the `most` - 1 after it are made: work that making them begins, such as
+    futures of a pool, goes on meanwhile.
+    """
+    begun: deque[T] = deque()
+    for item in items:
+        begun.append(item)
+        if len(begun) == most:
+            yield begun.popleft()
+    while begun:
+        yield begun.popleft()
 
 
 class _StoppedError(BaseException):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import bz2
 import re
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from esdedup.formats.compression.bzip2_blocks import Block, Blocks
+from esdedup.columns.ahead import begun_ahead
+from esdedup.formats.compression.bzip2_blocks import Blocks
 from esdedup.formats.compression.protocol import PIECE, Members, Raw
 from esdedup.formats.compression.streams import Stream, next_stream, streams
 
@@ -73,7 +73,8 @@ class Bzip2(Stream):
         pool = ThreadPoolExecutor(threads, "esdedup-bzip2")
         closing.callback(pool.shutdown, cancel_futures=True)
         stream = delivered = 0
-        for block, decoding in _decoding(pool, blocks, _AHEAD * threads):
+        begun = ((block, pool.submit(bz2.decompress, block.data)) for block in blocks)
+        for block, decoding in begun_ahead(begun, _AHEAD * threads):
             if block.stream != stream:
                 stream, delivered = block.stream, 0
             if decoding.exception() is not None:
@@ -97,14 +98,3 @@ class Bzip2(Stream):
             skipped += len(piece) - len(fresh)
             if fresh:
                 yield fresh
-
-
-def _decoding(pool: Executor, blocks: Iterable[Block], most: int) -> Iterator[tuple[Block, Future[bytes]]]:
-    """Decode up to `most` blocks ahead, in their order."""
-    pending: deque[tuple[Block, Future[bytes]]] = deque()
-    for block in blocks:
-        pending.append((block, pool.submit(bz2.decompress, block.data)))
-        if len(pending) == most:
-            yield pending.popleft()
-    while pending:
-        yield pending.popleft()

@@ -79,9 +79,7 @@ class Blocks:
                     place = bit // 8 - _HEADER_BYTES
                     header = held[place : place + _HEADER_BYTES]
                     padding = b"\0" if self.stream else b""  # between streams only
-                    if bit % 8 or place < stream or held[stream:place].strip(padding):
-                        return
-                    if not _HEADER.fullmatch(header):
+                    if place < stream or held[stream:place].strip(padding) or bit % 8 or not _HEADER.fullmatch(header):
                         return
                     stream, checksum = place, 0
                     self.stream = base + stream

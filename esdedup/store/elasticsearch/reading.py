@@ -8,9 +8,8 @@ are cut by the documents' numbers, since these are not spread evenly over their 
 from __future__ import annotations
 
 import sys
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from itertools import pairwise
 from threading import Event
@@ -20,6 +19,7 @@ import numpy as np
 from elasticsearch import ApiError
 from elasticsearch.helpers import scan
 
+from esdedup.columns.ahead import begun_ahead
 from esdedup.columns.arrays import Numbers
 from esdedup.errors import StoreError, StoreLockedError
 from esdedup.store.elasticsearch.answers import LostAnswerError, TooLongError, reason_of, whole
@@ -170,14 +170,9 @@ class Reader:
         """Yield what `read` returns for each of these, in this order, while the next ones are being read."""
         ended = self._connection.end()
         with ThreadPoolExecutor(_READERS) as threads:
-            waiting: deque[Future[T]] = deque()
             try:
-                for one in asked:
-                    waiting.append(threads.submit(read, one, ended))
-                    if len(waiting) == _READERS:
-                        yield waiting.popleft().result()
-                while waiting:
-                    yield waiting.popleft().result()
+                for reading in begun_ahead((threads.submit(read, one, ended) for one in asked), _READERS):
+                    yield reading.result()
             finally:
                 ended.set()
                 threads.shutdown(cancel_futures=True)
