@@ -4,6 +4,7 @@ EsdedupError                    could not be done (exit code 1)
 ├── UsageError                  wrong usage (exit code 2)
 │   └── SettingsError           a setting outside its allowed range
 ├── SourceError                 a source is missing, damaged or of an unknown format
+│   └── SourceChangedError      it is not what was read of it
 ├── VectorsError                a file of word vectors is missing, damaged or unusable
 ├── UnparsablePageError         the reference cleaner of wikitext failed on a page
 ├── NothingCompared         every text was left out; the result is attached
@@ -11,6 +12,7 @@ EsdedupError                    could not be done (exit code 1)
 ├── EngineError             Spark or Java is missing, or a task failed for good
 ├── NodeError                   the local Elasticsearch cannot be started or stopped
 ├── KibanaError                 Kibana cannot be reached, or refuses the dashboard
+├── OutLockedError              another command writes to the folder for the results
 └── StoreError                  the store cannot be used
     ├── NotAStoreError          the file or index was not made by esdedup
     ├── StoreVersionError       the store was written by a newer version
@@ -45,6 +47,15 @@ class SourceError(EsdedupError):
 
     Documents before the damage are delivered before this is raised.
     """
+
+
+class SourceChangedError(SourceError):
+    """A source is not what it was when it was read, or changed meanwhile. Nothing is written of it."""
+
+    @classmethod
+    def at(cls, label: object) -> SourceChangedError:
+        """Return the error for a source."""
+        return cls(f"{label}: has changed since it was read; run again with --fresh")
 
 
 class VectorsError(EsdedupError):
@@ -82,6 +93,10 @@ class NodeError(EsdedupError):
 
 class KibanaError(EsdedupError):
     """Kibana cannot be reached, or refuses the import."""
+
+
+class OutLockedError(EsdedupError):
+    """Another command writes to the same folder. The message names its process."""
 
 
 class StoreError(EsdedupError):

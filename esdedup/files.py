@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shlex
@@ -15,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from esdedup.errors import EsdedupError
+
+_NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
 
 
 def user_cache() -> Path:
@@ -33,10 +36,11 @@ def hold(file: Path, *, shared: bool = False, make: bool = False) -> int | None:
     """Lock a file without waiting. Return its descriptor, which is the lock; `None` while another process holds it.
 
     Raises `FileNotFoundError` if the file does not exist, or if its folder does not exist and it is to be made. Windows
-    has no such locks: there everybody gets one.
+    and some network file systems have no such locks: there everybody gets one. A link is not followed.
     """
     while True:
-        held = os.open(file, os.O_RDWR | (os.O_CREAT if make else 0), 0o600)  # child processes do not inherit it
+        # child processes do not inherit it
+        held = os.open(file, os.O_RDWR | (os.O_CREAT if make else 0) | getattr(os, "O_NOFOLLOW", 0), 0o600)
         if sys.platform == "win32":
             return held
         import fcntl
@@ -46,6 +50,10 @@ def hold(file: Path, *, shared: bool = False, make: bool = False) -> int | None:
         except BlockingIOError:
             os.close(held)
             return None
+        except OSError as error:
+            if error.errno not in _NO_LOCKS:
+                os.close(held)
+                raise
         try:
             if os.path.samestat(os.fstat(held), file.stat()):
                 return held
@@ -59,10 +67,13 @@ def whole_file(path: Path, *, shared: bool = False) -> Iterator[Path]:
     """Yield a temporary path beside `path` to write to. It is renamed to `path` on success, and deleted on failure.
 
     Its name is always the same, so a file left by a killed process is overwritten. If the file is `shared`, because
-    several tasks may write the same one, it is another name each time.
+    several tasks may write the same one, it is another name each time. A link that somebody planted there is not
+    followed.
     """
     part = path.with_name(f".{path.name}.{uuid.uuid4().hex if shared else 'part'}")
     try:
+        part.unlink(missing_ok=True)
+        os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
         yield part
         part.replace(path)
     except OSError as error:

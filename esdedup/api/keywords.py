@@ -49,6 +49,10 @@ class ReadingOptions(TypedDict, total=False):
     """Column of texts. The texts of several columns, separated by commas, are joined. Only with format "tsv",
     "csv", "jsonl" or "parquet"."""
 
+    ids: Literal["source", "across"] | None
+    """Where an id means one record: in its source, or across all sources (a corpus in shards). Only with format
+    "tsv", "csv", "jsonl" or "parquet". Default: 'source'."""
+
     encoding: str | None
     """Encoding of the source, such as cp1252, latin-1, utf-16 or shift_jis. Only with format "tsv", "csv", "jsonl",
     "text" or "lines". Default: 'utf-8'."""

@@ -6,6 +6,8 @@ finalizer, which is applied to all seeds, shingles and tokens.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import numpy.typing as npt
 
@@ -15,6 +17,7 @@ Bytes = npt.NDArray[np.uint8]
 Offsets = npt.NDArray[np.int64]
 Hashes = npt.NDArray[np.uint64]
 
+_PART = 2**22
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _P1 = np.uint64(0x9E3779B185EBCA87)
 _P2 = np.uint64(0xC2B2AE3D27D4EB4F)
@@ -114,3 +117,13 @@ def content_hashes(data: Bytes, offsets: Offsets) -> Hashes:
     for index in range(len(hashes)):
         hashes[index] = xxh64(data, offsets[index], offsets[index + 1])
     return hashes
+
+
+def file_hash(path: Path) -> str:
+    """Return a hash of a file's bytes, 16 hex digits: XXH64 of the XXH64 of its parts of 4 MiB."""
+    parts = []
+    with path.open("rb", buffering=0) as file:
+        while part := file.read(_PART):
+            parts.append(content_hashes(np.frombuffer(part, np.uint8), np.array([0, len(part)]))[0])
+    whole = np.array(parts, np.uint64).view(np.uint8)
+    return f"{int(content_hashes(whole, np.array([0, len(whole)]))[0]):016x}"

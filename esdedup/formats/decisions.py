@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from esdedup.errors import EsdedupError
+from esdedup.errors import SourceChangedError
 from esdedup.formats.text_limit import USUAL
 from esdedup.text.segment import without
 from esdedup.text.splitting import Splitting
@@ -36,10 +36,10 @@ class Decisions:
         self.max_text = USUAL  # bytes of the largest text that was read
         self.language = ""
         self.templates = templates
+        self.blank = 0  # lines that are no records
         self.documents = 0
         self.documents_dropped = 0
         self.sentences_dropped = 0
-        self._asked = 0
         self._verdicts = iter(verdicts)
         self._splitting = splitting
         self._label = label
@@ -72,7 +72,7 @@ class Decisions:
     def left(self, text: str | None, drops: Collection[int]) -> str | None:
         """Return what is left of a text without the sentences at `drops`. None means that the record is left out.
 
-        Raises `EsdedupError` if the text has no such sentences: then this is not the source that was indexed.
+        Raises `SourceChangedError` if the text has no such sentences: then this is not the source that was indexed.
         """
         if not self.needs_text:
             self.documents_dropped += 1
@@ -80,7 +80,7 @@ class Decisions:
         try:
             left = without(text or "", self._splitting._replace(expected=self.language), drops)
         except IndexError as error:
-            raise self._changed() from error
+            raise SourceChangedError.at(self._label) from error
         if left is None:
             self.documents_dropped += 1
         else:
@@ -89,9 +89,9 @@ class Decisions:
         return left
 
     def finish(self) -> None:
-        """Check that no verdict is left at the end of the source. Raises `EsdedupError` if one is."""
+        """Check that no verdict is left at the end of the source. Raises `SourceChangedError` if one is."""
         if self.next_record != _NO_MORE:
-            raise self._changed()
+            raise SourceChangedError.at(self._label)
 
     @property
     def needs_text(self) -> bool:
@@ -99,12 +99,11 @@ class Decisions:
         return not self._splitting.whole
 
     def _at(self, record: int) -> Sequence[Verdict]:
-        self._asked = record
         following, verdicts = self._next
         if record < following:
             return ()
         if record > following:
-            raise self._changed()
+            raise SourceChangedError.at(self._label)
         self._advance()
         return verdicts
 
@@ -112,9 +111,3 @@ class Decisions:
         last = self._next[0]
         self._next = next(self._verdicts, (_NO_MORE, ()))
         assert self._next[0] > last, f"verdicts at {self._next[0]} after those at {last}"
-
-    def _changed(self) -> EsdedupError:
-        return EsdedupError(
-            f"{self._label}: has changed since it was indexed: the sentences to drop were not found "
-            f"near record {self._asked}; index it again"
-        )

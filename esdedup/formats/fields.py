@@ -68,6 +68,15 @@ class TableFormat(Format):
     id_column: str | None = _column("Column of ids: a name, dotted path or number from 1; or line, for line numbers.")
     title_column: str | None = _column("Column of titles.")
     text_column: str | None = _column("Column of texts. The texts of several columns, separated by commas, are joined.")
+    ids: str = option(
+        "source", "Where an id means one record: in its source, or across all sources (a corpus in shards).",
+        choices=("source", "across"),
+    )  # fmt: skip
+
+    @property
+    def ids_across(self) -> bool:
+        """True with `--ids across`."""
+        return self.ids == "across"
 
     def unnamed(self, label: str) -> Columns:
         """Return the columns of a table without a header: numbers from 1, by default id 1 and text 2."""

@@ -72,6 +72,7 @@ def rewrite_records(records: Records, pieces: Iterator[bytes], decisions: Decisi
     """Rewrite one member, record by record; see `Format.rewrite`."""
     for record, data in records.records(pieces, decisions):
         if not record or data.isspace():
+            decisions.blank += record > 0
             yield data
         elif annotate:
             noted = records.annotated(data, decisions.note(record))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
 from esdedup.errors import SourceError, UsageError
-from esdedup.formats.compression.opener import readable
+from esdedup.formats.compression.opener import first_bytes, readable
 from esdedup.formats.compression.protocol import Span
 from esdedup.formats.protocol import FORMATS, Format, split_name
 from esdedup.formats.reading_options import Reading
@@ -41,6 +41,7 @@ class Source:
     base: Path | None  # if a folder is one source: the folder that document ids are relative to
     max_text: int = USUAL  # bytes of the largest text that is read
     span: Span | None = None  # what is read of the file, if it is not all
+    collection: str = ""  # that the file says it is a part of
 
     @property
     def document(self) -> str:
@@ -53,8 +54,8 @@ class Source:
 def discover(arguments: Sequence[str], reading: Reading) -> list[Source]:
     """Find the sources that the arguments name, in this order. Files of folders and patterns are sorted by path.
 
-    Raises `SourceError` if something is missing or empty. Raises `UsageError` if a format is unknown, or if two sources
-    have the same name.
+    Raises `SourceError` if something is missing or empty. Raises `UsageError` if a format is unknown, or if a file has
+    the name of standard input.
     """
     if not arguments:
         raise UsageError("no source named; give files, folders, patterns or -")
@@ -67,15 +68,22 @@ def discover(arguments: Sequence[str], reading: Reading) -> list[Source]:
                 continue
             seen.add(real)
             sources.append(source)
-    sources = _share_folder_names(sources)
+    sources = _share_folder_names([_in_collection(source) for source in sources])
     if reading.source_name is not None:
         if len({_identity(source) for source in sources}) > 1:
             raise UsageError(
                 "--source-name applies to one source, but there are several; read each in a command of its own"
             )
-        sources = [replace(source, name=reading.source_name) for source in sources]
-    _check_names(sources)
-    return sources
+        return [replace(source, name=reading.source_name) for source in sources]
+    return _with_distinct_names(sources)
+
+
+def _in_collection(source: Source) -> Source:
+    """Return the source with the collection that it says it is a part of, which gives it its name."""
+    if source.path is None or not source.format.says_collection or not source.path.is_file():
+        return source
+    collection = source.format.collection(first_bytes(source.path))
+    return replace(source, collection=collection, name=collection or source.name)
 
 
 def _expand(argument: str, reading: Reading) -> Iterator[Source]:
@@ -212,21 +220,35 @@ def _folder_name(folder: Path) -> str:
 
 
 def _identity(source: Source) -> tuple[str, str]:
-    """Return the identity of a source. Files in one folder of texts are one source."""
+    """Return the identity of a source. Files in one folder of texts are one source, as are parts of a collection."""
+    if source.collection:
+        return "collection", source.collection
     if source.base is not None:
         return "folder", str(source.base.resolve())
     return "file", str(source.path)
 
 
-def _check_names(sources: list[Source]) -> None:
-    holders: dict[str, Source] = {}
+def _with_distinct_names(sources: list[Source]) -> list[Source]:
+    """Give sources of one name the names of their folders too, below the deepest one that they have in common."""
+    by_name: dict[str, dict[tuple[str, str], Source]] = {}
     for source in sources:
-        other = holders.setdefault(source.name, source)
-        if _identity(other) != _identity(source):
-            raise UsageError(
-                f"two sources are named {source.name!r}: {other.path or STDIN} and {source.path or STDIN}; "
-                "give them distinct names: rename one, or read each in a command of its own, with --source-name"
-            )
+        by_name.setdefault(source.name, {}).setdefault(_identity(source), source)
+    longer: dict[tuple[str, str], str] = {}
+    for name, alike in by_name.items():
+        if len(alike) == 1:
+            continue
+        held = {identity: source.base or source.path for identity, source in alike.items()}
+        paths = {identity: Path(os.path.abspath(path)) for identity, path in held.items() if path}  # noqa: PTH100
+        common = os.path.commonpath([path.parent for path in paths.values()]) if len(paths) == len(alike) else ""
+        below = {identity: path.parent.relative_to(common) / name for identity, path in paths.items() if common}
+        below = {identity: path for identity, path in below.items() if not alike[identity].collection}
+        if len({name, *map(str, below.values())}) <= len(below):  # in one folder, with different endings
+            below = {identity: paths[identity].relative_to(common) for identity in below}
+        if not below:
+            one, two = ([source.path or STDIN for source in alike.values()])[:2]
+            raise UsageError(f"two sources are named {name!r}: {one} and {two}; rename one")
+        longer |= {identity: readable(path.as_posix()) for identity, path in below.items()}
+    return [replace(source, name=longer.get(_identity(source), source.name)) for source in sources]
 
 
 def _unknown(named: str) -> UsageError:

@@ -73,6 +73,12 @@ class Format(Choice):
     folder_is_one: ClassVar[bool] = False
     """Whether the files of a folder are one source, whose document ids are the relative paths."""
 
+    rewrites_all: ClassVar[bool] = True
+    """Whether a rewritten source has all its records, also those that are no documents."""
+
+    says_collection: ClassVar[bool] = False
+    """Whether a file says which collection it is a part of."""
+
     @abstractmethod
     def read(self, member: Member, walk: Walk) -> Iterator[pa.RecordBatch]:
         """Yield the documents of one member, in bounded batches of the `DOCUMENTS` schema, at most `walk.limit`.
@@ -109,6 +115,11 @@ class Format(Choice):
         return None
 
     @property
+    def ids_across(self) -> bool:
+        """Whether an id means one document in all sources of a job."""
+        return False
+
+    @property
     def keeps_history(self) -> bool:
         """Whether a row is a revision. Revisions with the same id are one document."""
         return False
@@ -119,6 +130,13 @@ class Format(Choice):
         """
         del first, begin
         return None
+
+    def collection(self, first: bytes) -> str:
+        """Return the collection that a file with these `first` bytes is a part of; empty if it does not say. Files of
+        one collection are one source, in which an id means one document.
+        """
+        del first
+        return ""
 
     def part_numbers(self, batch: pa.RecordBatch, numbers: Sequence[int]) -> Sequence[int]:
         """Return a number for each document. Modulo the number of parts, it says which machine loads the document.

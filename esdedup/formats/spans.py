@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 
-from esdedup.errors import SourceError
-from esdedup.formats.compression.opener import Opened
+from esdedup.formats.compression.opener import first_bytes
 from esdedup.formats.compression.protocol import Span, compression_of
 from esdedup.formats.locations import Source
 
@@ -27,8 +24,8 @@ def split(source: Source) -> list[Source]:
         return [source]
     first, seams = b"", [Span(0)]
     for place in compression.seams(path, [source.size * part // count for part in range(1, count)]):
-        first = first or _begin(path, 0)
-        around = source.format.seam(first, _begin(path, place))
+        first = first or first_bytes(path)
+        around = source.format.seam(first, first_bytes(path, place))
         if around is not None:
             seams[-1] = seams[-1]._replace(end=place, after=around[1])
             seams.append(Span(place, before=around[0]))
@@ -36,12 +33,3 @@ def split(source: Source) -> list[Source]:
         return [source]
     ends = [two.begin - one.begin for one, two in pairwise([*seams, Span(source.size)])]
     return [replace(source, span=span, size=size) for span, size in zip(seams, ends, strict=True)]
-
-
-def _begin(path: Path, place: int) -> bytes:
-    """Return the first plain bytes of a stream; none of a damaged one."""
-    try:
-        with closing(Opened(path, 1, Span(place))) as opened:
-            return next((piece for member in opened.members() for piece in member.pieces), b"")
-    except SourceError:
-        return b""

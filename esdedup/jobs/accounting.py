@@ -37,6 +37,11 @@ COMPARED_OR_NOT = frozenset(_UNREAD) | {"too_short", "too_long", "no_words"}
 """The reasons for which a text is not compared. The others concern whole pages, or the scan."""
 
 
+def unread(skipped: Mapping[str, int]) -> int:
+    """Return how many records of a source are no documents, by what was skipped of it."""
+    return sum(skipped.get(reason, 0) for reason in _UNREAD if reason != "refused")  # these are documents
+
+
 def skipped_by_reason(checkpoints: Sequence[SourceCheckpoint]) -> dict[str, int]:
     """Return what was skipped in all sources together, by reason."""
     total = Skips()

@@ -3,38 +3,34 @@
 from __future__ import annotations
 
 import json
-import logging
-import shutil
 import tempfile
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
+from dataclasses import asdict, replace
+from pathlib import Path, PurePath
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from esdedup.analysis.kind_names import KINDS
-from esdedup.engines import ENGINES
 from esdedup.errors import StoreSourcesError, UsageError
 from esdedup.files import compact_json, whole_file
 from esdedup.formats.locations import Source
-from esdedup.formats.rewrite import check_rewritable, output_path, rewrite_source
+from esdedup.formats.rewrite import check_rewritable, output_names
 from esdedup.jobs.accounting import accounted
 from esdedup.jobs.against import find_in_references, forget_references, opened_references
 from esdedup.jobs.containing import Containment, check_share
 from esdedup.jobs.indexing import damages, source_checkpoints
-from esdedup.jobs.lakes import STORE, ReadingJob, opened_for
-from esdedup.jobs.progress_bar import Bar
+from esdedup.jobs.lakes import ReadingJob, opened_for
+from esdedup.jobs.rewriting import Rewriting, Writing
 from esdedup.jobs.settings import Settings, stars_around_what_is_kept
 from esdedup.jobs.steps import (
     Address,
     check_choice,
     find_sources,
-    made_folder,
     publish,
     read_into,
     refuse_inside,
@@ -42,19 +38,14 @@ from esdedup.jobs.steps import (
     scan_if_needed,
     settings_of,
 )
-from esdedup.matching.signing import Signing
-from esdedup.output.drops import REASONS, Verdicts, decided, saved_verdicts
-from esdedup.resources import Resources
+from esdedup.output.drops import REASONS, Verdicts, decided
+from esdedup.output.out_folder import DROPS, STORE, out_folder
 from esdedup.store.cluster_queries import ClusterQuery
 from esdedup.store.lake.lake_address import LAKE
+from esdedup.store.ledger import adopt_names
 from esdedup.store.store import Store
 
-log = logging.getLogger("esdedup")
-
 _LARGEST = 10
-
-_WORK = ".dedupe"
-_DROPS = "drops.jsonl"
 
 
 def dedupe(
@@ -101,10 +92,13 @@ def dedupe(
         found, missing = find_sources(sources, settings.reading, keep_going)
         if not dry_run:
             refuse_inside(folder, sources)
-        _check_sources(found, folder, annotate=annotate)
+        _check_sources(found, annotate=annotate)
         settings = settings.for_sources(found, rewritten=True)
         _check_references(against, found, store)
-        stack.enter_context(made_folder(folder))
+        names = _output_names(found, folder, against)
+        place = stack.enter_context(out_folder(folder, fresh=fresh))
+        if place.folds_case:
+            names = _output_names(found, folder, against, folds_case=True)
         checkpoints = source_checkpoints(found, settings.reading)
         seconds: dict[str, float] = {}
         references, settings = stack.enter_context(
@@ -112,12 +106,13 @@ def dedupe(
         )
         reading = ReadingJob(found, checkpoints, settings, fresh, keep_going, quiet)
         opened = stack.enter_context(opened_for(store, folder, reading))
+        adopt_names(checkpoints, opened.ledger.sources(), typed=settings.reading.source_name is not None)
         refuse_other_sources(opened, checkpoints)
         opened.ledger.begin_job("dedupe")
         _refuse_history(opened)
         scanning = settings.scanning_of(opened.signing.unit)
         clock = time.perf_counter()
-        read_into(opened, found, checkpoints, settings, keep_going=keep_going, quiet=quiet)
+        read_into(opened, found, checkpoints, settings, keep_going=keep_going, quiet=quiet, twice=True)
         seconds["index"] = time.perf_counter() - clock
         key = None
         set_apart: list[pa.Table] = []
@@ -137,16 +132,23 @@ def dedupe(
         if contained is not None:
             set_apart.append(apart["contained"].found)
         clock = time.perf_counter()
-        numbers = {(checkpoint.name, checkpoint.path): checkpoint.number for checkpoint in opened.ledger.sources()}
+        read = {(checkpoint.name, checkpoint.path): checkpoint for checkpoint in opened.ledger.sources()}
         states = [each.ledger.state() for each in (opened, *(reference.store for reference in references))]
         job = json.dumps([states, asdict(scanning), annotate, kinds, contained])
+        source_names = {checkpoint.number: checkpoint.name for checkpoint in read.values()}
         rows_apart = pa.concat_tables(set_apart) if set_apart else None
         with decided(opened, keep, scanning.across, kinds, rows_apart) as verdicts:
-            rewriting = _Rewriting(folder, opened.signing, annotate, keep_going)
-            files = [(numbers[mark.name, mark.path], source) for mark, source in zip(checkpoints, found, strict=True)]
-            written = rewriting.all([] if dry_run else files, verdicts, job, settings.resources, quiet=quiet)
-            _write_drops(verdicts, folder / _DROPS)
-            reasons = verdicts.counts()
+            writings = [
+                Writing(source, name, read[mark.name, mark.path])
+                for mark, source, name in zip(checkpoints, found, names, strict=True)
+            ]
+            written = Rewriting(place, opened.signing, annotate, keep_going).all(
+                [] if dry_run else writings, verdicts, job, settings.resources, quiet=quiet
+            )
+            if not dry_run:
+                place.claim(DROPS)
+                _write_drops(verdicts, source_names, folder / DROPS)
+            by_source = _by_source(opened, verdicts, source_names)
         counts = opened.corpus.counts()
         records = accounted(opened.signing, opened.ledger.sources(), counts)
         shown = {"largest": list(opened.results.cluster_rows(ClusterQuery(limit=_LARGEST)))} if dry_run else {}
@@ -155,7 +157,7 @@ def dedupe(
         unit = opened.signing.unit
     forget_references(folder)
     seconds["write"] = time.perf_counter() - clock
-    dropped = {reason: reasons.get(reason, 0) for reason in REASONS}
+    dropped = {reason: sum(source["dropped"][reason] for source in by_source) for reason in REASONS}
     return {
         "unit": unit,
         "records": {
@@ -164,6 +166,7 @@ def dedupe(
             "dropped": dropped,
             "not_compared": records["not_compared"],
         },
+        "sources": by_source,
         **written,
         "counts": counts,
         "damaged": missing + damages(checkpoints),
@@ -186,23 +189,36 @@ def _settings(options: dict[str, Any], keep: str, kinds: Sequence[str] | None, c
     return replace(settings, scanning=settings.scanning.replaced({"keep": keep, "kinds": kinds is not None}))
 
 
-def _check_sources(found: Sequence[Source], folder: Path, *, annotate: bool) -> None:
-    """Raise `UsageError` for a source that cannot be rewritten to the folder."""
+def _check_sources(found: Sequence[Source], *, annotate: bool) -> None:
+    """Raise `UsageError` for a source that cannot be rewritten."""
     for source in found:
-        if source.path is None:
+        if source.path is None or source.path.is_fifo():
             raise UsageError(
-                "dedupe must read sources twice, which standard input does not allow; save it to a file first"
+                "dedupe must read sources twice, which standard input and pipes do not allow; save it to a file first"
             )
-        check_rewritable(source, folder, annotate=annotate)
-        _check_place(source, folder)
+        check_rewritable(source, annotate=annotate)
 
 
-def _check_place(source: Source, folder: Path) -> None:
-    """Raise `UsageError` if the result would overwrite one of our files, or be read as a source the next time."""
-    if output_path(source, folder).relative_to(folder).parts[0] in (_DROPS, _WORK, LAKE, STORE):
-        raise UsageError(f"{source.path}: {folder} needs this file name for itself; rename the source")
-    if source.base is not None:
-        refuse_inside(folder, [source.base])
+def _output_names(
+    found: Sequence[Source], folder: Path, against: Sequence[Address], *, folds_case: bool = False
+) -> list[str]:
+    """Return the path of each output in the folder. Raise `UsageError` if it would overwrite another output, a source,
+    a reference or a file of ours, or be read as a source the next time.
+    """
+    names = output_names(found, folds_case=folds_case)
+    read = {source.path.resolve() for source in found if source.path is not None}
+    read |= {Path(reference).resolve() for reference in against}
+    for source, name in zip(found, names, strict=True):
+        first = PurePath(name).parts[0]
+        if first.startswith(".") or (first.casefold() if folds_case else first) in (DROPS, LAKE, STORE):
+            raise UsageError(f"{source.path}: {folder} needs this file name for itself; rename the source")
+        if (folder / name).resolve() in read:
+            raise UsageError(
+                f"{source.path}: the output would overwrite the source {folder / name}; choose another folder"
+            )
+        if source.base is not None:
+            refuse_inside(folder, [source.base])
+    return names
 
 
 def _check_references(against: Sequence[Address], found: Sequence[Source], store: Address | None) -> None:
@@ -225,64 +241,23 @@ def _refuse_history(store: Store) -> None:
         )
 
 
-def _write_drops(verdicts: Verdicts, path: Path) -> None:
+def _write_drops(verdicts: Verdicts, names: Mapping[int, str], path: Path) -> None:
     with whole_file(path) as part, part.open("w", encoding="utf-8", newline="\n") as lines:
-        lines.writelines(compact_json(row) + "\n" for row in verdicts.drops())
+        lines.writelines(compact_json(row) + "\n" for row in verdicts.drops(names))
 
 
-@dataclass(frozen=True)
-class _Rewriting:
-    """Writes the sources of a job to a folder. A file that is complete is not written again after a kill."""
-
-    folder: Path
-    signing: Signing
-    annotate: bool
-    keep_going: bool
-    threads: int = 1
-
-    def all(
-        self, files: Sequence[tuple[int, Source]], verdicts: Verdicts, job: str, resources: Resources, *, quiet: bool
-    ) -> dict[str, Any]:
-        """Write sources, given with their numbers in the store, wherever the engine runs. Return the sums over all of
-        them, and the names of what was written.
-        """
-        work, mark = self.folder / _WORK, self.folder / _WORK / "job.json"
-        if not mark.exists() or mark.read_text("utf-8") != job:
-            shutil.rmtree(work, ignore_errors=True)
-            work.mkdir()
-            with whole_file(mark) as part:
-                part.write_text(job, "utf-8")
-        left = [(file, source) for file, source in files if self._done(file) is None]
-        for file, _ in left:
-            verdicts.save(file, self._path(file, "arrow"))
-        engine, place = ENGINES[resources.engine], resources.engine
-        writing = self if engine.makes_lakes else replace(self, threads=resources.processes)
-        with Bar("write", len(left), "file", not quiet) as bar:
-            engine.each(place, writing.one, left, bar.follow, "writing sources")
-        done = [each for file, _ in files if (each := self._done(file)) is not None]
-        shutil.rmtree(work)
-        counted = ("documents", "documents_dropped", "sentences_dropped")
-        sums = {name: sum(each[name] for each in done) for name in counted}
-        # not a text that was dropped entirely
-        return {**sums, "files": sorted({each["path"] for each in done if Path(each["path"]).exists()})}
-
-    def one(self, given: tuple[int, Source]) -> None:
-        """Write one source."""
-        file, source = given
-        verdicts = saved_verdicts(self._path(file, "arrow"))
-        how: dict[str, Any] = {"annotate": self.annotate, "keep_going": self.keep_going, "threads": self.threads}
-        done = rewrite_source(
-            source, self.signing.splitting, verdicts, self.folder, templates=self.signing.templates, **how
-        )
-        told = {**asdict(done), "path": str(done.path), "gone": not done.path.exists()}
-        with whole_file(self._path(file, "json"), shared=True) as part:
-            part.write_text(json.dumps(told), "utf-8")
-
-    def _path(self, file: int, kind: str) -> Path:
-        return self.folder / _WORK / f"{file}.{kind}"
-
-    def _done(self, file: int) -> dict[str, Any] | None:
-        """Return what was written of a source; None if nothing was, or if its file has gone since."""
-        mark = self._path(file, "json")
-        done = json.loads(mark.read_text("utf-8")) if mark.exists() else None
-        return done if done is not None and (done["gone"] or Path(done["path"]).exists()) else None
+def _by_source(store: Store, verdicts: Verdicts, names: Mapping[int, str]) -> list[dict[str, Any]]:
+    """Return how many texts of each source were compared, kept and dropped."""
+    compared = {row["id"]: row["sentences"] for rows in store.corpus.groups("sources") for row in rows.to_pylist()}
+    reasons: dict[str, dict[str, int]] = {name: dict.fromkeys(REASONS, 0) for name in dict.fromkeys(names.values())}
+    for (source, reason), count in verdicts.counts_by("source, reason").items():
+        reasons[names[source]][reason] += count
+    return [
+        {
+            "name": name,
+            "compared": compared.get(name, 0),
+            "kept": compared.get(name, 0) - sum(dropped.values()),
+            "dropped": dropped,
+        }
+        for name, dropped in reasons.items()
+    ]

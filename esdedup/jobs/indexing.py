@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack, nullcontext, suppress
 from copy import deepcopy
+from pathlib import Path
 from types import TracebackType
 
 import numpy as np
 import pyarrow as pa
 
 from esdedup.columns.ahead import read_ahead
+from esdedup.columns.hashing import file_hash
 from esdedup.columns.records import Skips
-from esdedup.errors import SourceError
+from esdedup.errors import SourceChangedError, SourceError
+from esdedup.formats.compression.opener import readable
 from esdedup.formats.locations import Source
 from esdedup.formats.protocol import FORMATS
 from esdedup.formats.reading_options import Part, Reading
@@ -50,12 +52,30 @@ def source_checkpoints(sources: Sequence[Source], reading: Reading) -> list[Sour
         if source.path is None:
             path, state = STANDARD_INPUT, "a stream"
         else:
-            stat = source.path.stat()
             # a name that is not valid UTF-8 is kept in the form that is shown
-            path = os.fsencode(source.path.resolve()).decode("utf-8", "backslashreplace")
-            state = f"{stat.st_size} bytes, changed at {stat.st_mtime_ns}"
-        checkpoints.append(SourceCheckpoint(source.name, path, f"{state}, read with {how}", qualified, history))
+            path, state = readable(source.path.resolve()), _state(source.path)
+        checkpoints.append(
+            SourceCheckpoint(
+                source.name, path, f"{state}, read with {how}", qualified and not source.format.ids_across, history,
+                wiki=source.collection, folder="" if source.base is None else readable(source.base.resolve()),
+            )
+        )  # fmt: skip
     return checkpoints
+
+
+def _state(path: Path) -> str:
+    stat = path.stat()
+    return f"{stat.st_size} bytes, changed at {stat.st_mtime_ns}"
+
+
+def check_unchanged(source: Source, checkpoint: SourceCheckpoint) -> None:
+    """Raise `SourceChangedError` if a source is not in the state in which its reading began, or not there any more."""
+    if source.path is None or source.path.is_fifo():
+        return
+    with suppress(OSError):
+        if checkpoint.fingerprint.startswith(f"{_state(source.path)}, "):
+            return
+    raise SourceChangedError.at(readable(source.path))
 
 
 def index_sources(
@@ -67,12 +87,14 @@ def index_sources(
     *,
     keep_going: bool,
     quiet: bool,
+    twice: bool = False,
 ) -> dict[str, int]:
     """Read what `checkpoints` say is unread of `sources` into `intake` and commit it.
 
     If a source is damaged, what precedes the damage is stored. Then `SourceError` is raised, and the run stays
-    unfinished; with `keep_going` the next source is read, and the damage is in the checkpoint. Return the counts of
-    `Intake.commit`.
+    unfinished; with `keep_going` the next source is read, and the damage is in the checkpoint. Files that are read
+    `twice` are hashed, so that it is known whether they change in between. Raise `SourceChangedError` for a source that
+    changes while it is read. Return the counts of `Intake.commit`.
     """
     next_number = intake.begin(list(checkpoints), Part.parse(reading.part))
     with ExitStack() as stack:
@@ -82,9 +104,8 @@ def index_sources(
         before = 0
         for source, checkpoint in zip(sources, checkpoints, strict=True):
             if not checkpoint.finished:
-                next_number = _Loader(intake, source, checkpoint, reading, resources, workers, bar, before).load(
-                    next_number
-                )
+                loader = _Loader(intake, source, checkpoint, reading, resources, workers, bar, before, twice)
+                next_number = loader.load(next_number)
             for damage in damages([checkpoint]):
                 if not keep_going:
                     raise SourceError(f"{damage}; use --keep-going to keep what precedes it")
@@ -138,7 +159,7 @@ class _Loader:
 
     def __init__(
         self, intake: Intake, source: Source, checkpoint: SourceCheckpoint, reading: Reading, resources: Resources,
-        workers: Workers, bar: Bar, bytes_before: int,
+        workers: Workers, bar: Bar, bytes_before: int, twice: bool,
     ) -> None:  # fmt: skip
         self._intake = intake
         self._source = source
@@ -148,6 +169,7 @@ class _Loader:
         self._workers = workers
         self._bar = bar
         self._bytes_before = bytes_before
+        self._twice = twice
         self._part = Part.parse(reading.part)
 
     def load(self, next_number: int) -> int:
@@ -159,6 +181,9 @@ class _Loader:
             assembler = self._read(next_number, skips, writer)
             assembler.finish()
             checkpoint, rows = assembler.take()
+            check_unchanged(self._source, checkpoint)
+            if self._twice and self._source.path is not None:
+                checkpoint.content = file_hash(self._source.path)
             # every run counts anew what the reader skips, so this is added at the end; each of several parts has seen
             # all of it, so only the first one counts more than damage
             checkpoint.skips.include(skips if self._part.number == 1 else _damage(skips))
@@ -174,6 +199,8 @@ class _Loader:
             with DocumentStream(self._source, skips, limit=self._reading.limit, threads=threads) as stream:
                 self._take_in(stream, assembler, skips, writer)
                 self._intake.ended(stream.records)
+                if not skips.counts.get("damaged_source"):
+                    self._checkpoint.records = stream.records
         except SourceError as error:  # it cannot even be opened
             skips.add("damaged_source", str(error))
         return assembler

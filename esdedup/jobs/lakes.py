@@ -27,6 +27,7 @@ from esdedup.jobs.settings import Settings
 from esdedup.jobs.steps import Address, database_share, job_name, open_for, warn_of_stems
 from esdedup.matching.protocol import Scanning
 from esdedup.matching.signing import HASH_SCHEME, Signing, freeze
+from esdedup.output.out_folder import STORE
 from esdedup.resources import Resources
 from esdedup.store.lake.lake_address import LAKE, LakeAddress, unfinished
 from esdedup.store.lake.lake_files import LakeFiles, only_read
@@ -37,10 +38,6 @@ from esdedup.store.schemas import DOCUMENT_ROWS, SCHEMA_VERSION, SEEN, SENTENCE_
 from esdedup.store.store import Store
 
 log = logging.getLogger("esdedup")
-
-
-STORE = "store.duckdb"
-"""The name of the store in a folder of results, unless an engine makes a lake there."""
 
 
 def store_in(folder: Path, engine: str) -> Path:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ from esdedup.jobs.settings import Settings
 from esdedup.jobs.updating import update_results
 from esdedup.matching.protocol import Scanning
 from esdedup.output.histogram import draw_cluster_sizes
+from esdedup.output.out_folder import OutFolder
 from esdedup.output.report_page import report_page
 from esdedup.output.result_files import TABLE_FORMATS, export_results
 from esdedup.resources import Resources
@@ -129,22 +129,6 @@ def make_folder(folder: Path) -> None:
         raise EsdedupError(f"--out {folder}: {error.strerror}; use a writable folder") from error
 
 
-@contextmanager
-def made_folder(folder: Path) -> Iterator[None]:
-    """Create a folder for the files of a job if it does not exist. Delete it if the job fails and leaves it empty."""
-    made = []
-    with suppress(OSError):  # it cannot be created either
-        made = [each for each in (folder, *folder.parents) if not each.exists()]
-    try:
-        make_folder(folder)
-        yield
-    except BaseException:
-        with suppress(OSError):
-            for each in made:
-                each.rmdir()
-        raise
-
-
 def read_into(
     store: Store,
     sources: list[Source],
@@ -153,6 +137,7 @@ def read_into(
     *,
     keep_going: bool,
     quiet: bool,
+    twice: bool = False,
 ) -> dict[str, int]:
     """Read sources into a store. Return the counts of documents repeated, unchanged and replaced.
 
@@ -192,8 +177,9 @@ def read_into(
                 raise SourceError(f"{damages(checkpoints)[0]}; use --keep-going to keep what precedes it")
             return {"new": 0, "replaced": 0, "unchanged": sum(old.documents for old in read), "repeated": 0}
     counts = index_sources(
-        store.corpus, sources, checkpoints, settings.reading, settings.resources, keep_going=keep_going, quiet=quiet
-    )
+        store.corpus, sources, checkpoints, settings.reading, settings.resources,
+        keep_going=keep_going, quiet=quiet, twice=twice,
+    )  # fmt: skip
     warn_of_sources(checkpoints)
     warn_of_stems(store)
     return counts
@@ -333,16 +319,18 @@ def require_committed(store: Store) -> None:
         )
 
 
-def write_results(store: Store, folder: Path, table: str) -> None:
+def write_results(store: Store, folder: OutFolder, table: str) -> None:
     """Write pairs and clusters to `folder`, and the picture of their sizes."""
-    export_results(store, folder, table)
-    with whole_file(folder / "cluster-sizes.png") as part:
+    listed = () if table == "none" else (f"pairs.{table}", f"clusters.{table}", "clusters.txt")
+    folder.claim(*listed, "cluster-sizes.png", "summary.json", REPORT)
+    export_results(store, folder.path, table)
+    with whole_file(folder.path / "cluster-sizes.png") as part:
         part.write_bytes(draw_cluster_sizes(store.results.sizes(), "png"))
 
 
 def export(
     store: Store,
-    folder: Path,
+    out: OutFolder,
     table: str,
     seconds: dict[str, float],
     memory: MemoryWatch,
@@ -350,12 +338,13 @@ def export(
     *,
     report: bool,
 ) -> dict[str, Any]:
-    """Write every file of the contract to `folder`, except those that the scan wrote, as `seconds` say. Return the
+    """Write every file of the contract to the folder, except those that the scan wrote, as `seconds` say. Return the
     summary. Without `report`, delete an old one.
     """
+    folder = out.path
     if "export" not in seconds:
         clock = time.perf_counter()
-        write_results(store, folder, table)
+        write_results(store, out, table)
         seconds = seconds | {"export": time.perf_counter() - clock}
     for name in (REPORT, *_PLOTS):
         (folder / name).unlink(missing_ok=True)  # from an earlier run, and outdated

@@ -6,6 +6,7 @@ The options are those of the command line, with underscores: `run("dump.xml.bz2"
 from __future__ import annotations
 
 import time
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from esdedup.engines import ENGINES
 from esdedup.errors import UsageError
 from esdedup.jobs.accounting import RENAMED, accounted, skipped_by_reason
 from esdedup.jobs.indexing import damages, source_checkpoints
-from esdedup.jobs.lakes import STORE, ReadingJob, load_lake, opened_for, refuse_lake
+from esdedup.jobs.lakes import ReadingJob, load_lake, opened_for, refuse_lake
 from esdedup.jobs.memory import MemoryWatch
 from esdedup.jobs.scanning import scan_store
 from esdedup.jobs.scratch import forget_scans
@@ -30,7 +31,6 @@ from esdedup.jobs.steps import (
     export,
     find_sources,
     job_name,
-    made_folder,
     next_scanning,
     open_for,
     publish,
@@ -44,9 +44,10 @@ from esdedup.jobs.steps import (
     summarize,
     write_results,
 )
+from esdedup.output.out_folder import STORE, OutFolder, out_folder
 from esdedup.plurals import plural
 from esdedup.store.lake.lake_address import LakeAddress
-from esdedup.store.ledger import STANDARD_INPUT
+from esdedup.store.ledger import STANDARD_INPUT, adopt_names
 from esdedup.store.registry import address_of, kind_of, open_store
 from esdedup.store.store import Store
 
@@ -87,16 +88,17 @@ def run(
     clock, seconds = time.perf_counter(), {}
     job = ReadingJob(found, checkpoints, settings, fresh, keep_going, quiet)
     watch = MemoryWatch(settings.resources.engine)
-    with made_folder(folder), watch as memory, opened_for(store, folder, job) as opened:
+    with out_folder(folder, fresh=fresh) as place, watch as memory, opened_for(store, folder, job) as opened:
+        adopt_names(checkpoints, opened.ledger.sources(), typed=settings.reading.source_name is not None)
         same = refuse_other_sources(opened, checkpoints) and opened.results.last_scan() is not None
         opened.corpus.lookup = lookup and store is not None
         opened.ledger.begin_job("run")
         read_into(opened, found, checkpoints, settings, keep_going=keep_going, quiet=quiet)
         if not same or any(checkpoint.path == STANDARD_INPUT for checkpoint in checkpoints):
             seconds["index"] = time.perf_counter() - clock
-        scanning, write = settings.scanning_of(opened.signing.unit), partial(write_results, opened, folder, table)
+        scanning, write = settings.scanning_of(opened.signing.unit), partial(write_results, opened, place, table)
         seconds |= scan_if_needed(opened, scanning, settings.resources, quiet=quiet, write=write)
-        summary = export(opened, folder, table, seconds, memory, missing, report=report)
+        summary = export(opened, place, table, seconds, memory, missing, report=report)
         opened.ledger.end_job()
         behind = opened.corpus.lookup and opened.corpus.lookup_behind()
         publish(opened, fresh=fresh, keep=keep_generations)
@@ -136,6 +138,7 @@ def index(
     settings = settings.for_sources(found)
     checkpoints = source_checkpoints(found, settings.reading)
     with open_for(store, settings, fresh=job_name(checkpoints, settings) if fresh else None) as opened:
+        adopt_names(checkpoints, opened.ledger.sources(), typed=settings.reading.source_name is not None)
         opened.corpus.lookup = lookup
         merged = read_into(opened, found, checkpoints, settings, keep_going=keep_going, quiet=quiet)
         done = _indexed(opened, merged, missing + damages(checkpoints))
@@ -166,16 +169,16 @@ def scan(
         raise UsageError(f"{store}: keeps only the results of its first scan; give --out DIR for those of this one")
     ENGINES[settings.resources.engine].check_place(settings.resources.engine)
     with (
-        made_folder(Path(out or ".")),
+        nullcontext() if out is None else out_folder(Path(out)) as place,
         MemoryWatch(settings.resources.engine) as memory,
         open_for(store, settings, must_exist=True) as opened,
     ):
         require_committed(opened)
         opened.ledger.begin_job("scan")
         scanning = settings.scanning_of(opened.signing.unit)
-        write = None if out is None else partial(write_results, opened, Path(out), table)
+        write = None if place is None else partial(write_results, opened, place, table)
         seconds = scan_store(opened, scanning, settings.resources, quiet=quiet, write=write)
-        summary = _finish(opened, out, table, seconds, memory, [], report)
+        summary = _finish(opened, place, table, seconds, memory, [], report)
         opened.ledger.end_job()
         return summary
 
@@ -207,13 +210,14 @@ def add(
     checkpoints = source_checkpoints(found, settings.reading)
     ENGINES[settings.resources.engine].check_place(settings.resources.engine)
     with (
-        made_folder(Path(out or ".")),
+        nullcontext() if out is None else out_folder(Path(out)) as place,
         MemoryWatch(settings.resources.engine) as memory,
         open_for(store, settings) as opened,
     ):
         check_adding(opened, settings)
         next_scanning(opened, settings)  # report errors in the options before reading any source
         clock = time.perf_counter()
+        adopt_names(checkpoints, opened.ledger.sources(), typed=settings.reading.source_name is not None)
         opened.corpus.lookup = lookup
         merged = read_into(opened, found, checkpoints, settings, keep_going=keep_going, quiet=quiet)
         opened.ledger.begin_job("add")
@@ -221,7 +225,7 @@ def add(
         seconds |= bring_up_to_date(opened, settings, quiet=quiet)
         last = opened.ledger.last_reading()
         matched, shown = opened.results.new_matches(last.first, matches) if last is not None else (0, [])
-        summary = _finish(opened, out, table, seconds, memory, missing + damages(checkpoints), report)
+        summary = _finish(opened, place, table, seconds, memory, missing + damages(checkpoints), report)
         opened.ledger.end_job()
         behind = lookup and opened.corpus.lookup_behind()
     if behind:
@@ -314,7 +318,7 @@ def _index_lake(
 
 def _finish(
     store: Store,
-    out: Address | None,
+    out: OutFolder | None,
     table: str,
     seconds: dict[str, float],
     memory: MemoryWatch,
@@ -322,7 +326,7 @@ def _finish(
     report: bool,
 ) -> dict[str, Any]:
     if out is not None:
-        return export(store, Path(out), table, seconds, memory, missing, report=report)
+        return export(store, out, table, seconds, memory, missing, report=report)
     return summarize(store, seconds, memory, missing)
 
 

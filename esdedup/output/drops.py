@@ -67,21 +67,23 @@ class Verdicts:
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    def counts(self) -> dict[str, int]:
-        """Return the number of dropped sentences, by reason."""
-        return dict(self._db.rows("SELECT reason, count(*) FROM verdicts WHERE dropped GROUP BY 1 ORDER BY 1"))
+    def counts_by(self, columns: str) -> dict[tuple[Any, ...], int]:
+        """Return the number of dropped sentences by the values of columns: source, file, reason."""
+        rows = self._db.rows(f"SELECT {columns}, count(*) FROM verdicts WHERE dropped GROUP BY ALL ORDER BY ALL")
+        return {tuple(values): count for *values, count in rows}
 
-    def drops(self) -> Iterator[dict[str, Any]]:
-        """Yield the rows of drops.jsonl, in reading order."""
+    def drops(self, names: Mapping[int, str]) -> Iterator[dict[str, Any]]:
+        """Yield the rows of drops.jsonl, in reading order. `names` are those of the sources."""
         batches = self._db.batches(
-            "SELECT id, cluster, kept, reason, jaccard, reference, reference_text, share FROM verdicts WHERE dropped "
-            "ORDER BY document, position"
+            "SELECT id, source, cluster, kept, reason, jaccard, reference, reference_text, share FROM verdicts "
+            "WHERE dropped ORDER BY document, position"
         )
         for batch in batches:
             for row in batch.to_pylist():
                 least = row["jaccard"]
                 beside = {name: row.pop(name) for name in ("reference", "reference_text", "share")}
                 yield row | {
+                    "source": names[row["source"]],
                     "cluster": f"{row['cluster']:016x}",
                     "jaccard": None if least is None else round(least, 6),
                     **{name: value for name, value in beside.items() if value is not None},

@@ -6,11 +6,14 @@ import ast
 import re
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import Any
 
 from esdedup.columns.records import Skips
+from esdedup.errors import StoreSourcesError
+from esdedup.formats.protocol import format_at
 
 REPEATED = "repeated_id"
 """Why a document is counted among what was skipped whose id was read before: it is stored, under another id."""
@@ -43,6 +46,27 @@ class SourceCheckpoint:
     documents: int = 0
     finished: bool = False
     skips: Skips = field(default_factory=Skips)
+    wiki: str = ""  # that the source says it is a part of
+    folder: str = ""  # of texts, if it is one of them
+    records: int = -1  # raw records, if the source was read to its end
+    content: str = ""  # hash of the file's bytes, if it will be rewritten
+
+    @property
+    def across(self) -> bool:
+        """Whether its ids hold for all sources that are read this way."""
+        return self.reading().get("ids") == "across"
+
+    @property
+    def apart(self) -> bool:
+        """Whether its ids say nothing about other sources. Those of a dump that does not name its wiki are page ids."""
+        form = format_at(self.path, self.reading().get("format"))
+        return bool(self.wiki) or form is None or not form.says_collection
+
+    def is_part_with(self, other: SourceCheckpoint) -> bool:
+        """Whether both are files of one source, in which an id means one document."""
+        if self.wiki or other.wiki:
+            return self.wiki == other.wiki
+        return self.path == other.path or (self.folder != "" and self.folder == other.folder)
 
     def reading(self) -> dict[str, Any]:
         """Return the options with which the source was read, according to its fingerprint; none if it does not say."""
@@ -78,6 +102,7 @@ class SourceCheckpoint:
         goes_on = read is not None and read.same_as(self) and self.path != STANDARD_INPUT
         if read is not None and goes_on:
             self.documents, self.finished, self.skips = read.documents, read.finished, read.skips
+            self.records, self.content = read.records, read.content
         return goes_on
 
     @property
@@ -89,6 +114,41 @@ class SourceCheckpoint:
 def checkpoint_of(payload: dict[str, Any]) -> SourceCheckpoint:
     """Make a checkpoint from the result of `dataclasses.asdict`."""
     return SourceCheckpoint(**{**payload, "skips": Skips(**payload["skips"])})
+
+
+def adopt_names(checkpoints: Sequence[SourceCheckpoint], known: Sequence[SourceCheckpoint], *, typed: bool) -> None:
+    """Give sources the names by which a store knows them, and names of their own to those that it does not know.
+
+    Documents of a source that is new to a store that has others are named NAME/ID, so that they replace none. A name
+    that was `typed` stays. Raise `StoreSourcesError` if ids hold for all sources of the store, and not for these ones,
+    or the other way round.
+    """
+    for checkpoint in checkpoints:
+        same = next((old for old in known if old.path == checkpoint.path and old.is_part_with(checkpoint)), None)
+        if same is not None and not typed:
+            checkpoint.name, checkpoint.qualified = same.name, same.qualified
+        tables = [old for old in known if not old.wiki and not old.folder and old.path != checkpoint.path]
+        if not checkpoint.wiki and not checkpoint.folder and any(old.across != checkpoint.across for old in tables):
+            raise StoreSourcesError(
+                "the sources of this store were read with --ids source; omit --ids across, or start again with --fresh"
+                if checkpoint.across
+                else "the ids of this store hold for all its sources; give --ids across again, or use another --store"
+            )
+        if same is not None or typed:
+            continue
+        names, rivals = _longer_names(checkpoint), [*known, *checkpoints]
+        while any(old.name == checkpoint.name and not old.is_part_with(checkpoint) for old in rivals if old.path):
+            checkpoint.name = next(names)
+        others = any(old.name != checkpoint.name for old in known)
+        checkpoint.qualified = checkpoint.qualified or (others and not checkpoint.across and checkpoint.apart)
+
+
+def _longer_names(checkpoint: SourceCheckpoint) -> Iterator[str]:
+    """Yield the name of a source with more and more of the folders that it is in, and at last its path."""
+    folders = PurePath(checkpoint.folder or checkpoint.path).parts[:-1]
+    for depth in range(1, len(folders)):
+        yield "/".join([*folders[-depth:], checkpoint.name])
+    yield checkpoint.path
 
 
 def note_repeated(checkpoints: Sequence[SourceCheckpoint], repeated: Iterable[tuple[Any, ...]]) -> None:

@@ -7,6 +7,7 @@ import gzip
 import io
 import lzma
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from esdedup.columns.records import Skips
 from esdedup.formats.decisions import Verdict
 from esdedup.formats.locations import discover
 from esdedup.formats.reading_options import Reading
-from esdedup.formats.rewrite import Rewritten, rewrite_source
+from esdedup.formats.rewrite import Rewritten, output_names, rewrite_source
 from esdedup.text.splitting import Splitting
 from tests.support.sources import PACK, pack_7z, rows_of
 
@@ -36,6 +37,13 @@ def marks(drops: Drops, keeps: Drops | None = None) -> list[tuple[int, list[Verd
     return [(place, sorted(places[place])) for place in sorted(places)]
 
 
+@dataclass
+class Written(Rewritten):
+    """What was written, and where."""
+
+    path: Path
+
+
 def rewrite(
     path: Path | str,
     folder: Path,
@@ -47,20 +55,22 @@ def rewrite(
     keep_going: bool = False,
     threads: int = 1,
     **options: Any,
-) -> Rewritten:
+) -> Written:
     reading = Reading.of(**options)
     (source,) = discover([str(path)], reading)
     stream = iter(marks(drops or {}, keeps))
-    return rewrite_source(
+    place = folder / output_names([source])[0]
+    done = rewrite_source(
         source,
         Splitting(unit, "en"),
         stream,
-        folder,
+        place,
         annotate=annotate,
         limit=reading.limit,
         keep_going=keep_going,
         threads=threads,
     )
+    return Written(**asdict(done), path=place)
 
 
 def packed(path: Path, data: bytes) -> Path:

@@ -7,12 +7,12 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path, PurePath
 from typing import BinaryIO, NamedTuple, TypeVar, cast
 
 from esdedup.errors import SourceError
-from esdedup.formats.compression.protocol import COMPRESSIONS, Compression, Raw, Span, compression_of
+from esdedup.formats.compression.protocol import BLOCK, COMPRESSIONS, Compression, Raw, Span, compression_of
 
 T = TypeVar("T")
 
@@ -125,6 +125,17 @@ class Opened:
                 f"{self.label}: damaged near byte {self.position} of the {self.compression.name} data: {cause}; "
                 "everything before it was read; download or create the file again"
             ) from error
+
+
+def first_bytes(path: Path, place: int = 0) -> bytes:
+    """Return the first plain bytes of a file, or of its stream at `place`; none of a damaged one."""
+    head = b""
+    with suppress(SourceError), closing(Opened(path, 1, Span(place) if place else None)) as opened:
+        for piece in (piece for member in opened.members() for piece in member.pieces):
+            head += piece
+            if len(head) >= BLOCK:
+                break
+    return head
 
 
 def _between(pieces: Iterator[bytes], span: Span) -> Iterator[bytes]:

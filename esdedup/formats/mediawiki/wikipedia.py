@@ -24,6 +24,7 @@ _PART = re.compile(r"\.xml-(p\d+p\d+)$", re.IGNORECASE)
 
 _NUMBER = re.compile("[0-9]{1,18}")
 _PAGE = re.compile(rb"\s*<page>")
+_WIKI = re.compile(rb"<dbname>\s*([A-Za-z0-9_-]{1,64})\s*</dbname>")
 _END_OF_HEAD, _END = b"</siteinfo>", b"</mediawiki>"
 
 
@@ -44,6 +45,8 @@ class Wikipedia(Format):
     endings = (".xml",)
     stdin_name = "stdin.jsonl"
     unit = "sentence"
+    rewrites_all = False
+    says_collection = True
 
     contributors: bool = option(True, "Keep the contributor of each revision.")
     namespaces: tuple[int, ...] = option(
@@ -102,6 +105,11 @@ class Wikipedia(Format):
         """Before pages comes what a dump says of its wiki, and after them its end."""
         head, end, _ = first.partition(_END_OF_HEAD)
         return (head + end, _END) if end and _PAGE.match(begin) else None
+
+    def collection(self, first: bytes) -> str:
+        """Return the wiki: `dbname` of the site information."""
+        found = _WIKI.search(first.partition(_END_OF_HEAD)[0])
+        return found[1].decode() if found else ""
 
     def part_numbers(self, batch: pa.RecordBatch, numbers: Sequence[int]) -> Sequence[int]:
         """Return page ids, or record numbers for ids that are not numbers (not every dump is made by MediaWiki)."""

@@ -42,6 +42,20 @@ class Deduped:
 
 
 @dataclass(frozen=True)
+class DedupedSource:
+    """How many texts of a source were compared, kept and dropped."""
+
+    name: str
+    """Name of the source."""
+    compared: Count
+    """Number of its texts that were compared."""
+    kept: Count
+    """Number of these that are kept."""
+    dropped: Annotated[dict[str, Any], Dropped]
+    """Number of these that are dropped, by reason."""
+
+
+@dataclass(frozen=True)
 class Written:
     """What `dedupe` has written and dropped."""
 
@@ -49,6 +63,8 @@ class Written:
     """What was compared: records, sentences, paragraphs or lines."""
     records: Annotated[dict[str, Any], Deduped]
     """How many texts came in, and how many were kept and dropped."""
+    sources: list[Annotated[dict[str, Any], DedupedSource]]
+    """The same for each source."""
     documents: Count
     """Number of documents that were written."""
     documents_dropped: Count
@@ -73,6 +89,8 @@ class Drop:
 
     id: str
     """Id of the text that is dropped."""
+    source: str
+    """Name of its source."""
     cluster: ClusterId
     """Id of its cluster."""
     kept: str | None

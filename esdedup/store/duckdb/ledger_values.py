@@ -52,6 +52,10 @@ CHECKPOINT: Form = {
     "documents": NATURAL,
     "finished": bool,
     "skips": {"counts": _COUNTS, "places": {...: [str]}},
+    "wiki?": str,
+    "folder?": str,
+    "records?": int,
+    "content?": str,
 }
 """The form of a source."""
 

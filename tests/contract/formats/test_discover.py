@@ -117,13 +117,37 @@ def test_patterns(tmp_path: Path) -> None:
 
 
 def test_equal_names(tmp_path: Path) -> None:
-    touch(tmp_path, "a/x.xml", "b/x.xml.gz", "a/t/1.txt", "b/t/1.txt")
-    for pair in (("a/x.xml", "b/x.xml.gz"), ("a/t", "b/t")):
-        with pytest.raises(UsageError, match="distinct names"):
-            discover([str(tmp_path / path) for path in pair], Reading.of())
+    touch(
+        tmp_path, "a/x.xml", "b/x.xml.gz", "a/t/1.txt", "b/t/1.txt", "p/q/a/s.tsv", "p/q/b/s.tsv", "c/u.tsv", "c/u.csv"
+    )
+    for paths, names in (
+        (("a/x.xml", "b/x.xml.gz"), ["a/x", "b/x"]),
+        (("a/t", "b/t"), ["a/t", "b/t"]),
+        (("p/q/a/s.tsv", "p/q/b/s.tsv", "c/u.tsv"), ["a/s", "b/s", "u"]),
+        (("c",), ["u.csv", "u.tsv"]),
+    ):
+        assert [source.name for source in discover([str(tmp_path / path) for path in paths], Reading.of())] == names
     # the same file twice is one source
     path = str(tmp_path / "a/x.xml")
     assert len(discover([path, path, f"{tmp_path}/a/*.xml"], Reading.of())) == 1
+
+
+def test_parts_of_one_wiki_are_one_source(tmp_path: Path) -> None:
+    head = "<mediawiki><siteinfo><sitename>W</sitename><dbname>{}</dbname></siteinfo></mediawiki>"
+    for name, wiki in (("a-p1p9.xml", "xwiki"), ("b/a-p10p12.xml", "xwiki"), ("c.xml", "ywiki")):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(head.format(wiki))
+    found = discover([str(tmp_path)], Reading.of())
+    assert [(source.name, source.collection) for source in found] == [
+        ("xwiki", "xwiki"), ("xwiki", "xwiki"), ("ywiki", "ywiki"),
+    ]  # fmt: skip
+    parts = [str(tmp_path / "a-p1p9.xml"), str(tmp_path / "b")]
+    assert {source.name for source in discover(parts, Reading.of(source_name="march"))} == {"march"}
+    (tmp_path / "xwiki.tsv").touch()
+    names = {
+        source.format.name: source.name for source in discover([*parts, str(tmp_path / "xwiki.tsv")], Reading.of())
+    }
+    assert names == {"wikipedia": "xwiki", "tsv": "xwiki.tsv"}
 
 
 def test_source_name(tmp_path: Path) -> None:

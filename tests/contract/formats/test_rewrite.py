@@ -7,16 +7,17 @@ import gzip
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from esdedup.errors import EsdedupError, SourceError, UsageError
+from esdedup.errors import SourceChangedError, SourceError, UsageError
 from esdedup.formats.compression import streams
 from esdedup.formats.locations import discover
 from esdedup.formats.reading_options import Reading
-from esdedup.formats.rewrite import rewrite_source
+from esdedup.formats.rewrite import output_names, rewrite_source
 from esdedup.matching.signing import Signing
 from tests.support.rewriting import CLUSTER, ENDINGS, Drops, members, packed, rewrite, texts, unpacked
 from tests.support.sources import feed_stdin, pack_7z, rows_of
@@ -230,8 +231,9 @@ def test_folder_of_texts(tmp_path: Path) -> None:
         path = tmp_path / "texts" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         packed(path, name.encode())
-    for found in discover([str(tmp_path / "texts")], Reading.of()):
-        rewrite_source(found, Signing().splitting, [], tmp_path / "out", annotate=False)
+    found = discover([str(tmp_path / "texts")], Reading.of())
+    for each, name in zip(found, output_names(found), strict=True):
+        rewrite_source(each, Signing().splitting, [], tmp_path / "out" / name, annotate=False)
     assert left_over(tmp_path / "out") == ["a.txt", "b/a.txt", "b/c/d.txt.gz"]
     assert unpacked(tmp_path / "out" / "b" / "c" / "d.txt.gz") == b"b/c/d.txt.gz"
 
@@ -277,15 +279,13 @@ def test_what_cannot_be_done(tmp_path: Path) -> None:
         with pytest.raises(UsageError, match="csv, jsonl") as caught:
             rewrite(path, tmp_path / "out", annotate=True, **options)  # type: ignore[arg-type]
         assert "\n" not in str(caught.value)
-    with pytest.raises(UsageError, match="another folder"):
-        rewrite(path, path.parent)
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("drops", [{2: [0]}, {1: [3]}, {9: [0]}])
 def test_a_source_that_has_changed(tmp_path: Path, drops: Drops) -> None:
     path = source(tmp_path, "jsonl", b'{"text": "One. Two."}\n\n{"text": "Three."}\n')
-    with pytest.raises(EsdedupError, match="index it again"):
+    with pytest.raises(SourceChangedError, match="has changed since it was read; run again"):
         rewrite(path, tmp_path / "out", drops, unit="sentence")
     assert left_over(tmp_path) == ["in/file.jsonl"]
 
@@ -355,3 +355,36 @@ def test_reading_again_gives_what_was_kept(
     assert done.documents_dropped == len(drops)
     done = rewrite(path, folder, keeps=keeps, format=kind, header=header)
     assert done.path.read_bytes() == written
+
+
+def named(folder: Path, *names: str, folds_case: bool = False, **options: Any) -> list[str]:
+    """The outputs of empty sources."""
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).touch()
+    return output_names(discover([str(folder / name) for name in names], Reading.of(**options)), folds_case=folds_case)
+
+
+def test_no_two_sources_share_an_output(tmp_path: Path) -> None:
+    assert named(tmp_path / "a", "x/1.jsonl", "y/2.jsonl") == ["1.jsonl", "2.jsonl"]
+    assert named(tmp_path / "b", "x/1.jsonl", "y/1.jsonl") == ["x/1.jsonl", "y/1.jsonl"]
+    assert named(tmp_path / "c", "p/x/1.jsonl", "p/y/1.jsonl", "p/2.jsonl") == ["x/1.jsonl", "y/1.jsonl", "2.jsonl"]
+    assert named(tmp_path / "d", "x/1.txt", "y/1.txt") == ["x/1.txt", "y/1.txt"]
+    # a file and a folder of one name
+    assert named(tmp_path / "e", "x/1", "y/1/1", format="lines") == ["x/1", "y/1/1"]
+    with pytest.raises(UsageError, match=r"both would be written to 'a.jsonl'; rename one"):
+        named(tmp_path / "f", "a.xml", "a.jsonl")
+    assert named(tmp_path / "g", "a.jsonl", "A.jsonl") == ["a.jsonl", "A.jsonl"]
+    with pytest.raises(UsageError, match="both would be written to"):
+        named(tmp_path / "g", "a.jsonl", "A.jsonl", folds_case=True)
+    assert named(tmp_path / "h", "x/a.jsonl", "y/A.jsonl", folds_case=True) == ["x/a.jsonl", "y/A.jsonl"]
+
+
+def test_links_are_written_below_their_own_names(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / "data" / name).mkdir(parents=True)
+        (tmp_path / "data" / name / "part.jsonl").write_text("{}")
+        (tmp_path / name[0]).symlink_to(tmp_path / "data" / name)
+    found = discover([str(tmp_path / "o"), str(tmp_path / "t")], Reading.of())
+    assert output_names(found) == ["o/part.jsonl", "t/part.jsonl"]
+    assert [source.name for source in found] == ["o/part", "t/part"]

@@ -51,7 +51,8 @@ def test_what_goes_was_verified_against_what_stays(
     assert (done["documents"], done["documents_dropped"]) == (len(kept), len(drops))
     order = [key for key, _ in ROWS]
     for drop in drops:
-        assert list(drop) == ["id", "cluster", "kept", "reason", "jaccard"]
+        assert list(drop) == ["id", "source", "cluster", "kept", "reason", "jaccard"]
+        assert drop["source"] == "news"
         one, other = TEXTS[drop["id"]], TEXTS[drop["kept"]]
         assert drop["kept"] in stays
         assert drop["jaccard"] == round(jaccard(one, other), 6) >= 0.8
@@ -173,7 +174,7 @@ def test_what_makes_no_sense_is_refused_before_work(tmp_path: Path) -> None:
 def test_a_killed_job_writes_no_file_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dedupe: RunJob) -> None:
     sources = [table(tmp_path / f"{name}.tsv", ROWS[part::3]) for part, name in enumerate("abc")]
     dedupe(*sources, out=tmp_path / "whole", **RECORDS)
-    import esdedup.jobs.dedupe as cleaning
+    import esdedup.jobs.rewriting as cleaning
 
     rewrite, written = cleaning.rewrite_source, []
 
@@ -187,14 +188,14 @@ def test_a_killed_job_writes_no_file_twice(tmp_path: Path, monkeypatch: pytest.M
     for _ in range(2):
         with pytest.raises(KilledError):
             dedupe(*sources, out=tmp_path / "killed", **RECORDS)
-    assert sorted(path.name for path in (tmp_path / "killed").glob("*.tsv")) == ["a.tsv", "b.tsv"]
+    assert not list((tmp_path / "killed").glob("*.tsv")), "files get their names when all are complete"
     written.clear()
     done = dedupe(*sources, out=tmp_path / "killed", **RECORDS)
     assert written == ["c"]
     for name in ("a.tsv", "b.tsv", "c.tsv", "drops.jsonl"):
         assert (tmp_path / "killed" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
     assert done["documents"] == sum(len(rows_of(tmp_path / "whole" / f"{name}.tsv")) for name in "abc")
-    assert not list((tmp_path / "killed").glob(".*"))
+    assert [path.name for path in (tmp_path / "killed").glob(".*")] == [".esdedup.json"]
 
 
 def test_places_are_those_of_one_reading(tmp_path: Path, dedupe: RunJob, address: str) -> None:
