@@ -170,6 +170,7 @@ def add(
     report: bool = True,
     keep_going: bool = False,
     matches: int = 20,
+    complete: bool = False,
     columns: str | Sequence[str] | None = None,
     lookup: bool = True,
     quiet: bool = False,
@@ -188,6 +189,7 @@ def add(
         report: Write report.html.
         keep_going: Continue after a missing or damaged source.
         matches: Return this many of the new sentences that match another.
+        complete: The sources are whole exports: remove the pages of their wikis that are not in them.
         columns: Columns of a table whose texts are compared. Default: `text`, or the only column of strings.
         lookup: Prepare the store for `similar` and `suggest`. Otherwise the first question does.
         quiet: Show no progress.
@@ -210,7 +212,7 @@ def add(
         return Added.of(
             verbs.add(
                 *names, store=store, out=out, table=table, report=report, keep_going=keep_going, matches=matches,
-                lookup=lookup, quiet=quiet, **reading,
+                complete=complete, lookup=lookup, quiet=quiet, **reading,
             )
         )  # fmt: skip
 

@@ -44,7 +44,10 @@ def named_sources(
     texts, ids = texts_of(table, columns, id_column), ids_of(table, id_column)
     found = {ID: [None if each is None else str(each) for each in ids], TEXT: texts}
     with _written(found) as path:
-        yield [str(path)], {**options, "id_column": ID, "text_column": TEXT}
+        yield (
+            [str(path)],
+            {"ids": "across", **options, "id_column": ID, "text_column": TEXT},
+        )  # it has no name of its own
 
 
 def _table_alone(sources: Sequence[Any]) -> Any:

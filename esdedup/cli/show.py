@@ -162,10 +162,13 @@ def _changed(cluster: Cluster) -> str:
     return f", grown from {cluster['before']:,}" if change == "grown" else change and f", {change}"
 
 
-def added_text(summary: Added) -> str:
-    """What an `add` added, and which of it matches stored sentences."""
+def added_text(summary: Added, *, complete: bool) -> str:
+    """What an `add` added or, for a `complete` export, removed, and which of it matches stored sentences."""
     added = summary["added"]
     lines = [f"documents: {added['new']:,} new, {added['replaced']:,} replaced, {added['unchanged']:,} unchanged"]
+    if added["gone"]:
+        what = "removed" if complete else "they stay, unless you give --complete"
+        lines.append(f"pages of the store that are not in these sources: {added['gone']:,} ({what})")
     lines += [counts_text(summary), ""]
     lines.append(f"{summary['settings']['unit']}s that match another: {added['matched']:,}")
     for row in summary["matches"]:

@@ -24,6 +24,7 @@ from esdedup.cli.defaults import Command
 from esdedup.cli.shared_options import (
     ADDRESSES,
     OUTPUT,
+    STORE,
     any_store_option,
     defaults_options,
     fresh_option,
@@ -151,6 +152,10 @@ def scan(as_json: bool, **options: Any) -> None:
 @verb_option(
     esdedup.add, "matches", "Maximum number of matches to print.", kind=click.IntRange(min=0), metavar="N", panel=OUTPUT
 )
+@click.option(
+    "--complete", is_flag=True, panel=STORE,
+    help="The sources are whole exports: remove the pages of their wikis that are not in them.",
+)  # fmt: skip
 @lookup_option
 @table_option
 @report_option
@@ -174,7 +179,7 @@ def add(sources: tuple[str, ...], as_json: bool, **options: Any) -> None:
     from esdedup.cli.show import added_text
 
     summary = esdedup.add(*sources, **options)
-    show(summary, as_json, lambda: added_text(summary), quiet=options["quiet"])
+    show(summary, as_json, lambda: added_text(summary, complete=options["complete"]), quiet=options["quiet"])
     raise_damage(summary["damaged"])
 
 

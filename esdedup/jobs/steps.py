@@ -25,13 +25,14 @@ from esdedup.jobs.settings import Settings
 from esdedup.jobs.updating import update_results
 from esdedup.matching.protocol import Scanning
 from esdedup.output.histogram import draw_cluster_sizes
-from esdedup.output.out_folder import OutFolder
+from esdedup.output.out_folder import RESULTS, OutFolder
 from esdedup.output.report_page import report_page
 from esdedup.output.result_files import TABLE_FORMATS, export_results
 from esdedup.resources import Resources
 from esdedup.store.lake.lake_address import LakeAddress
 from esdedup.store.ledger import STANDARD_INPUT, ReadingCheckpoint, SourceCheckpoint
 from esdedup.store.registry import address_of, kind_of, open_store
+from esdedup.store.rereading import OLDER
 from esdedup.store.store import Store
 from esdedup.text.normalize import STEMMED
 from esdedup.text.splitting import AUTO, TEXT_SCHEME
@@ -166,7 +167,8 @@ def read_into(
                 "with --keep-going if it is damaged, or start again with --fresh"
             )
     last = store.ledger.last_reading()
-    if last is not None and not any(checkpoint.path == STANDARD_INPUT for checkpoint in checkpoints):
+    again = store.corpus.complete or any(checkpoint.path == STANDARD_INPUT for checkpoint in checkpoints)
+    if last is not None and not again:
         read = [checkpoint for checkpoint in known if checkpoint.number in last.sources]
         if len(read) == len(checkpoints) and all(
             any(checkpoint.same_as(old) for old in read) for checkpoint in checkpoints
@@ -175,7 +177,7 @@ def read_into(
                 checkpoint.skips = next(old for old in read if checkpoint.same_as(old)).skips
             if damages(checkpoints) and not keep_going:
                 raise SourceError(f"{damages(checkpoints)[0]}; use --keep-going to keep what precedes it")
-            return {"new": 0, "replaced": 0, "unchanged": sum(old.documents for old in read), "repeated": 0}
+            return {"new": 0, "replaced": 0, "unchanged": _documents(read), "repeated": 0, "gone": 0}
     counts = index_sources(
         store.corpus, sources, checkpoints, settings.reading, settings.resources,
         keep_going=keep_going, quiet=quiet, twice=twice,
@@ -183,6 +185,11 @@ def read_into(
     warn_of_sources(checkpoints)
     warn_of_stems(store)
     return counts
+
+
+def _documents(read: Sequence[SourceCheckpoint]) -> int:
+    """Return how many documents were read of sources, without older versions of pages."""
+    return sum(source.documents - source.skips.counts.get(OLDER, 0) for source in read)
 
 
 def warn_of_stems(store: Store) -> None:
@@ -321,8 +328,7 @@ def require_committed(store: Store) -> None:
 
 def write_results(store: Store, folder: OutFolder, table: str) -> None:
     """Write pairs and clusters to `folder`, and the picture of their sizes."""
-    listed = () if table == "none" else (f"pairs.{table}", f"clusters.{table}", "clusters.txt")
-    folder.claim(*listed, "cluster-sizes.png", "summary.json", REPORT)
+    folder.claim(*RESULTS)
     export_results(store, folder.path, table)
     with whole_file(folder.path / "cluster-sizes.png") as part:
         part.write_bytes(draw_cluster_sizes(store.results.sizes(), "png"))

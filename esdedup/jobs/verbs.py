@@ -5,7 +5,9 @@ The options are those of the command line, with underscores: `run("dump.xml.bz2"
 
 from __future__ import annotations
 
+import logging
 import time
+from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
@@ -47,9 +49,13 @@ from esdedup.jobs.steps import (
 from esdedup.output.out_folder import STORE, OutFolder, out_folder
 from esdedup.plurals import plural
 from esdedup.store.lake.lake_address import LakeAddress
-from esdedup.store.ledger import STANDARD_INPUT, adopt_names
+from esdedup.store.ledger import STANDARD_INPUT, SourceCheckpoint, adopt_names
 from esdedup.store.registry import address_of, kind_of, open_store
 from esdedup.store.store import Store
+
+log = logging.getLogger("esdedup")
+
+_SAMPLE = 200  # sentences that match, of which it is known how many are copies
 
 SHOWN = 20
 """The default number of rows in an answer."""
@@ -191,11 +197,14 @@ def add(
     report: bool,
     keep_going: bool,
     matches: int,
+    complete: bool,
     lookup: bool,
     quiet: bool,
     **options: Any,
 ) -> dict[str, Any]:
     """Index new or changed documents and update pairs and clusters without a full scan. Return the summary.
+
+    With `complete`, the sources are whole exports: pages of their wikis that are not in them are removed.
 
     Scan options are those of the last scan; others, or changes to a large part of the store, cause a full scan. The
     summary has `added` (documents new, unchanged and replaced, and `matched`, how many of their sentences match another
@@ -205,6 +214,8 @@ def add(
     check_table(table)
     check_count("matches", matches)
     refuse_lake(store)
+    if complete and (settings.reading.limit is not None or keep_going):
+        raise UsageError("complete: with limit or keep_going, sources may not be read to their end; omit one")
     found, missing = find_sources(sources, settings.reading, keep_going)
     settings = settings.for_sources(found)
     checkpoints = source_checkpoints(found, settings.reading)
@@ -217,20 +228,40 @@ def add(
         check_adding(opened, settings)
         next_scanning(opened, settings)  # report errors in the options before reading any source
         clock = time.perf_counter()
-        adopt_names(checkpoints, opened.ledger.sources(), typed=settings.reading.source_name is not None)
-        opened.corpus.lookup = lookup
+        known = opened.ledger.sources()
+        adopt_names(checkpoints, known, typed=settings.reading.source_name is not None)
+        if complete and not all(checkpoint.wiki for checkpoint in checkpoints):
+            raise UsageError("complete applies to exports of wikis that name their wiki (dbname in siteinfo); omit it")
+        opened.corpus.lookup, opened.corpus.complete = lookup, complete
+        before = opened.corpus.counts()["sentences_kept"]
         merged = read_into(opened, found, checkpoints, settings, keep_going=keep_going, quiet=quiet)
         opened.ledger.begin_job("add")
         seconds = {"index": time.perf_counter() - clock}
         seconds |= bring_up_to_date(opened, settings, quiet=quiet)
         last = opened.ledger.last_reading()
-        matched, shown = opened.results.new_matches(last.first, matches) if last is not None else (0, [])
+        matched, shown = opened.results.new_matches(last.first, max(matches, _SAMPLE)) if last is not None else (0, [])
+        arrived = opened.corpus.counts()["sentences_kept"] - before
+        _warn_of_copies([each for each in checkpoints if each.number >= len(known)], matched, shown, arrived)
         summary = _finish(opened, place, table, seconds, memory, missing + damages(checkpoints), report)
         opened.ledger.end_job()
         behind = lookup and opened.corpus.lookup_behind()
     if behind:
         make_lookup(store, quiet=quiet)
-    return {**summary, "added": {**merged, "matched": matched}, "matches": shown}
+    return {**summary, "added": {**merged, "matched": matched}, "matches": shown[:matches]}
+
+
+def _warn_of_copies(
+    new: Sequence[SourceCheckpoint], matched: int, shown: Sequence[dict[str, Any]], arrived: int
+) -> None:
+    """Say so if most of what new sources brought stands in the store word for word, under other ids."""
+    own = tuple(f"{source.name}/" for source in new if source.qualified)
+    copies = [row for row in shown if row["text"] == row["match_text"] and not row["match"].startswith(own)]
+    if own and 2 * len(copies) > len(shown) and 2 * matched * len(copies) > arrived * len(shown):
+        log.warning(
+            "most of what is new stands in the store word for word under other ids, such as %s and %s; if these are the "
+            "same documents, start again with --source-name and the name that their source had, or with --ids across if "
+            "an id column holds for all sources", copies[0]["id"], copies[0]["match"],
+        )  # fmt: skip
 
 
 def remove(*documents: str, store: Address, quiet: bool, **options: Any) -> dict[str, Any]:
@@ -310,7 +341,7 @@ def _index_lake(
 ) -> dict[str, Any]:
     job = str(lake.resolve()) if fresh else None
     with load_lake(lake, store, settings, fresh=job, lookup=lookup, quiet=quiet) as opened:
-        merged = {"new": opened.corpus.counts()["documents"], "replaced": 0, "unchanged": 0, "repeated": 0}
+        merged = {"new": opened.corpus.counts()["documents"], "replaced": 0, "unchanged": 0, "repeated": 0, "gone": 0}
         answer = _indexed(opened, merged, damages(opened.ledger.sources()))
         publish(opened, fresh=fresh, keep=keep)
         return answer

@@ -25,6 +25,12 @@ STORE = FileAddress.name_in_results
 """The name of the store in a folder of results, unless an engine makes a lake there."""
 DROPS = "drops.jsonl"
 
+RESULTS = (
+    "pairs.jsonl", "pairs.parquet", "clusters.jsonl", "clusters.parquet", "clusters.txt", "cluster-sizes.png",
+    "cluster-sizes.svg", "kinds.png", "kinds.svg", "report.html", "summary.json",
+)  # fmt: skip
+"""The files of a run. They are known by their names, and need no list."""
+
 _SHOWN = 5
 
 _log = logging.getLogger("esdedup")
@@ -38,9 +44,9 @@ class OutFolder:
         self.folds_case = (path / LOCK.upper()).exists()
         """Whether names that differ only in case are one file here."""
         self._fresh = fresh
-        self._known = _listed(path)
-        if fresh and not self._known:
-            self._known = _of_older_version(path)
+        self._known = _listed(path) | _results(path)
+        if fresh and not (path / MANIFEST).exists():
+            self._known |= _of_older_version(path)
         self._claimed: set[str] = set()
 
     def claim(self, *names: str) -> None:
@@ -81,7 +87,9 @@ class OutFolder:
 
     def _save(self, names: set[str]) -> None:
         names = {name for name in names if name in self._claimed or (self.path / name).exists()}
-        if names:
+        if names <= set(RESULTS):
+            (self.path / MANIFEST).unlink(missing_ok=True)
+        else:
             with whole_file(self.path / MANIFEST) as part:
                 part.write_text(json.dumps({"files": sorted(names)}, ensure_ascii=True), "utf-8")
 
@@ -94,6 +102,16 @@ def _listed(folder: Path) -> set[str]:
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return set()
     return {name for name, path in paths.items() if not path.is_absolute() and ".." not in path.parts and path.parts}
+
+
+def _results(folder: Path) -> set[str]:
+    """Return the files of a run in a folder; none if their summary is not there."""
+    try:
+        told = json.loads((folder / "summary.json").read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return set()
+    ours = isinstance(told, dict) and {"version", "cluster_sizes"} <= told.keys()
+    return {name for name in RESULTS if ours and (folder / name).exists()}
 
 
 def _of_older_version(folder: Path) -> set[str]:

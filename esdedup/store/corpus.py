@@ -93,6 +93,9 @@ class Intake(ABC):
     lookup = True
     """Whether what is read will be searched, so that what the lookup needs is written at once."""
 
+    complete = False
+    """Whether what is read are whole exports of wikis, so that pages which are not in them are deleted."""
+
     @abstractmethod
     def begin(self, checkpoints: list[SourceCheckpoint], part: Part = ALL) -> int:
         """Start or continue reading `checkpoints`, and fill in their numbers and progress. Return the next document
@@ -115,8 +118,11 @@ class Intake(ABC):
     def commit(self) -> dict[str, int]:
         """Commit the run: number repeated ids, drop unchanged documents, replace changed ones.
 
-        Return the counts of documents `new`, `replaced`, `unchanged` and `repeated` (a second use of an id). Return
-        nothing while other parts of the run are not complete.
+        Of several versions of a page of a wiki, the newest revision stays.
+
+        Return the counts of documents `new`, `replaced`, `unchanged` and `repeated` (a second use of an id), and of
+        pages that are `gone`: they were read before, and are not in what was read of their wiki now. Return nothing
+        while other parts of the run are not complete.
         """
 
 

@@ -12,7 +12,6 @@ from pathlib import PurePath
 from typing import Any
 
 from esdedup.columns.records import Skips
-from esdedup.errors import StoreSourcesError
 from esdedup.formats.protocol import format_at
 
 REPEATED = "repeated_id"
@@ -66,7 +65,11 @@ class SourceCheckpoint:
         """Whether both are files of one source, in which an id means one document."""
         if self.wiki or other.wiki:
             return self.wiki == other.wiki
-        return self.path == other.path or (self.folder != "" and self.folder == other.folder)
+        return (
+            (self.across and other.across)
+            or self.path == other.path
+            or (self.folder != "" and self.folder == other.folder)
+        )
 
     def reading(self) -> dict[str, Any]:
         """Return the options with which the source was read, according to its fingerprint; none if it does not say."""
@@ -120,20 +123,12 @@ def adopt_names(checkpoints: Sequence[SourceCheckpoint], known: Sequence[SourceC
     """Give sources the names by which a store knows them, and names of their own to those that it does not know.
 
     Documents of a source that is new to a store that has others are named NAME/ID, so that they replace none. A name
-    that was `typed` stays. Raise `StoreSourcesError` if ids hold for all sources of the store, and not for these ones,
-    or the other way round.
+    that was `typed` stays.
     """
     for checkpoint in checkpoints:
         same = next((old for old in known if old.path == checkpoint.path and old.is_part_with(checkpoint)), None)
         if same is not None and not typed:
             checkpoint.name, checkpoint.qualified = same.name, same.qualified
-        tables = [old for old in known if not old.wiki and not old.folder and old.path != checkpoint.path]
-        if not checkpoint.wiki and not checkpoint.folder and any(old.across != checkpoint.across for old in tables):
-            raise StoreSourcesError(
-                "the sources of this store were read with --ids source; omit --ids across, or start again with --fresh"
-                if checkpoint.across
-                else "the ids of this store hold for all its sources; give --ids across again, or use another --store"
-            )
         if same is not None or typed:
             continue
         names, rivals = _longer_names(checkpoint), [*known, *checkpoints]
@@ -151,13 +146,15 @@ def _longer_names(checkpoint: SourceCheckpoint) -> Iterator[str]:
     yield checkpoint.path
 
 
-def note_repeated(checkpoints: Sequence[SourceCheckpoint], repeated: Iterable[tuple[Any, ...]]) -> None:
+def note_repeated(
+    checkpoints: Sequence[SourceCheckpoint], repeated: Iterable[tuple[Any, ...]], reason: str = REPEATED
+) -> None:
     """Record ids that a source has more than once: the source's number, how many ids, and the first of them."""
     for source, count, places in repeated:
         skips = next(checkpoint for checkpoint in checkpoints if checkpoint.number == source).skips
-        skips.add(REPEATED, count=count)
+        skips.add(reason, count=count)
         for place in places:
-            skips.add(REPEATED, place, 0)
+            skips.add(reason, place, 0)
 
 
 @dataclass(frozen=True, slots=True)

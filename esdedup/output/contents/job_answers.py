@@ -83,6 +83,9 @@ class ReadCounts:
     """Number of documents that were already in the store."""
     repeated: Count
     """Number of documents whose id occurs before in the same source."""
+    gone: Count
+    """Number of pages that were read of a wiki before, and are not in what was read of it now: they stay, unless
+    `--complete` is given."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,22 +13,33 @@ from esdedup.columns.database import Database
 from esdedup.store.duckdb.ledger import FileLedger
 from esdedup.store.ledger import note_repeated
 from esdedup.store.naming import NAMED
-from esdedup.store.rereading import compare_documents
+from esdedup.store.rereading import OLDER, compare_documents
 from esdedup.store.schemas import DATES
 
 _DATED_TEXTS = "SELECT hash FROM cluster_texts JOIN clusters ON id = cluster WHERE copies IS NOT NULL"
 """Texts of clusters with a known order in time."""
+_DATED_VERSIONS = """
+CREATE OR REPLACE TEMP TABLE dated AS SELECT number, max(revision) AS revision FROM (
+    SELECT document AS number, coalesce(last_revision, revision) AS revision FROM sentences
+    UNION ALL SELECT document, last_revision FROM seen
+) SEMI JOIN versions USING (number) GROUP BY number
+"""
+"""The newest revision of each version of a page, as its sentences tell it."""
 _SAME = "SELECT new FROM outdated WHERE same"
 _REPLACED = "SELECT old FROM outdated WHERE NOT same"
 
 
-def commit_reading(db: Database, ledger: FileLedger, first: int, *, remember: bool) -> dict[str, int]:
+def commit_reading(db: Database, ledger: FileLedger, first: int, *, remember: bool, complete: bool) -> dict[str, int]:
     """Commit a run whose documents are numbered from `first`. With `remember`, record the texts that it changed.
 
     Repeated ids are numbered. For a document that was read before, the old rows stay if it is unchanged; otherwise the
-    new ones do.
+    new ones do. With `complete`, pages of a wiki that were not read again are deleted.
     """
-    counts, repeated = compare_documents(db, first)
+    counts, repeated, older = compare_documents(
+        db, first, ledger.sources(), lambda: db.execute(_DATED_VERSIONS), complete=complete
+    )
+    for table, number in (("sentences", "document"), ("seen", "document"), ("documents", "number")) if older else ():
+        db.execute(f"DELETE FROM {table} WHERE {number} IN (SELECT number FROM superseded)")
     if remember:
         db.execute(
             f"""
@@ -54,10 +65,11 @@ def commit_reading(db: Database, ledger: FileLedger, first: int, *, remember: bo
         "WHERE sentences.document = l.document AND sentences.position = l.position"
     )
     db.execute("DELETE FROM seen")
-    if repeated:
+    if repeated or older:
         checkpoints = ledger.sources()
         note_repeated(checkpoints, repeated)
-        for source, *_ in repeated:
+        note_repeated(checkpoints, older, OLDER)
+        for source, *_ in repeated + older:
             ledger.save(checkpoints[source])
     if counts["unchanged"]:
         db.execute(
@@ -67,7 +79,7 @@ def commit_reading(db: Database, ledger: FileLedger, first: int, *, remember: bo
         )
         db.execute(f"DELETE FROM sentences WHERE document IN ({_SAME})")
         db.execute(f"DELETE FROM documents WHERE number IN ({_SAME})")
-    if counts["replaced"]:
+    if counts["replaced"] or (complete and counts["gone"]):
         _delete_documents(db, _REPLACED)
     _look_up_new_texts(db, first)
     return counts

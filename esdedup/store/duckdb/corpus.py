@@ -86,7 +86,7 @@ class FileCorpus(Corpus):
             return {}
         with self._db.transaction():
             remember = self._ledger.follows_changes()
-            counts = commit_reading(self._db, self._ledger, reading.first, remember=remember)
+            counts = commit_reading(self._db, self._ledger, reading.first, remember=remember, complete=self.complete)
             self._ledger.set(read={"sources": reading.sources, "first": reading.first}, started=None)
             self._has_changed()
         self._db.execute("CHECKPOINT")

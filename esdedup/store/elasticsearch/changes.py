@@ -24,7 +24,8 @@ from esdedup.store.elasticsearch.rows import (
     token_column,
     whole_sentences,
 )
-from esdedup.store.rereading import Reread, compare_documents
+from esdedup.store.ledger import SourceCheckpoint
+from esdedup.store.rereading import MANY, Reread, compare_documents
 from esdedup.store.schemas import DATES
 
 _DOCUMENT: pa.Schema = pa.schema(
@@ -41,8 +42,6 @@ _FIELDS = {"source": "source_number"}
 _DOCUMENT_FIELDS = Fields(source=True)
 _HELD = Fields(columns=("number", "document_number", "hash", "tokens"))
 _DATED = Fields(columns=("number", "document_number"), source=True)
-_MANY = 8
-"""If the store has this many times more documents, looking the old ones up by name is faster than reading all."""
 
 
 class Changes:
@@ -56,20 +55,24 @@ class Changes:
         self._unit = opened.signing.unit
         self._tokens = opened.signing.tokens
 
-    def commit(self, first: int, *, by_place: bool, remember: bool) -> tuple[Reread, int]:
+    def commit(
+        self, first: int, sources: Sequence[SourceCheckpoint], *, by_place: bool, remember: bool, complete: bool
+    ) -> tuple[Reread, int]:
         """Write down the end of a run whose documents are numbered from `first`, as `compare_documents` does.
 
         With `remember`, also write down the affected texts and return their number.
         """
         self._load(self._reader.read_all(self._names["documents"], _DOCUMENT_FIELDS, _from(first)))
-        self._load(self._old_documents(first))
-        read = compare_documents(self._db, first, by_place=by_place)
+        self._load(self._old_documents(first, every=complete))
+        read = compare_documents(self._db, first, sources, self._date_versions, by_place=by_place, complete=complete)
         same, replaced = (self._numbers(f"SELECT {end} FROM outdated WHERE {which}") for end, which in _ENDS)
-        stale = self._mark_stale_reading(first, same, replaced) if remember else 0
+        superseded = self._numbers("SELECT number FROM superseded")
+        dropped = np.concatenate([same, superseded])
+        stale = self._mark_stale_reading(first, dropped, replaced) if remember else 0
         self._rename_repeats()
         redated = self._date_again(same)
         stale += self._mark_stale_dated(redated) if remember else 0
-        self._journal.forget(same.tolist())
+        self._journal.forget(dropped.tolist())
         self._journal.forget(replaced.tolist())
         return read, stale
 
@@ -95,13 +98,28 @@ class Changes:
         for hits in pages:
             self._db.insert("documents", table_of_hits(hits, _DOCUMENT, _FIELDS))
 
-    def _old_documents(self, first: int) -> Iterator[Hits]:
+    def _date_versions(self) -> None:
+        """Make the table `dated` of `compare_documents`."""
+        self._db.execute("CREATE OR REPLACE TEMP TABLE dated (number INTEGER, revision BIGINT)")
+        versions = self._numbers("SELECT number FROM versions")
+        for hits in self._reader.look_up(self._names["sentences"], "document_number", versions.tolist(), _DATED):
+            rows = {
+                "number": integers(hits, "document_number").astype(np.int32),
+                "revision": pa.array([hit["_source"].get("last_revision") for hit in hits], pa.int64()),
+            }
+            self._db.insert("dated", pa.table(rows))
+        self._db.execute(
+            "CREATE OR REPLACE TEMP TABLE dated AS SELECT number, max(revision) AS revision FROM dated GROUP BY number"
+        )
+
+    def _old_documents(self, first: int, *, every: bool) -> Iterator[Hits]:
         index = self._names["documents"]
         before = {"range": {"number": {"lt": first}}}
         held, asked = self._reader.count(index, before), self._db.count("SELECT count(*) FROM documents")
         if not held:
             return
-        if held < _MANY * asked:
+        # of many, looking the old ones up by name is faster than reading all
+        if every or held < MANY * asked:
             yield from self._reader.read_all(index, _DOCUMENT_FIELDS, before)
             return
         keys = [key for (key,) in self._db.rows("SELECT DISTINCT key FROM documents")]

@@ -123,9 +123,12 @@ class ServerCorpus(Corpus):
         journal = self._open.journal()
         with self._open.private(self._ledger.sources()) as db:
             changes = Changes(db, self._open, journal)
-            read, stale = changes.commit(reading.first, by_place=self._ledger.in_parts, remember=remember)
+            read, stale = changes.commit(
+                reading.first, self._ledger.sources(),
+                by_place=self._ledger.in_parts, remember=remember, complete=self.complete,
+            )  # fmt: skip
         self._open.indices.restore(names["sentences"])  # before the end: nobody would do it afterwards
-        journal.commit(**self._ledger.ended(read.repeated), **self._updates(stale, remember))
+        journal.commit(**self._ledger.ended(read.repeated, read.older), **self._updates(stale, remember))
         self._mender.remember()
         self._loader = None
         return read.counts

@@ -16,7 +16,7 @@ import pyarrow as pa
 from esdedup.clustering.clusters import CLUSTER_TEXTS, CLUSTERS, Clusters
 from esdedup.columns.arrays import table_of_rows
 from esdedup.columns.database import Database
-from esdedup.errors import StoreError, UsageError
+from esdedup.errors import SourceError, StoreError, UsageError
 from esdedup.files import whole_file
 from esdedup.matching.signing import freeze
 from esdedup.store.classifying import Classifier
@@ -167,8 +167,16 @@ class LakeStore(Store):
         return list(self._described["parts"])
 
     def number_repeats(self) -> list[tuple[Any, ...]]:
-        """Write which documents have an id that was read before. Return them as in `Reread`."""
-        repeated = find_repeats(self._db, 0)
+        """Write which documents have an id that was read before. Return them as in `Reread`.
+
+        Raise `SourceError` for pages that stand in several parts of a wiki: a lake is written once.
+        """
+        repeated = find_repeats(self._db, 0, self.ledger.sources())
+        if pages := self._db.count("SELECT count(*) FROM versions"):
+            raise SourceError(
+                f"{self.address}: {pages:,} pages stand in several parts of a wiki; leave out the older parts, or read "
+                "them into a store with esdedup index, which keeps the newest revisions"
+            )
         with whole_file(self._files.repeats) as path, open_writer(path, REPEATS) as writer:
             writer.write_table(self._db.table("SELECT number, n FROM repeats ORDER BY number").cast(REPEATS))
         return repeated

@@ -25,22 +25,32 @@ def test_add_says_what_the_new_ones_match(tmp_path: Path, address: str, run: Run
     esdedup.index(table(tmp_path / "old.tsv", rows[:250]), store=store, **RECORDS)
     esdedup.scan(store=store, jaccard=0.7)
     done = esdedup.add(table(tmp_path / "new.tsv", rows[250:]), store=store, out=tmp_path / "grown", matches=1000)
-    assert done["added"] == {"new": 50, "unchanged": 0, "replaced": 0, "repeated": 0, "matched": len(done["matches"])}
+    assert done["added"] == {
+        "new": 50,
+        "unchanged": 0,
+        "replaced": 0,
+        "repeated": 0,
+        "gone": 0,
+        "matched": len(done["matches"]),
+    }
     run(tmp_path / "old.tsv", tmp_path / "new.tsv", out=tmp_path / "once", jaccard=0.7, **RECORDS)
-    # one run over both qualifies the names: old/r0
-    grown = [{member["document"] for member in one["members"]} for one in lines(tmp_path / "grown" / "clusters.jsonl")]
-    once = [
-        {member["document"].split("/")[1] for member in one["members"]}
-        for one in lines(tmp_path / "once" / "clusters.jsonl")
-    ]
+    # one run over both qualifies all names, as old/r0; what is added has names of its own, as new/r289
+    grown, once = (
+        [
+            {member["document"].split("/")[-1] for member in one["members"]}
+            for one in lines(tmp_path / name / "clusters.jsonl")
+        ]
+        for name in ("grown", "once")
+    )
     assert grown == once
     texts = dict(rows)
-    new = {key for key, _ in rows[250:]}
+    new = {f"new/{key}" for key, _ in rows[250:]}
     partners = {pair[end]: pair for pair in lines(tmp_path / "grown" / "pairs.jsonl") for end in ("a", "b")}
     clustered = {key for one in grown for key in one}
-    assert {match["id"] for match in done["matches"]} == new & clustered
+    assert {match["id"] for match in done["matches"]} == {key for key in new if key.split("/")[1] in clustered}
     for match in done["matches"]:
-        assert (match["text"], match["match_text"]) == (texts[match["id"]], texts[match["match"]])
+        named = [match[end].split("/")[-1] for end in ("id", "match")]
+        assert [match["text"], match["match_text"]] == [texts[key] for key in named]
         if match["jaccard"] == 1:
             assert match["text"] == match["match_text"]
         else:

@@ -181,8 +181,8 @@ def test_a_fresh_run_leaves_nothing_of_the_one_before(tmp_path: Path, caplog: py
     esdedup.dedupe(new, out=out, fresh=True)
     assert set(contents(out)) == {"2.jsonl", "drops.jsonl", "notes.md", "x/mine.txt"}
     assert "files that esdedup did not write there are left as they are: notes.md, x/mine.txt" in caplog.text
-    # a run leaves other files
     esdedup.run(new, out=out, fresh=True)
+    assert not (out / ".esdedup.json").exists(), "the files of a run are known by their names"
     assert {"2.jsonl", "drops.jsonl"}.isdisjoint(contents(out))
     esdedup.dedupe(new, out=out, fresh=True)
     assert set(contents(out)) == {"2.jsonl", "drops.jsonl", "notes.md", "x/mine.txt"}

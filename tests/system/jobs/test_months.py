@@ -1,0 +1,181 @@
+"""The same page is the same page, in whatever files a wiki comes; rows of tables that are added replace no others."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+import esdedup
+from esdedup.errors import SourceError, UsageError
+from tests.support.corpus import corpus
+from tests.support.dumps import Page, part
+from tests.support.stores import RunJob, Stores
+from tests.support.written import lines
+
+POOL = corpus(91, 60)
+
+
+def month(seed: int, pages: list[Page]) -> list[Page]:
+    """What a month makes of a wiki: pages are edited, new, and gone."""
+    source = random.Random(seed)
+    kept = [page for page in pages if source.random() > 0.1]
+    edited = [
+        Page(page.id, page.revision + 1000, " ".join(source.sample(POOL, 3))) if source.random() < 0.2 else page
+        for page in kept
+    ]
+    new = [Page(100 + seed * 20 + at, 5000 + at, " ".join(source.sample(POOL, 3))) for at in range(4)]
+    return edited + new
+
+
+def first_month(seed: int, pages: int = 40) -> list[Page]:
+    source = random.Random(seed)
+    return [Page(number, number, " ".join(source.sample(POOL, 3))) for number in range(1, pages + 1)]
+
+
+def cut(folder: Path, pages: list[Page], seed: int) -> Path:
+    """A wiki in parts by page range, as its exports are cut, some of them compressed."""
+    source = random.Random(seed)
+    ends = sorted(source.sample(range(1, len(pages)), 3))
+    for begin, end in zip([0, *ends], [*ends, len(pages)], strict=True):
+        ending = source.choice(["xml", "xml.bz2"])
+        part(folder / f"xwiki-{folder.name}-p{pages[begin].id}p{pages[end - 1].id}.{ending}", "xwiki", pages[begin:end])
+    return folder
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_next_month_of_a_wiki(tmp_path: Path, seed: int, stores: Stores, run: RunJob) -> None:
+    before = first_month(seed)
+    after = month(seed, before)
+    march, april = cut(tmp_path / "march", before, seed), cut(tmp_path / "april", after, seed + 10)
+    run(march, out=tmp_path / "grown")
+    store = stores.at(tmp_path / "grown")
+    ids = {page.id: page for page in before}
+    changed = sum(page.id in ids and page != ids[page.id] for page in after)
+    new, gone = sum(page.id not in ids for page in after), len(ids.keys() - {page.id for page in after})
+    told = {"new": new, "replaced": changed, "unchanged": len(after) - new - changed, "repeated": 0, "gone": gone}
+    added = esdedup.add(april, store=store, lookup=False)["added"]
+    assert added == {**told, "matched": added["matched"]}
+    assert esdedup.status(store=store)["counts"]["documents"] == len(after) + gone, "they stay"
+    # the same in one file, in which the newest page comes first
+    whole = part(tmp_path / "whole.xml", "xwiki", reversed(after))
+    assert esdedup.add(whole, store=store, lookup=False)["added"]["unchanged"] == len(after)
+    done = esdedup.add(april, store=store, out=tmp_path / "grown", complete=True, lookup=False)
+    assert (done["added"]["gone"], done["counts"]["documents"]) == (gone, len(after))
+    assert esdedup.add(april, store=store, complete=True, lookup=False)["added"]["gone"] == 0
+    run(april, out=tmp_path / "once")
+    for name in ("clusters.jsonl", "pairs.jsonl", "clusters.txt"):
+        assert (tmp_path / "grown" / name).read_bytes() == (tmp_path / "once" / name).read_bytes()
+
+
+def test_of_two_versions_of_a_page_the_newest_stays(tmp_path: Path, run: RunJob) -> None:
+    old, new = first_month(3, 12), [Page(4, 900, " ".join(POOL[40:43])), Page(99, 99, POOL[43])]
+    one, two = part(tmp_path / "a.xml", "xwiki", old), part(tmp_path / "b.xml", "xwiki", [*new, old[6]])
+    expected = part(tmp_path / "c.xml", "xwiki", [*(page for page in old if page.id != 4), *new])
+    run(expected, out=tmp_path / "expected")
+    for name, sources in (("forth", (one, two)), ("back", (two, one))):
+        done = run(*sources, out=tmp_path / name)
+        assert done["counts"]["documents"] == 13
+        assert done["skipped"]["older_version"] == 2
+        assert (tmp_path / name / "clusters.jsonl").read_bytes() == (
+            tmp_path / "expected" / "clusters.jsonl"
+        ).read_bytes()
+
+
+def test_two_wikis_in_one_store(tmp_path: Path, run: RunJob, stores: Stores) -> None:
+    one, two = part(tmp_path / "a.xml", "xwiki", first_month(4)), part(tmp_path / "b.xml", "ywiki", first_month(4))
+    run(one, two, out=tmp_path / "once")
+    clusters = lines(tmp_path / "once" / "clusters.jsonl")
+    named = {member["id"].partition("/")[0] for each in clusters for member in each["members"]}
+    assert named == {"xwiki", "ywiki"}
+    run(one, out=tmp_path / "grown")
+    done = esdedup.add(two, store=stores.at(tmp_path / "grown"), out=tmp_path / "grown", lookup=False)
+    assert (done["added"]["new"], done["added"]["replaced"], done["added"]["gone"]) == (40, 0, 0)
+    assert done["counts"]["clusters"] == len(clusters)
+
+
+def test_two_months_under_two_names(tmp_path: Path, stores: Stores) -> None:
+    march = cut(tmp_path / "march", first_month(5), 1)
+    april = cut(tmp_path / "april", month(5, first_month(5)), 2)
+    store = stores.at(tmp_path)
+    esdedup.index(march, store=store, source_name="march", lookup=False)
+    done = esdedup.add(april, store=store, source_name="april", lookup=False)
+    assert (done["added"]["replaced"], done["added"]["gone"]) == (0, 0)
+    assert {source["name"] for source in esdedup.status(store=store)["sources"]} == {"march", "april"}
+
+
+def test_only_whole_exports_remove_pages(tmp_path: Path) -> None:
+    store = tmp_path / "store.duckdb"
+    esdedup.index(part(tmp_path / "a.xml", "xwiki", first_month(6)), store=store, lookup=False)
+    (tmp_path / "b.jsonl").write_text('{"text": "a b"}')
+    later = part(tmp_path / "c.xml", "xwiki", first_month(6)[:30])
+    for options, words in (({"limit": 3}, "limit or keep_going"), ({"keep_going": True}, "limit or keep_going")):
+        with pytest.raises(UsageError, match=words):
+            esdedup.add(later, store=store, complete=True, **options)
+    later.write_bytes(later.read_bytes()[:-100])
+    with pytest.raises(SourceError, match="damaged"):
+        esdedup.add(later, store=store, complete=True, lookup=False)
+    assert esdedup.status(store=store)["counts"]["documents"] >= 40
+    other = tmp_path / "other.duckdb"
+    esdedup.index(tmp_path / "b.jsonl", store=other, lookup=False)
+    with pytest.raises(UsageError, match="name their wiki"):
+        esdedup.add(tmp_path / "b.jsonl", store=other, complete=True)
+
+
+def rows(path: Path, *texts: int, first: int = 0) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    told = [json.dumps({"id": str(first + at), "text": POOL[number]}) + "\n" for at, number in enumerate(texts)]
+    path.write_text("".join(told))
+    return path
+
+
+def shape(path: Path) -> list[list[str]]:
+    """The texts of each cluster."""
+    return sorted(sorted(member["text"] for member in each["members"]) for each in lines(path / "clusters.jsonl"))
+
+
+def test_tables_that_are_added_replace_no_rows(tmp_path: Path, run: RunJob, stores: Stores) -> None:
+    one, two, three = (
+        rows(tmp_path / name / "part.jsonl", *texts)
+        for name, texts in (("a", range(20)), ("b", range(10, 30)), ("c", range(5)))
+    )
+    store = stores.at(tmp_path / "grown")
+    run(one, out=tmp_path / "grown")
+    for source in (two, three):
+        done = esdedup.add(source, store=store, out=tmp_path / "grown", lookup=False)
+        assert (done["added"]["new"], done["added"]["replaced"]) == (len(lines(source)), 0)
+    run(one, two, three, out=tmp_path / "once")
+    assert shape(tmp_path / "grown") == shape(tmp_path / "once")
+    assert [source["name"] for source in esdedup.status(store=store)["sources"]] == ["part", "b/part", "c/part"]
+    # the same file again is the same file, also beside others
+    rows(two, *range(11, 31))
+    done = esdedup.add(three, two, one, store=store, lookup=False)["added"]
+    assert (done["new"], done["replaced"], done["unchanged"]) == (0, 20, 25)
+
+
+def test_shards_that_are_cut_anew(
+    tmp_path: Path, stores: Stores, run: RunJob, caplog: pytest.LogCaptureFixture
+) -> None:
+    old, new = (
+        [rows(tmp_path / name / f"{begin}.jsonl", *range(begin, end), first=begin) for begin, end in pieces]
+        for name, pieces in (("old", [(0, 20), (20, 40)]), ("new", [(0, 30), (30, 45)]))
+    )
+    run(*old, out=tmp_path / "across", ids="across")
+    done = esdedup.add(*new, store=stores.at(tmp_path / "across"), out=tmp_path / "across", ids="across", lookup=False)
+    assert (done["added"]["new"], done["added"]["unchanged"]) == (5, 40)
+    run(*new, out=tmp_path / "once", ids="across")
+    assert shape(tmp_path / "across") == shape(tmp_path / "once")
+    assert not caplog.records
+    run(*old, out=tmp_path / "apart")
+    done = esdedup.add(*new, store=stores.at(tmp_path / "apart"), lookup=False)
+    assert done["added"]["new"] == 45
+    assert "stands in the store word for word under other ids" in caplog.text
+    assert "--ids across" in caplog.text
+
+
+def test_an_id_that_two_sources_share_across(tmp_path: Path, run: RunJob) -> None:
+    sources = [rows(tmp_path / "a.jsonl", 1, 2), rows(tmp_path / "b.jsonl", 3, 4)]
+    done = run(*sources, out=tmp_path / "out", ids="across")
+    assert (done["counts"]["documents"], done["renamed"]) == (4, 2)
