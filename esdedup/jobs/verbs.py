@@ -258,9 +258,9 @@ def _warn_of_copies(
     copies = [row for row in shown if row["text"] == row["match_text"] and not row["match"].startswith(own)]
     if own and 2 * len(copies) > len(shown) and 2 * matched * len(copies) > arrived * len(shown):
         log.warning(
-            "most of what is new stands in the store word for word under other ids, such as %s and %s; if these are the "
-            "same documents, start again with --source-name and the name that their source had, or with --ids across if "
-            "an id column holds for all sources", copies[0]["id"], copies[0]["match"],
+            "most of what is new stands in the store word for word under other ids, such as %s and %s; if these are "
+            "the same documents, start again with --source-name and the name that their source had, or with --ids "
+            "across if an id column holds for all sources", copies[0]["id"], copies[0]["match"],
         )  # fmt: skip
 
 
