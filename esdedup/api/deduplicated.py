@@ -37,7 +37,7 @@ class Deduplicated(Generic[T]):
         from esdedup.jobs.table_drops import decide
 
         source = self._source
-        return decide(source.compared, source.keep, self.threshold, source.containing)
+        return decide(source.compared, source.keep, self.threshold, source.containing, source.holds, source.only)
 
     @cached_property
     def kept(self) -> T:
@@ -52,12 +52,13 @@ class Deduplicated(Generic[T]):
     @cached_property
     def dropped(self) -> list[dict[str, Any]]:
         """The dropped rows: `id`, `cluster`, the id that is `kept`, `reason` and `jaccard`; for texts in a reference
-        also `reference` and `reference_text`, for contained texts the `share` of their shingles.
+        also `reference` and `reference_text`, for contained texts the `share` of their shingles, and with keep="none"
+        `other`, the id of the row that it resembles most.
         """
         source, drops = self._source, self._drops
-        columns = (drops.row, drops.kept, drops.reference, drops.jaccard, drops.share, drops.cluster)
+        columns = (drops.row, drops.kept, drops.other, drops.reference, drops.jaccard, drops.share, drops.cluster)
         found = []
-        for reason, row, kept, reference, jaccard, share, cluster in zip(
+        for reason, row, kept, other, reference, jaccard, share, cluster in zip(
             drops.reason, *(column.tolist() for column in columns), strict=True
         ):
             dropped = {
@@ -67,6 +68,8 @@ class Deduplicated(Generic[T]):
                 "reason": reason,
                 "jaccard": None if isnan(jaccard) else round(jaccard, 6),
             }
+            if other >= 0:
+                dropped["other"] = source.ids[other]
             if reference >= 0:
                 dropped |= {"reference": source.old_ids[reference], "reference_text": source.old_texts[reference]}
             if not isnan(share):

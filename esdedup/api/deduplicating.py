@@ -29,7 +29,10 @@ def dedupe(  # type: ignore[overload-overlap]  # a path is no table
     kinds: Sequence[str] | None = None,
     annotate: bool = False,
     against: Address | Sequence[Address] = (),
+    against_only: bool = False,
+    against_text_column: str | None = None,
     contained: float | None = None,
+    containing: float | None = None,
     dry_run: bool = False,
     fresh: bool = False,
     keep_going: bool = False,
@@ -45,7 +48,10 @@ def dedupe(
     id_column: str | None = None,
     keep: Keep = "first",
     against: Any = (),
+    against_only: bool = False,
+    against_text_column: str | None = None,
     contained: float | None = None,
+    containing: float | None = None,
     quiet: bool = False,
     **options: Unpack[TableOptions],
 ) -> Deduplicated[T]: ...
@@ -59,7 +65,10 @@ def dedupe(
     kinds: Sequence[str] | None = None,
     annotate: bool = False,
     against: Any = (),
+    against_only: bool = False,
+    against_text_column: str | None = None,
     contained: float | None = None,
+    containing: float | None = None,
     dry_run: bool = False,
     fresh: bool = False,
     keep_going: bool = False,
@@ -89,7 +98,11 @@ def dedupe(
         annotate: Keep everything, and mark each record with what would happen to it.
         against: Reference collections, which are only read; what stands in one of them is dropped. For files: sources,
             or stores. For a table also: another table with the same columns.
+        against_only: Drop only what stands in a reference, and leave other duplicates alone.
+        against_text_column: Column of texts of the references. Default: the same as of the sources.
         contained: Also drop what stands with at least this share of its shingles inside a longer text.
+        containing: Also drop what has at least this share of the shingles of a text in a reference, such as a page with
+            a question of a test set.
         dry_run: Write nothing, and return the ten largest clusters.
         fresh: Replace the store by a new one when the job is finished.
         keep_going: Continue after a missing or damaged source.
@@ -120,8 +133,9 @@ def dedupe(
             if value is not None:
                 raise UsageError(f"{name} does not apply to a table in memory: the result has its rows; omit {name}")
         return _dedupe_table(
-            data, against, columns=columns, id_column=id_column, keep=keep, contained=contained, quiet=quiet,
-            options=options,
+            data, against, columns=columns, id_column=id_column, keep=keep,
+            against_only=against_only, against_text_column=against_text_column, contained=contained,
+            containing=containing, quiet=quiet, options=options,
         )  # fmt: skip
     if columns is not None:
         raise UsageError("columns applies to a table in memory; for files use text_column='name,city'")
@@ -134,11 +148,11 @@ def dedupe(
         job.dedupe(
             *source_names(sources), out=out, store=store, keep=keep, kinds=kinds, annotate=annotate,
             against=[against] if isinstance(against, str | Path) else list(against), contained=contained,
-            dry_run=dry_run, fresh=fresh,
-            keep_going=keep_going, quiet=quiet, **options,
+            against_only=against_only, against_text_column=against_text_column, containing=containing,
+            dry_run=dry_run, fresh=fresh, keep_going=keep_going, quiet=quiet, **options,
         )
     )  # fmt: skip
-    refuse_nothing(written.records, written.unit, written)
+    refuse_nothing(written.records, written.unit, written, empty=True)
     return written
 
 

@@ -64,6 +64,25 @@ def _listed(context: click.Context, parameter: click.Parameter, value: str | Non
     panel="What is dropped",
 )
 @click.option(
+    "--against-only",
+    is_flag=True,
+    help="Drop only what stands in a reference; leave other duplicates alone.",
+    panel="What is dropped",
+)
+@click.option(
+    "--against-text-column",
+    metavar="COLUMN",
+    help="Column of texts of the references.  [default: as of the sources]",
+    panel="What is dropped",
+)
+@click.option(
+    "--containing",
+    type=click.FloatRange(0, 1, min_open=True),
+    metavar="S",
+    help="Also drop what has at least this share of the shingles of a text in a reference.",
+    panel="What is dropped",
+)
+@click.option(
     "--contained",
     type=click.FloatRange(0, 1, min_open=True),
     metavar="S",

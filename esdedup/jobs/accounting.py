@@ -112,10 +112,12 @@ def _limits(signing: Signing, name: str) -> str:
     return f"{usual:,} ({named} in scripts without spaces)" if named else f"{usual:,}"
 
 
-def refuse_nothing(records: Mapping[str, Any], unit: str, result: Any) -> None:
-    """Raise `NothingCompared` if texts were read and every one was left out."""
+def refuse_nothing(records: Mapping[str, Any], unit: str, result: Any, *, empty: bool = False) -> None:
+    """Raise `NothingCompared` if texts were read and every one was left out; with `empty`, also if there were none."""
     left_out = records["not_compared"]
     total = sum(left_out.values())
+    if empty and total == records["in"] and left_out.keys() <= {NO_TEXT}:
+        raise NothingCompared("the sources are empty: nothing was compared", result)
     if total and total == records["in"] and left_out.keys() != {NO_TEXT}:  # an empty file is no mistake
         why = ", ".join(f"{count:,} {reason}" for reason, count in left_out.items())
         raise NothingCompared(f"none of {total:,} {unit}s was compared: {why}", result)

@@ -30,6 +30,7 @@ from esdedup.matching.engine import SIGNATURES, MatchContext, Sentences
 from esdedup.matching.signing import USUAL_UNIT, freeze
 from esdedup.output.drops import APART, apart
 from esdedup.resources import Resources
+from esdedup.store.ranking_joins import rank_by_joins
 from esdedup.store.registry import is_store, open_store
 from esdedup.store.schemas import PAIRS, check_same, difference
 from esdedup.store.store import Store
@@ -51,10 +52,17 @@ class Reference(NamedTuple):
 
 @contextmanager
 def opened_references(
-    collections: Sequence[Address], settings: Settings, folder: Path, *, keep_going: bool, quiet: bool
+    collections: Sequence[Address],
+    settings: Settings,
+    folder: Path,
+    text_column: str | None = None,
+    *,
+    keep_going: bool,
+    quiet: bool,
 ) -> Iterator[tuple[list[Reference], Settings]]:
     """Open reference collections: stores as they are, sources as a store that is made in `folder` and deleted at the
-    end. Yield them with the settings of what is new: those of the stores.
+    end. Yield them with the settings of what is new: those of the stores. The texts of sources are in `text_column`, if
+    it is another one than that of what is new.
 
     Raise `StoreSettingsError` if stores differ, or an option or the unit of what is new differs from theirs;
     `SourceError` if none of the texts of the sources can be compared.
@@ -80,19 +88,26 @@ def opened_references(
             settings = replace(settings, frozen=found[0].signing.saved())
         sources = [str(address) for address in collections if not is_store(address)]
         if sources:
-            located = discover(sources, settings.reading)
-            checkpoints = source_checkpoints(located, settings.reading)
-            digest = hashlib.sha256(job_name(checkpoints, settings).encode()).hexdigest()[:16]
+            reading = settings.reading
+            if text_column is not None:
+                reading = replace(reading, given={**reading.given, "text_column": text_column})
+            reads = replace(settings, reading=replace(reading, source_name=None))
+            located = discover(sources, reads.reading)
+            checkpoints = source_checkpoints(located, reads.reading)
+            digest = hashlib.sha256(job_name(checkpoints, reads).encode()).hexdigest()[:16]
             path = folder / f"{_MADE}{digest}.duckdb"
             forget_references(folder, but=path)
             why = ""
             stack.callback(lambda: forget_references(folder) if why else None)
-            made = stack.enter_context(open_for(path, settings))
-            read_into(made, located, checkpoints, settings, keep_going=keep_going, quiet=quiet)
+            made = stack.enter_context(open_for(path, reads))
+            read_into(made, located, checkpoints, reads, keep_going=keep_going, quiet=quiet)
             records = accounted(made.signing, made.ledger.sources(), made.corpus.counts())
             if records["in"] and not records["compared"]:
                 why = ", ".join(f"{count:,} {reason}" for reason, count in records["not_compared"].items())
-                raise SourceError(f"--against {', '.join(sources)}: none of its texts can be compared: {why}")
+                raise SourceError(
+                    f"--against {', '.join(sources)}: none of its texts can be compared: {why}; if its texts are in "
+                    "another column, name it with --against-text-column"
+                )
             found.append(made)
             names.append(sources[0] if len(sources) == 1 else "sources")
         yield list(map(Reference, found, _prefixes(names))), settings
@@ -124,14 +139,14 @@ def forget_references(folder: Path, but: Path | None = None) -> None:
 
 
 def read_references(
-    collections: Sequence[Address], settings: Settings, *, quiet: bool
+    collections: Sequence[Address], settings: Settings, text_column: str | None, *, quiet: bool
 ) -> tuple[list[str], list[str], Settings]:
     """Return the ids and texts of all that references hold, each text once, and the settings of what is new."""
     names: list[str] = []
     texts: list[str] = []
     with (
         tempfile.TemporaryDirectory(prefix="esdedup-against-") as folder,
-        opened_references(collections, settings, Path(folder), keep_going=False, quiet=quiet) as (
+        opened_references(collections, settings, Path(folder), text_column, keep_going=False, quiet=quiet) as (
             references,
             settings,
         ),
@@ -209,6 +224,7 @@ def _matches(signed: pa.Table, store: Store, reference: Store, settings: Setting
             texts,
             pa.table({"hash": new}),
             bar.follow,
+            rank_by_joins,
         )
         engine = make_engine(resources, scratch, sentences)
         scanning.matcher.find(engine, MatchContext(store.signing, scanning.rule, resources.processes))

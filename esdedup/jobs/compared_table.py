@@ -10,12 +10,13 @@ import numpy as np
 import pyarrow as pa
 
 from esdedup.columns.tables import Table, ids_of, table_of, texts_of
+from esdedup.errors import UsageError
 from esdedup.jobs.against import read_references
-from esdedup.jobs.containing import check_share
+from esdedup.jobs.containing import check_shares
 from esdedup.jobs.steps import check_choice
 from esdedup.jobs.table_dedupe import Compared, compare_rows, rows_of, settings_for, signing_of
-from esdedup.jobs.table_drops import Containing
-from esdedup.matching.containment import MEMORY_SHARE
+from esdedup.jobs.table_drops import Containing, Held, batches_of
+from esdedup.matching.containment import MEMORY_SHARE, find_containing
 from esdedup.matching.protocol import KEEPS
 from esdedup.matching.signers.text_signer import TextSigner
 
@@ -31,6 +32,8 @@ class ComparedTable:
     old_texts: list[Any]
     compared: Compared
     containing: Containing | None
+    holds: Held | None
+    only: bool  # whether nothing is dropped but for a reference
     not_compared: dict[str, int]
     keep: str
     threshold: float
@@ -45,6 +48,9 @@ def compare_table(
     id_column: str | None,
     keep: str,
     contained: float | None,
+    containing: float | None,
+    against_only: bool,
+    against_text_column: str | None,
     quiet: bool,
     options: Mapping[str, Any],
 ) -> ComparedTable:
@@ -52,16 +58,22 @@ def compare_table(
 
     Raises `UsageError` for options that do not apply to tables.
     """
-    check_share(contained)
+    there = bool(old_files) or old is not None
+    check_shares(references=there, contained=contained, containing=containing)
+    if not there and (against_only or against_text_column is not None):
+        raise UsageError("against_only and against_text_column need a reference collection: add against")
     check_choice("keep", keep, KEEPS)
     settings = settings_for(options, files=bool(old_files))
     old_ids: list[Any] = []
     old_texts: list[Any] = []
     if old_files:
-        old_ids, old_texts, settings = read_references(old_files, settings, quiet=quiet)
+        old_ids, old_texts, settings = read_references(old_files, settings, against_text_column, quiet=quiet)
     elif old is not None:
         reference = table_of(old)
-        old_ids, old_texts = ids_of(reference, id_column), texts_of(reference, columns, id_column).to_pylist()
+        old_ids, old_texts = (
+            ids_of(reference, id_column),
+            texts_of(reference, against_text_column or columns, id_column).to_pylist(),
+        )
     signing = signing_of(settings)
     signer = TextSigner(signing)
     table = table_of(data)
@@ -74,12 +86,19 @@ def compare_table(
     ids_there, texts_there = (
         [None if row < 0 else column[row] for row in first_old.tolist()] for column in (old_ids, old_texts)
     )
-    containing = None
-    if contained is not None:
-        budget, threads = settings.resources.memory // MEMORY_SHARE, settings.resources.processes
-        containing = Containing(compared.texts, signing, contained, budget, threads)
+    budget, threads = settings.resources.memory // MEMORY_SHARE, settings.resources.processes
+    inside = None if contained is None else Containing(compared.texts, signing, contained, budget, threads)
+    holds = None
+    if containing is not None:
+        order = np.concatenate([np.flatnonzero(compared.there), np.arange(len(compared.texts))])
+        inner = int(compared.there.sum())
+        found, share = find_containing(
+            lambda: batches_of(compared.texts, order), signing, len(order), inner, containing, budget, threads
+        )
+        found = np.where(compared.there, -1, np.where(found < 0, -1, order[found]))
+        holds = found, np.where(found < 0, np.nan, share)
     threshold = settings.scanning_of(signing.unit).jaccard
     return ComparedTable(
-        table, texts, ids_of(table, id_column), ids_there, texts_there, compared, containing, rows.not_compared, keep,
-        threshold,
+        table, texts, ids_of(table, id_column), ids_there, texts_there, compared, inside, holds, against_only,
+        rows.not_compared, keep, threshold,
     )  # fmt: skip

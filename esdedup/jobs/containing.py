@@ -13,16 +13,52 @@ from esdedup.columns.hashing import Hashes
 from esdedup.errors import UsageError
 from esdedup.jobs.against import Reference, distinct_hashes, first_sentences
 from esdedup.jobs.scanning import preference
-from esdedup.matching.containment import MEMORY_SHARE, TEXTS_AT_ONCE, find_contained
+from esdedup.matching.containment import MEMORY_SHARE, TEXTS_AT_ONCE, find_contained, find_containing
 from esdedup.output.drops import apart
 from esdedup.resources import Resources
 from esdedup.store.store import Store
 
 
-def check_share(contained: float | None) -> None:
-    """Raise `UsageError` for a share that is not above 0 and up to 1."""
-    if contained is not None and not (isinstance(contained, int | float) and 0 < contained <= 1):
-        raise UsageError(f"contained is {contained!r}; allowed: greater than 0, up to 1")
+def check_shares(*, references: bool, **shares: float | None) -> None:
+    """Raise `UsageError` for a share that is not above 0 and up to 1, or that needs references."""
+    for name, share in shares.items():
+        if share is not None and not (isinstance(share, int | float) and 0 < share <= 1):
+            raise UsageError(f"{name} is {share!r}; allowed: greater than 0, up to 1")
+    if shares.get("containing") is not None and not references:
+        raise UsageError("containing needs a reference collection: add against")
+
+
+def find_containing_references(
+    store: Store, references: Sequence[Reference], share: float, resources: Resources, known: Hashes
+) -> pa.Table:
+    """Return the texts of a store that have at least this share of the shingles of a text of a reference, as `APART`.
+
+    Texts that are `known` to stand in a reference are left out.
+    """
+    new = np.setdiff1d(distinct_hashes(store), known)
+    old = [(reference.store, distinct_hashes(reference.store)) for reference in references]
+    inner = sum(len(hashes) for _, hashes in old)
+    found, shares = find_containing(
+        lambda: _texts([*old, (store, new)]), store.signing, inner + len(new), inner, share,
+        resources.memory // MEMORY_SHARE, resources.processes,
+    )  # fmt: skip
+    parts, first = [], 0
+    for (reference, hashes), prefix in zip(old, (each.prefix for each in references), strict=True):
+        here = np.flatnonzero((found >= first) & (found < first + len(hashes)))
+        names, texts = first_sentences(reference, pa.chunked_array([pa.array(hashes[found[here] - first])]), prefix)
+        rows = {"hash": pa.array(new[here]), "share": pa.array(np.round(shares[here], 6))}
+        parts.append(apart({**rows, "reference": names, "reference_text": texts}, "in_reference"))
+        first += len(hashes)
+    return pa.concat_tables(parts)
+
+
+def _texts(held: Sequence[tuple[Store, Hashes]]) -> Iterator[pa.LargeStringArray]:
+    """Yield the texts of stores with these hashes, in batches."""
+    for store, hashes in held:
+        for begin in range(0, len(hashes), TEXTS_AT_ONCE):
+            part = pa.table({"hash": hashes[begin : begin + TEXTS_AT_ONCE]})
+            rows = pa.Table.from_batches(list(store.corpus.texts(part))).sort_by("hash")
+            yield rows["text"].cast(pa.large_string()).combine_chunks()
 
 
 class Containment:
@@ -53,17 +89,16 @@ class Containment:
         sources = [(self._store, stay), *((each.store, distinct_hashes(each.store)) for each in self._references)]
         prefixes = ["", *(reference.prefix for reference in self._references)]
 
-        def batches() -> Iterator[pa.LargeStringArray]:
-            for store, hashes in sources:
-                for begin in range(0, len(hashes), TEXTS_AT_ONCE):
-                    part = pa.table({"hash": hashes[begin : begin + TEXTS_AT_ONCE]})
-                    rows = pa.Table.from_batches(list(store.corpus.texts(part))).sort_by("hash")
-                    yield rows["text"].cast(pa.large_string()).combine_chunks()
-
         total = sum(len(hashes) for _, hashes in sources)
         budget = self._resources.memory // MEMORY_SHARE
         result = find_contained(
-            batches, self._store.signing, total, len(stay), self._share, budget, self._resources.processes
+            lambda: _texts(sources),
+            self._store.signing,
+            total,
+            len(stay),
+            self._share,
+            budget,
+            self._resources.processes,
         )
         outermost = result.outermost(len(stay))
         inner = np.flatnonzero(outermost >= 0)
@@ -75,7 +110,8 @@ class Containment:
             names, texts = first_sentences(store, wanted, prefixes[number])
             beside = {"reference": names, "reference_text": texts} if number else {"kept": names}
             share = pa.array(np.round(result.share[inner[here]], 6))
-            parts.append(apart({"hash": pa.array(stay[inner[here]]), "share": share, **beside}, "contained"))
+            rows = {"hash": pa.array(stay[inner[here]]), "share": share}
+            parts.append(apart({**rows, **beside}, "in_reference" if number else "contained"))
             first += len(hashes)
         self.found = pa.concat_tables(parts)
         return stay[inner]

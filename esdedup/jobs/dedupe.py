@@ -22,7 +22,7 @@ from esdedup.formats.locations import Source
 from esdedup.formats.rewrite import check_rewritable, output_names
 from esdedup.jobs.accounting import accounted
 from esdedup.jobs.against import find_in_references, forget_references, opened_references
-from esdedup.jobs.containing import Containment, check_share
+from esdedup.jobs.containing import Containment, check_shares, find_containing_references
 from esdedup.jobs.indexing import damages, source_checkpoints
 from esdedup.jobs.lakes import ReadingJob, opened_for
 from esdedup.jobs.rewriting import Rewriting, Writing
@@ -56,7 +56,10 @@ def dedupe(
     kinds: Sequence[str] | None,
     annotate: bool,
     against: Sequence[Address],
+    against_only: bool,
+    against_text_column: str | None,
     contained: float | None,
+    containing: float | None,
     dry_run: bool,
     fresh: bool,
     keep_going: bool,
@@ -73,13 +76,20 @@ def dedupe(
     changed: a training corpus may keep its template sentences. With `across="sources"`, duplicates within one source
     stay. Use this to remove the sentences of a test set from the training set.
 
-    What stands in one of the collections `against` (sources or stores) is dropped too, and what stands with at least
-    the share `contained` of its shingles inside a longer text. With `dry_run`, nothing is
-    written; the answer has the ten `largest` clusters.
+    What stands in one of the collections `against` (sources or stores) is dropped too; with `containing`, also what has
+    at least this share of the shingles of one of their texts. With `against_only`, nothing else is dropped. What stands
+    with at least the share `contained` of its shingles inside a longer text is dropped, too. The texts of references
+    are in their column `against_text_column`, if it is another one. With `dry_run`, nothing is written; the answer has
+    the ten `largest` clusters.
 
     The same command finishes a killed job, and writes no file twice. Return the counts of documents and sentences
     written and dropped, and the `files`.
     """
+    check_shares(references=bool(against), contained=contained, containing=containing)
+    if not against and (against_only or against_text_column is not None):
+        raise UsageError("against_only and against_text_column need a reference collection: add against")
+    if against_only and contained is not None:
+        raise UsageError("against_only and contained exclude each other; omit one")
     settings = _settings(options, keep, kinds, contained)
     with ExitStack() as stack:
         if dry_run:
@@ -95,14 +105,14 @@ def dedupe(
         _check_sources(found, annotate=annotate)
         settings = settings.for_sources(found, rewritten=True)
         _check_references(against, found, store)
-        names = _output_names(found, folder, against)
+        names = _output_names(found, folder, sources, against)
         place = stack.enter_context(out_folder(folder, fresh=fresh))
         if place.folds_case:
-            names = _output_names(found, folder, against, folds_case=True)
+            names = _output_names(found, folder, sources, against, folds_case=True)
         checkpoints = source_checkpoints(found, settings.reading)
         seconds: dict[str, float] = {}
         references, settings = stack.enter_context(
-            opened_references(against, settings, folder, keep_going=keep_going, quiet=quiet)
+            opened_references(against, settings, folder, against_text_column, keep_going=keep_going, quiet=quiet)
         )
         reading = ReadingJob(found, checkpoints, settings, fresh, keep_going, quiet)
         opened = stack.enter_context(opened_for(store, folder, reading))
@@ -120,7 +130,10 @@ def dedupe(
         if references:
             clock = time.perf_counter()
             set_apart.append(find_in_references(opened, references, settings, quiet=quiet))
-            apart["referenced"] = set_apart[0]["hash"].to_numpy()
+            if containing is not None:
+                known = set_apart[0]["hash"].to_numpy()
+                set_apart.append(find_containing_references(opened, references, containing, settings.resources, known))
+            apart["referenced"] = np.unique(np.concatenate([each["hash"].to_numpy() for each in set_apart]))
             seconds["references"] = time.perf_counter() - clock
         if references or contained is not None:
             # what stands apart is not saved, and worked out anew each time
@@ -134,10 +147,10 @@ def dedupe(
         clock = time.perf_counter()
         read = {(checkpoint.name, checkpoint.path): checkpoint for checkpoint in opened.ledger.sources()}
         states = [each.ledger.state() for each in (opened, *(reference.store for reference in references))]
-        job = json.dumps([states, asdict(scanning), annotate, kinds, contained])
+        job = json.dumps([states, asdict(scanning), annotate, kinds, contained, containing, against_only])
         source_names = {checkpoint.number: checkpoint.name for checkpoint in read.values()}
         rows_apart = pa.concat_tables(set_apart) if set_apart else None
-        with decided(opened, keep, scanning.across, kinds, rows_apart) as verdicts:
+        with decided(opened, keep, scanning.across, kinds, rows_apart, only_apart=against_only) as verdicts:
             writings = [
                 Writing(source, name, read[mark.name, mark.path])
                 for mark, source, name in zip(checkpoints, found, names, strict=True)
@@ -180,7 +193,6 @@ def _settings(options: dict[str, Any], keep: str, kinds: Sequence[str] | None, c
     if options.get("limit") is not None:
         raise UsageError("limit: dedupe writes whole sources; omit --limit")
     settings = settings_of(options)
-    check_share(contained)
     if contained is not None and settings.scanning.across != "any":
         raise UsageError("contained and across exclude each other; omit one")
     for kind in kinds or ():
@@ -200,11 +212,17 @@ def _check_sources(found: Sequence[Source], *, annotate: bool) -> None:
 
 
 def _output_names(
-    found: Sequence[Source], folder: Path, against: Sequence[Address], *, folds_case: bool = False
+    found: Sequence[Source],
+    folder: Path,
+    named: Sequence[Address],
+    against: Sequence[Address],
+    *,
+    folds_case: bool = False,
 ) -> list[str]:
     """Return the path of each output in the folder. Raise `UsageError` if it would overwrite another output, a source,
-    a reference or a file of ours, or be read as a source the next time.
+    a reference or a file of ours, or be read as a source the next time, unless its source was `named` itself.
     """
+    given = set(map(Path, named))
     names = output_names(found, folds_case=folds_case)
     read = {source.path.resolve() for source in found if source.path is not None}
     read |= {Path(reference).resolve() for reference in against}
@@ -216,7 +234,7 @@ def _output_names(
             raise UsageError(
                 f"{source.path}: the output would overwrite the source {folder / name}; choose another folder"
             )
-        if source.base is not None:
+        if source.base is not None and source.path not in given:
             refuse_inside(folder, [source.base])
     return names
 

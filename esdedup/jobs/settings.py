@@ -63,6 +63,11 @@ class Settings:
         checked_resources = Resources(**resources)
         within = Reading.of(**reading).within(checked_resources.memory)
         found = cls(frozen, free, Scanning.of(**free), within, checked_resources)
+        verifier = found.scanning.verifier
+        if "jaccard" in free and verifier.threshold != "jaccard":
+            raise SettingsError(
+                f"jaccard does not apply to verify {verifier.name}; the threshold is {verifier.threshold}"
+            )
         ENGINES.check(found.resources.engine)
         matcher = found.scanning.matcher
         if not (matcher.runs_anywhere or ENGINES[found.resources.engine].is_local):

@@ -25,6 +25,7 @@ from esdedup.matching.groups import token_lists
 from esdedup.matching.lsh.collide import Similarities
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import USUAL_UNIT, Signing, freeze
+from esdedup.store.ranking_joins import rank_by_joins
 from esdedup.store.schemas import PAIRS
 from esdedup.text.segment import segment
 
@@ -146,7 +147,7 @@ def compare_rows(
 
     with private_scan(resources, len(distinct)) as scratch, Bar("compare", 0, "range", not quiet) as bar:
         wanted = None if old is None else pa.table({"hash": distinct[new]})
-        sentences = Sentences(signing.tokens, signatures, fetch, wanted, bar.follow)
+        sentences = Sentences(signing.tokens, signatures, fetch, wanted, bar.follow, rank_by_joins)
         engine = make_engine(resources, scratch, sentences)
         scanning.matcher.find(engine, MatchContext(signing, scanning.rule, resources.processes))
         pairs = pa.Table.from_batches(list(named_pairs(scratch)), PAIRS)

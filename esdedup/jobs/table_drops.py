@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -24,12 +24,17 @@ class Drops(NamedTuple):
 
     row: Numbers
     kept: Numbers  # the row kept for each; -1 for none
+    other: Numbers  # if none is kept: the row that each equals or resembles most; otherwise -1
     reference: Numbers  # the text of a reference that each stands in; -1 for none
     reason: list[str]
     jaccard: Similarities  # not a number where it is not known
     share: Similarities  # of its shingles, in what contains it; not a number for others
     cluster: Hashes
     cluster_of: Numbers
+
+
+Held: TypeAlias = "tuple[Numbers, Similarities]"
+"""By text: the text of a reference of whose shingles it has enough, -1 for none, and the share that it has."""
 
 
 @dataclass(frozen=True)
@@ -49,12 +54,15 @@ class Containing:
         """
         order = np.concatenate([np.flatnonzero(stay), np.flatnonzero(there)])
         inner = int(stay.sum())
-
-        def batches() -> Iterator[pa.LargeStringArray]:
-            for begin in range(0, len(order), TEXTS_AT_ONCE):
-                yield self.texts.take(pa.array(order[begin : begin + TEXTS_AT_ONCE]))
-
-        found = find_contained(batches, self.signing, len(order), inner, self.share, self.budget, self.threads)
+        found = find_contained(
+            lambda: batches_of(self.texts, order),
+            self.signing,
+            len(order),
+            inner,
+            self.share,
+            self.budget,
+            self.threads,
+        )
         outermost = found.outermost(inner)
         outer, share = np.full(len(stay), -1), np.full(len(stay), np.nan)
         held = np.flatnonzero(outermost >= 0)
@@ -62,10 +70,25 @@ class Containing:
         return outer, share
 
 
-def decide(compared: Compared, keep: str, threshold: float, containing: Containing | None) -> Drops:
-    """Decide which rows are dropped: of each cluster, one row stays, as `keep` says (`first`, `longest` or `none`)."""
+def batches_of(texts: pa.LargeStringArray, order: Numbers) -> Iterator[pa.LargeStringArray]:
+    """Yield texts in this order, in batches."""
+    for begin in range(0, len(order), TEXTS_AT_ONCE):
+        yield texts.take(pa.array(order[begin : begin + TEXTS_AT_ONCE]))
+
+
+def decide(
+    compared: Compared, keep: str, threshold: float, containing: Containing | None, holds: Held | None, only: bool
+) -> Drops:
+    """Decide which rows are dropped: of each cluster, one row stays, as `keep` says (`first`, `longest` or `none`).
+
+    Texts that hold one of a reference go too; with `only`, nothing but what stands in a reference or holds one.
+    """
     texts, rows = len(compared.hash), len(compared.row)
-    referenced = (compared.reference >= 0) & (compared.reference_jaccard >= threshold)
+    near = (compared.reference >= 0) & (compared.reference_jaccard >= threshold)
+    there, part = (np.full(texts, -1), np.full(texts, np.nan)) if holds is None else holds
+    there = np.where(near, compared.reference, there)
+    part = np.where(near, np.nan, part)
+    referenced = there >= 0
     strong = (compared.jaccard >= threshold) & ~referenced[compared.a] & ~referenced[compared.b]
     a, b = compared.a[strong], compared.b[strong]
     rank = np.arange(rows) if keep != "longest" else np.lexsort((np.arange(rows), -compared.length)).argsort()
@@ -94,32 +117,55 @@ def decide(compared: Compared, keep: str, threshold: float, containing: Containi
         outer, share = containing.find(candidates, compared.there)
     apart = referenced | (outer >= 0)
     first = (kept == np.arange(rows)) & (keep != "none")
-    dropped = np.flatnonzero((clustered & ~first) | apart[compared.text])
+    dropped = np.flatnonzero((clustered & ~first & (not only)) | apart[compared.text])
     text, of_star = compared.text[dropped], ~apart[compared.text[dropped]]
-    identical = text == centre[dropped]
-    similarity = np.where(identical, 1.0, _similarity(compared, text, centre[dropped], threshold))
-    similarity = np.where(referenced[text], compared.reference_jaccard[text], similarity)
-    similarity[outer[text] >= 0] = np.nan
-    reasons = np.where(identical, "identical", "near")
-    reasons = np.where(outer[text] >= 0, "contained", np.where(referenced[text], "in_reference", reasons))
     first_row = np.full(texts, rows)
     np.minimum.at(first_row, compared.text, np.arange(rows))
+    other = np.full(len(dropped), -1)
+    if keep == "none":
+        like = _closest(a, b, compared.jaccard[strong], label, first_row)
+        copies = np.bincount(compared.text, minlength=texts)[text] > 1
+        second_row = np.full(texts, rows)
+        later = np.flatnonzero(np.arange(rows) != first_row[compared.text])
+        np.minimum.at(second_row, compared.text[later], later)
+        of_copies = np.where(dropped == first_row[text], second_row[text], first_row[text])
+        other = np.where(copies, of_copies, first_row[like[text]])
+        partner, identical = like[text], copies
+    else:
+        partner, identical = centre[dropped], text == centre[dropped]
+    similarity = np.where(identical, 1.0, _similarity(compared, text, partner, threshold))
+    similarity = np.where(near[text], compared.reference_jaccard[text], similarity)
+    similarity[(outer[text] >= 0) | (part[text] > 0)] = np.nan
+    reasons = np.where(identical, "identical", "near")
     ours = (outer[text] >= 0) & (first_row[outer[text]] < rows)
+    reasons = np.where(outer[text] >= 0, "contained", reasons)
+    reasons = np.where(referenced[text] | ((outer[text] >= 0) & ~ours), "in_reference", reasons)
     kept_rows = np.full(len(dropped), -1)
     if keep != "none":
         kept_rows[of_star] = compared.row[kept[dropped[of_star]]]
     kept_rows[ours] = compared.row[first_row[outer[text[ours]]]]
-    reference = np.where(referenced[text], compared.reference[text], np.where(ours, -1, outer[text]))
+    reference = np.where(referenced[text], there[text], np.where(ours, -1, outer[text]))
     return Drops(
         compared.row[dropped],
         kept_rows,
+        np.where(of_star & (other >= 0), compared.row[np.minimum(other, rows - 1)], -1),
         reference,
         reasons.tolist(),
         similarity,
-        share[text],
+        np.where(part[text] > 0, part[text], share[text]),
         compared.hash[own[dropped]],
         np.where(clustered & ~referenced[compared.text], own, -1),
     )
+
+
+def _closest(a: Numbers, b: Numbers, jaccard: Similarities, label: Numbers, first_row: Numbers) -> Numbers:
+    """Return for each text the one of its cluster that it resembles most, and of several the first; itself if none."""
+    among = label[a] == label[b]
+    one, two = np.concatenate([a[among], b[among]]), np.concatenate([b[among], a[among]])
+    order = np.lexsort((-first_row[two], np.tile(jaccard[among], 2)))  # the last assignment stays
+    found = np.arange(len(label))
+    found[one[order]] = two[order]
+    return found
 
 
 def _similarity(compared: Compared, one: Numbers, two: Numbers, threshold: float) -> Similarities:

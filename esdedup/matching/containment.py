@@ -73,16 +73,43 @@ def find_contained(
     Only the first `inner` of all `texts` may be contained. `batches` returns the same texts in the same order each
     time it is called. About `budget` bytes are used; the texts are read once for each part of them that fits.
     """
+    return _find(batches, signing, texts, inner, share, budget, threads, outward=False)
+
+
+def find_containing(
+    batches: Batches, signing: Signing, texts: int, inner: int, share: float, budget: int, threads: int
+) -> tuple[Numbers, Similarities]:
+    """Find the texts that have at least `share` of the shingles of one of the first `inner` texts, however long.
+
+    Return for each other text the one of which it has the largest share, of several the longest, -1 for none; and that
+    share. The arguments are those of `find_contained`.
+    """
+    found = _find(batches, signing, texts, inner, share, budget, threads, outward=True)
+    return found.outer[inner:], found.share[inner:]
+
+
+def _find(
+    batches: Batches,
+    signing: Signing,
+    texts: int,
+    inner: int,
+    share: float,
+    budget: int,
+    threads: int,
+    *,
+    outward: bool,
+) -> Contained:
+    """Find what contains the first texts or, `outward`, which of the first texts each text contains."""
     signer = TextSigner(signing)
     found = Contained(np.full(texts, -1), np.zeros(texts))
-    most = np.zeros(texts, np.int64)  # shingles of the outer text
+    most = np.zeros(texts, np.int64)  # shingles of the outer text or, outward, of the inner one
     kinds = [signer.kind(batch) for batch in _first(batches, inner)]
     kind = np.concatenate([np.empty(0, np.int8), *kinds])
     for shingling in dict.fromkeys(signer.inside):
         chosen = np.isin(kind, [at for at, each in enumerate(signer.inside) if each == shingling])
         if chosen.any():
             with ThreadPoolExecutor(threads) as pool:
-                _Search(batches, partial(signer.sets_by, shingling=shingling), share, pool, threads).find(
+                _Search(batches, partial(signer.sets_by, shingling=shingling), share, pool, threads, outward).find(
                     chosen, budget // _SHINGLE_BYTES, found, most
                 )
     return found
@@ -105,6 +132,7 @@ class _Search:
     share: float
     pool: ThreadPoolExecutor
     threads: int
+    outward: bool
 
     def find(self, chosen: Flags, shingles: int, found: Contained, most: Numbers) -> None:
         """Find what contains the `chosen` texts, in parts of them with about so many shingles."""
@@ -119,12 +147,19 @@ class _Search:
             flat, bounds = self.sets(texts)
             lists = _by_token(*_listed(flat, bounds, counts, self.share))
 
-            known = partial(_look_up, *lists, flat, bounds, self.share)
+            known = partial(_look_up, *lists, flat, bounds, self.share, self.outward)
 
             def look_up(batch: pa.LargeStringArray, find: Callable[..., Matches] = known) -> Matches:
                 return find(*self.sets(batch))
 
             for first, (outer, share, size) in self._each(look_up):
+                if self.outward:
+                    at = first + np.arange(len(outer))
+                    closer = (share > found.share[at]) | ((share == found.share[at]) & (size > most[at]))
+                    better = np.flatnonzero((outer >= 0) & closer)
+                    at = at[better]
+                    found.outer[at], found.share[at], most[at] = numbers[outer[better]], share[better], size[better]
+                    continue
                 better = np.flatnonzero(size > most[numbers])  # of equally long ones, the first
                 at = numbers[better]
                 found.outer[at], found.share[at], most[at] = first + outer[better], share[better], size[better]
@@ -209,16 +244,19 @@ def _look_up(
     flat: Hashes,
     bounds: Offsets,
     share: float,
+    outward: bool,
     others: Hashes,
     other_bounds: Offsets,
 ) -> Matches:
     """Compare each of the other texts with those that have a listed shingle in common with it.
 
     Return for each text the longest other one that contains it, its share there, and that text's number of shingles;
-    -1, 0 and 0 without one.
+    -1, 0 and 0 without one. Or, `outward`, for each other text the one that it contains most of, the share of that, and
+    its number of shingles.
     """
     texts = len(bounds) - 1
-    outer, found, most = np.full(texts, -1, np.int64), np.zeros(texts), np.zeros(texts, np.int64)
+    rows = len(other_bounds) - 1 if outward else texts
+    match, found, most = np.full(rows, -1, np.int64), np.zeros(rows), np.zeros(rows, np.int64)
     seen, shared = np.full(texts, -1, np.int64), np.zeros(texts, np.int64)
     mask = np.uint64(64 * len(bits) - 1)
     for other in range(len(other_bounds) - 1):
@@ -237,11 +275,15 @@ def _look_up(
                 size = bounds[text + 1] - bounds[text]
                 if shared[text] != min(_COMMON, np.int64(np.ceil(share * size - _SLACK))):
                     continue
-                if end - begin <= size or end - begin <= most[text]:
+                row, length = (other, size) if outward else (text, end - begin)
+                if not outward and (length <= size or length <= most[row]):
                     continue
                 common = _common(flat, bounds[text], bounds[text + 1], others, begin, end)
-                if common >= share * size - _SLACK:
-                    outer[text] = other
-                    found[text] = common / size
-                    most[text] = end - begin
-    return outer, found, most
+                if common < share * size - _SLACK:
+                    continue
+                if outward and (common / size, size) <= (found[row], most[row]):
+                    continue
+                match[row] = text if outward else other
+                found[row] = common / size
+                most[row] = length
+    return match, found, most

@@ -75,13 +75,13 @@ class Verdicts:
     def drops(self, names: Mapping[int, str]) -> Iterator[dict[str, Any]]:
         """Yield the rows of drops.jsonl, in reading order. `names` are those of the sources."""
         batches = self._db.batches(
-            "SELECT id, source, cluster, kept, reason, jaccard, reference, reference_text, share FROM verdicts "
+            "SELECT id, source, cluster, kept, reason, jaccard, other, reference, reference_text, share FROM verdicts "
             "WHERE dropped ORDER BY document, position"
         )
         for batch in batches:
             for row in batch.to_pylist():
                 least = row["jaccard"]
-                beside = {name: row.pop(name) for name in ("reference", "reference_text", "share")}
+                beside = {name: row.pop(name) for name in ("other", "reference", "reference_text", "share")}
                 yield row | {
                     "source": names[row["source"]],
                     "cluster": f"{row['cluster']:016x}",
@@ -109,15 +109,55 @@ def saved_verdicts(path: Path) -> Iterator[tuple[int, list[Verdict]]]:
             yield place, [Verdict(position, f"{cluster:016x}", keep) for _, position, cluster, keep in held]
 
 
+_BOTH_WAYS = "(SELECT a, b, jaccard FROM pairs UNION ALL SELECT b, a, jaccard FROM pairs)"
+
+_KEPT = f"""
+CREATE TABLE verdicts AS
+SELECT m.*,
+    CASE WHEN r.hash IS NULL THEN centre.id ELSE r.kept END AS kept,
+    r.hash IS NOT NULL OR NOT ({{stays}}) AS dropped,
+    CASE WHEN r.hash IS NOT NULL THEN r.reason WHEN m.hash = centre.hash THEN 'identical' ELSE 'near' END AS reason,
+    CASE WHEN r.hash IS NOT NULL THEN r.jaccard WHEN m.hash = centre.hash THEN 1.0 ELSE p.jaccard END AS jaccard,
+    NULL AS other, r.reference, r.reference_text, r.share
+FROM members m JOIN centres c USING (cluster) LEFT JOIN apart r ON r.hash = m.hash
+LEFT JOIN {_BOTH_WAYS} p ON p.a = m.hash AND p.b = centre.hash
+"""
+
+_NONE_KEPT = f"""
+CREATE TABLE firsts AS
+    SELECT hash, cluster, min({{'document': document, 'position': position, 'id': id}}, 2) AS two
+    FROM members GROUP BY ALL;
+CREATE TABLE closest AS
+    SELECT p.a AS hash,
+        arg_min({{'id': o.two[1].id, 'jaccard': p.jaccard}}, (-coalesce(p.jaccard, 0), o.two[1])) AS other
+    FROM {_BOTH_WAYS} p JOIN firsts f ON f.hash = p.a JOIN firsts o ON o.hash = p.b AND o.cluster = f.cluster
+    GROUP BY p.a;
+CREATE TABLE verdicts AS
+SELECT m.*, r.kept, true AS dropped,
+    CASE WHEN r.hash IS NOT NULL THEN r.reason WHEN len(f.two) > 1 THEN 'identical' ELSE 'near' END AS reason,
+    CASE WHEN r.hash IS NOT NULL THEN r.jaccard WHEN len(f.two) > 1 THEN 1.0 ELSE c.other.jaccard END AS jaccard,
+    CASE WHEN r.hash IS NOT NULL THEN NULL WHEN len(f.two) = 1 THEN c.other.id
+        WHEN f.two[1].id = m.id THEN f.two[2].id ELSE f.two[1].id END AS other,
+    r.reference, r.reference_text, r.share
+FROM members m JOIN firsts f USING (hash) LEFT JOIN closest c USING (hash) LEFT JOIN apart r ON r.hash = m.hash
+"""
+
+
 @contextmanager
 def decided(
-    store: Store, keep: str, across: str, kinds: Sequence[str] | None = None, set_apart: pa.Table | None = None
+    store: Store,
+    keep: str,
+    across: str,
+    kinds: Sequence[str] | None = None,
+    set_apart: pa.Table | None = None,
+    *,
+    only_apart: bool = False,
 ) -> Iterator[Verdicts]:
     """Decide about all clusters that are not ignored. `keep` is `first` (as read), `longest`, or `none` of each
     cluster.
 
     With `kinds`, clusters of other kinds are kept as a whole. With `across`, sentences of the same document (or source)
-    as the kept one stay. Sentences whose text is `set_apart` (`APART`) are dropped.
+    as the kept one stay. Sentences whose text is `set_apart` (`APART`) are dropped; with `only_apart`, no others.
     """
     with private_database() as db:
         db.execute(_TABLES)
@@ -127,34 +167,25 @@ def decided(
         for batch in store.results.pair_hashes():
             db.insert("pairs", pa.Table.from_batches([batch]).select(["a", "b", "jaccard"]))
         db.execute("DELETE FROM members WHERE cluster IS NULL")  # outside all stars: these stay
+        if only_apart:
+            db.execute("DELETE FROM members WHERE hash NOT IN (SELECT hash FROM apart)")
         if kinds is not None:
             db.execute(
                 "DELETE FROM members WHERE NOT list_contains(?, coalesce(kind, '')) "
                 "AND hash NOT IN (SELECT hash FROM apart)",
                 [list(kinds)],
             )
-        order = _ORDERS["first" if keep == "none" else keep]
+        order = _ORDERS.get(keep, _ORDERS["first"])
         db.execute(
             "CREATE TABLE centres AS SELECT cluster, "
             f"arg_min({{'hash': hash, 'id': id, 'group_id': {_GROUPS[across]}}}, "
             f"{order}) AS centre, count(DISTINCT hash) AS texts FROM members GROUP BY cluster"
         )
-        alone = "false" if keep == "none" else "id = centre.id"
-        stays = alone if across == "any" or keep == "none" else f"{alone} OR {_GROUPS[across]} = centre.group_id"
-        db.execute(
-            f"""
-            CREATE TABLE verdicts AS
-            SELECT m.*,
-                CASE WHEN r.hash IS NULL THEN {"NULL" if keep == "none" else "centre.id"} ELSE r.kept END AS kept,
-                r.hash IS NOT NULL OR NOT ({stays}) AS dropped,
-                CASE WHEN r.hash IS NOT NULL THEN r.reason
-                    WHEN m.hash = centre.hash THEN 'identical' ELSE 'near' END AS reason,
-                CASE WHEN r.hash IS NOT NULL THEN r.jaccard
-                    WHEN m.hash = centre.hash THEN 1.0 ELSE p.jaccard END AS jaccard,
-                r.reference, r.reference_text, r.share
-            FROM members m JOIN centres c USING (cluster) LEFT JOIN apart r ON r.hash = m.hash
-            LEFT JOIN (SELECT a, b, jaccard FROM pairs UNION ALL SELECT b, a, jaccard FROM pairs) p
-                ON p.a = m.hash AND p.b = centre.hash
-            """
-        )
+        if keep == "none":
+            db.execute(_NONE_KEPT)
+        else:
+            stays = "id = centre.id"
+            if across != "any":
+                stays += f" OR {_GROUPS[across]} = centre.group_id"
+            db.execute(_KEPT.format(stays=stays))
         yield Verdicts(db)

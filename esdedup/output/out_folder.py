@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 
-from esdedup.errors import EsdedupError, OutLockedError
+from esdedup.errors import EsdedupError, OutLockedError, UsageError
 from esdedup.files import hold, whole_file
 from esdedup.formats.compression.opener import readable
 from esdedup.formats.protocol import FORMATS
@@ -136,6 +136,8 @@ def out_folder(path: Path, *, fresh: bool = False) -> Iterator[OutFolder]:
 
     Raises `OutLockedError` while another command writes there.
     """
+    if str(path) == "-":
+        raise UsageError("--out -: the results are files, and need a folder")
     made = []
     with suppress(OSError):  # it cannot be created either
         made = [each for each in (path, *path.parents) if not each.exists()]

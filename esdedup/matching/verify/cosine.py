@@ -22,6 +22,7 @@ class Cosine(Verifier):
     summary = "by the cosine of vectors"
     compares = True
     asks_closeness = True
+    threshold = "cosine"
 
     cosine: float = option(0.9, "Minimum cosine of a pair.", unit="S", low=0, high=1, above=True)
 

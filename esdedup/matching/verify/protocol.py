@@ -31,6 +31,9 @@ class Verifier(Choice):
     asks_closeness: ClassVar[bool]
     """Whether it needs the matcher's own measure of closeness; see `near`."""
 
+    threshold: ClassVar[str] = "jaccard"
+    """The option that decides what is similar enough."""
+
     def check_with(self, word_edit_distance: int | None) -> None:
         """Raise `SettingsError` if this verifier cannot be combined with this limit (None: no limit)."""
 

@@ -22,9 +22,9 @@ class Dropped:
     near: Count
     """Similar to the text that is kept."""
     contained: Count
-    """Inside a longer text (`--contained`)."""
+    """Inside a longer text of the sources (`--contained`)."""
     in_reference: Count
-    """Equal or similar to a text of a reference collection (`--against`)."""
+    """Equal or similar to a text of a reference collection (`--against`), inside one or around one."""
 
 
 @dataclass(frozen=True)
@@ -99,12 +99,15 @@ class Drop:
     """Why it is dropped."""
     jaccard: Share | None
     """Jaccard similarity to the text that is kept, or to that of the reference; null if it was not computed."""
+    other: str = MISSING
+    """Id of the text that it equals or resembles most; only with `--keep none`."""
     reference: str = MISSING
     """Id of the text in a reference collection, if the reason is `in_reference`."""
     reference_text: str = MISSING
     """The text in the reference collection."""
     share: Share = MISSING
-    """Share of its shingles that the longer text has, if the reason is `contained`."""
+    """Share of its shingles that the longer text has (`--contained`), or that it has of those of the reference
+    (`--containing`)."""
 
 
 @dataclass(frozen=True)
