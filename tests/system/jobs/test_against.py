@@ -72,7 +72,7 @@ def test_inside_a_longer_text(tmp_path: Path, new: Path) -> None:
     source = jsonl(tmp_path / "old.jsonl", {f"o{at}": text for at, text in enumerate(OLD)})
     esdedup.dedupe(new, out=tmp_path / "a", against=source, contained=0.9)
     [row] = [row for row in lines(tmp_path / "a" / "drops.jsonl") if row["id"] == "inside"]
-    assert (row["reason"], row["kept"]) == ("contained", None)
+    assert (row["reason"], row["kept"]) == ("in_reference", None)
     assert row["share"] >= 0.9
     assert row["reference_text"] == OLD[int(row["reference"][1:])]
     both = jsonl(tmp_path / "both.jsonl", {"short": LEAKS["inside"], "long": OLD[15]})
@@ -138,3 +138,68 @@ def test_a_dry_run_writes_nothing(tmp_path: Path, new: Path) -> None:
     assert found.largest[0]["size"] >= found.largest[-1]["size"] >= 2
     again = esdedup.dedupe(new, out=tmp_path / "a")
     assert found.records == again.records
+
+
+def questions(tmp_path: Path) -> tuple[Path, Path]:
+    """A training set, in which questions stand inside pages, and the questions."""
+    rows = {f"n{at}": " ".join(NEW[at : at + 3]) for at in range(0, 40, 4)}
+    rows["n4"] += f" {OLD[3].upper()}"
+    rows["n8"] = f"{OLD[5].replace(' ', ', ')} {rows['n8']}"
+    train = jsonl(tmp_path / "train.jsonl", rows | {"copy": rows["n12"]})
+    asked = tmp_path / "questions.jsonl"
+    asked.write_text("".join(json.dumps({"id": f"q{at}", "question": OLD[at]}) + "\n" for at in range(8)))
+    return train, asked
+
+
+def test_pages_that_hold_a_question_go(tmp_path: Path, stores: Stores) -> None:
+    train, asked = questions(tmp_path)
+    for only in (False, True):
+        out = tmp_path / str(only)
+        done = esdedup.dedupe(
+            train, out=out, store=stores.at(out), against=asked, against_text_column="question", containing=0.9,
+            against_only=only,
+        )  # fmt: skip
+        drops = {row["id"]: row for row in lines(out / "drops.jsonl")}
+        assert drops.keys() == {"n4", "n8"} | (set() if only else {"copy"})
+        for key, question in (("n4", "q3"), ("n8", "q5")):
+            assert (drops[key]["reason"], drops[key]["reference"]) == ("in_reference", question)
+            assert (drops[key]["share"], drops[key]["jaccard"], drops[key]["kept"]) == (1.0, None, None)
+        assert done.records["kept"] == len(lines(out / "train.jsonl"))
+        table = esdedup.dedupe(
+            lines(train), against=asked, against_text_column="question", containing=0.9, against_only=only
+        )
+        assert [{"source": "train", **row} for row in table.dropped] == [
+            {"source": "train", **{name: row[name] for name in row if name != "source"}} for row in drops.values()
+        ]
+
+
+def test_a_reference_whose_texts_are_not_found(tmp_path: Path) -> None:
+    train, asked = questions(tmp_path)
+    with pytest.raises(SourceError, match="name it with --against-text-column"):
+        esdedup.dedupe(train, out=tmp_path / "out", against=asked)
+    for options in ({"containing": 0.5}, {"against_only": True}, {"against_text_column": "question"}):
+        with pytest.raises(UsageError, match="reference collection"):
+            esdedup.dedupe(train, out=tmp_path / "out", **options)
+    with pytest.raises(UsageError, match="exclude each other"):
+        esdedup.dedupe(train, out=tmp_path / "out", against=asked, against_only=True, contained=0.9)
+
+
+def test_what_stands_inside_a_reference_is_in_it(tmp_path: Path) -> None:
+    new = jsonl(tmp_path / "new.jsonl", {"part": " ".join(OLD[9].split()[2:-2]), "whole": OLD[20]})
+    old = jsonl(tmp_path / "old.jsonl", {"o": OLD[9]})
+    esdedup.dedupe(new, out=tmp_path / "out", against=old, contained=0.9, jaccard=0.99)
+    [row] = lines(tmp_path / "out" / "drops.jsonl")
+    assert (row["id"], row["reason"], row["reference"], row["share"]) == ("part", "in_reference", "o", 1.0)
+    [row] = esdedup.dedupe(lines(new), against=lines(old), contained=0.9, jaccard=0.99).dropped
+    assert (row["reason"], row["share"]) == ("in_reference", 1.0)
+
+
+def test_records_are_ranked_against_a_reference(tmp_path: Path) -> None:
+    """By the cosine of rare pairs of characters, whose threshold is not Jaccard's."""
+    options = {"verify": "cosine", "candidates": "queries", "query_by": "shingles", "shingle": "char:2"}
+    old = jsonl(tmp_path / "old.jsonl", {f"o{at}": text for at, text in enumerate(OLD[:30])})
+    new = jsonl(tmp_path / "new.jsonl", {"a": one_word(OLD[7]), "b": NEW[5]})
+    esdedup.dedupe(new, out=tmp_path / "out", against=old, cosine=0.35, **options)
+    assert [(row["id"], row["reference"]) for row in lines(tmp_path / "out" / "drops.jsonl")] == [("a", "o7")]
+    with pytest.raises(UsageError, match="the threshold is cosine"):
+        esdedup.dedupe(new, out=tmp_path / "out", against=old, jaccard=0.9, **options)

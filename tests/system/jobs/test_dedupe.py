@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import esdedup
-from esdedup.errors import SettingsError, StoreSourcesError, UsageError
+from esdedup.errors import NothingCompared, SettingsError, StoreSourcesError, UsageError
 from tests.support.corpus import corpus, jaccard
 from tests.support.dumps import dump
 from tests.support.killed import KilledError
@@ -79,7 +79,16 @@ def test_none_of_a_cluster_may_be_kept(tmp_path: Path, dedupe: RunJob, run: RunJ
     run(source, out=tmp_path / "run", linkage="star", **RECORDS)
     clustered = {member["id"] for one in lines(tmp_path / "run" / "clusters.jsonl") for member in one["members"]}
     assert {key for key, _ in rows_of(tmp_path / "clean" / "news.tsv")} == set(TEXTS) - clustered
-    assert {drop["kept"] for drop in lines(tmp_path / "clean" / "drops.jsonl")} == {None}
+    drops = lines(tmp_path / "clean" / "drops.jsonl")
+    assert {drop["kept"] for drop in drops} == {None}
+    for drop in drops:
+        one, other = TEXTS[drop["id"]], TEXTS[drop["other"]]
+        assert drop["other"] != drop["id"]
+        assert drop["jaccard"] == round(jaccard(one, other), 6) >= 0.8
+        assert (drop["reason"] == "identical") == (one == other) == (list(TEXTS.values()).count(one) > 1)
+    rows = [{"id": key, "text": text} for key, text in ROWS]
+    of_table = esdedup.dedupe(rows, keep="none", **RECORDS).dropped
+    assert of_table == [{name: drop[name] for name in drop if name != "source"} for drop in drops]
 
 
 def test_sentences_go_out_of_the_texts_that_they_stand_in(tmp_path: Path, dedupe: RunJob) -> None:
@@ -210,3 +219,15 @@ def test_places_are_those_of_one_reading(tmp_path: Path, dedupe: RunJob, address
     dedupe(source, out=tmp_path / "three", store=store, fresh=True, **RECORDS)
     kept = (tmp_path / "one" / "a.tsv").read_text("utf-8")
     assert (tmp_path / "three" / "a.tsv").read_text("utf-8") == "new\ta line on top\n" + kept
+
+
+def test_what_cannot_be_meant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("1.txt", "2.txt", "3.jsonl"):
+        Path(name).touch()
+    with pytest.raises(UsageError, match="need a folder"):
+        esdedup.dedupe("3.jsonl", out="-")
+    for sources in (["1.txt", "2.txt"], ["3.jsonl"]):
+        with pytest.raises(NothingCompared, match="the sources are empty"):
+            esdedup.dedupe(*sources, out="out", fresh=True)
+        assert {path.name for path in Path("out").iterdir()} >= {*sources, "drops.jsonl"}

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from esdedup.columns.arrays import text_column
-from esdedup.matching.containment import find_contained
+from esdedup.matching.containment import find_contained, find_containing
 from esdedup.matching.signing import Signing
 from esdedup.text.folding import fold
 
@@ -67,3 +67,26 @@ def test_every_contained_text_and_no_other(budget: int, step: int, threads: int,
     expected = brute_force(every, lambda text: 5 if shingle else 8 if text[0].isascii() else 4)
     assert {at: round(float(found.share[at]), 9) for at in range(len(every)) if found.outer[at] >= 0} == expected
     assert len(expected) > 50
+
+
+@pytest.mark.parametrize(("budget", "step"), [(2**13, 7), (2**26, 1000)])
+def test_what_contains_one_of_the_first_texts(budget: int, step: int) -> None:
+    every = texts(6)
+    random.Random(6).shuffle(every)
+    inner, column = len(every) // 2, text_column(every)
+
+    def batches() -> Iterator[pa.LargeStringArray]:
+        return (column.slice(begin, step) for begin in range(0, len(column), step))
+
+    plain = fold(column).to_pylist()
+    expected = {}
+    for one in range(inner, len(every)):
+        for two in range(inner):
+            length = 8 if every[two][0].isascii() else 4
+            sets = [_shingles(plain[at], length) for at in (one, two)]
+            share = len(sets[0] & sets[1]) / len(sets[1])
+            if share >= SHARE - 1e-9:
+                expected[one] = max(expected.get(one, 0.0), round(share, 9))
+    found, share = find_containing(batches, Signing.of(unit="record"), len(every), inner, SHARE, budget, 2)
+    assert {inner + at: round(float(share[at]), 9) for at in range(len(found)) if found[at] >= 0} == expected
+    assert len(expected) > 20
