@@ -216,7 +216,7 @@ class _Loader:
             while len(waiting) > most:
                 columns, delta, position, future = waiting.popleft()
                 assembler.add(columns, delta, self._workers.result(future))
-                self._bar.reach(self._bytes_before + position, plural(assembler.sentences, "sentence"))
+                self._bar.reach(self._bytes_before + position, plural(assembler.sentences, self._intake.signing.unit))
                 if assembler.pending_rows >= _FLUSH_ROWS:
                     writer.write(*assembler.take(_FLUSH_ROWS))
                 elif assembler.pending_bytes > _FLUSH_BYTES:

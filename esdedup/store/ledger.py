@@ -6,7 +6,7 @@ import ast
 import re
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
@@ -155,6 +155,18 @@ def note_repeated(
         skips.add(reason, count=count)
         for place in places:
             skips.add(reason, place, 0)
+
+
+def forget_skips(checkpoints: Sequence[SourceCheckpoint], read: Collection[int]) -> list[SourceCheckpoint]:
+    """Forget what was skipped in files of wikis most of whose pages were `read` anew, from files with these numbers.
+
+    Return the checkpoints that have changed.
+    """
+    wikis = {checkpoint.wiki for checkpoint in checkpoints if checkpoint.number in read} - {""}
+    old = [each for each in checkpoints if each.wiki in wikis and each.number not in read and each.skips.counts]
+    for checkpoint in old:
+        checkpoint.skips = Skips()
+    return old
 
 
 @dataclass(frozen=True, slots=True)

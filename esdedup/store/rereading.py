@@ -34,6 +34,8 @@ class Reread(NamedTuple):
     """By source: its number, how many ids it has more than once, and the first of them."""
     older: list[tuple[Any, ...]]
     """The same for pages of which a newer revision was read. They are in the table `superseded` (number)."""
+    again: bool
+    """Whether most pages of the wikis that were read had been read before: what was skipped then does not count."""
 
 
 def find_repeats(
@@ -105,12 +107,16 @@ def compare_documents(
     read = db.count("SELECT count(*) FROM documents ANTI JOIN superseded USING (number) WHERE number >= ?", [first])
     unchanged, known = db.row("SELECT count(DISTINCT new) FILTER (same), count(DISTINCT new) FROM outdated")
     counts = {"new": read - known, "replaced": known - unchanged, "unchanged": unchanged}
-    counts |= {"repeated": sum(count for _, count, _ in repeated), "gone": _find_gone(db, first, complete)}
-    return Reread(counts, repeated, older)
+    gone, again = _find_gone(db, first, complete)
+    counts |= {"repeated": sum(count for _, count, _ in repeated), "gone": gone}
+    return Reread(counts, repeated, older, again)
 
 
-def _find_gone(db: Database, first: int, complete: bool) -> int:
-    """Return how many pages of the wikis that were read were not read again. With `complete`, they are outdated."""
+def _find_gone(db: Database, first: int, complete: bool) -> tuple[int, bool]:
+    """Return how many pages of the wikis that were read were not read again, and whether most pages were.
+
+    With `complete`, pages that were not read again are outdated.
+    """
     db.execute(
         "CREATE OR REPLACE TEMP TABLE unseen AS WITH pages AS ("
         f"SELECT k.number, s.name FROM {_KEYED} k JOIN sources s ON s.number = k.file SEMI JOIN wiki_files USING (file)"
@@ -119,10 +125,11 @@ def _find_gone(db: Database, first: int, complete: bool) -> int:
         [first, first],
     )
     unseen = db.count("SELECT count(*) FROM unseen")
+    again = unseen < db.count(
+        "SELECT count(*) FROM documents SEMI JOIN wiki_files ON file = source SEMI JOIN outdated ON old = number"
+    )
     if complete:
         db.execute("INSERT INTO outdated SELECT number, number, false FROM unseen")
-        return unseen
-    held, read = db.row(
-        "SELECT count(*) FILTER (number < ?), count(*) FILTER (number >= ?) FROM documents", [first, first]
-    )
-    return unseen if held < MANY * read else 0
+        return unseen, again
+    held, read = db.row("SELECT count(*) FILTER (number < $1), count(*) FILTER (number >= $1) FROM documents", [first])
+    return unseen if held < MANY * read else 0, again

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from esdedup.columns.database import Database
 from esdedup.store.duckdb.ledger import FileLedger
-from esdedup.store.ledger import note_repeated
+from esdedup.store.ledger import forget_skips, note_repeated
 from esdedup.store.naming import NAMED
 from esdedup.store.rereading import OLDER, compare_documents
 from esdedup.store.schemas import DATES
@@ -35,7 +35,7 @@ def commit_reading(db: Database, ledger: FileLedger, first: int, *, remember: bo
     Repeated ids are numbered. For a document that was read before, the old rows stay if it is unchanged; otherwise the
     new ones do. With `complete`, pages of a wiki that were not read again are deleted.
     """
-    counts, repeated, older = compare_documents(
+    counts, repeated, older, again = compare_documents(
         db, first, ledger.sources(), lambda: db.execute(_DATED_VERSIONS), complete=complete
     )
     for table, number in (("sentences", "document"), ("seen", "document"), ("documents", "number")) if older else ():
@@ -65,12 +65,13 @@ def commit_reading(db: Database, ledger: FileLedger, first: int, *, remember: bo
         "WHERE sentences.document = l.document AND sentences.position = l.position"
     )
     db.execute("DELETE FROM seen")
-    if repeated or older:
-        checkpoints = ledger.sources()
+    if repeated or older or again:
+        checkpoints, reading = ledger.sources(), ledger.unfinished_reading()
         note_repeated(checkpoints, repeated)
         note_repeated(checkpoints, older, OLDER)
-        for source, *_ in repeated + older:
-            ledger.save(checkpoints[source])
+        changed = forget_skips(checkpoints, reading.sources) if again and reading is not None else []
+        for checkpoint in [*changed, *(checkpoints[source] for source, *_ in repeated + older)]:
+            ledger.save(checkpoint)
     if counts["unchanged"]:
         db.execute(
             f"UPDATE sentences SET {_taken_from('n')} FROM (SELECT s.* REPLACE (o.old AS document) FROM sentences s "

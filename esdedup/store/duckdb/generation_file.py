@@ -38,6 +38,28 @@ _TABLES_OF_SCHEMA_1 = (
 )  # fmt: skip
 
 
+_WRITERS: set[Path] = set()
+"""The files that this process writes to: a lock of the file keeps out other processes only."""
+
+
+def begin_writing(path: Path) -> Path:
+    """Keep other threads of this process from writing to a file, until `end_writing`. Return what names it there.
+
+    Raise `StoreLockedError` if one does.
+    """
+    name = path.resolve()
+    if name in _WRITERS:
+        raise StoreLockedError(f"{path}: in use by another thread of this process; wait until it ends")
+    _WRITERS.add(name)
+    return name
+
+
+def end_writing(name: Path | None) -> None:
+    """Let others write to a file, given by what `begin_writing` returned."""
+    if name is not None:
+        _WRITERS.discard(name)
+
+
 def connect(path: Path, memory: int, threads: int, read_only: bool) -> Database:
     """Open the file. Raise `StoreLockedError`, `NotAStoreError` or `StoreError` if this fails."""
     if path.is_dir():

@@ -46,12 +46,17 @@ class FileStore(Store):
     ) -> None:
         self.address = str(path)
         self._live = path
-        self._path = path if fresh is None else files.prepare_generation(path, fresh)
-        self.generation = "" if fresh is None else "fresh"
-        files.discard_empty(self._path)
-        if not self._path.exists() and (frozen is None or read_only):
-            raise files.no_store(path)
-        self._db = files.connect(self._path, memory, threads, read_only)
+        self._written = None if read_only else files.begin_writing(path)
+        try:
+            self._path = path if fresh is None else files.prepare_generation(path, fresh)
+            self.generation = "" if fresh is None else "fresh"
+            files.discard_empty(self._path)
+            if not self._path.exists() and (frozen is None or read_only):
+                raise files.no_store(path)
+            self._db = files.connect(self._path, memory, threads, read_only)
+        except BaseException:
+            files.end_writing(self._written)
+            raise
         ledger = FileLedger(self._db, read_only=read_only)
         try:
             if not files.check_store(self._db, self._path, ledger):
@@ -70,7 +75,7 @@ class FileStore(Store):
                 read_only=read_only, copy=None if lookup_of is None else path,
             )  # fmt: skip
         except BaseException as error:
-            self._db.close()
+            self.close()
             if isinstance(error, Exception) and files.is_circumstance(error):
                 raise files.store_error(error, path) from error
             raise
@@ -78,7 +83,7 @@ class FileStore(Store):
 
     def publish(self, keep: int = 0) -> None:
         if self._path != self._live:
-            self._db.close()
+            self.close()
             files.publish_generation(self._path, self._live)
 
     @property
@@ -91,7 +96,7 @@ class FileStore(Store):
         return own + sum(folder.bytes() for folder in folders_of(self._live))
 
     def drop(self) -> None:
-        self._db.close()
+        self.close()
         files.drop_tables(self._path)
         files.delete_generation(self._live)
         delete_lookup(self._live)
@@ -100,7 +105,11 @@ class FileStore(Store):
         return files.as_store_error(error, self._db, Path(self.address))
 
     def close(self) -> None:
-        self._db.close()
+        try:
+            self._db.close()
+        finally:
+            files.end_writing(self._written)
+            self._written = None
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

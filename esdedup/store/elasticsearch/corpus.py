@@ -128,7 +128,7 @@ class ServerCorpus(Corpus):
                 by_place=self._ledger.in_parts, remember=remember, complete=self.complete,
             )  # fmt: skip
         self._open.indices.restore(names["sentences"])  # before the end: nobody would do it afterwards
-        journal.commit(**self._ledger.ended(read.repeated, read.older), **self._updates(stale, remember))
+        journal.commit(**self._ledger.ended(read), **self._updates(stale, remember))
         self._mender.remember()
         self._loader = None
         return read.counts

@@ -15,8 +15,8 @@ from esdedup.columns.records import PLACES_KEPT, Skips
 from esdedup.errors import StoreLockedError, StoreSourcesError
 from esdedup.formats.reading_options import Part
 from esdedup.store.elasticsearch.state import Guarded, State
-from esdedup.store.ledger import Ledger, ReadingCheckpoint, SourceCheckpoint, checkpoint_of, note_repeated
-from esdedup.store.rereading import OLDER
+from esdedup.store.ledger import Ledger, ReadingCheckpoint, SourceCheckpoint, checkpoint_of, forget_skips, note_repeated
+from esdedup.store.rereading import OLDER, Reread
 
 
 class ServerLedger(Ledger):
@@ -198,14 +198,14 @@ class ServerLedger(Ledger):
             started = self._state.get("started")
         return _missing(started) if self._part.parts > 1 else []
 
-    def ended(self, repeated: Sequence[tuple[Any, ...]], older: Sequence[tuple[Any, ...]]) -> dict[str, Any]:
-        """Return the values of the state after the run is committed. `repeated` are ids that a source has more than
-        once, and `older` those of older versions of a page.
-        """
+    def ended(self, read: Reread) -> dict[str, Any]:
+        """Return the values of the state after the run is committed."""
         started = self._state.get("started")
         checkpoints = self.sources()
-        note_repeated(checkpoints, repeated)
-        note_repeated(checkpoints, older, OLDER)
+        note_repeated(checkpoints, read.repeated)
+        note_repeated(checkpoints, read.older, OLDER)
+        if read.again:
+            forget_skips(checkpoints, started["sources"])
         return {
             "sources": [saved_checkpoint(checkpoint) for checkpoint in checkpoints],
             "next": max([started["first"], *(piece["next"] for piece in self._pieces())]),

@@ -106,6 +106,17 @@ def test_two_months_under_two_names(tmp_path: Path, stores: Stores) -> None:
     assert {source["name"] for source in esdedup.status(store=store)["sources"]} == {"march", "april"}
 
 
+def test_what_was_skipped_in_a_month_before_does_not_count(tmp_path: Path, stores: Stores) -> None:
+    pages = [*first_month(7), Page(500, 500, "#REDIRECT [[Page 1]]")]
+    store = stores.at(tmp_path)
+    for name, number in (("march", 1), ("april", 2)):
+        esdedup.add(cut(tmp_path / name, pages, number), store=store, lookup=False)
+        assert esdedup.status(store=store)["skipped"]["redirect"] == 1
+    # a part that was not read before does
+    esdedup.add(part(tmp_path / "b.xml", "xwiki", [Page(501, 501, "#REDIRECT [[Page 1]]")]), store=store, lookup=False)
+    assert esdedup.status(store=store)["skipped"]["redirect"] == 2
+
+
 def test_only_whole_exports_remove_pages(tmp_path: Path) -> None:
     store = tmp_path / "store.duckdb"
     esdedup.index(part(tmp_path / "a.xml", "xwiki", first_month(6)), store=store, lookup=False)

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 import esdedup
-from esdedup.errors import EsdedupError, OutLockedError, SourceChangedError, UsageError
+from esdedup.errors import EsdedupError, OutLockedError, SourceChangedError, StoreLockedError, UsageError
 from esdedup.jobs import rewriting
 from esdedup.output.out_folder import LOCK, out_folder
+from esdedup.store.registry import open_store
 from tests.support.corpus import corpus
 from tests.support.killed import KilledError
 from tests.support.written import lines
@@ -168,6 +169,17 @@ def test_one_command_at_a_time_writes_to_a_folder(tmp_path: Path, verb: Callable
     assert len(list(Path("/proc/self/fd").iterdir())) == descriptors
     assert contents(out) == before
     assert not (out / LOCK).exists()
+
+
+def test_one_thread_at_a_time_writes_to_a_store(tmp_path: Path) -> None:
+    source, store = shard(tmp_path / "a.jsonl", 0, 0, 1), tmp_path / "store.duckdb"
+    esdedup.index(source, store=store, lookup=False)
+    with open_store(store, {}):
+        for verb in (esdedup.run, esdedup.dedupe):
+            with pytest.raises(StoreLockedError, match="in use by another thread of this process"):
+                verb(source, store=store, out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    assert esdedup.run(source, store=store, out=tmp_path / "out").counts["documents"] == 3
 
 
 def test_a_fresh_run_leaves_nothing_of_the_one_before(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
