@@ -51,7 +51,7 @@ class ReadingOptions(TypedDict, total=False):
 
     ids: Literal["source", "across"] | None
     """Where an id means one record: in its source, or across all sources (a corpus in shards). Only with format
-    "tsv", "csv", "jsonl" or "parquet". Default: 'source'."""
+    "tsv", "csv", "jsonl" or "parquet". Default: source."""
 
     encoding: str | None
     """Encoding of the source, such as cp1252, latin-1, utf-16 or shift_jis. Only with format "tsv", "csv", "jsonl",

@@ -68,9 +68,9 @@ class TableFormat(Format):
     id_column: str | None = _column("Column of ids: a name, dotted path or number from 1; or line, for line numbers.")
     title_column: str | None = _column("Column of titles.")
     text_column: str | None = _column("Column of texts. The texts of several columns, separated by commas, are joined.")
-    ids: str = option(
-        "source", "Where an id means one record: in its source, or across all sources (a corpus in shards).",
-        choices=("source", "across"),
+    ids: str | None = option(
+        None, "Where an id means one record: in its source, or across all sources (a corpus in shards).",
+        choices=("source", "across"), usual="source",
     )  # fmt: skip
 
     @property

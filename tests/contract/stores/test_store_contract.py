@@ -150,7 +150,7 @@ def test_what_is_loaded_is_there(store: Store) -> None:
     assert store.corpus.counts()["documents"] == 0
     assert (store.ledger.sources(), store.ledger.unfinished_reading(), store.ledger.last_reading()) == ([], None, None)
     before = store.ledger.state()
-    assert read(store, DOCUMENTS) == {"new": 3, "replaced": 0, "unchanged": 0, "repeated": 0}
+    assert read(store, DOCUMENTS) == {"new": 3, "replaced": 0, "unchanged": 0, "repeated": 0, "gone": 0}
     assert store.ledger.state() != before
     counts = store.corpus.counts()
     assert [counts[name] for name in ("documents", "sentences_read", "sentences_kept")] == [3, 10, 10]
@@ -333,7 +333,7 @@ def looked_up(store: Store) -> None:
 
 def test_repeated_ids_are_numbered(store: Store) -> None:
     counts = read(store, [*DOCUMENTS, ("2", "Two again", TEXTS[8:9]), ("2", None, TEXTS[9:10])])
-    assert counts == {"new": 5, "replaced": 0, "unchanged": 0, "repeated": 2}
+    assert counts == {"new": 5, "replaced": 0, "unchanged": 0, "repeated": 2, "gone": 0}
     named = store.corpus.sentences(SentenceQuery(ids=["2:0", "2#2:0", "2#3:0", "2#4:0"]))
     assert ids(named) == ["2#2:0", "2#3:0", "2:0"]
     [source] = store.ledger.sources()
@@ -344,7 +344,7 @@ def test_repeated_ids_are_numbered(store: Store) -> None:
 def test_documents_are_replaced_if_they_changed(store: Store) -> None:
     read(store, DOCUMENTS)
     again = [DOCUMENTS[0], ("2", "Two", [*TEXTS[3:6], TEXTS[9]]), ("11", "Eleven", TEXTS[10:11])]
-    assert read(store, again, mark(version="2")) == {"new": 1, "replaced": 1, "unchanged": 1, "repeated": 0}
+    assert read(store, again, mark(version="2")) == {"new": 1, "replaced": 1, "unchanged": 1, "repeated": 0, "gone": 0}
     assert store.corpus.counts()["documents"] == 4
     named = store.corpus.sentences(SentenceQuery(ids=["1:0", "2:0", "2:3", "11:0"]))
     assert ids(named) == ["11:0", "1:0", "2:0", "2:3"]
