@@ -63,6 +63,10 @@ class ReadingOptions(TypedDict, total=False):
     header: bool | None
     """Whether the first line contains the column names. Only with format "tsv" or "csv". Default: in CSV."""
 
+    max_quoted_lines: int | None
+    """Lines that a record with quotes may span; more are an error: a quote is not closed. Only with format "csv".
+    Default: 10,000."""
+
 
 class SigningOptions(TypedDict, total=False):
     """What is compared, and how it is signed: frozen with a store's first document. None means the default."""

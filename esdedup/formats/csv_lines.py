@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import tempfile
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from esdedup.errors import SourceError
@@ -17,28 +19,53 @@ if TYPE_CHECKING:
 
 _HELD_IN_MEMORY = 2**24
 _PIECE = 2**18
+_REPEATED = 2**20  # characters of a record that is not valid, of which all lines but the first are read again
 
 
 class CsvLines(Iterator[str]):
-    """Lines for the csv module. If `first_of_record` is 0, the next line sets it.
+    """Numbered lines for the csv module.
 
-    A record of more than twice `most` characters raises `TooLongError`: its fields may all be short.
+    A record of more than twice `most` characters, or of more than `most_lines` lines, raises `TooLongError`: its fields
+    may all be short.
     """
 
-    def __init__(self, most: int, label: str) -> None:
+    def __init__(self, most: int, most_lines: int, label: str) -> None:
         self.label = label
-        self.first_of_record = 0
         self.most = most
-        self.size = 0  # characters of the record so far
-        self.open = 0  # 1 if a quote of the record is open
+        self.most_lines = most_lines
+        self.begin()
 
-    def taken(self, line: str) -> str:
+    def begin(self) -> None:
+        """Begin a record."""
+        self.first_of_record = 0
+        self.size = 0  # characters of the record so far
+        self.lines = 0
+        self.open = 0  # 1 if a quote of the record is open
+        self.opened = 0  # the line where it opens
+        self._record: list[str] = []  # its lines, while they are few
+
+    def taken(self, number: int, line: str) -> str:
         """Count a line of the record."""
+        self.first_of_record = self.first_of_record or number
         self.size += len(line)
-        self.open ^= line.count('"') % 2
-        if self.size > 2 * self.most:
+        self.lines += 1
+        if line.count('"') % 2:
+            self.open ^= 1
+            self.opened = number if self.open else self.opened
+        if self.size <= _REPEATED:
+            self._record.append(line)
+        if self.size > 2 * self.most or self.lines > self.most_lines:
             raise TooLongError
         return line
+
+    def after_first(self) -> list[bytes] | None:
+        """Return the lines of the record but for the first; None if there are none, or too many."""
+        lines = self._record[1:] if self.size <= _REPEATED else []
+        return [line.encode("utf-8", "surrogateescape") for line in lines] or None
+
+    @abstractmethod
+    def repeat(self) -> bool:
+        """Go back to the second line of the record. Return whether there is one."""
 
 
 class TooLongError(Exception):
@@ -48,8 +75,8 @@ class TooLongError(Exception):
 class NumberedLines(CsvLines):
     """The lines of blocks."""
 
-    def __init__(self, blocks: Iterable[Block], most: int, label: str = "") -> None:
-        super().__init__(most, label)
+    def __init__(self, blocks: Iterable[Block], most: int, most_lines: int, label: str = "") -> None:
+        super().__init__(most, most_lines, label)
         self._blocks = iter(blocks)
         self._lines: Iterator[bytes] = iter(())
         self._number = 0
@@ -62,10 +89,16 @@ class NumberedLines(CsvLines):
             self._lines = iter(split_lines(block))
             line = next(self._lines, None)
         self._number += 1
-        if not self.first_of_record:
-            self.first_of_record = self._number
         # surrogates stand for invalid bytes and are detected later in the field
-        return self.taken(line.decode("utf-8", "surrogateescape"))
+        return self.taken(self._number, line.decode("utf-8", "surrogateescape"))
+
+    def repeat(self) -> bool:
+        """See `CsvLines`."""
+        again = self.after_first()
+        if again is None or self._number - self.first_of_record != len(again):  # lines between were left out
+            return False
+        self._lines, self._number = chain(again, self._lines), self.first_of_record
+        return True
 
 
 class HeldLines(CsvLines, AbstractContextManager["HeldLines"]):
@@ -74,8 +107,8 @@ class HeldLines(CsvLines, AbstractContextManager["HeldLines"]):
     `torn` is true if a part without a line number is inside the current record.
     """
 
-    def __init__(self, lines: Iterator[tuple[int, bytes]], most: int, label: str = "") -> None:
-        super().__init__(most, label)
+    def __init__(self, lines: Iterator[tuple[int, bytes]], most: int, most_lines: int, label: str = "") -> None:
+        super().__init__(most, most_lines, label)
         self.torn = False
         self._lines = lines
         self._begin = 0
@@ -87,14 +120,23 @@ class HeldLines(CsvLines, AbstractContextManager["HeldLines"]):
     def __next__(self) -> str:
         for number, line in self._lines:
             if number and not self.first_of_record:
-                self.first_of_record = number
                 self._begin = self._held.tell()
                 self.torn = False
             self._held.write(line)
             if number:
-                return self.taken(line.decode("utf-8", "surrogateescape"))
+                return self.taken(number, line.decode("utf-8", "surrogateescape"))
             self.torn = True
         raise StopIteration
+
+    def repeat(self) -> bool:
+        """See `CsvLines`."""
+        again = self.after_first()
+        if again is None or self.torn:
+            return False
+        self._held.seek(self._held.tell() - sum(map(len, again)))
+        self._held.truncate()
+        self._lines = chain(enumerate(again, self.first_of_record + 1), self._lines)
+        return True
 
     def before_record(self) -> Iterator[bytes]:
         """Yield the kept bytes before the current record."""
@@ -128,15 +170,26 @@ def csv_records(lines: CsvLines, separator: str, skips: Skips) -> Iterator[tuple
     csv.field_size_limit(max(csv.field_size_limit(), lines.most))
     reader = csv.reader(lines, delimiter=separator, strict=True)
     while True:
-        lines.first_of_record = lines.size = lines.open = 0
+        lines.begin()
         try:
             record = next(reader)
         except StopIteration:
             return
         except (csv.Error, TooLongError) as error:
             number = lines.first_of_record
+            if "unexpected end" in str(error) or lines.lines > lines.most_lines:
+                ended = lines.lines <= lines.most_lines
+                raise SourceError(
+                    f"{lines.label}: the quote that opens at line {lines.opened or number} is "
+                    + ("never closed; " if ended else f"not closed within {lines.most_lines:,} lines; ")
+                    + "everything before it was read; close it"
+                    + ("" if ended else ", give a larger --max-quoted-lines")
+                    + ", or give --format tsv if quotes mean nothing"
+                ) from None
             if isinstance(error, csv.Error) and "field limit" not in str(error):
                 skips.add("bad_csv", f"line {number}")
+                # the quotes of its first line may be wrong: the next lines are records of their own
+                lines.repeat()
                 continue
             skips.add("too_long_field", f"line {number}")
             # if the field is open, its quote ends on the next line with an odd number of quotes

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from esdedup.files import compact_json
 from esdedup.formats.csv_lines import HeldLines, NumberedLines, csv_records
 from esdedup.formats.fields import Columns, TableFormat, several_texts
+from esdedup.formats.line_ends import exchanged
 from esdedup.formats.line_format import (
     LineBlocks,
     LineFormat,
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from esdedup.columns.records import Skips
     from esdedup.formats.batches import Row
     from esdedup.formats.decisions import Decisions
+
+
+_MOST_LINES = 10_000
 
 
 @dataclass(frozen=True)
@@ -225,6 +229,17 @@ class Csv(Delimited):
     usual_separator = ","
     usual_header = True
     positional = False
+    quotes = True
+
+    max_quoted_lines: int | None = option(
+        None, "Lines that a record with quotes may span; more are an error: a quote is not closed.", unit="N", low=1,
+        high=2**40, usual="10,000",
+    )  # fmt: skip
+
+    @property
+    def most_lines(self) -> int:
+        """The lines that a record may span."""
+        return self.max_quoted_lines or _MOST_LINES
 
     def documents(self, blocks: LineBlocks, walk: Walk) -> Iterator[pa.RecordBatch]:
         """Read each record as a document."""
@@ -234,7 +249,10 @@ class Csv(Delimited):
 
     def _rows(self, blocks: LineBlocks, walk: Walk) -> Iterator[Row]:
         columns, skips = self.without_header(walk.label), walk.skips
-        for number, cells in csv_records(NumberedLines(blocks, walk.max_text, walk.label), self.between, skips):
+        lines = NumberedLines(blocks, walk.max_text, self.most_lines, walk.label)
+        for number, cells in csv_records(lines, self.between, skips):
+            if blocks.exchanged:
+                cells = [exchanged(cell) for cell in cells]
             if columns is None:
                 columns = self.with_header(cells, walk.label)
                 continue
@@ -253,16 +271,22 @@ class Csv(Delimited):
 
     def records(self, label: str, annotate: bool) -> Records:
         """Return records with their quotes, over as many lines as each takes."""
-        return _CsvRecords(self, label, annotate)
+        return _CsvRecords(self, label, annotate, self.most_lines)
 
 
 class _CsvRecords(_Cells):
     """A changed record is written again, with cells quoted if necessary."""
 
+    def __init__(self, table: Delimited, label: str, annotate: bool, most_lines: int) -> None:
+        super().__init__(table, label, annotate)
+        self._most_lines = most_lines
+
     def records(self, pieces: Iterator[bytes], decisions: Decisions) -> Iterator[tuple[int, bytes]]:
         from esdedup.columns.records import Skips
 
-        with HeldLines(numbered_lines(pieces, decisions), 2 * decisions.max_text, self._label) as lines:
+        with HeldLines(
+            numbered_lines(pieces, decisions), 2 * decisions.max_text, self._most_lines, self._label
+        ) as lines:
             for number, cells in csv_records(lines, self._separator, Skips()):
                 yield from ((0, piece) for piece in lines.before_record())
                 if self._columns is None:
@@ -276,11 +300,13 @@ class _CsvRecords(_Cells):
 
     def cells(self, data: bytes) -> list[str]:
         record = data.decode("utf-8", "surrogateescape")
-        return next(csv.reader([record], delimiter=self._separator, strict=True))
+        cells = next(csv.reader([record], delimiter=self._separator, strict=True))
+        return [exchanged(cell) for cell in cells] if self.exchanged else cells
 
     def joined(self, cells: Sequence[str]) -> bytes:
         line = io.StringIO()
         # the writer quotes cells that contain a character of its line end; this line end contains both
+        cells = [exchanged(cell) for cell in cells] if self.exchanged else cells
         csv.writer(line, delimiter=self._separator, lineterminator="\r\n").writerow(cells)
         return line.getvalue().removesuffix("\r\n").encode("utf-8", "surrogateescape")
 

@@ -12,7 +12,12 @@ from esdedup.formats.protocol import Format
 from esdedup.options import option
 
 _UTF8 = "utf-8"
-_MARKED = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+_MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32-le", codecs.BOM_UTF32_BE: "utf-32-be",
+    codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be",
+}  # fmt: skip
+"""Byte order marks. They go before any other encoding: nothing else begins with one."""
+_WITHOUT_MARK = {"utf-16": "utf-16-le", "utf-32": "utf-32-le"}
 _KEPT = "surrogateescape"
 """Invalid bytes stay what they are, so the reader counts them, and a rewritten source has them again."""
 
@@ -38,32 +43,30 @@ class EncodedText(Format):
 
     def as_utf8(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
         """Yield pieces of a source as UTF-8. Bytes that are invalid in the encoding are invalid there too."""
-        name = codecs.lookup(self.encoding).name
-        if name == _UTF8:
-            return pieces
-        return _converted(pieces, name, _UTF8)
+        first = next(pieces, b"")
+        name = self._marked(first)
+        pieces = chain([first], pieces)
+        return pieces if name == _UTF8 else _converted(pieces, name, _UTF8)
 
     def rewritten(
         self, pieces: Iterator[bytes], rewrite: Callable[[Iterator[bytes]], Iterator[bytes]]
     ) -> Iterator[bytes]:
         """Return the pieces of a source as `rewrite` changes them: it gets UTF-8 and returns UTF-8."""
-        name = codecs.lookup(self.encoding).name
-        if name == _UTF8:
-            return rewrite(pieces)
         first = next(pieces, b"")
-        return _converted(rewrite(self.as_utf8(chain([first], pieces))), _UTF8, _marked(name, first))
+        name = self._marked(first)
+        changed = rewrite(self.as_utf8(chain([first], pieces)))
+        return changed if name == _UTF8 else _converted(changed, _UTF8, name)
 
-
-def _marked(name: str, first: bytes) -> str:
-    """Return the encoding with its byte order, if a mark at the beginning says it."""
-    return _MARKED.get(first[:2], "utf-16-le") if name == "utf-16" else name
+    def _marked(self, first: bytes) -> str:
+        """Return the encoding of a source that begins with these bytes: with its byte order."""
+        name = codecs.lookup(self.encoding).name
+        marked = (encoding for mark, encoding in _MARKS.items() if first.startswith(mark))
+        return next(marked, _WITHOUT_MARK.get(name, name))
 
 
 def _converted(pieces: Iterator[bytes], source: str, target: str) -> Iterator[bytes]:
-    first = next(pieces, b"")
-    decode = codecs.getincrementaldecoder(_marked(source, first))(_KEPT)
+    decode = codecs.getincrementaldecoder(source)(_KEPT)
     encode = codecs.getincrementalencoder(target)(_KEPT)
-    yield encode.encode(decode.decode(first))
     for piece in pieces:
         yield encode.encode(decode.decode(piece))
     yield encode.encode(decode.decode(b"", final=True), final=True)

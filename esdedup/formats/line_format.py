@@ -5,10 +5,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from esdedup.errors import SourceError
 from esdedup.formats.encoding import EncodedText
+from esdedup.formats.line_ends import exchanged_back, with_line_feeds
 from esdedup.formats.protocol import Walk
 from esdedup.formats.text_limit import ENDLESS, too_large
 
@@ -29,6 +30,9 @@ Block = tuple[int, bytes]
 class Records:
     """The records of one member: runs of bytes that are rewritten one by one."""
 
+    exchanged = False
+    """Whether carriage returns and line feeds are exchanged; see `esdedup.formats.line_ends`."""
+
     def records(self, pieces: Iterator[bytes], decisions: Decisions) -> Iterator[tuple[int, bytes]]:
         """Yield everything in the member with record numbers; 0 for parts that are not records."""
         return numbered_lines(pieces, decisions)
@@ -48,6 +52,9 @@ class Records:
 class LineFormat(EncodedText):
     """A format in which each record starts on a new line."""
 
+    quotes: ClassVar[bool] = False
+    """Whether a record goes on over line ends in quotes."""
+
     @abstractmethod
     def documents(self, blocks: LineBlocks, walk: Walk) -> Iterator[pa.RecordBatch]:
         """Yield the documents of one member."""
@@ -58,14 +65,21 @@ class LineFormat(EncodedText):
 
     def read(self, member: Member, walk: Walk) -> Iterator[pa.RecordBatch]:
         """See `Format`; raw records are lines."""
-        blocks = LineBlocks(self.as_utf8(member.pieces), walk.skips, walk.max_text, walk.label)
+        pieces, exchanged = with_line_feeds(self.as_utf8(member.pieces), walk.label, quotes=self.quotes)
+        blocks = LineBlocks(pieces, walk.skips, walk.max_text, walk.label, exchanged=exchanged)
         yield from walk.up_to_limit(self.documents(blocks, walk))
         walk.records += blocks.lines
 
     def rewrite(self, member: Member, walk: Walk, decisions: Decisions, annotate: bool) -> Iterator[bytes]:
         """See `Format`: kept records unchanged, changed records in new form, and everything that is not a record."""
         records = self.records(walk.label, annotate)
-        return self.rewritten(member.pieces, lambda pieces: rewrite_records(records, pieces, decisions, annotate))
+
+        def rewrite(pieces: Iterator[bytes]) -> Iterator[bytes]:
+            pieces, records.exchanged = with_line_feeds(pieces, walk.label, quotes=self.quotes)
+            changed = rewrite_records(records, pieces, decisions, annotate)
+            return exchanged_back(changed) if records.exchanged else changed
+
+        return self.rewritten(member.pieces, rewrite)
 
 
 def rewrite_records(records: Records, pieces: Iterator[bytes], decisions: Decisions, annotate: bool) -> Iterator[bytes]:
@@ -94,8 +108,11 @@ class LineBlocks:
     lines before it are yielded first. A line without an end is damage.
     """
 
-    def __init__(self, pieces: Iterator[bytes], skips: Skips | None, most: int, label: str = "") -> None:
+    def __init__(
+        self, pieces: Iterator[bytes], skips: Skips | None, most: int, label: str = "", *, exchanged: bool = False
+    ) -> None:
         self.lines = 0
+        self.exchanged = exchanged
         self._most = most
         self._label = label
         self._pieces = pieces

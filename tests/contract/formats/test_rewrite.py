@@ -347,7 +347,11 @@ def test_reading_again_gives_what_was_kept(
     path = source(folder, kind, written)
     header = False if kind == "csv" else None
     reading = Reading.of(format=kind, header=header)
-    rows = rows_of(discover([str(path)], reading)[0], reading)
+    try:
+        rows = rows_of(discover([str(path)], reading)[0], reading)
+    except SourceError as error:
+        assert "never closed" in str(error) or "CR alone" in str(error)
+        return
     drops = {row["place"]: [0] for row in rows if data.draw(st.booleans())}
     keeps = {row["place"]: [0] for row in rows if data.draw(st.booleans())}
     done = rewrite(path, folder, drops, keeps, format=kind, header=header)

@@ -13,6 +13,7 @@ from esdedup.errors import SourceError, UsageError
 from esdedup.formats.locations import discover
 from esdedup.formats.reading_options import Reading
 from esdedup.formats.stream import DocumentStream
+from tests.support.rewriting import rewrite, texts
 from tests.support.sources import PACK, feed_stdin, ids, partial, read
 
 
@@ -128,15 +129,97 @@ def test_giant_fields_are_skipped(tmp_path: Path) -> None:
     many_lines = b'3,"' + line * 800_000 + b'"\n'
     path = write(tmp_path, "t.csv", b"id,text\n1,a\n" + one_line + b"2b,b\n" + many_lines + b"4,c\n")
     skips = Skips()
-    assert pairs(read(path, skips)) == [("1", "a"), ("2b", "b"), ("4", "c")]
+    assert pairs(read(path, skips, max_quoted_lines=10**6)) == [("1", "a"), ("2b", "b"), ("4", "c")]
     assert skips.places == {"too_long_field": ["line 3", "line 5"]}
 
 
-def test_unclosed_quote_does_not_become_a_document(tmp_path: Path) -> None:
-    skips = Skips()
-    path = write(tmp_path, "t.csv", 'id,text\n1,a\n2,"open\n' + "3,b\n" * 100)
-    assert pairs(read(path, skips)) == [("1", "a")]
-    assert skips.places == {"bad_csv": ["line 3"]}
+OPEN = [
+    # lines, what is read, what is skipped, where the quote opens that is never closed
+    (["1,a", '2,"open', *["3,b"] * 100], ["1"], {}, 3),
+    (["1,a", "2,b", '3,"open'], ["1", "2"], {}, 4),
+    (['1,"a', 'b ""c"" d"', '2,"one" more', '"3,x'], ["1"], {"bad_csv": ["line 4"]}, 5),
+    # closed by the quotes of the next row, which is a record of its own
+    (['1,"a"', '2,"open', '3,"b"', '4,"c, d"'], ["1", "3", "4"], {"bad_csv": ["line 3"]}, 0),
+    (['1,"a"', '2,"open', "3,x", '4,"c"', "5,y"], ["1", "3", "4", "5"], {"bad_csv": ["line 3"]}, 0),
+    (['1,"a', "", 'b"', "2,c"], ["1", "2"], {}, 0),
+]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize(("lines", "ids", "skipped", "opens"), OPEN)
+def test_quotes_that_are_never_closed(
+    tmp_path: Path, lines: list[str], ids: list[str], skipped: dict[str, list[str]], opens: int, end: str
+) -> None:
+    path, skips, rows = tmp_path / "t.csv", Skips(), []
+    path.write_bytes(end.join(["id,text", *lines, ""]).encode())
+    reading = Reading.of()
+    (source,) = discover([str(path)], reading)
+    caught = ""
+    try:
+        with DocumentStream(source, skips) as stream:
+            for batch in stream:
+                rows += batch["id"].to_pylist()
+    except SourceError as error:
+        caught = str(error)
+    assert (rows, skips.places) == (ids, skipped)
+    assert (f"the quote that opens at line {opens} is never closed" in caught) == (opens > 0)
+    done = rewrite(path, tmp_path / "out", {2: [0]}, keep_going=True)
+    left = done.path.read_bytes()
+    dropped = [lines[0]] if ids[0] == "1" and '"' not in lines[0] else []
+    if dropped:
+        whole = path.read_bytes() if not opens else end.join(["id,text", *lines[: opens - 2], ""]).encode()
+        assert left == whole.replace(f"{dropped[0]}{end}".encode(), b"", 1)
+
+
+def test_quotes_that_stay_open_for_too_many_lines(tmp_path: Path) -> None:
+    path = write(tmp_path, "t.csv", 'id,text\n1,"' + "a line\n" * 20 + '"\n2,b\n')
+    assert [row[0] for row in pairs(read(path, Skips()))] == ["1", "2"]
+    with pytest.raises(SourceError, match=r"line 2 is not closed within 20 lines; .*--max-quoted-lines"):
+        read(path, Skips(), max_quoted_lines=20)
+
+
+CARRIAGE = [
+    ("t.csv", 'id,text\r1,"a\nb"\r2,"c\r\nd"\r3,e\r', [("1", "a\nb"), ("2", "c\r\nd"), ("3", "e")]),
+    ("t.tsv", "1\ta\r2\tb c\r3\td", [("1", "a"), ("2", "b c"), ("3", "d")]),
+    ("t.jsonl", '{"id": "1", "text": "a"}\r{"id": "2", "text": "b"}\r', [("1", "a"), ("2", "b")]),
+]
+
+
+@pytest.mark.parametrize(("name", "data", "expected"), CARRIAGE)
+def test_lines_that_end_in_carriage_returns(
+    tmp_path: Path, name: str, data: str, expected: list[tuple[str, str]]
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(data.encode())
+    assert pairs(read(path, Skips())) == expected
+    assert rewrite(path, tmp_path / "same").path.read_bytes() == data.encode()
+    first = data.index("\r", data.index("1")) + 1 if name != "t.csv" else data.index("\r2") + 1
+    begin = data.index("\r") + 1 if name == "t.csv" else 0
+    done = rewrite(path, tmp_path / "out", {2 if name == "t.csv" else 1: [0]})
+    assert done.path.read_bytes() == (data[:begin] + data[first:]).encode()
+    mixed = tmp_path / f"mixed{path.suffix}"
+    mixed.write_bytes(data.replace("\n", " ").encode() + b"x\ny\n" * 3)
+    if name != "t.csv":
+        with pytest.raises(SourceError, match="CR alone"):
+            read(mixed, Skips())
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32", "utf-32-be"])
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.jsonl", "t.txt"])
+def test_a_byte_order_mark_tells_the_encoding(tmp_path: Path, name: str, encoding: str) -> None:
+    rows = {
+        "t.csv": "id,text\n1,été 日本\n2,b\n", "t.tsv": "1\tété 日本\n2\tb\n", "t.txt": "été 日本\nb",
+        "t.jsonl": '{"id": "1", "text": "été 日本"}\n{"id": "2", "text": "b"}\n',
+    }  # fmt: skip
+    path = tmp_path / name
+    data = ("" if encoding in ("utf-16", "utf-32") else "\ufeff") + rows[name]
+    path.write_bytes(data.encode(encoding))
+    assert pairs(read(path, Skips()))[0][1].startswith("été 日本")
+    assert rewrite(path, tmp_path / "same").path.read_bytes() == data.encode(encoding)
+    if name != "t.txt":
+        drops = rewrite(path, tmp_path / "out", {2 if name == "t.csv" else 1: [0]})
+        assert texts(drops.path) == ["b"]
+        assert drops.path.read_bytes()[:4] == data.encode(encoding)[:4]
 
 
 def test_giant_lines_are_skipped(tmp_path: Path) -> None:
