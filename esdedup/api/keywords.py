@@ -9,7 +9,7 @@ from typing import Literal, TypedDict
 class ReadingOptions(TypedDict, total=False):
     """How sources are read. None means the default."""
 
-    format: Literal["wikipedia", "tsv", "csv", "jsonl", "parquet", "text", "lines"] | None
+    format: Literal["wikipedia", "tsv", "csv", "jsonl", "json", "parquet", "arrow", "text", "lines"] | None
     """Format of the sources. Default: by their names."""
 
     source_name: str | None
@@ -40,22 +40,22 @@ class ReadingOptions(TypedDict, total=False):
 
     id_column: str | None
     """Column of ids: a name, dotted path or number from 1; or line, for line numbers. Only with format "tsv",
-    "csv", "jsonl" or "parquet"."""
+    "csv", "jsonl", "json", "parquet" or "arrow"."""
 
     title_column: str | None
-    """Column of titles. Only with format "tsv", "csv", "jsonl" or "parquet"."""
+    """Column of titles. Only with format "tsv", "csv", "jsonl", "json", "parquet" or "arrow"."""
 
     text_column: str | None
-    """Column of texts. The texts of several columns, separated by commas, are joined. Only with format "tsv",
-    "csv", "jsonl" or "parquet"."""
+    """Column of texts: a name or path, as messages[].content. Several, parted by commas, are joined. Only with
+    format "tsv", "csv", "jsonl", "json", "parquet" or "arrow"."""
 
     ids: Literal["source", "across"] | None
     """Where an id means one record: in its source, or across all sources (a corpus in shards). Only with format
-    "tsv", "csv", "jsonl" or "parquet". Default: source."""
+    "tsv", "csv", "jsonl", "json", "parquet" or "arrow". Default: source."""
 
     encoding: str | None
     """Encoding of the source, such as cp1252, latin-1, utf-16 or shift_jis. Only with format "tsv", "csv", "jsonl",
-    "text" or "lines". Default: 'utf-8'."""
+    "json", "text" or "lines". Default: 'utf-8'."""
 
     separator: str | None
     """Column separator. Only with format "tsv" or "csv". Default: tab in TSV, comma in CSV."""

@@ -17,6 +17,9 @@ Numbers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
 
+LIST = "[]"
+"""Behind the name of a column or a field: each value of the list there, as in messages[].content."""
+
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -70,3 +73,46 @@ def table_of_rows(rows: Sequence[tuple[Any, ...]], schema: pa.Schema) -> pa.Tabl
     """Return a table of rows (may be empty), whose values are in the order of the schema."""
     columns = list(zip(*rows, strict=True)) or [()] * len(schema)
     return pa.table([pa.array(column, kind) for column, kind in zip(columns, schema.types, strict=True)], schema)
+
+
+def taken(array: Any, rows: Numbers) -> Any:
+    """Return rows of an array, a chunked array, a batch or a table, in this order.
+
+    The library cannot take from views of strings, alone or in other types: there, runs of rows are put together.
+    """
+    try:
+        return array.take(pa.array(rows))
+    except pa.ArrowNotImplementedError:
+        if isinstance(array, pa.Table | pa.RecordBatch):
+            columns = [taken(column, rows) for column in array.columns]
+            return type(array).from_arrays(columns, schema=array.schema)
+    if isinstance(array, pa.ChunkedArray):
+        return pa.chunked_array([taken(array.combine_chunks(), rows)], array.type)
+    if not len(rows):
+        return array.slice(0, 0)
+    begins = np.flatnonzero(np.diff(np.append(-2, rows)) != 1)
+    ends = np.append(begins[1:], len(rows))
+    return pa.concat_arrays([array.slice(rows[begin], end - begin) for begin, end in zip(begins, ends, strict=True)])
+
+
+def list_texts(array: Any, path: str = "") -> pa.LargeStringArray | None:
+    """Return the texts in lists, those of a row joined by line ends. None if these are no lists of texts.
+
+    `path` leads from a value of the list to its text: fields after dots, and `LIST` behind those of lists.
+    """
+    owners = np.arange(len(array))
+    rows = len(array)
+    for keys in path.split(LIST):
+        if pa.types.is_dictionary(array.type) or not hasattr(array.type, "value_type"):
+            return None
+        lists = array.cast(pa.large_list(array.type.value_type))
+        owners, array = owners[lists.value_parent_indices().to_numpy()], lists.flatten()
+        for key in filter(None, keys.split(".")):
+            array = pc.struct_field(array, key)
+    kind = array.type
+    if not any(test(kind) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)):
+        return None
+    there = np.flatnonzero(array.is_valid().to_numpy(zero_copy_only=False))
+    texts = array.cast(pa.large_string()).take(pa.array(there))
+    offsets = np.searchsorted(owners[there], np.arange(rows + 1))
+    return pc.binary_join(pa.LargeListArray.from_arrays(offsets, texts), pa.scalar("\n", pa.large_string()))

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from narwhals.exceptions import DuplicateError
 
-from esdedup.columns.arrays import joined, replace_surrogates
+from esdedup.columns.arrays import LIST, joined, list_texts, replace_surrogates, taken
 from esdedup.errors import UsageError
 
 TEXT, ID = "text", "id"
@@ -116,7 +116,7 @@ class _Relation(Table):
         return self.data[name]
 
     def take(self, rows: Sequence[int]) -> Any:
-        kept = self.data.take(pa.array(rows, pa.int64()))  # noqa: F841  # DuckDB finds the variable by its name
+        kept = taken(self.data, np.array(rows, np.int64))  # noqa: F841  # DuckDB finds the variable by its name
         return self._relation.query("source", "SELECT * FROM kept")
 
 
@@ -140,6 +140,9 @@ class _Frame(Table):
         return _chunked(self.data.get_column(name))
 
     def take(self, rows: Sequence[int]) -> Any:
+        native = self.data.to_native()
+        if isinstance(native, pa.Table):
+            return taken(native, np.array(rows, np.int64))
         return self.data[list(rows)].to_native()
 
 
@@ -181,6 +184,9 @@ class _Series(Table):
         return _chunked(self.data)
 
     def take(self, rows: Sequence[int]) -> Any:
+        native = self.data.to_native()
+        if isinstance(native, pa.ChunkedArray):
+            return taken(native, np.array(rows, np.int64))
         return self.data[list(rows)].to_native()
 
 
@@ -194,7 +200,7 @@ class _Stream(_Relation):
         return hasattr(data, "__arrow_c_stream__")
 
     def take(self, rows: Sequence[int]) -> Any:
-        return self.data.take(pa.array(rows, pa.int64()))
+        return taken(self.data, np.array(rows, np.int64))
 
 
 _KINDS: tuple[type[Table], ...] = (_HuggingFace, _Relation, _Frame, _Series, _Stream, _Rows)
@@ -226,15 +232,19 @@ def texts_of(
     Without `columns`: the column `text`, or the only column of strings beside the ids. Raises `UsageError` if there is
     none.
     """
+    if _has_nothing(table):
+        return pa.chunked_array([], pa.large_string())
     if columns is None:
         columns = [_usual(table, id_column or ID)]
     names = list(columns) if isinstance(columns, list | tuple) and columns not in table.names else [columns]
     if not names:
         raise UsageError("columns is empty; name the columns of the text, or omit columns")
+    parts = []
     for name in names:
-        if name not in table.names:
+        root, _, path = name.partition(LIST) if isinstance(name, str) and name not in table.names else (name, "", "")
+        if root not in table.names:
             raise UsageError(f"no column {name!r}; columns: {', '.join(map(str, table.names))}")
-    parts = [strings(table.column(name), name) for name in names]
+        parts.append(strings(table.column(root), name, path))
     if len(parts) == 1:
         return parts[0]
     whole = [part.combine_chunks() for part in parts]
@@ -252,8 +262,15 @@ def _usual(table: Table, ids: Hashable) -> Hashable:
     return usual
 
 
+def _has_nothing(table: Table) -> bool:
+    """Whether a table has neither rows nor columns. An empty list has any column."""
+    return not table.names or (isinstance(table, _Rows) and not table.data)
+
+
 def ids_of(table: Table, column: Hashable) -> list[Any]:
     """Return the ids of the rows: those of `column` or of the column `id`, else the row numbers from 0."""
+    if _has_nothing(table):
+        return []
     if column is not None and column not in table.names:
         raise UsageError(f"no column {column!r}; columns: {', '.join(map(str, table.names))}")
     name = column or (ID if ID in table.names else None)
@@ -261,9 +278,14 @@ def ids_of(table: Table, column: Hashable) -> list[Any]:
     return list(range(len(table.column(table.names[0])))) if texts is None else texts
 
 
-def strings(column: pa.ChunkedArray, name: Any) -> pa.ChunkedArray:
-    """Return a column as strings. Raises `UsageError` if it holds something else."""
+def strings(column: pa.ChunkedArray, name: Any, path: str = "") -> pa.ChunkedArray:
+    """Return a column as strings; of lists those at `path`, see `list_texts`. Raises `UsageError` if it holds something
+    else.
+    """
     kind = column.type
+    lists = [list_texts(chunk, path) for chunk in column.chunks]
+    if lists and None not in lists:
+        return pa.chunked_array(lists, pa.large_string())
     if pa.types.is_dictionary(kind):
         column = column.cast(kind.value_type)
     try:

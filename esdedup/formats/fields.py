@@ -67,7 +67,9 @@ class TableFormat(Format):
 
     id_column: str | None = _column("Column of ids: a name, dotted path or number from 1; or line, for line numbers.")
     title_column: str | None = _column("Column of titles.")
-    text_column: str | None = _column("Column of texts. The texts of several columns, separated by commas, are joined.")
+    text_column: str | None = _column(
+        "Column of texts: a name or path, as messages[].content. Several, parted by commas, are joined."
+    )
     ids: str | None = option(
         None, "Where an id means one record: in its source, or across all sources (a corpus in shards).",
         choices=("source", "across"), usual="source",
@@ -121,10 +123,10 @@ class TableFormat(Format):
 
 
 def several_texts(label: str) -> UsageError:
-    """Return the error for a change of a text that stands in several columns."""
+    """Return the error for a change of a text that stands in several columns, or in a list."""
     return UsageError(
-        f"{label}: nothing can be taken out of a text of several columns; use --unit record, or name one column "
-        "with --text-column"
+        f"{label}: nothing can be taken out of a text of several columns, or of a list; use --unit record, or name one "
+        "column with --text-column"
     )
 
 
@@ -134,8 +136,9 @@ def _usual(expected: Sequence[str], names: Sequence[str]) -> int | None:
 
 
 def _find(column: str, names: Sequence[str], label: str, role: str) -> int:
-    if column in names:
-        return names.index(column)
+    for name in (column, column.removesuffix("[]")):  # a column of lists is its values
+        if name in names:
+            return names.index(name)
     stripped = [name.strip() for name in names]
     if column.strip() in stripped:
         return stripped.index(column.strip())

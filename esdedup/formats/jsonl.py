@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from esdedup.errors import UsageError
 from esdedup.files import compact_json
 from esdedup.formats.fields import LINE, TableFormat, several_texts
 from esdedup.formats.line_format import LineBlocks, LineFormat, Records, body_and_end, decode_lines, decoded
@@ -22,28 +23,16 @@ if TYPE_CHECKING:
 _log = logging.getLogger("esdedup")
 
 _KEYS = 10  # that a message lists
+_LIST = "[]"  # behind a key: each value of the list there
+_AROUND = b", \t"  # what may follow an object in its line
 
 
 @dataclass(frozen=True)
-class JsonLines(LineFormat, TableFormat):
-    """Columns are keys or dotted paths, by default id, title and text.
+class JsonObjects(TableFormat):
+    """Objects whose columns are keys or dotted paths, by default id, title and text."""
 
-    A record without the default id gets its line number. A record without the id column that you named is skipped.
-    Blank lines are not records.
-    """
-
-    name = "jsonl"
-    summary = "JSON lines, an object a line"
-    endings = (".jsonl", ".ndjson")
-    stdin_name = "stdin.jsonl"
-
-    def documents(self, blocks: LineBlocks, walk: Walk) -> Iterator[pa.RecordBatch]:
-        """Read each object as a document."""
-        from esdedup.formats.batches import collect
-
-        return collect(self._rows(blocks, walk))
-
-    def _rows(self, blocks: LineBlocks, walk: Walk) -> Iterator[Row]:
+    def rows(self, objects: Iterable[tuple[int, str]], walk: Walk, what: str) -> Iterator[Row]:
+        """Yield the documents among numbered objects. `what` names them in messages."""
         from esdedup.columns.arrays import replace_surrogates
 
         skips = walk.skips
@@ -51,24 +40,27 @@ class JsonLines(LineFormat, TableFormat):
         text_paths, title_path = self.text_paths, self.title_column or "title"
         id_path = None if self.id_column == LINE else self.id_column or "id"
         unseen = list(text_paths[1:])  # columns that no record has had
-        for number, line in _lines(blocks, skips):
+        seen = 0
+        for number, line in objects:
             if not line or line.isspace():
                 continue
-            record = _object(line)
+            record, seen = _object(line), seen + 1
             if record is None:
-                skips.add("bad_json", f"line {number}")
+                if seen == 1 and line.lstrip().startswith("["):
+                    raise UsageError(f"{walk.label}: holds an array and not an object a line; give --format json")
+                skips.add("bad_json", f"{what} {number}")
                 continue
             if unseen:
-                unseen = [path for path in unseen if _locate(record, path) is None]
+                unseen = [path for path in unseen if _text_at(record, path) is None and _locate(record, path) is None]
             text = _text(record, text_paths)
             if not text or text.isspace():
-                skips.add("no_text", f"line {number}: {{{', '.join(list(record)[:_KEYS])}}}")
+                skips.add("no_text", f"{what} {number}: {{{', '.join(list(record)[:_KEYS])}}}")
                 continue
             identifier = None if id_path is None else _name(_value(record, id_path))
             if identifier is None and (id_path is None or self.id_column is None):
                 identifier = str(number)
             if not identifier:
-                skips.add("no_id", f"line {number}")
+                skips.add("no_id", f"{what} {number}")
                 continue
             title = _name(_value(record, title_path))
             once = [text]
@@ -84,9 +76,33 @@ class JsonLines(LineFormat, TableFormat):
         return [whole, *whole.split(",")] if "," in whole else [whole]
 
     def records(self, label: str, annotate: bool) -> Records:
-        """Return the lines as records."""
+        """Return what rewrites single objects."""
         del annotate
         return _Objects(self.text_paths, label)
+
+
+@dataclass(frozen=True)
+class JsonLines(LineFormat, JsonObjects):
+    """Columns are keys or dotted paths, by default id, title and text.
+
+    A record without the default id gets its line number. A record without the id column that you named is skipped.
+    Blank lines are not records. A comma may follow an object.
+    """
+
+    name = "jsonl"
+    summary = "JSON lines, an object a line"
+    endings = (".jsonl", ".ndjson")
+    stdin_name = "stdin.jsonl"
+
+    def documents(self, blocks: LineBlocks, walk: Walk) -> Iterator[pa.RecordBatch]:
+        """Read each object as a document."""
+        from esdedup.formats.batches import collect
+
+        return collect(self.rows(_lines(blocks, walk.skips), walk, "line"))
+
+    def records(self, label: str, annotate: bool) -> Records:
+        """Return the lines as records."""
+        return JsonObjects.records(self, label, annotate)
 
 
 class _Objects(Records):
@@ -100,9 +116,9 @@ class _Objects(Records):
         from esdedup.columns.arrays import replace_surrogates
 
         record = _object(decoded(data)) or {}
-        if self._parts and _locate(record, self._path) is None:
-            raise several_texts(self._label)
         text = _value(record, self._path)
+        if (text is None and (self._parts or _LIST in self._path)) or isinstance(text, list):
+            raise several_texts(self._label)
         return replace_surrogates(text) if isinstance(text, str) else None
 
     def with_text(self, data: bytes, text: str) -> bytes:
@@ -110,24 +126,52 @@ class _Objects(Records):
         if found := _locate(record, self._path):
             holder, key = found
             holder[key] = text
-        return _json_bytes(record) + body_and_end(data)[1]
+        return _json_bytes(record) + _end(data)
 
     def annotated(self, data: bytes, note: Any) -> bytes | None:
         record = _object(decoded(data))
         if record is None:
             return None
         record.pop(NOTE, None)
-        return _json_bytes({**record, NOTE: note}) + body_and_end(data)[1]
+        return _json_bytes({**record, NOTE: note}) + _end(data)
+
+
+def _end(data: bytes) -> bytes:
+    """Return what follows an object in its line: a comma, and the end of the line."""
+    body, end = body_and_end(data)
+    return body[len(body.rstrip(_AROUND)) :] + end
 
 
 def _text(record: dict[str, Any], paths: Sequence[str]) -> str | None:
     """Return the text at the first path or, if there is none, those at the other paths, joined by spaces."""
     whole, *parts = paths
-    text = _value(record, whole)
+    text = _text_at(record, whole)
     if parts and text is None:
-        values = (_value(record, part) for part in parts)
+        values = (_text_at(record, part) or _value(record, part) for part in parts)
         return " ".join(str(value) for value in values if isinstance(value, str | int | float))
-    return text if isinstance(text, str) else None
+    return text
+
+
+def _text_at(record: dict[str, Any], path: str) -> str | None:
+    """Return the text at a path. Texts of a list are joined by line ends."""
+    value = _value(record, path)
+    if value is None and _LIST in path:
+        value = list(_each(record, path.split(".")))
+    if isinstance(value, list):
+        texts = [text for text in value if isinstance(text, str)]
+        return "\n".join(texts) if texts else None
+    return value if isinstance(value, str) else None
+
+
+def _each(holder: object, keys: Sequence[str]) -> Iterator[object]:
+    """Yield the values at a path in which `key[]` stands for each value of the list at a key."""
+    if not keys:
+        yield holder
+        return
+    key, *rest = keys
+    value = holder.get(key.removesuffix(_LIST)) if isinstance(holder, dict) else None
+    for each in (value if isinstance(value, list) else ()) if key.endswith(_LIST) else (value,):
+        yield from _each(each, rest)
 
 
 def _value(record: dict[str, Any], path: str) -> object:
@@ -168,7 +212,9 @@ def _object(line: str | None) -> dict[str, Any] | None:
     try:
         record = json.loads(line or "")
     except (ValueError, RecursionError):
-        return None
+        if line is None or not (less := line.rstrip()).endswith("},"):
+            return None
+        return _object(less[:-1])
     return record if isinstance(record, dict) else None
 
 

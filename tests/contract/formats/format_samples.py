@@ -56,6 +56,27 @@ def table(numbers: Sequence[int]) -> bytes:
     return file.getvalue()
 
 
+def arrow_stream(numbers: Sequence[int]) -> bytes:
+    sink = io.BytesIO()
+    columns = {"id": list(map(str, numbers)), "text": list(map(text_of, numbers)), "views": list(map(str, numbers))}
+    schema = pa.schema([("id", pa.string()), ("text", pa.string()), ("views", pa.string_view())], {"by": "tests"})
+    with pa.ipc.new_stream(sink, schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
+        writer.write_table(pa.table(columns, schema), max_chunksize=100)
+    return sink.getvalue()
+
+
+def arrow_rows(data: bytes) -> Any:
+    found = pa.ipc.open_stream(data)
+    return found.schema, found.schema.metadata, found.read_all().to_pylist(), not data or b"\x28\xb5\x2f\xfd" in data
+
+
+def array(numbers: Sequence[int]) -> bytes:
+    values = (
+        json.dumps({"id": number, "text": text_of(number), "n": [1.50]}, ensure_ascii=False) for number in numbers
+    )
+    return ("[\n  " + ",\n  ".join(values) + "\n]\n").encode()
+
+
 def rows_and_schema(data: bytes) -> Any:
     found = pq.ParquetFile(io.BytesIO(data))
     codecs = {found.metadata.row_group(group).column(0).compression for group in range(found.metadata.num_row_groups)}
@@ -110,6 +131,19 @@ SAMPLES = {
         comparable=rows_and_schema,
         notes=lambda data: [json.loads(note) for note in pq.read_table(io.BytesIO(data))["esdedup"].to_pylist()],
         damaged=spoiled_row_group,
+        at_once=True,
+    ),
+    "json": Sample(
+        array,
+        comparable=json.loads,
+        notes=lambda data: [value["esdedup"] for value in json.loads(data)],
+        damaged=lambda data: data[: len(data) * 2 // 3],
+    ),
+    "arrow": Sample(
+        arrow_stream,
+        comparable=arrow_rows,
+        notes=lambda data: [json.loads(note) for note in pa.ipc.open_stream(data).read_all()["esdedup"].to_pylist()],
+        damaged=lambda data: data[: len(data) * 2 // 3],
         at_once=True,
     ),
     "text": Sample(

@@ -219,7 +219,7 @@ def test_a_byte_order_mark_tells_the_encoding(tmp_path: Path, name: str, encodin
     if name != "t.txt":
         drops = rewrite(path, tmp_path / "out", {2 if name == "t.csv" else 1: [0]})
         assert texts(drops.path) == ["b"]
-        assert drops.path.read_bytes()[:4] == data.encode(encoding)[:4]
+        assert drops.path.read_bytes()[:2] == data.encode(encoding)[:2]
 
 
 def test_giant_lines_are_skipped(tmp_path: Path) -> None:
