@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from types import NoneType
@@ -244,11 +245,21 @@ class Registry(Implementations[C]):
                 raise SettingsError(f"the option {flag} needs {needed}; now {self.option} is {chosen}")
 
 
+_ELSEWHERE = {
+    "threshold": "jaccard", "similarity": "jaccard", "min_similarity": "jaccard", "num_bands": "bands", "b": "bands",
+    "r": "rows", "ngram": "shingle", "ngram_size": "shingle", "n_jobs": "workers", "num_workers": "workers",
+}  # fmt: skip
+"""What options are called in other programs."""
+
+
 def sort_out(given: Mapping[str, Any], *groups: frozenset[str]) -> list[dict[str, Any]]:
     """Sort options into the groups that contain their names. Raises `UsageError` for a name in no group."""
     unknown = sorted(given.keys() - frozenset().union(*groups))
     if unknown:
-        raise UsageError(f"no such option: {', '.join(unknown)}")
+        close = get_close_matches(unknown[0], sorted(frozenset().union(*groups)), 1)
+        meant = [_ELSEWHERE[unknown[0]]] if unknown[0] in _ELSEWHERE else close
+        hint = f"; did you mean {meant[0]}?" if meant else ""
+        raise UsageError(f"no such option: {', '.join(unknown)}{hint}")
     return [{name: given[name] for name in sorted(given.keys() & group)} for group in groups]
 
 

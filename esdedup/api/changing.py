@@ -12,7 +12,7 @@ from esdedup.api.table_sources import named_sources
 if TYPE_CHECKING:
     from esdedup.api.keywords import FindOptions, IndexOptions, ResourceOptions, RunOptions
 
-Table = Literal["jsonl", "parquet"]
+Table = Literal["jsonl", "parquet", "none"]
 
 
 def run(

@@ -19,11 +19,10 @@ if TYPE_CHECKING:
     from esdedup.formats.decisions import Decisions
 
 _FILE, _OLD_FEATHER = b"ARROW1", b"FEA1"
-_AFTER_MAGIC = 8
 _ROWS = 4096
 _PIECE = 2**18
 _MAGICS = {b"\x04\x22\x4d\x18": "lz4", b"\x28\xb5\x2f\xfd": "zstd"}
-_LOOKED_AT = 2**20  # bytes of a batch, to find out how it is compressed
+_LOOKED_AT = 2**20  # bytes, to find out how a table is compressed
 
 
 @dataclass(frozen=True)
@@ -127,19 +126,8 @@ def _rows_without(file: BinaryIO, label: str, decisions: Decisions) -> int | Non
 
 
 def _compression(file: BinaryIO) -> str | None:
-    """Return how the first batch of a table is compressed, by the bytes that buffers begin with behind their length."""
-    import pyarrow as pa
-
-    file.seek(_AFTER_MAGIC if file.read(len(_FILE)) == _FILE else 0)
-    found = None
-    try:
-        for message in pa.ipc.MessageReader.open_stream(file):
-            if message.type == "record batch":
-                body = memoryview(message.body)[:_LOOKED_AT]
-                starts = (bytes(body[at : at + 4]) for at in range(8, len(body), 8))
-                found = next((_MAGICS[start] for start in starts if start in _MAGICS), None)
-                break
-    except (pa.ArrowException, OSError):
-        pass  # reading it says more
+    """Return how a table is compressed: by the bytes that its buffers begin with, behind their length."""
+    head = file.read(_LOOKED_AT)
     file.seek(0)
-    return found
+    starts = (head[at : at + 4] for at in range(8, len(head), 8))
+    return next((_MAGICS[start] for start in starts if start in _MAGICS), None)
