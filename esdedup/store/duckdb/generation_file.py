@@ -110,6 +110,13 @@ def store_error(error: Exception, path: Path) -> StoreError:
     if "Could not set lock" in line or "Conflicting lock" in line:
         who = f"process {holder[1]}" if holder else "another process"
         return StoreLockedError(f"{path}: in use by {who}; wait until it ends, or use another --store")
+    if "database file with version number" in line:
+        made, here = _made_by(path), duckdb.__version__
+        advice = f'"duckdb>={made}"' if made else "--upgrade duckdb"
+        return StoreError(
+            f"{path}: written by DuckDB {made or 'of a newer version'}, and the installed DuckDB {here} cannot read "
+            f"it; pip install {advice}"
+        )
     if "not a valid DuckDB" in line:
         return NotAStoreError(f"{path}: not a DuckDB file; use another --store")
     if any(words in line for words in _DISK):
@@ -121,6 +128,14 @@ def store_error(error: Exception, path: Path) -> StoreError:
     if "Cannot open file" in line or "ermission denied" in line or "Read-only" in line:
         return StoreError(f"{path}: {line}; use a writable --store")
     return StoreError(f"{path}: {line}; run the same command again, or use another --store")
+
+
+def _made_by(path: Path) -> str:
+    """Return the version of DuckDB that wrote a file, as its first block says; empty if it does not."""
+    with suppress(OSError), path.open("rb") as file:
+        if found := re.search(rb"v([0-9]+\.[0-9]+\.[0-9]+)\0", file.read(2**12)):
+            return found[1].decode()
+    return ""
 
 
 _DISK = ("No space left", "Could not write", "Out of disk", "Disk quota", "File too large")

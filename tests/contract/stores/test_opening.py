@@ -83,6 +83,23 @@ def test_a_store_of_an_unknown_signer_is_not_called_damaged(tmp_path: Path) -> N
         esdedup.status(store=path)
 
 
+def test_a_store_of_a_newer_duckdb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = make(tmp_path / "store.duckdb")
+    path.write_bytes(path.read_bytes().replace(f"v{duckdb.__version__}\0".encode(), b"v9.8.7\0", 1))
+    # as DuckDB 1.5.0 says of a file of DuckDB 2.0.0
+    refused = duckdb.IOException(
+        "IO Error: Trying to read a database file with version number 999, but we can only read versions between 64 "
+        "and 68.\nThe database file was created with an newer version of DuckDB."
+    )
+
+    def connect(*_: object, **__: object) -> None:
+        raise refused
+
+    monkeypatch.setattr(duckdb, "connect", connect)
+    with pytest.raises(StoreError, match=rf'DuckDB 9.8.7, .* {duckdb.__version__} .*; pip install "duckdb>=9.8.7"'):
+        esdedup.status(store=path)
+
+
 def test_a_second_writer_is_told_who_holds_the_store(tmp_path: Path) -> None:
     path = make(tmp_path / "s.duckdb")
     code = (
