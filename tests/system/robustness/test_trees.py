@@ -1,4 +1,4 @@
-"""A few random trees of sources, changed, killed and read twice at random moments; `scripts/torture` tries thousands."""
+"""A few random trees of sources, changed and killed at random moments; `scripts/torture` tries thousands."""
 
 from __future__ import annotations
 
