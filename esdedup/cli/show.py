@@ -87,7 +87,8 @@ def summary_text(summary: Summary, out: Path | None, store: Path | str | None) -
 
 
 def count_lines(counts: Mapping[str, int | None], unit: str = "sentence") -> list[str]:
-    """One line for each count."""
+    """One line for each count; pages that are gone only where there are some."""
+    counts = {name: count for name, count in counts.items() if count or name != "gone"}
     names = [name.replace("_", " ").replace("sentences", f"{unit}s") for name in counts]
     return [f"{_number(count):>15}  {name}" for name, count in zip(names, counts.values(), strict=True)]
 

@@ -188,6 +188,8 @@ def _joined(parts: Sequence[_Part]) -> list[SourceCheckpoint]:
     for part in parts:
         if sources and sources[-1].number == part.checkpoint.number:
             sources[-1].documents += part.checkpoint.documents
+            both = sources[-1].records, part.checkpoint.records
+            sources[-1].records = -1 if min(both) < 0 else sum(both)
             sources[-1].skips.include(part.checkpoint.skips)
         else:
             sources.append(deepcopy(part.checkpoint))
