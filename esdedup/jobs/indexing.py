@@ -63,6 +63,15 @@ def source_checkpoints(sources: Sequence[Source], reading: Reading) -> list[Sour
     return checkpoints
 
 
+def content_of(source: Source) -> str:
+    """Return the hash of a file. Raise `SourceChangedError` if it is not there any more."""
+    assert source.path is not None, "standard input cannot be read twice"
+    try:
+        return file_hash(source.path)
+    except OSError as error:
+        raise SourceChangedError.at(readable(source.path)) from error
+
+
 def _state(path: Path) -> str:
     stat = path.stat()
     return f"{stat.st_size} bytes, changed at {stat.st_mtime_ns}"
@@ -183,7 +192,7 @@ class _Loader:
             checkpoint, rows = assembler.take()
             check_unchanged(self._source, checkpoint)
             if self._twice and self._source.path is not None:
-                checkpoint.content = file_hash(self._source.path)
+                checkpoint.content = content_of(self._source)
             # every run counts anew what the reader skips, so this is added at the end; each of several parts has seen
             # all of it, so only the first one counts more than damage
             checkpoint.skips.include(skips if self._part.number == 1 else _damage(skips))

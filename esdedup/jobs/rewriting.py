@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from esdedup.columns.hashing import file_hash
 from esdedup.engines import ENGINES
 from esdedup.errors import EsdedupError, SourceChangedError
 from esdedup.files import whole_file
@@ -17,7 +16,7 @@ from esdedup.formats.compression.opener import readable
 from esdedup.formats.locations import Source
 from esdedup.formats.rewrite import Rewritten, rewrite_source
 from esdedup.jobs.accounting import unread
-from esdedup.jobs.indexing import check_unchanged
+from esdedup.jobs.indexing import check_unchanged, content_of
 from esdedup.jobs.progress_bar import Bar
 from esdedup.matching.signing import Signing
 from esdedup.output.drops import Verdicts, saved_verdicts
@@ -147,10 +146,11 @@ class _Task:
             writing.source, self.signing.splitting, verdicts, path.with_suffix(".out"),
             annotate=self.annotate, keep_going=self.keep_going, threads=self.threads, templates=self.signing.templates,
         )  # fmt: skip
-        if writing.read.content and writing.source.path and file_hash(writing.source.path) != writing.read.content:
+        check_unchanged(writing.source, writing.read)
+        if writing.read.content not in ("", content_of(writing.source)):
             raise SourceChangedError(
-                f"{readable(writing.source.path)}: has changed since it was read, but its size and time are the same; "
-                "touch it, and run again with --fresh"
+                f"{readable(writing.source.path or '')}: has changed since it was read, but its size and time are the "
+                "same; touch it, and run again with --fresh"
             )
         with whole_file(path.with_suffix(".json"), shared=True) as part:
             part.write_text(json.dumps(asdict(done)), "utf-8")

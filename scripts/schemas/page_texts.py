@@ -40,29 +40,31 @@ For everything that was found, read `clusters.jsonl`. For the similarity of text
 
 | format | endings | note |
 |---|---|---|
-| MediaWiki dumps | `.xml`, `.xml-p1p9` | Parts of one wiki (`dbname` in siteinfo) are one source, in whatever files it comes. Of two versions of a page, the newest revision counts. |
+| MediaWiki dumps | `.xml`, `.xml-p1p9` | Parts of one wiki are one source; of a page, the newest revision counts. |
 | JSON Lines | `.jsonl`, `.ndjson` | A comma may follow an object. |
 | JSON | `.json` | An array of objects, or objects one after another. It is streamed. |
-| CSV | `.csv` | A quote that is never closed is an error that names its line. A record may span 10,000 lines (`--max-quoted-lines`). |
+| CSV | `.csv` | A quote that is never closed is an error. A record may span 10,000 lines (`--max-quoted-lines`). |
 | TSV | `.tsv`, `.tab` | No quotes. |
 | Parquet | `.parquet`, `.pq` | Views of strings are read and written, too. |
 | Arrow | `.arrow`, `.arrows`, `.ipc`, `.feather` | IPC files and streams; Feather of version 2. |
 | text | `.txt`, `.text`; `--format lines` | A file, or each line, is a document. |
 
 All may be compressed (`.gz`, `.bz2`, `.xz`, `.lzma`, `.zst`, `.7z`). A byte order mark of UTF-16 or UTF-32 goes before
-`--encoding`. Lines may end in LF, CR LF, or CR alone. What is written again has the encoding and the line ends of the source.
+`--encoding`. Lines may end in LF, CR LF, or CR alone. What is written again has the encoding and the line ends of the
+source.
 
-`--text-column` names a column, a dotted path (`meta.body`), or the values of lists (`messages[].content`); the texts of a
-list are joined by line ends.
+`--text-column` names a column, a dotted path (`meta.body`), or the values of lists (`messages[].content`). The texts of
+a list are joined by line ends.
 
 ### The next month of a wiki
 
-`run` reads the parts of an export, and `add` those of the next month, however they are cut. Pages that have changed are
-replaced. Pages that are not in the new export are counted and stay; `add --complete` removes them. To compare two dates of
-a wiki instead, read each with its own `--source-name`; so also for dumps whose `dbname` is wrong.
+The wiki of a dump is the `dbname` in its siteinfo. `run` reads the parts of an export, and `add` those of the next
+month, however they are cut. Pages that have changed are replaced. Pages that are not in the new export are counted and
+stay; `add --complete` removes them. To compare two dates of a wiki instead, read each with its own `--source-name`. Do
+the same for dumps whose `dbname` is wrong.
 
-A table that is added to a store that has others gets ids of its own (`NAME/ID`), so that its rows replace no others. The
-same file again is the same source. With `--ids across`, an id means one record in all sources.
+A table that is added to a store that has others gets ids of its own (`NAME/ID`), so that its rows replace no others.
+The same file again is the same source. With `--ids across`, an id means one record in all sources.
 
 ## Which files are there?"""
 
