@@ -12,6 +12,7 @@ from esdedup.text.folded_names import fold
 from esdedup.text.wikitext import rules
 from esdedup.text.wikitext.formula import formula_text
 from esdedup.text.wikitext.plain_lines import (
+    APART,
     COMMENT,
     GONE,
     HOLE,
@@ -25,7 +26,7 @@ from esdedup.text.wikitext.plain_lines import (
 )
 from esdedup.text.wikitext.rules import TAGS, Names
 from esdedup.text.wikitext.template_pass import GROWTH
-from esdedup.text.wikitext.templates.patterns import fill
+from esdedup.text.wikitext.templates.patterns import SIGNS, fill
 from esdedup.text.wikitext.unknown_tags import CODE, PARAGRAPHS, kind_of
 
 # Tags that the parser left in the text: unpaired ones, which MediaWiki treats as tags anyway.
@@ -35,6 +36,9 @@ _MARKS = re.compile("[\udc00-\udcff]")
 _BLANK = f" \t\r\n\v\f{GONE}"
 
 _MARK_OF_TAG = {rules.BLOCK: SPLIT, rules.BREAK: SOFT, rules.TABLE: SPLIT, rules.TRANSPARENT: ""}
+_SIGNS = dict(zip(map(ord, SIGNS), (SPLIT, RAISED, LOWERED, APART), strict=True)) | {
+    ord(char): protect(char) for char in "|="
+}
 _MARK_OF_OPENING = {rules.RAISED: RAISED, rules.LOWERED: LOWERED}
 
 
@@ -76,7 +80,7 @@ def _template(node: nodes.Template, names: Names) -> str:
         size += _size(f"|{given}") + (len(str(parameter.name).encode()) + 1) * parameter.showkey
         value = given.strip(_BLANK)
         arguments[name] = value.replace("|", protect("|")).replace("=", protect("="))
-    filled = fill(patterns, arguments)
+    filled = fill(patterns, arguments, _SIGNS)
     if filled is None or _size(filled) > size + GROWTH:
         return hole(str(node)[2:-2], sure=True)
     return filled or GONE

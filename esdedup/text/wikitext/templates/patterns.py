@@ -25,14 +25,9 @@ from functools import cache
 from typing import TypeAlias
 
 from esdedup.text.folded_names import fold
-from esdedup.text.wikitext import marks
 
-MARKS = {"¶": marks.SPLIT, "⌃": marks.RAISED, "⌄": marks.LOWERED, "⧸": marks.APART}
-"""Signs of patterns that are written as marks."""
-
-_AS_TEXT = {ord(sign): chr(0xDC00 + mark) for sign, mark in MARKS.items()} | {
-    ord(char): chr(0xDC00 + ord(char)) for char in marks.LATE
-}
+SIGNS = "¶⌃⌄⧸"
+"""Signs of patterns that are written as marks: of a block, and of what is raised, lowered or a fraction."""
 
 MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
@@ -113,15 +108,16 @@ def _field(text: str) -> Field | Joined:
     return Field(named, among, use)
 
 
-def fill(patterns: Sequence[Pattern], arguments: Mapping[str, str]) -> str | None:
+def fill(patterns: Sequence[Pattern], arguments: Mapping[str, str], signs: Mapping[int, str]) -> str | None:
     """Return what a reader sees: the first pattern that applies. If none does, return None if an argument is lost, and
     nothing if what the last pattern shows is empty. `arguments` are trimmed; unnamed ones have the names 1, 2, ….
+    `signs` is what becomes of the characters of patterns.
     """
     for pattern in patterns:
         if all(_applies(part, arguments) for part in pattern if isinstance(part, Field | Joined)):
             if is_markup(pattern):
                 return "".join(map(str, pattern))
-            return "".join(_shown(part, arguments) for part in pattern)
+            return "".join(_shown(part, arguments, signs) for part in pattern)
     blank = any(isinstance(part, Field) and _is_blank(part, arguments) for part in patterns[-1])
     return None if any(arguments.values()) and not blank else ""
 
@@ -140,13 +136,13 @@ def _applies(part: Part, arguments: Mapping[str, str]) -> bool:
     return bool(_value(part, arguments)) != (isinstance(part, Field) and part.use == REFUSED)  # type: ignore[arg-type]
 
 
-def _shown(part: Part, arguments: Mapping[str, str]) -> str:
+def _shown(part: Part, arguments: Mapping[str, str], signs: Mapping[int, str]) -> str:
     if isinstance(part, Optional):
         if not all(_applies(each, arguments) for each in part.parts if not isinstance(each, str)):
             return ""
-        return "".join(_shown(each, arguments) for each in part.parts)
+        return "".join(_shown(each, arguments, signs) for each in part.parts)
     if isinstance(part, str):
-        return part.translate(_AS_TEXT)
+        return part.translate(signs)
     return "" if isinstance(part, Field) and part.use in (REQUIRED, REFUSED) else _value(part, arguments)
 
 

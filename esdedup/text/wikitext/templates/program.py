@@ -11,13 +11,13 @@ import numpy as np
 
 from esdedup.columns.kernels import compiled, constant
 from esdedup.text.wikitext.lookup import ARGUMENT, VALUE, Bytes, Numbers, folded_key
-from esdedup.text.wikitext.marks import GONE, LATE, PROTECTED
+from esdedup.text.wikitext.marks import APART, GONE, LATE, LOWERED, PROTECTED, RAISED, SPLIT
 from esdedup.text.wikitext.templates.patterns import (
-    MARKS,
     MONTH,
     MONTHS,
     REFUSED,
     REQUIRED,
+    SIGNS,
     Field,
     Joined,
     Optional,
@@ -38,7 +38,12 @@ _OPTIONAL = constant(4)  # length of what is optional
 _UNNAMED: Numbers = np.array([key_of(ARGUMENT, str(number)) for number in range(ARGUMENTS + 1)], np.int64)
 
 _BAR, _EQUALS = LATE["|"], LATE["="]
-_LITERAL = {sign.encode(): bytes([mark]) for sign, mark in (MARKS | {char: PROTECTED[char] for char in LATE}).items()}
+_LITERAL = {
+    char.encode(): bytes([mark])
+    for char, mark in zip(
+        (*SIGNS, *LATE), (SPLIT, RAISED, LOWERED, APART, *map(PROTECTED.__getitem__, LATE)), strict=True
+    )
+}
 _MARKUP = {char.encode(): bytes([mark]) for char, mark in LATE.items()}
 
 _MONTH_NAMES = np.frombuffer("".join(MONTHS).lower().encode(), np.uint8)
