@@ -89,7 +89,7 @@ class SigningOptions(TypedDict, total=False):
     """Skip units longer than N characters (they are not compared). Default: 600 for sentences in scripts with
     spaces, else by script and unit."""
 
-    normalize: Literal["none", "fold", "lower", "words", "stem", "expanded"] | None
+    normalize: Literal["none", "fold", "fold-accents", "lower", "words", "stem", "expanded"] | None
     """How a text is normalized before it is shingled. Default: none for sentences, else fold."""
 
     shingle: str | None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from esdedup.formats.compression.protocol import compression_of
 from esdedup.formats.text_limit import USUAL
 from esdedup.options import Choice, Registry
+from esdedup.text.wikitext.wikis import site
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,7 +36,14 @@ class Walk:
     share: float | None = None  # share of the source read so far, if the position in its bytes does not say it
     namespaces: dict[int, str] = field(default_factory=dict)  # names, known when the first batch is read
     language: str = ""  # what the source says about its language, known at the same time
+    wiki: str = ""  # dbname of siteinfo; empty if unknown
+    base: str = ""  # address of the wiki's main page
     cut: bool = False  # whether the text that was just read was too large, and is not whole
+
+    @property
+    def site(self) -> str:
+        """The language and kind of a wiki of Wikimedia, otherwise empty."""
+        return site(self.wiki, self.base)
 
     def up_to_limit(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield the batches up to the limit. Each row is a document."""

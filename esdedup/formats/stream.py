@@ -40,6 +40,11 @@ class DocumentStream(AbstractContextManager["DocumentStream"]):
         return self._walk.language
 
     @property
+    def site(self) -> str:
+        """The language and kind of a wiki, known when the first batch is yielded; otherwise empty."""
+        return self._walk.site
+
+    @property
     def records(self) -> int:
         """Raw records of the members read so far."""
         return self._walk.records

@@ -139,7 +139,9 @@ class Extraction:
             with DocumentStream(source, skips, limit=limit, threads=threads) as stream:
                 for batch in without_first(iter(stream), self.tally.documents, False):
                     names = tuple(sorted(stream.namespaces.items()))
-                    plan = BatchPlan(self._signing, source.format.markup, names, language=stream.language, sign=False)
+                    plan = BatchPlan(
+                        self._signing, source.format.markup, names, False, stream.language, stream.site, sign=False
+                    )
                     texts = batch["text"]
                     given = (texts, np.arange(len(texts)), plan) if self._sentences else (texts, plan)
                     work: Future[Any] = workers.submit(prepare if self._sentences else clean, *given, size=texts.nbytes)

@@ -253,7 +253,7 @@ class _Loader:
         """Yield what is left to read of the stream."""
         ours = self._of_part(iter(stream))
         for batch in without_first(ours, self._checkpoint.documents, self._plan({}).merge_revisions):
-            yield batch, self._plan(stream.namespaces, stream.language), stream.position
+            yield batch, self._plan(stream.namespaces, stream.language, stream.site), stream.position
 
     def _of_part(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield the rows of this part: by the id of the page, otherwise by the record's place in the source."""
@@ -269,7 +269,7 @@ class _Loader:
             if kept.num_rows:
                 yield kept
 
-    def _plan(self, namespaces: dict[int, str], language: str = "") -> BatchPlan:
+    def _plan(self, namespaces: dict[int, str], language: str = "", site: str = "") -> BatchPlan:
         form = self._source.format
         return BatchPlan(
             self._intake.signing,
@@ -277,6 +277,7 @@ class _Loader:
             tuple(sorted(namespaces.items())),
             form.keeps_history,
             language,
+            site,
         )
 
 

@@ -26,7 +26,7 @@ from esdedup.jobs.progress_bar import Bar
 from esdedup.jobs.settings import Settings
 from esdedup.jobs.steps import Address, database_share, job_name, open_for, warn_of_stems
 from esdedup.matching.protocol import Scanning
-from esdedup.matching.signing import HASH_SCHEME, Signing, freeze
+from esdedup.matching.signing import Signing, freeze
 from esdedup.output.out_folder import STORE
 from esdedup.resources import Resources
 from esdedup.store.lake.lake_address import LAKE, LakeAddress, unfinished
@@ -201,7 +201,7 @@ def _describe(files: LakeFiles, parts: Sequence[_Part], signing: Signing, job: R
     checkpoints = _joined(parts)
     described = {
         "about": {
-            "schema": SCHEMA_VERSION, "hash-scheme": HASH_SCHEME, "signing": signing.saved(), "job": job.name,
+            "schema": SCHEMA_VERSION, "hash-scheme": signing.scheme, "signing": signing.saved(), "job": job.name,
             "state": uuid.uuid4().hex,
             "read": {"sources": [checkpoint.number for checkpoint in checkpoints], "first": 0},
         },

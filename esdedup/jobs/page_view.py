@@ -93,7 +93,7 @@ def _pages(sources: Sequence[Address], options: dict[str, Any]) -> Iterator[_Pag
             names, cleaner = Names(), None
             for number, batch in enumerate(stream):
                 if not number:  # the names of the wiki are known now
-                    names = Names(stream.namespaces, settings.frozen.get("templates"))
+                    names = Names(stream.namespaces, settings.frozen.get("templates"), stream.site, stream.language)
                     if source.format.markup:
                         cleaner = stack.enter_context(closing(CLEANERS[source.format.markup](names)))
                 titles, keys = batch["title"].to_pylist(), batch["id"].to_pylist()

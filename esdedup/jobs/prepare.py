@@ -39,6 +39,7 @@ class BatchPlan:
     namespaces: tuple[tuple[int, str], ...] = ()
     merge_revisions: bool = False  # rows of one id are revisions of one page
     language: str = ""  # what the source says about its language
+    site: str = ""  # language and kind of a wiki
     sign: bool = True
 
 
@@ -198,12 +199,15 @@ def cleaner_of(plan: BatchPlan) -> Cleaner | None:
     """Return the function that removes the markup of a source; None for plain text."""
     if plan.wikitext is None:
         return None
-    return _cleaner(plan.wikitext, plan.namespaces, plan.signing.templates, threading.get_ident())
+    wiki = (plan.namespaces, plan.signing.templates, plan.site, plan.language)
+    return _cleaner(plan.wikitext, *wiki, threading.get_ident())
 
 
 @lru_cache(maxsize=64)
-def _cleaner(name: str, namespaces: tuple[tuple[int, str], ...], templates: str | None, _thread: int) -> Cleaner:
+def _cleaner(
+    name: str, namespaces: tuple[tuple[int, str], ...], templates: str | None, site: str, language: str, _thread: int
+) -> Cleaner:
     """One for each thread, because it may use its own child process."""
-    cleaner = CLEANERS[name](Names(dict(namespaces), templates))
+    cleaner = CLEANERS[name](Names(dict(namespaces), templates, site, language))
     atexit.register(cleaner.close)
     return cleaner

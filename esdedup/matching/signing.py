@@ -22,16 +22,20 @@ from esdedup.options import Options, option, shown_value, sort_out
 from esdedup.text.splitting import AUTO, CODE, DEFAULT, TEXT_SCHEME, Splitting
 from esdedup.text.wikitext.templates.known import saved_templates
 
-HASH_SCHEME = 2
-"""Version of everything that turns a text into tokens. Increase it when any token changes."""
+HASH_SCHEMES = (2, 3)
+"""Versions of everything that turns a text into tokens. Increase the last when any token changes. Scheme 3 is scheme 2
+with another `fold`, so texts that are not folded have tokens of scheme 2.
+"""
 
-NORMALIZATIONS = ("none", "fold", "lower", "words", "stem", "expanded")
+_FOLDED = ("fold", "fold-accents")
+
+NORMALIZATIONS = ("none", *_FOLDED, "lower", "words", "stem", "expanded")
 
 USUAL_UNIT = "usual_unit"
 """Among requested settings: the unit of a new store if none is requested."""
 
 _CLASSES = "classes"
-_TEXT_SCHEME = "text_scheme"
+_TEXT_SCHEME, _HASH_SCHEME = "text_scheme", "hash_scheme"
 _SIGNER = SIGNERS.names[0]
 _SHINGLE = r"(char|word):([1-9][0-9]?)"
 
@@ -96,6 +100,8 @@ class Signing(Options):
     classes: tuple[TextClass, ...] = ()
     text_scheme: int = TEXT_SCHEME
     """Version of the cleaning and splitting that made the units."""
+    hash_scheme: int | None = None
+    """Version of what made the tokens; by default, the one of the form."""
 
     def check_together(self) -> None:
         """Fill in what is not set: the defaults of the unit. Check that min_chars is not greater than max_chars."""
@@ -110,6 +116,7 @@ class Signing(Options):
             "shingle": usual.shingle,
             "min_chars": usual.min_chars,
             "max_chars": usual.max_chars,
+            "hash_scheme": self.hash_scheme or HASH_SCHEMES[(self.normalize or unit.normalize) in _FOLDED],
             "templates": None if self.templates is None else saved_templates(self.templates),
         }
         for name, value in filled.items():
@@ -134,10 +141,11 @@ class Signing(Options):
         """
         given = {name: value for name, value in given.items() if value is not None}
         classes, text_scheme = read_classes(given.pop(_CLASSES, ())), given.pop(_TEXT_SCHEME, TEXT_SCHEME)
+        hash_scheme = given.pop(_HASH_SCHEME, None)
         chosen = given.pop(SIGNERS.option, _SIGNER)
         own, of_signers = sort_out(given, cls.names(), SIGNERS.option_names())
         SIGNERS.refuse_others(chosen, of_signers)
-        found = cls(**own, classes=classes, text_scheme=text_scheme)
+        found = cls(**own, classes=classes, text_scheme=text_scheme, hash_scheme=hash_scheme)
         signer = SIGNERS.make(chosen, UNITS[found.unit].signer_options).with_options(of_signers)
         return replace(found, signer=signer)
 
@@ -162,6 +170,11 @@ class Signing(Options):
         return str(self.normalize)
 
     @property
+    def scheme(self) -> int:
+        """Version of what made the tokens."""
+        return self.hash_scheme or HASH_SCHEMES[-1]
+
+    @property
     def tokens(self) -> int:
         """Number of columns of tokens: those of the signer, for each kind of shingle."""
         return self.signer.tokens * len({each.shingle for each in self.classes})
@@ -173,12 +186,13 @@ class Signing(Options):
         named = {} if self.signer.name == _SIGNER else {SIGNERS.option: self.signer.name}
         last = {name: own.pop(name) for name in ("hash_bits", "seed")}  # in reading order: after the signer
         classes = {_CLASSES: saved_classes(self.classes)} if len(self.classes) > 1 else {}
-        return {**own, **named, **of_signer, **last, **classes, _TEXT_SCHEME: self.text_scheme}
+        schemes = {_TEXT_SCHEME: self.text_scheme} | ({} if self.scheme == 2 else {_HASH_SCHEME: self.scheme})
+        return {**own, **named, **of_signer, **last, **classes, **schemes}
 
     def described(self) -> dict[str, Any]:
         """Return the settings in use by their command-line names, with the version of the hash scheme."""
         named = {name.replace("_", "-"): value for name, value in self.saved().items() if value is not None}
-        return {**named, "hash-scheme": HASH_SCHEME}
+        return {**named, "hash-scheme": self.scheme}
 
 
 def freeze(stored: Signing | None, asked: Mapping[str, Any]) -> Signing:
@@ -192,7 +206,8 @@ def freeze(stored: Signing | None, asked: Mapping[str, Any]) -> Signing:
     if stored is None:
         return Signing.of(**{"unit": usual, **given})
     saved = given.pop(_CLASSES, ())
-    given.pop(_TEXT_SCHEME, None)
+    for scheme in (_TEXT_SCHEME, _HASH_SCHEME):
+        given.pop(scheme, None)
     chosen = given.pop(SIGNERS.option, stored.signer.name)
     own, of_signers = sort_out(given, Signing.names(), SIGNERS.option_names())
     SIGNERS.refuse_others(chosen, of_signers)

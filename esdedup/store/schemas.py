@@ -17,7 +17,7 @@ from esdedup.clustering.clusters import CLUSTER_TEXTS, CLUSTERS
 from esdedup.columns.database import Database
 from esdedup.errors import SettingsError, StoreSettingsError, StoreVersionError
 from esdedup.matching.signers.protocol import SIGNERS
-from esdedup.matching.signing import HASH_SCHEME, Signing
+from esdedup.matching.signing import HASH_SCHEMES, Signing
 from esdedup.matching.units import setting_in_words
 from esdedup.store.classifying import FOUND, MEANINGS
 
@@ -175,9 +175,9 @@ def check_readable(address: str, version: int, scheme: int) -> None:
         raise StoreVersionError(
             f"{address}: written with schema {version}, but this esdedup uses {SCHEMA_VERSION}; {again}"
         )
-    if scheme != HASH_SCHEME:
+    if scheme not in HASH_SCHEMES:
         raise StoreVersionError(
-            f"{address}: tokens of hash scheme {scheme}, but this esdedup uses {HASH_SCHEME}; {again}"
+            f"{address}: tokens of hash scheme {scheme}, but this esdedup uses {HASH_SCHEMES[-1]}; {again}"
         )
 
 
@@ -195,7 +195,8 @@ def saved_signing(address: str, saved: Mapping[str, Any]) -> Signing:
     templates = saved.get("templates")
     if isinstance(templates, str) and not templates.startswith("{"):  # a path: what a store names is not read
         raise SettingsError("templates is not what esdedup saves of them")
-    return Signing.of(**{"text_scheme": 1, **saved})  # stores of scheme 1 do not name it
+    # stores of text scheme 1 and hash scheme 2 do not name them
+    return Signing.of(**{"text_scheme": 1, "hash_scheme": 2, **saved})
 
 
 def check_same(address: str, stored: Signing, asked: Signing, *, reference: bool = False) -> None:

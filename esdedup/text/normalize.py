@@ -1,6 +1,7 @@
 """What `--normalize` does to a text before it is shingled. The stored and shown text does not change.
 
-`none` changes nothing. `fold` removes case, punctuation and the width of letters (`folding.py`). `lower` folds to lower
+`none` changes nothing. `fold` removes case, punctuation and the width of letters, `fold-accents` accents too
+(`folding.py`). `lower` folds to lower
 case. `words` keeps the lower-case words, separated by spaces. `stem` reduces each of these words to its Snowball stem
 in the language of `--lang`; with `auto`, as English. `expanded` is for documents (Ahmed 2022, "Near Duplicate
 Detection", section 2.2): lower case, English contractions expanded, punctuation and symbols removed (which joins the
@@ -24,18 +25,24 @@ from esdedup.text.folding import fold
 from esdedup.text.words import find_words, joined
 
 _PARTING = regex.compile(r"[–—―…/\\]|-{2,}|\.{2,}")  # signs between words without a space
+FOLDED = ("fold", "fold-accents")
+"""The forms of `folding.py`."""
+
 STEMMED = ("stem", "expanded")
 """The forms whose texts have stems."""
 
 _SIGNS = regex.compile(r"[\p{P}\p{S}]+")
 
 
-def normalize(column: pa.LargeStringArray, how: str, lang: str) -> pa.LargeStringArray:
-    """Return the texts as they are shingled. Raises `SettingsError` if there are no stems in the language."""
+def normalize(column: pa.LargeStringArray, how: str, lang: str, scheme: int = 3) -> pa.LargeStringArray:
+    """Return the texts as they are shingled, in a hash scheme.
+
+    Raises `SettingsError` if there are no stems in the language.
+    """
     if how == "none" or len(column) == 0:
         return column
-    if how == "fold":
-        return fold(column)
+    if how in FOLDED:
+        return fold(column, accents=how == "fold-accents", scheme=scheme)
     lower = joined(column).lower()
     if how == "expanded":
         return text_column(_expanded(lower, lang).split("\n"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-TEXT_SCHEME = 2
+TEXT_SCHEME = 3
 """Version of everything that turns a source into units: cleaning and splitting. Increase it when any unit changes."""
 
 AUTO = "auto"

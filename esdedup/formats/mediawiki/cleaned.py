@@ -25,7 +25,7 @@ def cleaned_pages(
         for batch in pages:
             if cleaner is None:  # the first batch brings the names of the namespaces
                 decisions.language = walk.language
-                names = Names(walk.namespaces, decisions.templates)
+                names = Names(walk.namespaces, decisions.templates, walk.site, walk.language)
                 cleaner = stack.enter_context(closing(CLEANERS[wikitext](names)))
             rows = batch.drop_columns(["text"]).to_pylist()
             for row, text in zip(rows, cleaner.clean_column(batch["text"])[0], strict=True):

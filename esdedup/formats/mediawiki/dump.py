@@ -23,7 +23,7 @@ def read_pages(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the pages of one export that are in `namespaces`.
 
-    `walk.namespaces` and `walk.language` are filled from the site information before the first batch.
+    What `walk` says of the wiki is filled from the site information before the first batch.
 
     A row is a page's newest revision (the later in the file if two have the same time). With `every_revision`, there is
     a row for each revision, in file order. `contributors` adds who wrote it. A page is one document and one raw record.
@@ -87,6 +87,8 @@ class _Pages:
             key = _integer(namespace.get("key") or "")
             if key is not None:
                 self._walk.namespaces[key] = namespace.text or ""
+        self._walk.wiki = (element.findtext("{*}dbname") or "").strip()
+        self._walk.base = (element.findtext("{*}base") or "").strip()
         self._titles = Titles(self._walk.namespaces)
 
     def _begin(self, page: _Page, children: Iterator[etree._Element]) -> None:

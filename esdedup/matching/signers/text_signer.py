@@ -96,7 +96,7 @@ class TextSigner:
 
     def normalized(self, texts: pa.LargeStringArray) -> pa.LargeStringArray:
         """Return the texts as they are shingled."""
-        return normalize(texts, self.signing.form, self.signing.word_lang)
+        return normalize(texts, self.signing.form, self.signing.word_lang, self.signing.scheme)
 
     def shingled(self, texts: pa.LargeStringArray) -> Shingled:
         """Normalize the texts, and split them into words if shingles consist of words. All are shingled alike."""

@@ -70,7 +70,7 @@ class QueriesScan(LocalScan):
         signing = self._signer.signing
         for first in range(0, texts, at_once):
             column = self._engine.brought(first, first + at_once)
-            words, offsets = find_words(normalize(column, signing.form, signing.word_lang))
+            words, offsets = find_words(normalize(column, signing.form, signing.word_lang, signing.scheme))
             there = np.flatnonzero(np.diff(offsets))
             shingled = self._signer.shingled(column.take(pa.array(there)))
             flat, bounds = shingle_sets(*shingled)

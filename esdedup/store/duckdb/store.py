@@ -12,7 +12,7 @@ import duckdb
 
 from esdedup.columns.database import Database
 from esdedup.errors import StoreError
-from esdedup.matching.signing import HASH_SCHEME, Signing, freeze
+from esdedup.matching.signing import Signing, freeze
 from esdedup.store.corpus import Corpus
 from esdedup.store.duckdb import generation_file as files
 from esdedup.store.duckdb.corpus import FileCorpus
@@ -132,5 +132,5 @@ def _make(db: Database, ledger: FileLedger, signing: Signing, job: str | None) -
         create_tables(db)
         tables = [*TABLES, *sorted(KEYED_TABLES)]
         ledger.set(
-            schema=SCHEMA_VERSION, signing=signing.saved(), tables=tables, job=job, **{"hash-scheme": HASH_SCHEME}
+            schema=SCHEMA_VERSION, signing=signing.saved(), tables=tables, job=job, **{"hash-scheme": signing.scheme}
         )

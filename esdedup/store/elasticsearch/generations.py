@@ -16,7 +16,7 @@ import pyarrow as pa
 from esdedup.columns.arrays import table_of_rows
 from esdedup.columns.database import Database
 from esdedup.errors import StoreError, StoreLockedError
-from esdedup.matching.signing import HASH_SCHEME, Signing, freeze
+from esdedup.matching.signing import Signing, freeze
 from esdedup.plurals import plural
 from esdedup.store.elasticsearch.address import ServerAddress
 from esdedup.store.elasticsearch.answers import GoneError
@@ -359,7 +359,8 @@ def _unmake(indices: Indices, generation: str | None) -> None:
 
 
 def _make(indices: Indices, frozen: Mapping[str, Any], job: str | None) -> str:
-    meta = {"hash-scheme": HASH_SCHEME, "signing": freeze(None, frozen).saved(), "job": job}
+    signing = freeze(None, frozen)
+    meta = {"hash-scheme": signing.scheme, "signing": signing.saved(), "job": job}
     return indices.make(CORPUS, meta, loading=True)
 
 

@@ -25,6 +25,7 @@ from esdedup.text.wikitext.tags import strip_tags
 from esdedup.text.wikitext.template_pass import growth, strip_templates
 from esdedup.text.wikitext.templates.program import ARGUMENTS, programs
 from esdedup.text.wikitext.tex_symbols import SYMBOLS
+from esdedup.text.wikitext.variants import strip_variants
 
 Number = TypeVar("Number", np.uint8, np.int64)
 
@@ -79,6 +80,7 @@ def clean(
     kinds, places, pipes, brackets = stack[0], stack[1], stack[2], stack[3]
     start = text.size - (end - begin)  # at least its `growth`
     length, open_tag = strip_tags(data, begin, end, text[start:], keys, values)
+    length, open_variant = strip_variants(text, start, length, places, pipes, keys, values, letters)
     length, open_template = strip_templates(
         text, start, length, places, kinds, pipes, keys, values, letters, code, arguments, spare
     )
@@ -87,7 +89,7 @@ def clean(
         kinds, places, pipes, brackets = grown[0], grown[1], grown[2], grown[3]
     length, open_link = strip_links(text, length, kinds, places, pipes, brackets, keys, values, letters)
     written, open_section, unended = write_lines(text, length, out, at, keys, values, letters)
-    return written, open_tag or open_template or open_link or open_section, unended
+    return written, open_tag or open_variant or open_template or open_link or open_section, unended
 
 
 @compiled

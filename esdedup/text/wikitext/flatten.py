@@ -11,10 +11,22 @@ from mwparserfromhell import nodes
 from esdedup.text.folded_names import fold
 from esdedup.text.wikitext import rules
 from esdedup.text.wikitext.formula import formula_text
-from esdedup.text.wikitext.plain_lines import COMMENT, GONE, HOLE, SOFT, SPLIT, hole, protect
+from esdedup.text.wikitext.plain_lines import (
+    APART,
+    COMMENT,
+    GONE,
+    HOLE,
+    LOWERED,
+    RAISED,
+    SOFT,
+    SPLIT,
+    SURE_HOLE,
+    hole,
+    protect,
+)
 from esdedup.text.wikitext.rules import TAGS, Names
 from esdedup.text.wikitext.template_pass import GROWTH
-from esdedup.text.wikitext.templates.patterns import fill
+from esdedup.text.wikitext.templates.patterns import SIGNS, fill
 from esdedup.text.wikitext.unknown_tags import CODE, PARAGRAPHS, kind_of
 
 # Tags that the parser left in the text: unpaired ones, which MediaWiki treats as tags anyway.
@@ -24,6 +36,10 @@ _MARKS = re.compile("[\udc00-\udcff]")
 _BLANK = f" \t\r\n\v\f{GONE}"
 
 _MARK_OF_TAG = {rules.BLOCK: SPLIT, rules.BREAK: SOFT, rules.TABLE: SPLIT, rules.TRANSPARENT: ""}
+_SIGNS = dict(zip(map(ord, SIGNS), (SPLIT, RAISED, LOWERED, APART), strict=True)) | {
+    ord(char): protect(char) for char in "|="
+}
+_MARK_OF_OPENING = {rules.RAISED: RAISED, rules.LOWERED: LOWERED}
 
 
 def flatten(code: Any, names: Names) -> str:
@@ -37,10 +53,14 @@ def _text(node: nodes.Text, names: Names) -> str:
 
 def _stray_tag(match: re.Match[str]) -> str:
     kind = TAGS.get(match[1].lower())
-    encloses = kind in (rules.DROP, rules.LITERAL, rules.LITERAL_BLOCK, rules.TABLE, rules.FORMULA)
+    encloses = kind in (rules.DROP, rules.LITERAL, rules.LITERAL_BLOCK, rules.FORMULA)
     if kind is None or (encloses and not match[0].startswith("</") and not match[0].endswith("/>")):
         return match[0]
-    return _MARK_OF_TAG.get(kind, GONE)
+    return _MARK_OF_TAG.get(kind, GONE) if match[0].startswith("</") else _opening(kind)
+
+
+def _opening(kind: int) -> str:
+    return _MARK_OF_OPENING.get(kind) or _MARK_OF_TAG.get(kind, GONE)
 
 
 def _gone(node: Any, names: Names) -> str:
@@ -60,13 +80,19 @@ def _template(node: nodes.Template, names: Names) -> str:
         size += _size(f"|{given}") + (len(str(parameter.name).encode()) + 1) * parameter.showkey
         value = given.strip(_BLANK)
         arguments[name] = value.replace("|", protect("|")).replace("=", protect("="))
-    filled = fill(patterns, arguments, SPLIT)
-    return hole(str(node)[2:-2]) if _size(filled) > size + GROWTH else filled or GONE
+    filled = fill(patterns, arguments, _SIGNS)
+    if filled is None or _size(filled) > size + GROWTH:
+        return hole(str(node)[2:-2], sure=True)
+    return filled or GONE
 
 
 def _size(flat: str) -> int:
     """Return the bytes of flat wikitext, as the fast cleaner writes it: a mark is one byte, a hole three."""
-    return len(flat.encode("utf-8", "surrogatepass")) - 2 * len(_MARKS.findall(flat)) - 6 * flat.count(HOLE)
+    return (
+        len(flat.encode("utf-8", "surrogatepass"))
+        - 2 * len(_MARKS.findall(flat))
+        - 6 * (flat.count(HOLE) + flat.count(SURE_HOLE))
+    )
 
 
 def _comment(node: nodes.Comment, names: Names) -> str:
@@ -95,7 +121,8 @@ def _wikilink(node: nodes.Wikilink, names: Names) -> str:
         return GONE
     if node.text is not None and str(node.text).strip():
         return GONE + flatten(node.text, names)
-    return GONE + flatten(node.title, names).lstrip(" ").removeprefix(":")
+    title, _, shown = flatten(node.title, names).partition("|")  # a template may write the bar
+    return GONE + (shown or title.lstrip(" ").removeprefix(":"))
 
 
 def _tag(node: nodes.Tag, names: Names) -> str:
@@ -119,7 +146,7 @@ def _tag(node: nodes.Tag, names: Names) -> str:
             return GONE + literal.replace("\n", " ") + GONE
         return SPLIT + literal.replace("\n", SOFT) + SPLIT
     mark = _MARK_OF_TAG.get(kind, GONE)
-    return f"{mark}{contents}" if node.self_closing else f"{mark}{contents}{mark}"
+    return f"{_opening(kind)}{contents}{'' if node.self_closing else mark}"
 
 
 def _unknown(node: nodes.Tag, contents: str) -> str:

@@ -304,3 +304,23 @@ INTERLANGUAGE = (
     "xal xh xmf yi yo yue za zea zgh zh zh-cfr zh-classical zh-cn zh-min-nan zh-tw zh-yue zu"
 )
 """Prefixes of links to the same article in another language."""
+
+VARIANTS = {
+    "zh": "zh-hans zh-cn zh-sg zh-my zh zh-hant zh-tw zh-hk zh-mo",
+    "gan": "gan-hans gan gan-hant",
+    "wuu": "wuu-hans wuu wuu-hant",
+    "ban": "ban ban-x-dharma ban-x-palmleaf ban-x-pku ban-bali",
+    "crh": "crh-latn crh crh-cyrl crh-ro",
+    "iu": "ike-cans iu ike-latn",
+    "kk": "kk-cyrl kk-kz kk kk-latn kk-tr kk-arab kk-cn",
+    "ku": "ku-latn ku ku-arab",
+    "mni": "mni mni-mtei mni-beng",
+    "sh": "sh-latn sh sh-cyrl",
+    "shi": "shi-latn shi shi-tfng",
+    "sr": "sr-ec sr-cyrl sr sr-el sr-latn",
+    "tg": "tg-cyrl tg tg-latn",
+    "tly": "tly tly-latn tly-cyrl",
+    "uz": "uz-latn uz uz-cyrl",
+    "zgh": "zgh zgh-tfng zgh-latn",
+}
+"""The variants of languages whose wikis have `-{…}-`, with the one that is shown first."""

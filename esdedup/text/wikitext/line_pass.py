@@ -8,17 +8,25 @@ from esdedup.text.wikitext.characters import read_entity, read_magic_word
 from esdedup.text.wikitext.displays import ends_sentence, sentence_goes_on
 from esdedup.text.wikitext.lookup import SECTION, Bytes, Numbers, folded_key
 from esdedup.text.wikitext.marks import (
+    APART,
     GONE,
     HOLE,
+    LATE,
+    LOWERED,
     PROTECTED,
+    RAISED,
     RESTORE,
     SOFT,
     SPLIT,
+    SURE_HOLE,
     TABLE_CLOSE,
     TABLE_OPEN,
     byte_map,
 )
+from esdedup.text.wikitext.numbers import number_sign
+from esdedup.text.wikitext.quote_marks import odd_quote
 from esdedup.text.wikitext.sections import heading_level, section_end, visible_end
+from esdedup.text.wikitext.table_rows import begins_row, rows_end
 from esdedup.text.word_table import ABSENT, find
 
 # What must be written before the next visible character; the stronger one wins.
@@ -27,6 +35,7 @@ _NOTHING, _SPACE, _LINE, _BLOCK = (constant(strength) for strength in range(4))
 _PLAIN, _WHITE, _QUOTE, _AMPERSAND, _UNDERSCORE, _GONE, _SPLIT, _SOFT, _MARK, _LEAD_C2, _HOLE, _STOP, _LEAD_EF = range(
     13
 )
+_NUMBER, _TABLE = 13, 14
 _CLASS = byte_map(
     dict.fromkeys(range(256), _PLAIN)
     | dict.fromkeys(b" \t\n\v\f\r", _WHITE)
@@ -39,54 +48,14 @@ _CLASS = byte_map(
         0xC2: _LEAD_C2,
         0xEF: _LEAD_EF,
         HOLE: _HOLE,
+        SURE_HOLE: _HOLE,
+        TABLE_OPEN: _TABLE,
     }
     | dict.fromkeys(b",.;:)", _STOP)
     | dict.fromkeys((GONE, TABLE_CLOSE), _GONE)
-    | dict.fromkeys((*PROTECTED.values(), TABLE_OPEN), _MARK)
+    | dict.fromkeys((RAISED, LOWERED, APART), _NUMBER)
+    | dict.fromkeys((*PROTECTED.values(), *LATE.values()), _MARK)
 )
-
-
-@compiled
-def _odd_quote(text: Bytes, start: int, end: int) -> int:
-    """Return where MediaWiki reads `'''` in this line as an apostrophe and `''`, or -1.
-
-    It does so if a line has an odd number both of bold and of italic marks. The first mark after a word of one letter
-    wins, otherwise the first after a longer word, otherwise the first after a space.
-    """
-    bold, italic = 0, 0
-    single, multiple, space = -1, -1, -1
-    before = start  # start of the text between the last mark and this one
-    i = start
-    while i < end:
-        if text[i] != 39:
-            i += 1
-            continue
-        run = 1
-        while i + run < end and text[i + run] == 39:
-            run += 1
-        if run == 1:
-            i += 1
-            continue
-        if run != 2:
-            bold += 1
-        if run == 2 or run >= 5:
-            italic += 1
-        if run == 3 or run == 4:
-            # Of four, the first is an apostrophe, so it is the last character before the mark.
-            last = i if run == 4 else i - 1
-            if last >= before and text[last] == 32:
-                space = i if space < 0 else space
-            elif last - 1 >= before and text[last - 1] == 32:
-                single = i if single < 0 else single
-            elif multiple < 0:
-                multiple = i
-        i += run
-        before = i
-    if bold % 2 == 0 or italic % 2 == 0:
-        return -1
-    if single >= 0:
-        return single
-    return multiple if multiple >= 0 else space
 
 
 @compiled
@@ -102,17 +71,21 @@ def _separate(out: Bytes, o: int, start: int, pending: int) -> int:
 
 
 @compiled
-def _merged_holes(text: Bytes, i: int, end: int) -> tuple[int, int]:
-    """Return the fingerprint of the hole at text[i], together with those that follow, and where the last one ends."""
+def _merged_holes(text: Bytes, i: int, end: int) -> tuple[int, int, bool]:
+    """Return the fingerprint of the hole at text[i], together with those that follow, where the last one ends, and
+    whether a reader surely sees one of them.
+    """
     key = _NOTHING
+    sure = False
     while True:
+        sure = sure or text[i] == SURE_HOLE
         key = (key * 5 + ((int(text[i + 1]) & 63) << 6 | (int(text[i + 2]) & 63))) & 4095
         i += 3
         j = i
         while j < end and (_CLASS[text[j]] == _WHITE or _CLASS[text[j]] == _GONE):
             j += 1
-        if j == end or text[j] != HOLE:
-            return key, i
+        if j == end or _CLASS[text[j]] != _HOLE:
+            return key, i, sure
         i = j
 
 
@@ -222,12 +195,24 @@ def _write_line(
             gone = True
             continue
         if kind == _HOLE:
-            key, i = _merged_holes(text, i - 1, end)
-            gone = not (inside or _in_sentence(out, begin, o, pending != _NOTHING, _following(text, i, end)))
+            key, i, sure = _merged_holes(text, i - 1, end)
+            gone = not (sure or inside or _in_sentence(out, begin, o, pending != _NOTHING, _following(text, i, end)))
             if not gone:
                 o = _separate(out, o, page, pending)
                 pending = _NOTHING
                 o = _write_sign(out, o, key)
+            continue
+        if kind == _NUMBER:
+            code = 0 if pending != _NOTHING or o == begin else number_sign(text, byte, i, end, out[o - 1], keys, values)
+            gone = code == 0
+            if not gone:
+                out[o] = code
+                o += 1
+            continue
+        if kind == _TABLE:  # it is never closed
+            while i < end and text[i - 1] != 62:
+                i += 1
+            pending = _BLOCK
             continue
         if kind == _STOP and gone and o > begin:
             last = out[o - 1]
@@ -271,7 +256,7 @@ def _write_line(
                 i += 1
             if run > 1:
                 if odd == -2:
-                    odd = _odd_quote(text, start, end)
+                    odd = odd_quote(text, start, end)
                 shown = run - 5 if run > 5 else (1 if run == 4 else 0)
                 if odd == i - run:
                     shown += 1
@@ -333,6 +318,11 @@ def write_lines(
         if end == start:
             pending = pending if inside else _BLOCK
             continue
+        if begins_row(text, start, end, length):  # of a table that is never closed, or was opened by a template
+            next_line = rows_end(text, start, length)
+            pending = _BLOCK
+            paragraph = False
+            continue
         first = text[start]
         level = 0
         if first == 61:
@@ -380,8 +370,6 @@ def write_lines(
             pending = _BLOCK
             while start < end and text[start] == 45:
                 start += 1
-        elif first == 124 or (first == 123 and end - start > 1 and text[start + 1] == 124):
-            alone = True  # the rest of a table that is never closed
         written = o
         o, pending = _write_line(
             text,

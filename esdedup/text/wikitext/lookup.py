@@ -18,8 +18,8 @@ Numbers = npt.NDArray[np.int64]
 
 # One table serves all kinds of names: the hash of a name starts from its kind. Kinds differ above the bits of any
 # character, so no first character can make up for the difference between two kinds.
-ENTITY, TAG, NAMESPACE, SECTION, MAGIC_WORD, SCHEME, TEMPLATE, TEMPLATES, ARGUMENT, VALUE, TEX = (
-    constant(kind << 32) for kind in range(1, 12)
+ENTITY, TAG, NAMESPACE, SECTION, MAGIC_WORD, SCHEME, TEMPLATE, TEMPLATES, ARGUMENT, VALUE, TEX, VARIANT = (
+    constant(kind << 32) for kind in range(1, 13)
 )
 
 _SPACE = constant(32)
@@ -79,6 +79,7 @@ def table(wiki: rules.Names, templates: Mapping[str, int], symbols: Mapping[str,
         (MAGIC_WORD, dict.fromkeys(rules.MAGIC_WORDS, 1)),
         (SCHEME, dict.fromkeys(rules.SCHEMES, 1)),
         (TEX, symbols),
+        (VARIANT, wiki.variants | ({"": len(wiki.variants)} if wiki.variants else {})),
         (TEMPLATE, {name: place for name, place in templates.items() if not name.endswith("*")}),
         (TEMPLATES, {name[:-1]: place for name, place in templates.items() if name.endswith("*")}),
     )

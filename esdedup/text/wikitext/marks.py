@@ -18,6 +18,13 @@ TABLE_OPEN = 0xFC  # the `<` of `<table`
 TABLE_CLOSE = 0xFB  # `</table>`
 
 HOLE = 0x01  # a template or a formula that is not known; two bytes follow that tell it from others
+SURE_HOLE = 0x08  # the same, where a reader surely sees something: a known template whose argument cannot be shown
+
+# Signs of templates such as `{{!}}`, which become markup after the arguments of the outer template are separated.
+LATE = {"|": 0x02, "=": 0x03}
+
+# Before a raised or lowered character, or a fraction: a sign if two numbers would otherwise become another one.
+RAISED, LOWERED, APART = 0x04, 0x05, 0x06
 
 # Characters of literal text that later passes would interpret as markup.
 PROTECTED: dict[str, int] = {
@@ -40,7 +47,7 @@ def byte_map(changes: Mapping[int, int]) -> npt.NDArray[np.uint8]:
     return table
 
 
-_NEVER = [HOLE, 0xC0, 0xC1, *range(0xF5, 0x100)]
+_NEVER = [*range(HOLE, APART + 1), SURE_HOLE, 0xC0, 0xC1, *range(0xF5, 0x100)]
 
 SANE = byte_map({byte: ord("?") for byte in _NEVER})
 """Bytes of a page as read: bytes that look like a mark (and are not UTF-8) become question marks."""
@@ -48,5 +55,5 @@ SANE = byte_map({byte: ord("?") for byte in _NEVER})
 PROTECT = byte_map({byte: ord("?") for byte in _NEVER} | {ord(char): mark for char, mark in PROTECTED.items()})
 """Bytes of literal text as the later passes may see them."""
 
-RESTORE = byte_map({mark: ord(char) for char, mark in PROTECTED.items()} | {TABLE_OPEN: ord("<")})
+RESTORE = byte_map({mark: ord(char) for signs in (PROTECTED, LATE) for char, mark in signs.items()})
 """Turns marks back into the characters that they represent."""

@@ -17,6 +17,8 @@ GONE = chr(0xDC00 + marks.GONE)
 SPLIT = chr(0xDC00 + marks.SPLIT)
 SOFT = chr(0xDC00 + marks.SOFT)
 HOLE = chr(0xDC00 + marks.HOLE)  # two variation selectors follow
+SURE_HOLE = chr(0xDC00 + marks.SURE_HOLE)  # the same
+RAISED, LOWERED, APART = (chr(0xDC00 + mark) for mark in (marks.RAISED, marks.LOWERED, marks.APART))
 COMMENT = chr(0xDC00 + 0xF0)  # a separate mark here: lines with only comments disappear
 
 _SELECTOR = 0xE0100  # the first of the variation selectors that are used
@@ -28,13 +30,23 @@ _COMMENT_LINES = re.compile(rf"(?:^|(?<=\n))[ \t]*{COMMENT}[ \t{COMMENT}]*(?:\n|
 _HEADING = re.compile(r"(={1,6})(.+?)\1[\s\udcff\udcfe]*\Z", re.DOTALL)
 _LIST = re.compile(r"[*#:;]+")
 _RULE = re.compile(r"-{4,}")
-_REMAINS_OF_TABLE = re.compile(r"\||\{\|")
+_ROW = re.compile(rf"[ \t:{GONE}{SPLIT}]*(?:\||\{{\||!.*!!)")
+_ROW_OF_HEADINGS = re.compile(rf"[ \t:{GONE}{SPLIT}]*!")
+_ANY_ROW = re.compile(rf"(?:[ \t:{GONE}{SPLIT}]|[{HOLE}{SURE_HOLE}]..)*([|{{!])")
+_END_OF_TABLE = re.compile(rf"[ \t:{GONE}{SPLIT}]*\|\}}")
+_TEMPLATE_ALONE = re.compile(rf"(?:[ \t:{GONE}{SPLIT}]|[{HOLE}{SURE_HOLE}]..)+")
 _ENTITY = re.compile(r"&(?:#[xX]([0-9a-fA-F]{1,29})|#([0-9]{1,30})|([A-Za-z0-9]{1,31}));")
 _MAGIC_WORD = re.compile(r"__([^\s_](?:[^\s_]|_(?!_))*)__")
 _WHITE = re.compile(r"[ \t\v\f\r\xa0]+")
-_HOLES = re.compile(rf"{HOLE}(..)(?:[ {GONE}]*{HOLE}(..))*")
+_HOLES = re.compile(rf"[{HOLE}{SURE_HOLE}]..(?:[ {GONE}]*[{HOLE}{SURE_HOLE}]..)*")
+_RAISED = re.compile(
+    rf"(?<=[0-9A-Za-z)\]}}\x80-\ud7ff\ue000-\U0010ffff])({GONE}*){RAISED}"
+    rf"(?=[' {GONE}]*(?:[-+−–]?[0-9]|[ijkmnpqxyz](?![A-Za-z])))"
+)
+_NUMBERS = re.compile(rf"(?<=[0-9])({GONE}*)([{LOWERED}{APART}])(?=[' {GONE}]*[0-9])")
+_NUMBER_MARKS = re.compile(f"[{RAISED}{LOWERED}{APART}]")
 _INVISIBLE = f" {GONE}"
-_INVISIBLE_MARKS = re.compile(rf"{HOLE}..|[\udc80-\udcff']")
+_INVISIBLE_MARKS = re.compile(rf"[{HOLE}{SURE_HOLE}]..|[\udc80-\udcff']")
 _SPACELESS = re.compile("[\u3041-\u30fa\u30fc-\u30ff\u3400-\u9fff]")
 _SMALL = re.compile("[a-zß-öø-ÿά-ώа-џ]")
 _QUOTES = re.compile(rb"(''+)")
@@ -62,6 +74,7 @@ def plain_text(flat: str, quotes: bool) -> str:
         paragraph.clear()
 
     lines = flat.split("\n")
+    rows = 0  # where the rows of a table end
     plain = inside = False  # whether the last block is a paragraph, and whether a sentence goes on after indented lines
     goes_on = 0
     for number, line in enumerate(lines):
@@ -81,6 +94,13 @@ def plain_text(flat: str, quotes: bool) -> str:
                 del blocks[before:]
                 dropped_level = len(heading[1])
             continue
+        if number < rows:
+            continue
+        if _begins_row(lines, number):
+            rows = _rows_end(lines, number)
+            end_paragraph()
+            plain = False
+            continue
         marked = _LIST.match(line)
         if number >= goes_on:
             inside = False
@@ -95,10 +115,10 @@ def plain_text(flat: str, quotes: bool) -> str:
                 paragraph.append(text)
                 plain = True
             continue
-        if marked or _REMAINS_OF_TABLE.match(line):
+        if marked:
             end_paragraph()
             before = len(blocks)
-            _append_block(blocks, _line_text(line[marked.end() :] if marked else line, quotes))
+            _append_block(blocks, _line_text(line[marked.end() :], quotes))
             plain = plain and len(blocks) == before
             continue
         rule = _RULE.match(line)
@@ -113,6 +133,29 @@ def plain_text(flat: str, quotes: bool) -> str:
             plain = True
     end_paragraph()
     return "\n\n".join(blocks).translate(_RESTORE)
+
+
+def _begins_row(lines: list[str], number: int) -> bool:
+    """Return whether a line is a row of a table that is never closed, or that a template opened."""
+    if _ROW_OF_HEADINGS.match(lines[number]) and number + 1 < len(lines) and lines[number + 1][:1] in ("|", "!"):
+        return True
+    return _ROW.match(lines[number]) is not None
+
+
+def _rows_end(lines: list[str], number: int) -> int:
+    """Return the number of the first line that is no more of the rows from this line."""
+    opened, last = False, number
+    for at in range(number, len(lines)):
+        line = lines[at]
+        alone = _TEMPLATE_ALONE.fullmatch(line) is not None
+        if alone or line[:1] in ("", "=", "}"):
+            return at + alone if opened else last
+        if row := _ANY_ROW.match(line):
+            opened = opened or row[1] == "{"
+            last = at + 1
+        if _END_OF_TABLE.match(line):
+            return last
+    return len(lines) if opened else last
 
 
 def _sentence_goes_on(lines: list[str], number: int) -> tuple[int, bool]:
@@ -164,20 +207,22 @@ def _line_text(line: str, quotes: bool, inside: bool = False) -> str:
         line = apply_quotes(line)
     line = _MAGIC_WORD.sub(lambda match: "" if fold(match[1]) in MAGIC_WORDS else match[0], line)
     line = _ENTITY.sub(_entity_text, line)
-    line = _WHITE.sub(" ", line)
-    if GONE in line or HOLE in line:
+    line = _RAISED.sub(r"\1^", line)
+    line = _NUMBERS.sub(lambda match: match[1] + ("_" if match[2] == LOWERED else " "), line)
+    line = _WHITE.sub(" ", _NUMBER_MARKS.sub(GONE, line))
+    if GONE in line or HOLE in line or SURE_HOLE in line:
         line = _close_gaps(line, inside)
     return line.replace(SOFT, "\n")
 
 
-def hole(content: str) -> str:
+def hole(content: str, sure: bool = False) -> str:
     """Return the mark of something that is not known, with two variation selectors that tell it from others."""
     key = 0xCBF29CE484222325
     for byte in content.encode("utf-8", "ignore"):
         if byte >= 0x80 or chr(byte).isalnum():
             key = ((key ^ byte) * 1099511628211) & (2**64 - 1)
     key ^= key >> 32
-    return HOLE + chr(_SELECTOR + (key & 63)) + chr(_SELECTOR + (key >> 6 & 63))
+    return (SURE_HOLE if sure else HOLE) + chr(_SELECTOR + (key & 63)) + chr(_SELECTOR + (key >> 6 & 63))
 
 
 def _close_gaps(line: str, inside: bool) -> str:
@@ -193,12 +238,12 @@ def _close_gaps(line: str, inside: bool) -> str:
         i += 1
         if char == GONE:
             gone = True
-        elif char == HOLE:
+        elif char in (HOLE, SURE_HOLE):
             holes = _HOLES.match(line, i - 1)
             assert holes is not None
             i = holes.end()
             following = line[i:].lstrip(_INVISIBLE)[:1]
-            gone = not (inside or _in_sentence("".join(out[-2:]), following))
+            gone = not (inside or SURE_HOLE in holes[0] or _in_sentence("".join(out[-2:]), following))
             if not gone:
                 out.append(_sign(holes[0]))
         elif char == " " and (last == " " or (gone and last == "(")):
@@ -239,7 +284,7 @@ def _in_sentence(before: str, following: str) -> bool:
 
 def _sign(holes: str) -> str:
     key = 0
-    for mark in re.finditer(rf"{HOLE}(.)(.)", holes):
+    for mark in re.finditer(rf"[{HOLE}{SURE_HOLE}](.)(.)", holes):
         key = (key * 5 + ((ord(mark[1]) - _SELECTOR) << 6 | (ord(mark[2]) - _SELECTOR))) & 4095
     return "…" + chr(_SELECTOR + (key >> 6)) + chr(_SELECTOR + (key & 63))
 

@@ -32,6 +32,7 @@ class ReferenceCleaner(Cleaner):
 
     def __init__(self, names: Names, corrected: bool = True, time_limit: float = 5.0) -> None:
         settings = {"namespaces": names.namespaces, "templates": names.added, "corrected": corrected}
+        settings |= {"site": names.site, "language": names.language}
         self._settings = json.dumps(settings).encode("utf-8")
         self._time_limit = time_limit
         self._process: subprocess.Popen[bytes] | None = None

@@ -20,6 +20,8 @@ BREAK = 6  # becomes a soft line break
 TABLE = 7  # removed with its content, which is read as wikitext
 TRANSPARENT = 8  # removed as if it had never been there
 FORMULA = 9  # becomes text if it is short and simple, else a hole
+RAISED = 10  # like INLINE, but 10<sup>8</sup> is not 108
+LOWERED = 11
 
 
 def _kinds(groups: Mapping[int, str]) -> dict[str, int]:
@@ -34,13 +36,15 @@ TAGS: dict[str, int] = _kinds(
         LITERAL: "nowiki",
         LITERAL_BLOCK: "pre",
         INLINE: "a abbr acronym b bdi bdo big blink cite code data del dfn em font i ins kbd langconvert mark"
-        " nobr q rb rp rt rtc ruby s samp section seo small span strike strong sub sup templatestyles time"
+        " nobr q rb rp rt rtc ruby s samp section seo small span strike strong templatestyles time"
         " translate tt tvar u var wbr",
         BLOCK: "blockquote caption center col colgroup dd div dl dt h1 h2 h3 h4 h5 h6 hr li ol p poem tbody"
         " td tfoot th thead tr ul",
         BREAK: "br",
         TABLE: "table",
         FORMULA: "ce chem math mathchem",
+        RAISED: "sup",
+        LOWERED: "sub",
         TRANSPARENT: "noinclude onlyinclude",
     }
 )
@@ -83,13 +87,26 @@ _MEDIA, _FILE, _CATEGORY = -2, 6, 14
 class Names:
     """Names of one wiki: those of its dump's `<siteinfo>`, and those known from all wikis."""
 
-    def __init__(self, namespaces: Mapping[int, str] | None = None, templates: str | None = None) -> None:
+    def __init__(
+        self,
+        namespaces: Mapping[int, str] | None = None,
+        templates: str | None = None,
+        site: str = "",
+        language: str = "",
+    ) -> None:
+        self.site = site
+        """Language and kind of the wiki, such as `en.wikipedia`; empty if they are not known."""
+        self.language = language
+        """What the dump says about its language."""
+        codes = languages.VARIANTS.get(site.rpartition(".")[0] or language.lower(), "").split()
+        self.variants: dict[str, int] = {code: rank for rank, code in enumerate(codes)}
+        """The variants of the wiki's language, with the one that is shown first; empty if it has none."""
         self.namespaces: dict[int, str] = dict(namespaces or {})
         """The dump's own names, by number."""
         self.added = templates
         """Templates that a user has added, as a store saves them."""
         parsed = {name: tuple(map(parse, texts)) for name, texts in load_templates(templates).items()}
-        self.templates: dict[str, Sequence[Pattern]] = {**known_templates(), **parsed}
+        self.templates: dict[str, Sequence[Pattern]] = {**known_templates(site), **parsed}
         """What a reader sees of templates, by folded name."""
         own = [self.namespaces.get(number, "") for number in (_MEDIA, _FILE, _CATEGORY)]
         known = _folded(languages.NAMESPACES) | frozenset(map(fold, languages.INTERLANGUAGE.split()))

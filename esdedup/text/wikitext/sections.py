@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from esdedup.columns.kernels import compiled, constant
 from esdedup.text.wikitext.lookup import Bytes
-from esdedup.text.wikitext.marks import GONE, HOLE, SPLIT
+from esdedup.text.wikitext.marks import GONE, HOLE, SPLIT, SURE_HOLE
 
 SHORTEST = constant(80)
 """A line of prose has at least so many bytes without its marks."""
@@ -53,7 +53,7 @@ def _line(text: Bytes, start: int, end: int) -> tuple[int, bool]:
     while i < end:
         byte = text[i]
         i += 1
-        if byte == HOLE:
+        if byte in (HOLE, SURE_HOLE):
             i += 2
         elif byte >= 32 and byte < 0xF5 and byte != 39:  # no mark or quote
             seen += 1

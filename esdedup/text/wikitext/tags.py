@@ -9,14 +9,14 @@ from esdedup.text.wikitext import rules
 from esdedup.text.wikitext.formula import write_formula
 from esdedup.text.wikitext.holes import write_hole
 from esdedup.text.wikitext.lookup import Bytes, Numbers
-from esdedup.text.wikitext.marks import GONE, PROTECT, SANE, SOFT, SPLIT, TABLE_CLOSE, TABLE_OPEN
+from esdedup.text.wikitext.marks import GONE, LOWERED, PROTECT, RAISED, SANE, SOFT, SPLIT, TABLE_CLOSE, TABLE_OPEN
 from esdedup.text.wikitext.tag_names import after_tag, find_closing_tag, read_tag_name
 from esdedup.text.wikitext.unknown_tags import open_tags, read_unknown_tag
 from esdedup.text.word_table import ABSENT, find
 
 _DROP, _LITERAL, _LITERAL_BLOCK = rules.DROP, rules.LITERAL, rules.LITERAL_BLOCK
 _BLOCK, _BREAK, _TABLE, _TRANSPARENT = rules.BLOCK, rules.BREAK, rules.TABLE, rules.TRANSPARENT
-_FORMULA = rules.FORMULA
+_FORMULA, _RAISED, _LOWERED = rules.FORMULA, rules.RAISED, rules.LOWERED
 _TAGS = len(rules.TAGS)
 
 
@@ -39,7 +39,7 @@ def strip_tags(text: Bytes, start: int, end: int, out: Bytes, keys: Numbers, val
     """
     missing = np.zeros(_TAGS, dtype=np.bool_)
     unknown = open_tags()
-    comment_end_missing, tag_end_missing = False, False
+    tag_end_missing = False
     # Between the second position and this one, `out` contains only white space.
     known, known_start = -1, -1
     o = 0
@@ -52,15 +52,9 @@ def strip_tags(text: Bytes, start: int, end: int, out: Bytes, keys: Numbers, val
             i += 1
             continue
         if i + 3 < end and text[i + 1] == 33 and text[i + 2] == 45 and text[i + 3] == 45:
-            found = -1
-            if not comment_end_missing:
-                found = _find_comment_end(text, i + 4, end)
-                comment_end_missing = found < 0
-            if found < 0:
-                out[o] = 60
-                o += 1
-                i += 1
-                continue
+            found = _find_comment_end(text, i + 4, end)
+            if found < 0:  # it goes on to the end of the page
+                return o, True
             i = found + 3
             # A line that contains only comments is removed with its line break.
             line = o
@@ -139,7 +133,11 @@ def strip_tags(text: Bytes, start: int, end: int, out: Bytes, keys: Numbers, val
                 o += 1
         elif kind != _TRANSPARENT:
             mark = GONE
-            if kind == _BLOCK:
+            if kind == _RAISED and not closing:
+                mark = RAISED
+            elif kind == _LOWERED and not closing:
+                mark = LOWERED
+            elif kind == _BLOCK:
                 mark = SPLIT
             elif kind == _BREAK:
                 mark = SOFT
@@ -148,4 +146,4 @@ def strip_tags(text: Bytes, start: int, end: int, out: Bytes, keys: Numbers, val
             out[o] = mark
             o += 1
         i = close + 1
-    return o, comment_end_missing or tag_end_missing or unknown[0] > 0 or bool(missing.any())
+    return o, tag_end_missing or unknown[0] > 0 or bool(missing.any())

@@ -8,7 +8,7 @@ from __future__ import annotations
 from esdedup.columns.kernels import compiled, constant
 from esdedup.text.wikitext.holes import write_hole
 from esdedup.text.wikitext.lookup import TEMPLATE, TEMPLATES, Bytes, Numbers, folded_key
-from esdedup.text.wikitext.marks import GONE
+from esdedup.text.wikitext.marks import GONE, LATE
 from esdedup.text.wikitext.templates.program import fill, read_arguments
 from esdedup.text.word_table import ABSENT, find
 
@@ -16,6 +16,8 @@ GROWTH = constant(24)
 """So many bytes more than its wikitext may a template have as text; if it has more, it is a hole. Without a limit, a
 page could become as long as its author likes.
 """
+
+_BAR, _EQUALS = LATE["|"], LATE["="]
 
 _DEEPEST = 8
 """Templates that hold templates that deep are holes, so that text is copied only so many times."""
@@ -70,12 +72,22 @@ def _shown(
     count = read_arguments(text, name + 1, end, letters, arguments) if name < end else 0
     written = fill(code, program, text, letters, count, arguments, spare, room)
     if written < 0:
-        return write_hole(text, start, end, text, at)
+        return write_hole(text, start, end, text, at, True)
     if written == 0:
         text[at] = GONE
         return at + 1
     text[at : at + written] = spare[:written]
     return at + written
+
+
+@compiled
+def _become_markup(text: Bytes, start: int, end: int) -> None:
+    """Turn the signs of templates such as `{{!}}` into markup: no template is open that they could separate."""
+    for i in range(start, end):
+        if text[i] == _BAR:
+            text[i] = 124
+        elif text[i] == _EQUALS:
+            text[i] = 61
 
 
 @compiled
@@ -141,6 +153,8 @@ def strip_templates(
                     top -= 1
                     if top > 0:
                         depths[top - 1] = max(depths[top - 1], depths[top])
+                    else:
+                        _become_markup(text, begin, o)
         for _ in range(run):
             text[o] = byte
             o += 1

@@ -7,6 +7,7 @@ Each message is a length of four bytes, followed by that many bytes of UTF-8. An
 from __future__ import annotations
 
 import json
+import re
 import signal
 import struct
 import sys
@@ -17,15 +18,19 @@ import mwparserfromhell
 from esdedup.text.wikitext.flatten import flatten
 from esdedup.text.wikitext.plain_lines import hide_nul, plain_text
 from esdedup.text.wikitext.rules import Names
+from esdedup.text.wikitext.variants import shown_variants
 
 OK, FAILED = b"+", b"-"
+
+_COMMENTS = re.compile(r"(<!--.*?-->|<nowiki>.*?</nowiki>)|<!--.*", re.DOTALL)  # one without an end
 
 _LENGTH = struct.Struct(">I")
 
 
 def clean(text: str, names: Names, corrected: bool) -> str:
     """Return the plain text of one page, in this process."""
-    code = mwparserfromhell.parse(hide_nul(text), skip_style_tags=corrected)
+    closed = _COMMENTS.sub(lambda match: match[1] or "", shown_variants(hide_nul(text), names))
+    code = mwparserfromhell.parse(closed, skip_style_tags=corrected)
     return plain_text(flatten(code, names), quotes=corrected)
 
 
@@ -51,7 +56,7 @@ def main() -> None:
     source, sink = sys.stdin.buffer, sys.stdout.buffer
     settings = json.loads(read_message(source) or b"{}")
     namespaces = {int(number): name for number, name in settings["namespaces"].items()}
-    names = Names(namespaces, settings["templates"])
+    names = Names(namespaces, settings["templates"], settings["site"], settings["language"])
     write_message(sink, OK)
     while (page := read_message(source)) is not None:
         try:

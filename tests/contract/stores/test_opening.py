@@ -62,15 +62,35 @@ def test_a_store_of_another_text_scheme_is_read_but_not_indexed_into(tmp_path: P
     path = tmp_path / "s.duckdb"
     esdedup.index(source, store=path, quiet=True)
     with duckdb.connect(str(path)) as connection:
-        connection.execute("UPDATE about SET value = replace(value, '\"text_scheme\":2', '\"text_scheme\":1')")
-        connection.execute("UPDATE about SET value = replace(value, '\"text_scheme\": 2', '\"text_scheme\": 1')")
+        connection.execute("UPDATE about SET value = replace(value, '\"text_scheme\":3', '\"text_scheme\":1')")
+        connection.execute("UPDATE about SET value = replace(value, '\"text_scheme\": 3', '\"text_scheme\": 1')")
     assert esdedup.status(store=path)["settings"]["text-scheme"] == 1
     assert esdedup.scan(store=path, quiet=True)["counts"]["clusters"] == 1
     for verb in (esdedup.index, esdedup.add):
         with pytest.raises(StoreVersionError, match=r"text scheme 1.*--fresh"):
             verb(source, store=path, quiet=True)
     esdedup.index(source, store=path, fresh=True, quiet=True)
-    assert esdedup.status(store=path)["settings"]["text-scheme"] == 2
+    assert esdedup.status(store=path)["settings"]["text-scheme"] == 3
+
+
+def test_a_store_of_hash_scheme_2_is_read_with_its_own_folding(tmp_path: Path) -> None:
+    """The capitals of its tokens are not equal to those of scheme 3, so nothing is added to it."""
+    source = tmp_path / "a.csv"
+    source.write_text("id,text\n1,Straße der Mühle\n2,STRASSE DER MÜHLE\n3,straße der mühle!\n", "utf-8")
+    path = tmp_path / "s.duckdb"
+    esdedup.index(source, store=path, quiet=True)
+    assert esdedup.status(store=path)["settings"]["hash-scheme"] == 3
+    assert esdedup.scan(store=path, candidates="exact", quiet=True)["counts"]["pairs"] == 3
+    with duckdb.connect(str(path)) as connection:
+        [(saved,)] = connection.execute("SELECT value FROM about WHERE key = 'signing'").fetchall()
+        old = {**json.loads(saved), "text_scheme": 2}
+        del old["hash_scheme"]
+        connection.execute("UPDATE about SET value = ? WHERE key = 'signing'", [json.dumps(old)])
+        connection.execute("UPDATE about SET value = '2' WHERE key = 'hash-scheme'")
+    assert esdedup.status(store=path)["settings"]["hash-scheme"] == 2
+    assert esdedup.scan(store=path, candidates="exact", quiet=True)["counts"]["pairs"] == 1
+    with pytest.raises(StoreVersionError, match=r"text scheme 2.*--fresh"):
+        esdedup.add(source, store=path, quiet=True)
 
 
 def test_a_store_of_an_unknown_signer_is_not_called_damaged(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from esdedup.columns.arrays import text_column
 from esdedup.matching.signers.minhash_kernels import family, minhash_values, token_choices
 from esdedup.matching.signers.text_signer import TextSigner
-from esdedup.matching.signing import HASH_SCHEME, Signing
+from esdedup.matching.signing import HASH_SCHEMES, Signing
 from tests.support import minhash
 from tests.support.corpus import corpus
 
@@ -55,9 +55,48 @@ KNOWN = {
 
 @pytest.mark.parametrize("name", KNOWN)
 def test_known_answers_of_hash_scheme_2(name: str) -> None:
-    assert HASH_SCHEME == 2
     signing, expected = KNOWN[name]
+    assert signing.scheme == 2
     assert tokens(signing, TEXTS).tolist() == expected
+
+
+FOLDED = ["10⁸ Straße, ١٢ Mühlen — ﬁn!", "x² ΟΔΟΣ ｶﾞ № 5,443"]
+
+
+@pytest.mark.parametrize(
+    ("form", "scheme", "expected"),
+    [
+        (
+            "fold",
+            None,
+            [
+                [3934633504618752, 4839149379231489, 7988303066870530],
+                [8793691261533696, 5964083538521601, 8179099338821378],
+            ],
+        ),
+        (
+            "fold-accents",
+            None,
+            [
+                [3934633504618752, 8778418759276801, 2221468849226498],
+                [8793691261533696, 5964083538521601, 8179099338821378],
+            ],
+        ),
+        (
+            "fold",
+            2,
+            [
+                [4353224110935808, 6638670450127873, 5959859436322306],
+                [1228260367534336, 7639832508580097, 5819797432778242],
+            ],
+        ),
+    ],
+)
+def test_known_answers_of_folded_texts(form: str, scheme: int | None, expected: list[list[int]]) -> None:
+    """A store of hash scheme 2 is read with the folding of that scheme."""
+    signing = Signing.of(bands=3, rows=2, shingle="char:3", normalize=form, hash_scheme=scheme)
+    assert signing.scheme == (scheme or HASH_SCHEMES[-1])
+    assert tokens(signing, FOLDED).tolist() == expected
 
 
 SCHEMES = {"bands": minhash.banded(3, 2), "draws": minhash.drawn(20, 10, 3, Signing().seed)}

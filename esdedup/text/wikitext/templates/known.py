@@ -13,27 +13,40 @@ from esdedup.errors import SettingsError
 from esdedup.text.folded_names import fold
 from esdedup.text.wikitext.templates.patterns import Pattern, parse
 
+KINDS = ("wikipedia", "wiktionary", "wikivoyage")
+"""Kinds of wikis. Tables for one of them, or for `fr.wikipedia`, have names that mean something else elsewhere."""
+
 _FILE = Path(__file__).with_name("inline.toml")
 
 
 @cache
-def known_templates() -> Mapping[str, tuple[Pattern, ...]]:
-    """Return the patterns of templates that are known in every wiki, by folded name."""
-    return {name: tuple(map(parse, texts)) for name, texts in read_templates(_FILE).items()}
+def known_templates(site: str) -> Mapping[str, tuple[Pattern, ...]]:
+    """Return the patterns of the templates of a wiki such as `en.wikipedia`, by folded name: those that mean the same
+    in every wiki, and those in the tables of its kind and of itself.
+    """
+    found = _read(_FILE)
+    kind = site.rpartition(".")[2]
+    tables = [{name: value for name, value in found.items() if not name.endswith(KINDS)}]
+    tables += [found.get(name, {}) for name in (kind, site)]
+    texts = {name: value for table in tables for name, value in _checked(table, str(_FILE)).items()}
+    return {name: tuple(map(parse, patterns)) for name, patterns in texts.items()}
 
 
 def read_templates(path: Path) -> dict[str, list[str]]:
     """Read a TOML file of names and patterns, by folded name; tables group names. Raises `SettingsError`."""
+    return _checked(_read(path), str(path))
+
+
+def _read(path: Path) -> dict[str, Any]:
     try:
         with path.open("rb") as file:
-            found = tomllib.load(file)
+            return tomllib.load(file)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"templates {path}: this is not TOML: {error}") from error
     except OSError as error:
         raise SettingsError(f"templates {path}: {error.strerror}") from error
     except ValueError as error:  # the path holds a null character
         raise SettingsError(f"templates {path}: {error}") from error
-    return _checked(found, str(path))
 
 
 def saved_templates(given: str) -> str:

@@ -17,7 +17,7 @@ from esdedup.text.wikitext.blocks import Blocks, PageBlocks, WholeTexts
 from esdedup.text.wikitext.fast import FastCleaner
 from esdedup.text.wikitext.rules import Names
 
-CLEANER = FastCleaner(Names())
+CLEANER = FastCleaner(Names(site="en.wikipedia"))
 EXAMPLES = int(os.environ.get("ESDEDUP_BLOCK_EXAMPLES", "300"))
 
 OPENS = ["{{", "{{{a|", "{", "[[a|", "[[", "[", "[http://a b", "{|", "\n{|\n|-\n| x", "<table>", "<table", "<b"]

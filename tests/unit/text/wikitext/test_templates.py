@@ -13,7 +13,8 @@ from esdedup.text.wikitext.rules import Names
 from esdedup.text.wikitext.templates.known import known_templates, read_templates
 from esdedup.text.wikitext.worker import clean
 
-FAST = FastCleaner(Names())
+_FINGERPRINT = re.compile(r"[\U000e0100-\U000e01ef]")
+FAST = FastCleaner(Names(site="en.wikipedia"))
 
 
 def test_both_paths_fill_patterns_alike() -> None:
@@ -27,25 +28,47 @@ def test_both_paths_fill_patterns_alike() -> None:
         "{*; }",
         "{2*-}",
         "{1=one|two}",
+        "{!3}",
+        "{?2}",
+        "{2:month}",
+        "=|",
         " x ",
         "[[",
         "é",
     ]
-    values = ["one", " two ", "", "a=b", "[[link|label]]", "a=", "é", "{{nowrap|in}}", "<!-- c -->", "1=three"]
+    values = [
+        "one",
+        " two ",
+        "",
+        "a=b",
+        "[[link|label]]",
+        "a=",
+        "é",
+        "{{nowrap|in}}",
+        "<!-- c -->",
+        "1=three",
+        "3",
+        "Sept.",
+        "{{=}}",
+        "a{{!}}b",
+    ]
     chance, held = random.Random(5), 0
     for _ in range(400):
         texts = ["".join(chance.choices(pieces, k=chance.randint(1, 3))) for _ in range(chance.randint(1, 3))]
-        names = Names(templates=json.dumps({"ordu": texts}))
+        names = Names(site="en.wikipedia", templates=json.dumps({"ordu": texts}))
         page = "He is {{ordu|" + "|".join(chance.choices(values, k=chance.randint(0, 4))) + "}} there."
-        fast, reference = FastCleaner(names).clean(page), clean(page, names, True)
+        # a hole with a template in it has another fingerprint in the reference path
+        fast, reference = (
+            _FINGERPRINT.sub("", text) for text in (FastCleaner(names).clean(page), clean(page, names, True))
+        )
         assert fast == reference, (texts, page)
         held += "…" not in fast  # longer than the room of the template
-    assert held > 300
+    assert held > 250
 
 
 def test_a_template_is_the_same_text_wherever_it_stands() -> None:
     added = {"ordu": ["the mill of {1} by the river"], "long": ["{1}, " + 50 * "very " + "long"]}
-    names = Names(templates=json.dumps(added))
+    names = Names(site="en.wikipedia", templates=json.dumps(added))
     fast = FastCleaner(names)
     sentence = "It is {{ordu|Arlen}} and {{ordu|{{lang|fr|Brumo}}}}."
     shown = "It is the mill of Arlen by the river and the mill of Brumo by the river."
@@ -67,11 +90,12 @@ def test_two_holes_are_different_and_the_same_one_is_not() -> None:
     assert one == again != other
     formulas = {FAST.clean(f"The value of <math>\\ordu{{{number}}}</math> is high.") for number in range(50)}
     assert len(formulas) == 50
-    assert {re.sub(r"[\U000e0100-\U000e013f]", "", text) for text in formulas} == {"The value of … is high."}
+    assert {_FINGERPRINT.sub("", text) for text in formulas} == {"The value of … is high."}
 
 
 def test_the_templates_of_the_package_can_be_read() -> None:
-    assert len(known_templates()) > 500
+    for site in ("", "en.wikipedia", "fr.wikipedia", "en.wiktionary", "de.wikivoyage"):
+        assert len(known_templates(site)) > 500
 
 
 @pytest.mark.parametrize(

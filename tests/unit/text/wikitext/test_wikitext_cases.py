@@ -25,12 +25,12 @@ def _name(case: Case) -> str:
 
 @pytest.fixture(scope="module")
 def fast() -> FastCleaner:
-    return FastCleaner(Names())
+    return FastCleaner(Names(site="en.wikipedia"))
 
 
 @pytest.fixture(scope="module")
 def reference() -> Iterator[ReferenceCleaner]:
-    with ReferenceCleaner(Names(), time_limit=30) as cleaner:
+    with ReferenceCleaner(Names(site="en.wikipedia"), time_limit=30) as cleaner:
         yield cleaner
 
 

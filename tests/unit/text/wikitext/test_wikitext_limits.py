@@ -16,7 +16,7 @@ from esdedup.text.wikitext.rules import Names
 from esdedup.text.word_table import LETTERS, key_of
 
 SIZE = 100_000
-CLEANER = FastCleaner(Names())
+CLEANER = FastCleaner(Names(site="en.wikipedia"))
 
 OPENERS = ["[[a|", "<ref>", "{|", "\n{|\n", "<math>", "<!--", "{{{a|", "{{", "[http://a ", "<b>", "<nowiki>"]
 OPENERS += ["<wheel>", "<wheel ", "== Notes ==\n", ":a\n", "<math>{"]
