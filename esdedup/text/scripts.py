@@ -59,9 +59,10 @@ def script_weights(data: Bytes, offsets: Offsets) -> Weights:
                     )
                 at += 3
             else:
-                # from U+1B000 kana, from U+20000 ideographs; emoji and signs between them do not count
+                # from U+1B000 kana, from U+20000 ideographs; emoji and signs between them do not count, nor do
+                # variation selectors, such as the invisible marks of holes
                 code = np.int64(byte & 0x07) << 18 | np.int64(data[at + 1] & 0x3F) << 12
-                if 0x1A000 <= code < 0x1C000 or code >= 0x20000:
+                if 0x1A000 <= code < 0x1C000 or 0x20000 <= code < 0xE0000:
                     weights[index, 1] += 2
                 else:
                     weights[index, 0] += code < 0x1D000

@@ -65,7 +65,7 @@ def segment(documents: Sequence[str], splitting: Splitting, languages: Sequence[
         data, offsets = text_buffers(text_column([piece for pieces in split_all for piece in pieces]))
         owners = np.repeat(np.arange(len(documents)), [len(pieces) for pieces in split_all])
     flat, bounds, lengths = collapse_spaces(data, offsets)
-    kept = np.flatnonzero(lengths)
+    kept = np.flatnonzero(np.diff(bounds))
     texts = texts_from(flat, bounds)
     if len(kept) < len(texts):
         texts = texts.take(pa.array(kept))
@@ -203,7 +203,8 @@ def collapse_spaces(data: Bytes, offsets: Offsets) -> tuple[Bytes, Offsets, npt.
             out[total] = byte
             total += 1
             at += 1
-            length += (byte & 0xC0) != 0x80
+            # variation selectors, such as the invisible marks of holes, have no length
+            length += (byte & 0xC0) != 0x80 and not (byte == 0xF3 and data[at] == 0xA0)
             # words of ASCII, and single spaces between them
             while at < end and 0x20 <= data[at] < 0x80 and (data[at] > 0x20 or data[at - 1] > 0x20):
                 out[total] = data[at]

@@ -8,8 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from esdedup.columns.arrays import text_buffers
+from esdedup.text.scripts import script_weights
 from esdedup.text.segment import segment, spans, split, without
 from esdedup.text.splitting import Splitting
+from esdedup.text.wikitext.fast import FastCleaner
+from esdedup.text.wikitext.rules import Names
 
 PIECES = [
     "One is here.", "Two", ".", "Mr. B", "B", "S.", "U.S.", "(a", ")", '"', "中文。", "e\u0301", " ", "  ", "\n",
@@ -111,3 +115,13 @@ def test_without_keeps_the_layout(document: str, gone: list[int], left: str | No
 @pytest.mark.parametrize("text", ["Written by J. B\xa0. Next.", "Plan B\u3000. Then", "U.S.\u202f. More", "B \u2009."])
 def test_an_initial_and_a_wide_space(text: str, lang: str) -> None:
     assert "".join(split(text, Splitting("sentence", lang))) == text
+
+
+def test_the_invisible_marks_of_holes_are_no_letters_and_have_no_length() -> None:
+    page = "Mirandese: {{ordu|1}}, {{ordu|2}}, {{ordu|3}}, {{ordu|4}} and {{ordu|5}}."
+    cleaned = FastCleaner(Names()).clean(page)
+    assert "\U000e0100" <= max(cleaned) <= "\U000e01ef"
+    units = segment([cleaned], Splitting("record", "en"))
+    assert units.length.tolist() == [len("Mirandese: …, …, …, … and ….")]
+    letters = sum(map(str.isalpha, cleaned))
+    assert script_weights(*text_buffers(units.texts)).tolist() == [[letters, 0, 0]]
