@@ -43,6 +43,7 @@ from esdedup.output.out_folder import DROPS, STORE, out_folder
 from esdedup.store.cluster_queries import ClusterQuery
 from esdedup.store.lake.lake_address import LAKE
 from esdedup.store.ledger import adopt_names
+from esdedup.store.rereading import OLDER
 from esdedup.store.store import Store
 
 _LARGEST = 10
@@ -124,6 +125,7 @@ def dedupe(
         clock = time.perf_counter()
         read_into(opened, found, checkpoints, settings, keep_going=keep_going, quiet=quiet, twice=True)
         seconds["index"] = time.perf_counter() - clock
+        _refuse_older_pages(opened)
         key = None
         set_apart: list[pa.Table] = []
         apart: dict[str, Any] = {}
@@ -257,6 +259,16 @@ def _refuse_history(store: Store) -> None:
             f"{store.address}: documents changed since the first run, so their places in the sources are no longer "
             "known; start again with --fresh, or use another --store"
         )
+
+
+def _refuse_older_pages(store: Store) -> None:
+    """Raise `StoreSourcesError` if pages stand in several parts of a wiki: each part would be written with its own."""
+    for checkpoint in store.ledger.sources():
+        if count := checkpoint.skips.counts.get(OLDER):
+            raise StoreSourcesError(
+                f"{checkpoint.path}: {count:,} of its pages stand in another part of the wiki, too, with a newer "
+                "revision; leave out the older part, and start again with --fresh"
+            )
 
 
 def _write_drops(verdicts: Verdicts, names: Mapping[int, str], path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import esdedup
-from esdedup.errors import SourceError, UsageError
+from esdedup.errors import SourceError, StoreSourcesError, UsageError
 from tests.support.corpus import corpus
 from tests.support.dumps import Page, part
 from tests.support.stores import RunJob, Stores
@@ -82,6 +82,15 @@ def test_of_two_versions_of_a_page_the_newest_stays(tmp_path: Path, run: RunJob)
         assert (tmp_path / name / "clusters.jsonl").read_bytes() == (
             tmp_path / "expected" / "clusters.jsonl"
         ).read_bytes()
+
+
+def test_parts_that_overlap_are_not_written_again(tmp_path: Path) -> None:
+    one = part(tmp_path / "a.xml", "xwiki", first_month(8, 5))
+    two = part(tmp_path / "b.xml", "xwiki", [Page(2, 900, POOL[40])])
+    with pytest.raises(StoreSourcesError, match=r"a\.xml: 1 of its pages stand in another part .* leave out the older"):
+        esdedup.dedupe(one, two, out=tmp_path / "out")
+    assert not list((tmp_path / "out").glob("*.jsonl"))
+    assert esdedup.dedupe(two, out=tmp_path / "out", fresh=True)["documents"] == 1
 
 
 def test_two_wikis_in_one_store(tmp_path: Path, run: RunJob, stores: Stores) -> None:
