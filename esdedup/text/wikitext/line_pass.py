@@ -203,11 +203,13 @@ def _write_line(
                 o = _write_sign(out, o, key)
             continue
         if kind == _NUMBER:
-            code = 0 if pending != _NOTHING or o == begin else number_sign(text, byte, i, end, out[o - 1], keys, values)
+            code = 0 if pending != _NOTHING or o == begin else number_sign(text, byte, i, end, out, o, keys, values)
             gone = code == 0
             if not gone:
                 out[o] = code
                 o += 1
+                while text[i] == 32:
+                    i += 1
             continue
         if kind == _TABLE:  # it is never closed
             while i < end and text[i - 1] != 62:
