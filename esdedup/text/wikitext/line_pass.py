@@ -196,7 +196,9 @@ def _write_line(
             continue
         if kind == _HOLE:
             key, i, sure = _merged_holes(text, i - 1, end)
-            gone = not (sure or inside or _in_sentence(out, begin, o, pending != _NOTHING, _following(text, i, end)))
+            following = _following(text, i, end)
+            sure = sure and (o > begin or following >= 0)
+            gone = not (sure or inside or _in_sentence(out, begin, o, pending != _NOTHING, following))
             if not gone:
                 o = _separate(out, o, page, pending)
                 pending = _NOTHING

@@ -243,7 +243,8 @@ def _close_gaps(line: str, inside: bool) -> str:
             assert holes is not None
             i = holes.end()
             following = line[i:].lstrip(_INVISIBLE)[:1]
-            gone = not (inside or SURE_HOLE in holes[0] or _in_sentence("".join(out[-2:]), following))
+            sure = SURE_HOLE in holes[0] and ("".join(out).strip() or following)
+            gone = not (inside or sure or _in_sentence("".join(out[-2:]), following))
             if not gone:
                 out.append(_sign(holes[0]))
         elif char == " " and (last == " " or (gone and last == "(")):
