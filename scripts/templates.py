@@ -25,15 +25,16 @@ _USE = re.compile(r"(?:(?<=[\w,(;–-] )|(?<=[(«„“]))\{\{\s*([^|{}\n:<#]{1,
 _BEHIND = 40  # characters of the line that are shown before a use
 
 
-def uses(dump: Path) -> Iterator[tuple[str, str]]:
-    """Yield the name of each template that stands inside a sentence, and the use."""
+def uses(dump: Path) -> Iterator[tuple[str, str, bool]]:
+    """Yield the name of each template that stands inside a sentence, the use, and whether it is known in this wiki."""
     for source in discover([str(dump)], Reading()):
         with DocumentStream(source, Skips()) as stream:
             for batch in stream:
+                names = Names(site=stream.site)
                 for page in batch["text"].to_pylist():
                     for match in _USE.finditer(page):
                         begin = max(page.rfind("\n", 0, match.start()) + 1, match.start() - _BEHIND)
-                        yield match[1], page[begin : match.end()]
+                        yield match[1], page[begin : match.end()], names.patterns(match[1]) is not None
 
 
 def main() -> None:
@@ -42,15 +43,14 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=50, metavar="N", help="how many names to print (default: 50)")
     parser.add_argument("--known", action="store_true", help="also those that inline.toml has")
     asked = parser.parse_args()
-    names = Names()
     counts: Counter[str] = Counter()
     dumps: dict[str, set[Path]] = defaultdict(set)
     examples: dict[str, str] = {}
     known = total = 0
     for dump in asked.dumps:
-        for name, use in uses(dump):
+        for name, use, is_known in uses(dump):
             total += 1
-            if names.patterns(name) is not None:
+            if is_known:
                 known += 1
                 if not asked.known:
                     continue

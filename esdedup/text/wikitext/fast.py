@@ -1,4 +1,4 @@
-"""The fast cleaner: plain text from batches of pages, in four linear passes over bytes.
+"""The fast cleaner: plain text from batches of pages, in five linear passes over bytes.
 
 Blocks (headings, list items, paragraphs) are separated by an empty line. A line break inside a paragraph stays. Other
 white space becomes one space, as on the rendered page. Markup that is never closed is text.

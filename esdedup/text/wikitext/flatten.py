@@ -35,7 +35,14 @@ _TAG = re.compile(r"</?([A-Za-z0-9]+)(?=[\s/>])[^<>]*>")
 _MARKS = re.compile("[\udc00-\udcff]")
 _BLANK = f" \t\r\n\v\f{GONE}"
 
-_MARK_OF_TAG = {rules.BLOCK: SPLIT, rules.BREAK: SOFT, rules.TABLE: SPLIT, rules.TRANSPARENT: ""}
+_MARK_OF_TAG = {
+    rules.RAISED: APART,
+    rules.LOWERED: APART,
+    rules.BLOCK: SPLIT,
+    rules.BREAK: SOFT,
+    rules.TABLE: SPLIT,
+    rules.TRANSPARENT: "",
+}
 _SIGNS = dict(zip(map(ord, SIGNS), (SPLIT, RAISED, LOWERED, APART), strict=True)) | {
     ord(char): protect(char) for char in "|="
 }

@@ -196,18 +196,22 @@ def _write_line(
             continue
         if kind == _HOLE:
             key, i, sure = _merged_holes(text, i - 1, end)
-            gone = not (sure or inside or _in_sentence(out, begin, o, pending != _NOTHING, _following(text, i, end)))
+            following = _following(text, i, end)
+            sure = sure and (o > begin or following >= 0)
+            gone = not (sure or inside or _in_sentence(out, begin, o, pending != _NOTHING, following))
             if not gone:
                 o = _separate(out, o, page, pending)
                 pending = _NOTHING
                 o = _write_sign(out, o, key)
             continue
         if kind == _NUMBER:
-            code = 0 if pending != _NOTHING or o == begin else number_sign(text, byte, i, end, out[o - 1], keys, values)
+            code = 0 if pending != _NOTHING or o == begin else number_sign(text, byte, i, end, out, o, keys, values)
             gone = code == 0
             if not gone:
                 out[o] = code
                 o += 1
+                while text[i] == 32:
+                    i += 1
             continue
         if kind == _TABLE:  # it is never closed
             while i < end and text[i - 1] != 62:

@@ -42,8 +42,13 @@ def _after_sign(text: Bytes, i: int, end: int, keys: Numbers, values: Numbers) -
 
 
 @compiled
-def number_sign(text: Bytes, mark: int, i: int, end: int, last: int, keys: Numbers, values: Numbers) -> int:
-    """Return the sign that stands for a mark between the byte `last` and text[i:end], or 0 if it needs none."""
+def number_sign(text: Bytes, mark: int, i: int, end: int, out: Bytes, o: int, keys: Numbers, values: Numbers) -> int:
+    """Return the sign that stands for a mark between out[:o], which is not empty, and text[i:end]; 0 if it needs none.
+    Signs of Chinese and Japanese that end a sentence have no power.
+    """
+    last = out[o - 1]
+    if o > 2 and ((out[o - 3] == 0xE3 and out[o - 2] == 0x80) or (out[o - 3] == 0xEF and out[o - 2] == 0xBC)):
+        return 0
     while i < end and (text[i] == 39 or text[i] == 32 or text[i] == GONE):
         i += 1
     if i == end or _CLASS[last] == 0:
@@ -52,7 +57,10 @@ def number_sign(text: Bytes, mark: int, i: int, end: int, last: int, keys: Numbe
         if _CLASS[last] != _DIGIT or _CLASS[text[i]] != _DIGIT:
             return 0
         return 95 if mark == LOWERED else 32
-    if _VARIABLES[text[i]] and (i + 1 == end or _CLASS[text[i + 1]] != _LETTER):
-        return 94
     i = _after_sign(text, i, end, keys, values)
-    return 94 if i < end and _CLASS[text[i]] == _DIGIT else 0
+    while i < end and (text[i] == 39 or text[i] == GONE):
+        i += 1
+    if i == end:
+        return 0
+    variable = _VARIABLES[text[i]] and (i + 1 == end or _CLASS[text[i + 1]] != _LETTER)
+    return 94 if variable or _CLASS[text[i]] == _DIGIT else 0

@@ -30,8 +30,8 @@ _COMMENT_LINES = re.compile(rf"(?:^|(?<=\n))[ \t]*{COMMENT}[ \t{COMMENT}]*(?:\n|
 _HEADING = re.compile(r"(={1,6})(.+?)\1[\s\udcff\udcfe]*\Z", re.DOTALL)
 _LIST = re.compile(r"[*#:;]+")
 _RULE = re.compile(r"-{4,}")
-_ROW = re.compile(rf"[ \t:{GONE}{SPLIT}]*(?:\||\{{\||!.*!!)")
-_ROW_OF_HEADINGS = re.compile(rf"[ \t:{GONE}{SPLIT}]*!")
+_ROW = re.compile(rf"[ \t:{GONE}{SPLIT}]*\{{\||[:{GONE}{SPLIT}]*(?:\|(?!.*\]\])|!.*!!)")
+_ROW_OF_HEADINGS = re.compile(rf"[:{GONE}{SPLIT}]*!")
 _ANY_ROW = re.compile(rf"(?:[ \t:{GONE}{SPLIT}]|[{HOLE}{SURE_HOLE}]..)*([|{{!])")
 _END_OF_TABLE = re.compile(rf"[ \t:{GONE}{SPLIT}]*\|\}}")
 _TEMPLATE_ALONE = re.compile(rf"(?:[ \t:{GONE}{SPLIT}]|[{HOLE}{SURE_HOLE}]..)+")
@@ -40,8 +40,8 @@ _MAGIC_WORD = re.compile(r"__([^\s_](?:[^\s_]|_(?!_))*)__")
 _WHITE = re.compile(r"[ \t\v\f\r\xa0]+")
 _HOLES = re.compile(rf"[{HOLE}{SURE_HOLE}]..(?:[ {GONE}]*[{HOLE}{SURE_HOLE}]..)*")
 _RAISED = re.compile(
-    rf"(?<=[0-9A-Za-z)\]}}\x80-\ud7ff\ue000-\U0010ffff])({GONE}*){RAISED}"
-    rf"(?=[' {GONE}]*(?:[-+−–]?[0-9]|[ijkmnpqxyz](?![A-Za-z])))"
+    rf"(?<=[0-9A-Za-z)\]}}\x80-\u2fff\u3040-\ud7ff\ue000-\ufeff\uff40-\U0010ffff])([{GONE}{APART}]*){RAISED}[ ]*"
+    rf"(?=[' {GONE}]*[-+−–]?[{GONE}]*(?:[0-9]|[ijkmnpqxyz](?![A-Za-z])))"
 )
 _NUMBERS = re.compile(rf"(?<=[0-9])({GONE}*)([{LOWERED}{APART}])(?=[' {GONE}]*[0-9])")
 _NUMBER_MARKS = re.compile(f"[{RAISED}{LOWERED}{APART}]")
@@ -243,7 +243,8 @@ def _close_gaps(line: str, inside: bool) -> str:
             assert holes is not None
             i = holes.end()
             following = line[i:].lstrip(_INVISIBLE)[:1]
-            gone = not (inside or SURE_HOLE in holes[0] or _in_sentence("".join(out[-2:]), following))
+            sure = SURE_HOLE in holes[0] and ("".join(out).strip() or following)
+            gone = not (inside or sure or _in_sentence("".join(out[-2:]), following))
             if not gone:
                 out.append(_sign(holes[0]))
         elif char == " " and (last == " " or (gone and last == "(")):

@@ -34,21 +34,24 @@ def _line_end(text: Bytes, start: int, length: int) -> int:
 
 @compiled
 def begins_row(text: Bytes, start: int, end: int, length: int) -> bool:
-    """Return whether the line text[start:end] is a row. One of headings has `!!`, or another row follows."""
+    """Return whether the line text[start:end] is a row. One of headings has `!!`, or another row follows. A bar may be
+    that of a link over two lines, too, and an indented one a drawing.
+    """
     at = start
     while at < end and text[at] in (32, 9, 58, GONE, SPLIT):
         at += 1
     if at == end:
         return False
-    if text[at] == 124:
-        return True
     if text[at] == 123:
         return at + 1 < end and text[at + 1] == 124
-    if text[at] != 33:
+    if text[at] not in (124, 33) or (text[start:at] == 32).any() or (text[start:at] == 9).any():
         return False
-    for i in range(at, end - 1):
-        if text[i] == 33 and text[i + 1] == 33 and i > at:
-            return True
+    sign = 33 if text[at] == 33 else 93
+    for i in range(at + 1, end - 1):
+        if text[i] == sign and text[i + 1] == sign:
+            return sign == 33
+    if sign == 93:
+        return True
     return end + 1 < length and (text[end + 1] == 124 or text[end + 1] == 33)
 
 

@@ -9,7 +9,18 @@ from esdedup.text.wikitext import rules
 from esdedup.text.wikitext.formula import write_formula
 from esdedup.text.wikitext.holes import write_hole
 from esdedup.text.wikitext.lookup import Bytes, Numbers
-from esdedup.text.wikitext.marks import GONE, LOWERED, PROTECT, RAISED, SANE, SOFT, SPLIT, TABLE_CLOSE, TABLE_OPEN
+from esdedup.text.wikitext.marks import (
+    APART,
+    GONE,
+    LOWERED,
+    PROTECT,
+    RAISED,
+    SANE,
+    SOFT,
+    SPLIT,
+    TABLE_CLOSE,
+    TABLE_OPEN,
+)
 from esdedup.text.wikitext.tag_names import after_tag, find_closing_tag, read_tag_name
 from esdedup.text.wikitext.unknown_tags import open_tags, read_unknown_tag
 from esdedup.text.word_table import ABSENT, find
@@ -133,10 +144,8 @@ def strip_tags(text: Bytes, start: int, end: int, out: Bytes, keys: Numbers, val
                 o += 1
         elif kind != _TRANSPARENT:
             mark = GONE
-            if kind == _RAISED and not closing:
-                mark = RAISED
-            elif kind == _LOWERED and not closing:
-                mark = LOWERED
+            if kind in (_RAISED, _LOWERED):
+                mark = APART if closing else (RAISED if kind == _RAISED else LOWERED)
             elif kind == _BLOCK:
                 mark = SPLIT
             elif kind == _BREAK:

@@ -17,12 +17,15 @@ import mwparserfromhell
 
 from esdedup.text.wikitext.flatten import flatten
 from esdedup.text.wikitext.plain_lines import hide_nul, plain_text
-from esdedup.text.wikitext.rules import Names
+from esdedup.text.wikitext.rules import DROP, FORMULA, LITERAL, LITERAL_BLOCK, TAGS, Names
 from esdedup.text.wikitext.variants import shown_variants
 
 OK, FAILED = b"+", b"-"
 
-_COMMENTS = re.compile(r"(<!--.*?-->|<nowiki>.*?</nowiki>)|<!--.*", re.DOTALL)  # one without an end
+_LITERAL = "|".join(name for name, kind in TAGS.items() if kind in (DROP, LITERAL, LITERAL_BLOCK, FORMULA))
+_COMMENTS = re.compile(  # one without an end, outside of comments and literal text
+    rf"(<!--.*?-->|<({_LITERAL})\b[^<>]*(?<!/)>.*?</\2\s*>)|<!--.*", re.DOTALL | re.IGNORECASE
+)
 
 _LENGTH = struct.Struct(">I")
 
