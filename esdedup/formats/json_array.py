@@ -6,9 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
 from esdedup.errors import SourceError
 from esdedup.formats.encoding import EncodedText
 from esdedup.formats.jsonl import JsonObjects
@@ -17,6 +14,8 @@ from esdedup.formats.protocol import Walk
 from esdedup.formats.text_limit import too_large
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     import pyarrow as pa
 
     from esdedup.columns.records import Skips
@@ -104,6 +103,8 @@ class Values:
         self._label = label
 
     def __iter__(self) -> Iterator[Part]:
+        import numpy as np
+
         from esdedup.formats.json_scan import find_values
 
         data = b""

@@ -164,7 +164,7 @@ FORMATS: Registry[Format] = Registry(
         "jsonl": "esdedup.formats.jsonl:JsonLines",
         "json": "esdedup.formats.json_array:Json",
         "parquet": "esdedup.formats.parquet:Parquet",
-        "arrow": "esdedup.formats.arrow:Arrow",
+        "arrow": "esdedup.formats.arrow_ipc:Arrow",
         "text": "esdedup.formats.plain:Text",
         "lines": "esdedup.formats.plain:Lines",
     },
