@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 from collections.abc import Iterator
@@ -68,6 +69,16 @@ def guard() -> Iterator[Guard]:
     """Ends what this process has started, also when it is killed."""
     with guarded() as guard:
         yield guard
+
+
+@pytest.fixture(autouse=True)
+def log_as_it_was() -> Iterator[None]:
+    """The command line takes over the log; a library has none of its own."""
+    yield
+    log = logging.getLogger("esdedup")
+    log.handlers.clear()
+    log.propagate = True
+    log.setLevel(logging.NOTSET)
 
 
 @pytest.fixture(scope="session", autouse=True)

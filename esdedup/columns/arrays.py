@@ -95,6 +95,24 @@ def taken(array: Any, rows: Numbers) -> Any:
     return pa.concat_arrays([array.slice(rows[begin], end - begin) for begin, end in zip(begins, ends, strict=True)])
 
 
+def without_views(kind: pa.DataType) -> pa.DataType:
+    """Return a type with strings and bytes in place of views of them, at any depth."""
+    if pa.types.is_string_view(kind):
+        return pa.large_string()
+    if pa.types.is_binary_view(kind):
+        return pa.large_binary()
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(without_views(field.type)) for field in kind])
+    if pa.types.is_map(kind):
+        return pa.map_(*(field.with_type(without_views(field.type)) for field in (kind.key_field, kind.item_field)))
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(kind.value_field.with_type(without_views(kind.value_type)), kind.list_size)
+    for is_list, made in ((pa.types.is_list, pa.list_), (pa.types.is_large_list, pa.large_list)):
+        if is_list(kind):
+            return made(kind.value_field.with_type(without_views(kind.value_type)))
+    return kind
+
+
 def list_texts(array: Any, path: str = "") -> pa.LargeStringArray | None:
     """Return the texts in lists, those of a row joined by line ends. None if these are no lists of texts.
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from esdedup.formats.decisions import Decisions
 
 _FILE, _OLD_FEATHER = b"ARROW1", b"FEA1"
+_BEFORE_STREAM = 8  # bytes of a file: what it begins with, padded
 _ROWS = 4096
 _PIECE = 2**18
 _MAGICS = {b"\x04\x22\x4d\x18": "lz4", b"\x28\xb5\x2f\xfd": "zstd"}
@@ -99,20 +100,30 @@ def _opened(file: BinaryIO, label: str) -> tuple[pa.Schema, Iterator[pa.RecordBa
     if magic.startswith(_OLD_FEATHER):
         raise SourceError(f"{label}: is Feather of version 1; write it again with a library that writes version 2")
     with damage_of(label, "Arrow"):
-        reader: Any = pa.ipc.open_file(file) if magic == _FILE else pa.ipc.open_stream(file)
+        is_file, damage = magic == _FILE, None
+        try:
+            reader: Any = pa.ipc.open_file(file) if is_file else pa.ipc.open_stream(file)
+        except pa.ArrowInvalid as error:
+            if not is_file:
+                raise
+            # a file that is cut has no footer; what stands before it is a stream
+            file.seek(_BEFORE_STREAM)
+            reader, damage = pa.ipc.open_stream(file), error
 
     def batches() -> Iterator[pa.RecordBatch]:
-        numbers = iter(range(reader.num_record_batches)) if magic == _FILE else None
+        numbers = iter(range(reader.num_record_batches)) if is_file and not damage else None
         while True:
             with damage_of(label, "Arrow"):
                 try:
                     batch = reader.read_next_batch() if numbers is None else reader.get_batch(next(numbers))
                 except StopIteration:
+                    if damage:
+                        raise damage from None
                     return
                 batch.validate(full=True)
             yield batch
 
-    return reader.schema, batches(), magic == _FILE
+    return reader.schema, batches(), is_file
 
 
 def _rows_without(file: BinaryIO, label: str, decisions: Decisions) -> int | None:

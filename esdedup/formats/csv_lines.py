@@ -166,9 +166,13 @@ class HeldLines(CsvLines, AbstractContextManager["HeldLines"]):
 
 
 def csv_records(lines: CsvLines, separator: str, skips: Skips) -> Iterator[tuple[int, list[str]]]:
-    """Yield records with the number of their first line. An unreadable record is skipped and counted."""
+    """Yield records with the number of their first line. An unreadable record is skipped and counted.
+
+    If its quotes are wrong, the lines behind its first one are records of their own.
+    """
     csv.field_size_limit(max(csv.field_size_limit(), lines.most))
     reader = csv.reader(lines, delimiter=separator, strict=True)
+    width = 0
     while True:
         lines.begin()
         try:
@@ -187,9 +191,7 @@ def csv_records(lines: CsvLines, separator: str, skips: Skips) -> Iterator[tuple
                     + ", or give --format tsv if quotes mean nothing"
                 ) from None
             if isinstance(error, csv.Error) and "field limit" not in str(error):
-                skips.add("bad_csv", f"line {number}")
-                # the quotes of its first line may be wrong: the next lines are records of their own
-                lines.repeat()
+                _skip(lines, skips)
                 continue
             skips.add("too_long_field", f"line {number}")
             # if the field is open, its quote ends on the next line with an odd number of quotes
@@ -203,5 +205,26 @@ def csv_records(lines: CsvLines, separator: str, skips: Skips) -> Iterator[tuple
                     "read; close the quote, or give --format tsv if quotes mean nothing"
                 ) from None
             continue
-        if record:
+        width = width or len(record)
+        if lines.lines > 1 and _holds_a_row(record, width, separator):
+            _skip(lines, skips)
+        elif record:
             yield lines.first_of_record, record
+
+
+def _holds_a_row(record: list[str], width: int, separator: str) -> bool:
+    """Whether a record has too few cells, and a whole row in one of them: a quote is closed in a later row."""
+    if len(record) >= width:
+        return False
+    return any(line.count(separator) == width - 1 for cell in record for line in cell.split("\n")[1:])
+
+
+def _skip(lines: CsvLines, skips: Skips) -> None:
+    """Count the record as unreadable, and go back to its second line."""
+    skips.add("bad_csv", f"line {lines.first_of_record}")
+    if not lines.repeat() and lines.lines > 1:
+        raise SourceError(
+            f"{lines.label}: the quotes of the record at line {lines.first_of_record} are wrong, and it has "
+            f"{lines.lines:,} lines; everything before it was read; mend the quotes, or give --format tsv if quotes "
+            "mean nothing"
+        )

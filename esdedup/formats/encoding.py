@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 
-from esdedup.errors import SettingsError
+from esdedup.errors import SettingsError, SourceError
 from esdedup.formats.protocol import Format
 from esdedup.options import option
 
@@ -17,9 +17,9 @@ _MARKS = {
     codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be",
 }  # fmt: skip
 """Byte order marks. They go before any other encoding: nothing else begins with one."""
+_LONGEST = max(map(len, _MARKS))
 _WITHOUT_MARK = {"utf-16": "utf-16-le", "utf-32": "utf-32-le"}
-_KEPT = "surrogateescape"
-"""Invalid bytes stay what they are, so the reader counts them, and a rewritten source has them again."""
+_WIDE = ("utf-16", "utf-32")
 
 
 @dataclass(frozen=True)
@@ -41,21 +41,24 @@ class EncodedText(Format):
                 f"encoding is {self.encoding!r}; give the name of an encoding, such as cp1252 or utf-16"
             ) from None
 
-    def as_utf8(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
-        """Yield pieces of a source as UTF-8. Bytes that are invalid in the encoding are invalid there too."""
-        first = next(pieces, b"")
+    def as_utf8(self, pieces: Iterator[bytes], label: str) -> Iterator[bytes]:
+        """Yield pieces of a source as UTF-8. Bytes that are invalid in the encoding are invalid there too.
+
+        Raise `SourceError` for UTF-16 and UTF-32 that end inside a character, and for what no character has.
+        """
+        first = head_of(pieces, _LONGEST)
         name = self._marked(first)
         pieces = chain([first], pieces)
-        return pieces if name == _UTF8 else _converted(pieces, name, _UTF8)
+        return pieces if name == _UTF8 else _converted(pieces, name, _UTF8, label)
 
     def rewritten(
-        self, pieces: Iterator[bytes], rewrite: Callable[[Iterator[bytes]], Iterator[bytes]]
+        self, pieces: Iterator[bytes], label: str, rewrite: Callable[[Iterator[bytes]], Iterator[bytes]]
     ) -> Iterator[bytes]:
         """Return the pieces of a source as `rewrite` changes them: it gets UTF-8 and returns UTF-8."""
-        first = next(pieces, b"")
+        first = head_of(pieces, _LONGEST)
         name = self._marked(first)
-        changed = rewrite(self.as_utf8(chain([first], pieces)))
-        return changed if name == _UTF8 else _converted(changed, _UTF8, name)
+        changed = rewrite(self.as_utf8(chain([first], pieces), label))
+        return changed if name == _UTF8 else _converted(changed, _UTF8, name, label)
 
     def _marked(self, first: bytes) -> str:
         """Return the encoding of a source that begins with these bytes: with its byte order."""
@@ -64,9 +67,30 @@ class EncodedText(Format):
         return next(marked, _WITHOUT_MARK.get(name, name))
 
 
-def _converted(pieces: Iterator[bytes], source: str, target: str) -> Iterator[bytes]:
-    decode = codecs.getincrementaldecoder(source)(_KEPT)
-    encode = codecs.getincrementalencoder(target)(_KEPT)
+def head_of(pieces: Iterator[bytes], size: int) -> bytes:
+    """Return the first pieces: at least so many bytes, if there are."""
+    head = b""
     for piece in pieces:
-        yield encode.encode(decode.decode(piece))
-    yield encode.encode(decode.decode(b"", final=True), final=True)
+        head += piece
+        if len(head) >= size:
+            break
+    return head
+
+
+def _converted(pieces: Iterator[bytes], source: str, target: str, label: str) -> Iterator[bytes]:
+    # what is invalid stays what it is, so the reader counts it, and a rewritten source has it again
+    wide = source if target == _UTF8 else target
+    kept = "surrogatepass" if wide.startswith(_WIDE) else "surrogateescape"
+    decode = codecs.getincrementaldecoder(source)(kept)
+    encode = codecs.getincrementalencoder(target)(kept)
+    try:
+        for piece in pieces:
+            yield encode.encode(decode.decode(piece))
+        yield encode.encode(decode.decode(b"", final=True), final=True)
+    except UnicodeError as error:
+        if isinstance(error, UnicodeDecodeError):
+            yield encode.encode(error.object[: error.start].decode(source, kept))
+        raise SourceError(
+            f"{label}: is damaged {wide}: {getattr(error, 'reason', error)}; everything before that was read; "
+            "download or create the file again"
+        ) from None

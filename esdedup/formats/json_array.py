@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from esdedup.errors import SourceError
@@ -39,13 +40,14 @@ class Json(EncodedText, JsonObjects):
         """See `Format`; raw records are the values of the array."""
         from esdedup.formats.batches import collect
 
-        values = Values(self.as_utf8(member.pieces), walk.max_text, walk.label)
+        values = Values(self.as_utf8(member.pieces, walk.label), walk.max_text, walk.label)
         yield from walk.up_to_limit(collect(self.rows(_readable(values, walk.skips), walk, "value")))
         walk.records += values.number
 
     def rewrite(self, member: Member, walk: Walk, decisions: Decisions, annotate: bool) -> Iterator[bytes]:
         """See `Format`: kept values unchanged, with the commas and line ends between them."""
-        return self.rewritten(member.pieces, lambda pieces: self._rewritten(pieces, walk, decisions, annotate))
+        rewrite = partial(self._rewritten, walk=walk, decisions=decisions, annotate=annotate)
+        return self.rewritten(member.pieces, walk.label, rewrite)
 
     def _rewritten(self, pieces: Iterator[bytes], walk: Walk, decisions: Decisions, annotate: bool) -> Iterator[bytes]:
         records, before = self.records(walk.label, annotate), decisions.record

@@ -46,7 +46,7 @@ class JsonObjects(TableFormat):
                 continue
             record, seen = _object(line), seen + 1
             if record is None:
-                if seen == 1 and line.lstrip().startswith("["):
+                if seen == 1 and _begins_array(line):
                     raise UsageError(f"{walk.label}: holds an array and not an object a line; give --format json")
                 skips.add("bad_json", f"{what} {number}")
                 continue
@@ -93,6 +93,11 @@ class JsonLines(LineFormat, JsonObjects):
     summary = "JSON lines, an object a line"
     endings = (".jsonl", ".ndjson")
     stdin_name = "stdin.jsonl"
+
+    @property
+    def between(self) -> str:
+        """What an object begins with."""
+        return "{"
 
     def documents(self, blocks: LineBlocks, walk: Walk) -> Iterator[pa.RecordBatch]:
         """Read each object as a document."""
@@ -216,6 +221,16 @@ def _object(line: str | None) -> dict[str, Any] | None:
             return None
         return _object(less[:-1])
     return record if isinstance(record, dict) else None
+
+
+def _begins_array(line: str) -> bool:
+    """Whether a file that begins with this line is an array over its lines, and no lines of which one is an array."""
+    if not line.lstrip().startswith("["):
+        return False
+    try:
+        return any(isinstance(value, dict) for value in json.loads(line))
+    except (ValueError, RecursionError):
+        return True
 
 
 def _name(value: object) -> str | None:

@@ -8,7 +8,7 @@ from itertools import chain
 
 from esdedup.errors import SourceError
 
-_HEAD = 2**20  # bytes in which the first line should end
+_HEAD = 2**20  # bytes by which it is decided
 _FIRST = re.compile(rb"[^\r\n]*([\r\n])")
 _FIRST_OUTSIDE_QUOTES = re.compile(rb'(?:[^"\r\n]|"[^"]*")*([\r\n])')
 _EXCHANGED = {13: 10, 10: 13}
@@ -20,32 +20,48 @@ def exchanged(text: str) -> str:
     return text.translate(_EXCHANGED)
 
 
-def with_line_feeds(pieces: Iterator[bytes], label: str, *, quotes: bool) -> tuple[Iterator[bytes], bool]:
+def with_line_feeds(
+    pieces: Iterator[bytes], label: str, *, quotes: bool, separator: bytes
+) -> tuple[Iterator[bytes], bool]:
     """Return the bytes of a source whose lines end in line feeds, and whether carriage returns and line feeds were
-    exchanged for that: the first line ends in a carriage return alone.
+    exchanged for that: its lines end in carriage returns alone.
 
     With `quotes`, line ends in quotes are not ends of records. Without them, a source that has both raises
-    `SourceError`.
+    `SourceError`. A carriage return in a line that ends in a line feed is text, unless what is before it has as many
+    separators as what is behind it.
     """
     head, pattern = b"", _FIRST_OUTSIDE_QUOTES if quotes else _FIRST
     first = None
     for piece in pieces:
         head += piece
-        first = pattern.match(head)
-        if len(head) > _HEAD or (first is not None and first.end() < len(head)):
+        first = first or pattern.match(head)
+        returns = first is not None and first[1] == b"\r" and head[first.end() : first.end() + 1] not in (b"", b"\n")
+        if len(head) > _HEAD or (first is not None and not returns and first.end() < len(head)):
             break
     pieces = chain([head], pieces)
     if first is None or first[1] == b"\n" or head[first.end() : first.end() + 1] in (b"", b"\n"):
         return pieces, False
+    if not quotes and not _lines_of(head[:_HEAD], separator):
+        return pieces, False
     return _exchanged(pieces, label, quotes), True
+
+
+def _lines_of(head: bytes, separator: bytes) -> bool:
+    """Whether carriage returns part lines: there is no line feed, or what they part looks alike."""
+    line, feed, _ = head.partition(b"\n")
+    if not feed:
+        return True
+    first, second = line.split(b"\r")[:2]
+    return bool(separator) and first.count(separator) == second.count(separator) > 0
 
 
 def _exchanged(pieces: Iterator[bytes], label: str, quotes: bool) -> Iterator[bytes]:
     for piece in pieces:
         if not quotes and b"\n" in piece:
+            yield piece.partition(b"\n")[0].translate(_TABLE)
             raise SourceError(
-                f"{label}: its first lines end in CR alone, and later ones in LF; everything before that was read; "
-                "make all line ends equal"
+                f"{label}: some of its lines end in CR alone, and others in LF; everything before that was read; make "
+                "all line ends equal"
             )
         yield piece.translate(_TABLE)
 

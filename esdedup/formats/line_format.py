@@ -8,7 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from esdedup.errors import SourceError
-from esdedup.formats.encoding import EncodedText
+from esdedup.formats.encoding import EncodedText, head_of
 from esdedup.formats.line_ends import exchanged_back, with_line_feeds
 from esdedup.formats.protocol import Walk
 from esdedup.formats.text_limit import ENDLESS, too_large
@@ -55,6 +55,11 @@ class LineFormat(EncodedText):
     quotes: ClassVar[bool] = False
     """Whether a record goes on over line ends in quotes."""
 
+    @property
+    def between(self) -> str:
+        """A character that each record has equally often; nothing if none is known."""
+        return ""
+
     @abstractmethod
     def documents(self, blocks: LineBlocks, walk: Walk) -> Iterator[pa.RecordBatch]:
         """Yield the documents of one member."""
@@ -65,7 +70,7 @@ class LineFormat(EncodedText):
 
     def read(self, member: Member, walk: Walk) -> Iterator[pa.RecordBatch]:
         """See `Format`; raw records are lines."""
-        pieces, exchanged = with_line_feeds(self.as_utf8(member.pieces), walk.label, quotes=self.quotes)
+        pieces, exchanged = self._with_line_feeds(self.as_utf8(member.pieces, walk.label), walk.label)
         blocks = LineBlocks(pieces, walk.skips, walk.max_text, walk.label, exchanged=exchanged)
         yield from walk.up_to_limit(self.documents(blocks, walk))
         walk.records += blocks.lines
@@ -75,11 +80,14 @@ class LineFormat(EncodedText):
         records = self.records(walk.label, annotate)
 
         def rewrite(pieces: Iterator[bytes]) -> Iterator[bytes]:
-            pieces, records.exchanged = with_line_feeds(pieces, walk.label, quotes=self.quotes)
+            pieces, records.exchanged = self._with_line_feeds(pieces, walk.label)
             changed = rewrite_records(records, pieces, decisions, annotate)
             return exchanged_back(changed) if records.exchanged else changed
 
-        return self.rewritten(member.pieces, rewrite)
+        return self.rewritten(member.pieces, walk.label, rewrite)
+
+    def _with_line_feeds(self, pieces: Iterator[bytes], label: str) -> tuple[Iterator[bytes], bool]:
+        return with_line_feeds(pieces, label, quotes=self.quotes, separator=self.between.encode())
 
 
 def rewrite_records(records: Records, pieces: Iterator[bytes], decisions: Decisions, annotate: bool) -> Iterator[bytes]:
@@ -157,7 +165,7 @@ class LineBlocks:
         tail_size = 0
         too_long = False
         passed = 0  # bytes of the line that is too long
-        head = self._head()
+        head = head_of(self._pieces, len(BOM))
         try:
             if head.startswith(BOM):
                 yield 0, BOM
@@ -203,15 +211,6 @@ class LineBlocks:
         self._ready += tail
         if self._ready:
             yield self._take()
-
-    def _head(self) -> bytes:
-        """Return enough pieces to contain a byte order mark."""
-        head = b""
-        for piece in self._pieces:
-            head += piece
-            if len(head) >= len(BOM):
-                break
-        return head
 
     def _take(self) -> Block:
         block = b"".join(self._ready)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import BinaryIO
@@ -9,6 +10,7 @@ from typing import BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from esdedup.columns.arrays import without_views
 from esdedup.errors import SourceError
 from esdedup.formats.arrow_rows import ArrowRows, Sink, damage_of
 from esdedup.formats.batches import MAX_BYTES, MAX_ROWS, cut
@@ -66,7 +68,7 @@ class ParquetTable(AbstractContextManager["ParquetTable"]):
         damage: SourceError | None = None
         try:
             for batches in self._row_groups(decisions, annotate):
-                rows = pa.Table.from_batches(batches)
+                rows = pa.Table.from_batches(batches).cast(writer.schema)
                 writer.write_table(rows, row_group_size=rows.num_rows)
                 yield sink.take()
         except SourceError as error:
@@ -171,7 +173,10 @@ def _one(held: list[pa.RecordBatch]) -> pa.RecordBatch:
 
 
 def _writer(sink: Sink, table: pq.ParquetFile, schema: pa.Schema) -> pq.ParquetWriter:
-    """Return a writer with the settings of the file that was read."""
+    """Return a writer with the settings of the file that was read.
+
+    The library cannot write all views of strings: the writer's schema has none. The one in the file's metadata has.
+    """
     metadata = table.metadata
     codecs: dict[str, str] = {}
     if metadata.num_row_groups:
@@ -180,15 +185,17 @@ def _writer(sink: Sink, table: pq.ParquetFile, schema: pa.Schema) -> pq.ParquetW
             column = group.column(index)
             codecs[column.path_in_schema] = column.compression.replace("UNCOMPRESSED", "NONE")
     custom = metadata.metadata or {}
-    arrow = _ARROW in custom
+    written = pa.schema([field.with_type(without_views(field.type)) for field in schema])
     writer = pq.ParquetWriter(
         sink,
-        schema,
+        written,
         version=metadata.format_version if metadata.format_version in _VERSIONS else _VERSIONS[-1],
         compression=codecs or "NONE",
         use_compliant_nested_type=False,  # inner names stay unchanged, compliant or not
-        store_schema=arrow,
+        store_schema=False,
     )
-    if custom and not arrow:
-        writer.add_key_value_metadata(custom)  # otherwise they come with the schema
+    if _ARROW in custom:
+        custom = {**custom, _ARROW: base64.b64encode(schema.serialize().to_pybytes())}
+    if custom:
+        writer.add_key_value_metadata(custom)
     return writer

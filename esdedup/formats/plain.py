@@ -38,7 +38,7 @@ class Text(EncodedText):
         """See `Format`. Invalid UTF-8 is replaced by U+FFFD and counted."""
         from esdedup.formats.batches import collect
 
-        rows = _whole(member.name or walk.document, self.as_utf8(member.pieces), walk)
+        rows = _whole(member.name or walk.document, self.as_utf8(member.pieces, walk.label), walk)
         yield from walk.up_to_limit(collect(rows))
         walk.records += 1
 
@@ -50,12 +50,13 @@ class Text(EncodedText):
             decisions.stay()
             return member.pieces
         first = next(member.pieces, b"")
-        whole = b"".join(self.as_utf8(chain([first], member.pieces)))
+        whole = b"".join(self.as_utf8(chain([first], member.pieces), walk.label))
         text = whole.removeprefix(BOM)
         left = decisions.left(text.decode(errors="replace"), drops)
         if left is None:
             return None
-        return self.rewritten(iter([first]), lambda _: iter((whole[: len(whole) - len(text)], left.encode())))
+        mark = whole[: len(whole) - len(text)]
+        return self.rewritten(iter([first]), walk.label, lambda _: iter((mark, left.encode())))
 
 
 def _whole(identifier: str, pieces: Iterator[bytes], walk: Walk) -> Iterator[Row]:

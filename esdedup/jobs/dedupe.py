@@ -107,7 +107,7 @@ def dedupe(
         settings = settings.for_sources(found, rewritten=True)
         _check_references(against, found, store)
         names = _output_names(found, folder, sources, against)
-        place = stack.enter_context(out_folder(folder, fresh=fresh))
+        place = stack.enter_context(out_folder(folder, found, fresh=fresh))
         if place.folds_case:
             names = _output_names(found, folder, sources, against, folds_case=True)
         checkpoints = source_checkpoints(found, settings.reading)

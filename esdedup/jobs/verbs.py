@@ -94,7 +94,7 @@ def run(
     clock, seconds = time.perf_counter(), {}
     job = ReadingJob(found, checkpoints, settings, fresh, keep_going, quiet)
     watch = MemoryWatch(settings.resources.engine)
-    with out_folder(folder, fresh=fresh) as place, watch as memory, opened_for(store, folder, job) as opened:
+    with out_folder(folder, found, fresh=fresh) as place, watch as memory, opened_for(store, folder, job) as opened:
         adopt_names(checkpoints, opened.ledger.sources(), typed=settings.reading.source_name is not None)
         same = refuse_other_sources(opened, checkpoints) and opened.results.last_scan() is not None
         opened.corpus.lookup = lookup and store is not None

@@ -7,13 +7,14 @@ import logging
 import os
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 
 from esdedup.errors import EsdedupError, OutLockedError, UsageError
 from esdedup.files import hold, whole_file
 from esdedup.formats.compression.opener import readable
+from esdedup.formats.locations import Source
 from esdedup.formats.protocol import FORMATS
 from esdedup.store.duckdb.file_address import FileAddress
 from esdedup.store.lake.lake_address import LAKE
@@ -39,8 +40,9 @@ _log = logging.getLogger("esdedup")
 class OutFolder:
     """A folder that this command alone writes to, and the files there that are ours."""
 
-    def __init__(self, path: Path, *, fresh: bool) -> None:
+    def __init__(self, path: Path, sources: Iterable[Source], *, fresh: bool) -> None:
         self.path = path
+        self._sources = {source.path.resolve() for source in sources if source.path}
         self.folds_case = (path / LOCK.upper()).exists()
         """Whether names that differ only in case are one file here."""
         self._fresh = fresh
@@ -79,7 +81,9 @@ class OutFolder:
             others += [
                 found
                 for name in names
-                if not name.startswith((".", STORE)) and (found := (at / name).as_posix()) not in self._claimed
+                if not name.startswith((".", STORE))
+                and (found := (at / name).as_posix()) not in self._claimed
+                and (self.path / found).resolve() not in self._sources
             ]
         if others:
             shown = ", ".join(map(readable, sorted(others)[:_SHOWN])) + (" …" if len(others) > _SHOWN else "")
@@ -130,9 +134,9 @@ def _of_older_version(folder: Path) -> set[str]:
 
 
 @contextmanager
-def out_folder(path: Path, *, fresh: bool = False) -> Iterator[OutFolder]:
-    """Make a folder for the files of a job if it does not exist, and keep other commands out of it. Delete it if the
-    job fails and leaves it empty.
+def out_folder(path: Path, sources: Iterable[Source] = (), *, fresh: bool = False) -> Iterator[OutFolder]:
+    """Make a folder for the files of a job over these sources if it does not exist, and keep other commands out of it.
+    Delete it if the job fails and leaves it empty.
 
     Raises `OutLockedError` while another command writes there.
     """
@@ -143,7 +147,7 @@ def out_folder(path: Path, *, fresh: bool = False) -> Iterator[OutFolder]:
         made = [each for each in (path, *path.parents) if not each.exists()]
     try:
         with _locked(path):
-            folder = OutFolder(path, fresh=fresh)
+            folder = OutFolder(path, sources, fresh=fresh)
             yield folder
             folder.finish()
     except BaseException:

@@ -145,7 +145,7 @@ def updates(folder: Path) -> Outputs:
     found["add"] = said("add", more, "--out", folder / "after", *store)
     found["summary"] = [json.loads((folder / "after" / "summary.json").read_text("utf-8"))]
     found["clusters-listed"] = said("clusters", "--since", folder / "before", *store)
-    found["remove"] += said("remove", "r0", "r9", *store, code=1)
+    found["remove"] += said("remove", "more/r2", "r9", *store, code=1)
     found["clusters-listed"] += said("clusters", "--since", folder / "after", *store)
     found["status"] += said("status", *store)
     changes = {row.get("change") for row in found["clusters-listed"]}

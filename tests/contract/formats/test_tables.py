@@ -171,6 +171,32 @@ def test_quotes_that_are_never_closed(
         assert left == whole.replace(f"{dropped[0]}{end}".encode(), b"", 1)
 
 
+def test_a_quote_that_is_closed_in_a_later_row_hides_no_row(tmp_path: Path) -> None:
+    path, skips = write(tmp_path, "t.csv", 'id,text,x\n1,a,b\n2,"open,b\n3,c,d"\n4,d,e\n'), Skips()
+    assert [row[0] for row in pairs(read(path, skips))] == ["1", "3", "4"]
+    assert skips.places == {"bad_csv": ["line 3"]}
+    with pytest.raises(SourceError, match="opens at line 4 is never closed"):
+        read(write(tmp_path, "v.csv", 'id,text,x\n1,a,b\n2,"open,b\n3,c,"\n4,d,e\n'), Skips())
+    path, skips = write(tmp_path, "u.csv", 'id,text,x\n1,"a,\nb"\n2,c,d\n'), Skips()
+    assert [row[0] for row in pairs(read(path, skips))] == ["1", "2"], "too few cells are no reason"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
+def test_damaged_utf_16(tmp_path: Path, encoding: str) -> None:
+    data = "1\ta\n2\tb\ud800\n3\tc\n".encode(encoding, "surrogatepass")
+    path, skips = tmp_path / "t.tsv", Skips()
+    path.write_bytes(data)
+    assert [row[0] for row in pairs(read(path, skips))] == ["1", "3"]
+    assert skips.counts == {"bad_utf8": 1}
+    left = rewrite(path, tmp_path / "out", {1: [0]}).path.read_bytes()
+    assert left.decode(encoding, "surrogatepass") == "2\tb\ud800\n3\tc\n"
+    path.write_bytes(data[:-1])
+    with pytest.raises(SourceError, match="is damaged utf"):
+        read(path, Skips())
+    done = rewrite(path, tmp_path / "cut", {1: [0]}, keep_going=True)
+    assert done.path.read_bytes().decode(encoding, "surrogatepass").startswith("2\tb\ud800\n")
+
+
 def test_quotes_that_stay_open_for_too_many_lines(tmp_path: Path) -> None:
     path = write(tmp_path, "t.csv", 'id,text\n1,"' + "a line\n" * 20 + '"\n2,b\n')
     assert [row[0] for row in pairs(read(path, Skips()))] == ["1", "2"]
@@ -197,6 +223,10 @@ def test_lines_that_end_in_carriage_returns(
     begin = data.index("\r") + 1 if name == "t.csv" else 0
     done = rewrite(path, tmp_path / "out", {2 if name == "t.csv" else 1: [0]})
     assert done.path.read_bytes() == (data[:begin] + data[first:]).encode()
+    text = tmp_path / f"text{path.suffix}"
+    if name == "t.tsv":
+        text.write_bytes(b"1\ta\rb\n2\tc\rd\n")
+        assert pairs(read(text, Skips())) == [("1", "a\rb"), ("2", "c\rd")], "the line ends in LF"
     mixed = tmp_path / f"mixed{path.suffix}"
     mixed.write_bytes(data.replace("\n", " ").encode() + b"x\ny\n" * 3)
     if name != "t.csv":

@@ -185,9 +185,14 @@ def test_a_column_that_no_record_has_is_named(tmp_path: Path) -> None:
     assert said("dedupe", source, "-o", tmp_path / "y", "--text-column", "name,city").err == ""
 
 
-def test_an_empty_file_is_no_mistake(tmp_path: Path) -> None:
+def test_empty_files_alone_are_said(tmp_path: Path) -> None:
     (tmp_path / "empty.txt").write_text("")
-    assert said("dedupe", tmp_path / "empty.txt", "-o", tmp_path / "x").code == 0
+    answer = said("dedupe", tmp_path / "empty.txt", "-o", tmp_path / "x")
+    assert (answer.code, answer.err) == (1, "esdedup: the sources are empty: nothing was compared\n")
+    assert (tmp_path / "x" / "empty.txt").read_text() == ""
+    (tmp_path / "text.txt").write_text("One.")
+    both = tmp_path / "empty.txt", tmp_path / "text.txt"
+    assert said("dedupe", *both, "-o", tmp_path / "y").code == 0, "one of several is no mistake"
 
 
 def test_another_separator_is_suggested(tmp_path: Path) -> None:

@@ -371,7 +371,7 @@ def test_dedupe_writes_from_a_lake(tmp_path: Path, sources: list[Path], made: Pa
     wanted = [(tmp_path / "c" / name).read_bytes() for name in files]
     for out in "ab":
         assert [(tmp_path / out / name).read_bytes() for name in files] == wanted
-    assert {path.name for path in (tmp_path / "a").iterdir()} == {*files, "lake"}
+    assert {path.name for path in (tmp_path / "a").iterdir()} == {*files, ".esdedup.json", "lake"}
 
 
 def test_a_lake_is_a_reference(tmp_path: Path, expected: Path, made: Path) -> None:

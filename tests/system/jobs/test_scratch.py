@@ -53,17 +53,25 @@ def test_a_second_scan_leaves_the_first_its_work(indexed: str) -> None:
 
 
 def test_generations_do_not_share_a_folder(tmp_path: Path, stores: Stores, indexed: str) -> None:
-    # on a server, nobody else writes while a new generation is made
-    with esdedup.open_store(indexed, read_only=stores.on_server) as live, ExitStack() as second:
+    # nobody else writes while a new generation is made
+    if not stores.on_server:
+        with (
+            esdedup.open_store(indexed),
+            pytest.raises(StoreLockedError),
+            esdedup.open_store(indexed, {}, fresh="a job"),
+        ):
+            pass
+        return
+    with esdedup.open_store(indexed, read_only=True) as live, ExitStack() as second:
         folder = begin(second, live)
         with esdedup.open_store(indexed, {}, fresh="a job") as new, ExitStack() as first:
             beside = begin(first, new)
             assert address_of(indexed).scan_folders() == sorted({folder, beside})
         job = (folder / "job.json").read_bytes()
         assert address_of(indexed).scan_folders() == [folder]
-        if stores.on_server:  # what takes the place of a store leaves its scan in peace
-            source = table(tmp_path / "b.tsv", records(10))
-            esdedup.run(source, out=tmp_path / "out", store=indexed, fresh=True, **RECORDS)
+        # what takes the place of a store leaves its scan in peace
+        source = table(tmp_path / "b.tsv", records(10))
+        esdedup.run(source, out=tmp_path / "out", store=indexed, fresh=True, **RECORDS)
         assert (folder / "job.json").read_bytes() == job
     assert address_of(indexed).scan_folders() == []
 

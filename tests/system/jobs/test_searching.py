@@ -347,7 +347,7 @@ def test_it_follows_what_is_added_and_removed(searched: Path, tmp_path: Path) ->
     esdedup.add(table(tmp_path / "more.tsv", [("new", new)]), store=searched)
     assert len(list(lookup_of(searched).glob("*.texts"))) == 2
     assert finds(searched, new)
-    esdedup.remove("new", store=searched)
+    esdedup.remove("more/new", store=searched)
     assert not finds(searched, new)
     assert finds(searched)
     esdedup.remove(*(key for key, _ in ROWS), store=searched)

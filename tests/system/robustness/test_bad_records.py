@@ -21,7 +21,8 @@ FILES = {
     "objects.jsonl": '[1]\n2\n"x"\nnull\n{"id":1\n{}\n{"text":1}\n' + json.dumps({"id": 1, "text": GOOD[4]}) + "\n",
     "deep.jsonl": '{"a":' * 100_000 + "\n" + '{"id":1' + "0" * 5000 + ',"text":"x"}\n',
     "giant.csv": f"id,text\n1,{GIANT}\n2,{GOOD[5]}\n",
-    "quotes.csv": f'id,text\n1,"a"b\n2,{GOOD[6]}\n3,"never closed\n' + f"4,{GOOD[7]}\n" * 50,
+    "quotes.csv": f'id,text\n1,"a"b\n2,{GOOD[6]}\n3,"not closed\n4,{GOOD[7]}\n5,"c"\n',
+    "lists.jsonl": "[1]\n[]\n" + json.dumps({"id": 1, "text": "On."}) + "\n",
     "empty.txt": "",
     "nothing.jsonl": "",
     "blank.csv": "\n\n\n",
@@ -30,20 +31,20 @@ SKIPPED = {
     "columns": {"no_text": 7},
     "repeated": {"repeated_id": 6},
     "bytes": {"bad_utf8": 7},
-    "utf16": {"bad_utf8": 1, "no_text": 1},
+    "utf16": {},
     "objects": {"bad_json": 5, "no_text": 2},
     "deep": {"bad_json": 2},
     "giant": {"too_long_field": 1},
     "quotes": {"bad_csv": 2},
+    "lists": {"bad_json": 2},
     "empty": {"no_text": 1},
     "nothing": {},
     "blank": {},
 }
-DOCUMENTS = {"columns": 1, "repeated": 8, "bytes": 1, "objects": 1, "giant": 1, "quotes": 1}
+DOCUMENTS = {"columns": 1, "repeated": 8, "bytes": 1, "utf16": 1, "objects": 1, "giant": 1, "quotes": 3, "lists": 1}
 PLACES = {
     "columns": {"no_text": [f"line {n}" for n in range(1, 6)]},
     "bytes": {"bad_utf8": [f"line {n}" for n in range(1, 6)]},
-    "utf16": {"bad_utf8": ["line 1"], "no_text": ["line 2"]},
     "objects": {"bad_json": [f"line {n}" for n in range(1, 6)], "no_text": ["line 6: {}", "line 7: {text}"]},
     "deep": {"bad_json": ["line 1", "line 2"]},
     "giant": {"too_long_field": ["line 2"]},
@@ -67,7 +68,6 @@ def summary(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     assert hints == [
         "columns.tsv: 7 of 8 records have no text, as in line 1",
         "bytes.tsv: 7 of 8 records are not valid UTF-8",
-        "utf16.tsv: 1 of 2 records are not valid UTF-8",
     ]
     (folder / "giant.csv").unlink()
     found: dict[str, Any] = json.loads((folder / "out" / "summary.json").read_text("utf-8"))

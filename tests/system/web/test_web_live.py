@@ -118,7 +118,7 @@ def test_it_answers_while_another_process_adds(store: str, tmp_path: Path) -> No
                 assert text not in {one["text"] for one in told["similar"]}
                 command("add", source, "--store", store, "--unit", "record", "--min-chars", "0", "--quiet")
                 soon(lambda text=text: site.post("/api/check", {"text": text}).json["matching"])
-                soon(lambda turn=turn: bool(site.api("/clusters", document=f"new{turn}-0")["clusters"]))
+                soon(lambda turn=turn: bool(site.api("/clusters", document=f"new{turn}/new{turn}-0")["clusters"]))
         finally:
             for reader in readers:
                 reader.stop()
