@@ -145,11 +145,7 @@ def read_into(
     Sources that the last run read in their present state are not read again. Raise `StoreSourcesError` if another run
     is not finished.
     """
-    if store.signing.text_scheme != TEXT_SCHEME:
-        raise StoreVersionError(
-            f"{store.address}: its texts were cleaned and split by text scheme {store.signing.text_scheme}, but this "
-            f"esdedup uses {TEXT_SCHEME}; scan it as it is, or index its sources again with --fresh"
-        )
+    _refuse_other_texts(store)
     known = store.ledger.sources()
     begun = store.ledger.unfinished_reading()
     if begun is not None:
@@ -275,11 +271,25 @@ def refuse_other_sources(store: Store, checkpoints: Sequence[SourceCheckpoint]) 
     known = store.ledger.sources()
     same = len(known) == len(checkpoints) and all(one.same_as(two) for one, two in zip(known, checkpoints, strict=True))
     if known and not same:
+        _refuse_other_texts(store)
+        if [one.path for one in known] == [two.path for two in checkpoints]:
+            raise StoreSourcesError(
+                f"{store.address}: the store has a run over these sources as they were before, or with other options; "
+                f"{store.MORE}, or start again with --fresh"
+            )
         names = ", ".join(checkpoint.path for checkpoint in known[:3]) + (" …" if len(known) > 3 else "")
         raise StoreSourcesError(
             f"{store.address}: the store has another run, over {names}; {store.MORE}, or start again with --fresh"
         )
     return same
+
+
+def _refuse_other_texts(store: Store) -> None:
+    if store.signing.text_scheme != TEXT_SCHEME:
+        raise StoreVersionError(
+            f"{store.address}: its texts were cleaned and split by text scheme {store.signing.text_scheme}, but this "
+            f"esdedup uses {TEXT_SCHEME}; scan it as it is, or index its sources again with --fresh"
+        )
 
 
 def check_choice(name: str, value: str, allowed: Iterable[str]) -> None:

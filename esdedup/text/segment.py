@@ -204,7 +204,8 @@ def collapse_spaces(data: Bytes, offsets: Offsets) -> tuple[Bytes, Offsets, npt.
             total += 1
             at += 1
             # variation selectors, such as the invisible marks of holes, have no length
-            length += (byte & 0xC0) != 0x80 and not (byte == 0xF3 and data[at] == 0xA0)
+            selector = byte == 0xF3 and data[at] == 0xA0 and data[at + 1] >> 2 == 0x21
+            length += (byte & 0xC0) != 0x80 and not selector
             # words of ASCII, and single spaces between them
             while at < end and 0x20 <= data[at] < 0x80 and (data[at] > 0x20 or data[at - 1] > 0x20):
                 out[total] = data[at]

@@ -33,6 +33,8 @@ from esdedup.text.wikitext.unknown_tags import CODE, PARAGRAPHS, kind_of
 _TAG = re.compile(r"</?([A-Za-z0-9]+)(?=[\s/>])[^<>]*>")
 
 _MARKS = re.compile("[\udc00-\udcff]")
+_DIGIT_LAST = re.compile(r"[0-9]\Z")
+_NUMBERS = re.compile("[ |+,.-]*[0-9][0-9 |+,.-]*")
 _BLANK = f" \t\r\n\v\f{GONE}"
 
 _MARK_OF_TAG = {
@@ -51,7 +53,18 @@ _MARK_OF_OPENING = {rules.RAISED: RAISED, rules.LOWERED: LOWERED}
 
 def flatten(code: Any, names: Names) -> str:
     """Return the flat wikitext of `code`, a `Wikicode`."""
-    return "".join(_READERS[type(node)](node, names) for node in code.nodes)
+    found: list[str] = []
+    before = ""
+    for node in code.nodes:
+        flat = _READERS[type(node)](node, names)
+        if isinstance(node, nodes.Template):
+            if flat.startswith(HOLE) and _DIGIT_LAST.search(before) and _is_number(node, names):
+                flat = SURE_HOLE + flat[1:]
+            before = flat
+        else:
+            before = str(node) if isinstance(node, nodes.Text) else ""
+        found.append(flat)
+    return "".join(found)
 
 
 def _text(node: nodes.Text, names: Names) -> str:
@@ -91,6 +104,12 @@ def _template(node: nodes.Template, names: Names) -> str:
     if filled is None or _size(filled) > size + GROWTH:
         return hole(str(node)[2:-2], sure=True)
     return filled or GONE
+
+
+def _is_number(node: nodes.Template, names: Names) -> bool:
+    """Whether the arguments are numbers, such as a power of ten that belongs to what is before the template."""
+    given = "|".join(f"{each.name}=" * each.showkey + flatten(each.value, names) for each in node.params)
+    return _NUMBERS.fullmatch(given) is not None
 
 
 def _size(flat: str) -> int:

@@ -68,7 +68,8 @@ def _shown(
         name += 1
     program = _program(text, start, name, keys, values, letters)
     if program == ABSENT:
-        return write_hole(text, start, end, text, at)
+        sure = at > 0 and text[at - 1] >= 48 and text[at - 1] <= 57 and _is_number(text, name, end)
+        return write_hole(text, start, end, text, at, sure)
     count = read_arguments(text, name + 1, end, letters, arguments) if name < end else 0
     written = fill(code, program, text, letters, count, arguments, spare, room)
     if written < 0:
@@ -78,6 +79,19 @@ def _shown(
         return at + 1
     text[at : at + written] = spare[:written]
     return at + written
+
+
+@compiled
+def _is_number(text: Bytes, start: int, end: int) -> bool:
+    """Whether these arguments of a template are numbers, such as a power of ten that belongs to what is before it."""
+    digits = 0
+    for i in range(start, end):
+        byte = text[i]
+        if byte >= 48 and byte <= 57:
+            digits += 1
+        elif byte != 32 and byte != 124 and (byte < 43 or byte > 46):
+            return False
+    return digits > 0
 
 
 @compiled
