@@ -113,6 +113,16 @@ def without_views(kind: pa.DataType) -> pa.DataType:
     return kind
 
 
+def without_dictionary(array: Any) -> Any:
+    """Return an array or a chunked array with its values in place of numbers of them."""
+    if not pa.types.is_dictionary(array.type):
+        return array
+    kind = without_views(array.type.value_type)
+    if isinstance(array, pa.ChunkedArray):
+        return pa.chunked_array(list(map(without_dictionary, array.chunks)), kind)
+    return array.dictionary.cast(kind).take(array.indices)
+
+
 def list_texts(array: Any, path: str = "") -> pa.LargeStringArray | None:
     """Return the texts in lists, those of a row joined by line ends. None if these are no lists of texts.
 
@@ -127,6 +137,7 @@ def list_texts(array: Any, path: str = "") -> pa.LargeStringArray | None:
         owners, array = owners[lists.value_parent_indices().to_numpy()], lists.flatten()
         for key in filter(None, keys.split(".")):
             array = pc.struct_field(array, key)
+    array = without_dictionary(array)
     kind = array.type
     if not any(test(kind) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)):
         return None

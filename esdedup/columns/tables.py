@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from narwhals.exceptions import DuplicateError
 
-from esdedup.columns.arrays import LIST, joined, list_texts, replace_surrogates, taken
+from esdedup.columns.arrays import LIST, joined, list_texts, replace_surrogates, taken, without_dictionary
 from esdedup.errors import UsageError
 
 TEXT, ID = "text", "id"
@@ -286,10 +286,8 @@ def strings(column: pa.ChunkedArray, name: Any, path: str = "") -> pa.ChunkedArr
     lists = [list_texts(chunk, path) for chunk in column.chunks]
     if lists and None not in lists:
         return pa.chunked_array(lists, pa.large_string())
-    if pa.types.is_dictionary(kind):
-        column = column.cast(kind.value_type)
     try:
-        return column.cast(pa.large_string())
+        return without_dictionary(column).cast(pa.large_string())
     except pa.ArrowNotImplementedError:
         raise UsageError(f"column {name!r} holds {kind}; what is compared must be strings or numbers") from None
     except pa.ArrowInvalid:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from esdedup.errors import SourceError
+from esdedup.errors import SourceError, UsageError
 from esdedup.formats.fields import TableFormat
 from esdedup.formats.protocol import Walk
 
@@ -80,13 +80,27 @@ class Arrow(TableFormat):
                     for batch in batches:
                         kept = table.rewritten(batch, decisions, annotate)
                         if kept.num_rows:
-                            writer.write_batch(kept)
+                            _write(writer, kept, walk.label)
                         yield sink.take()
                 except SourceError as error:
                     damage = error
             yield sink.take()
             if damage:
                 raise damage
+
+
+def _write(writer: pa.RecordBatchWriter, batch: pa.RecordBatch, label: str) -> None:
+    import pyarrow as pa
+
+    try:
+        writer.write_batch(batch)
+    except pa.ArrowInvalid as error:
+        if "Dictionary replacement" not in str(error):
+            raise
+        raise UsageError(
+            f"{label}: an Arrow file has one dictionary for all its batches, which changed texts are not in; use --unit "
+            "record, or write the column as strings, or the file as a stream"
+        ) from error
 
 
 def _opened(file: BinaryIO, label: str) -> tuple[pa.Schema, Iterator[pa.RecordBatch], bool]:

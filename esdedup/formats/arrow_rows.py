@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from esdedup.columns.arrays import LIST, joined, list_texts, taken
+from esdedup.columns.arrays import LIST, joined, list_texts, taken, without_dictionary
 from esdedup.columns.records import DOCUMENTS
 from esdedup.errors import SourceError, UsageError
 from esdedup.files import compact_json
@@ -158,7 +158,7 @@ def _column_at(batch: pa.RecordBatch, path: str) -> pa.Array:
     array = batch.column(head)
     for name in rest:
         array = pc.struct_field(array, name)
-    return array.cast(array.type.value_type) if pa.types.is_dictionary(array.type) else array
+    return without_dictionary(array)
 
 
 def _noted(batch: pa.RecordBatch, decisions: Decisions) -> pa.RecordBatch:
@@ -185,7 +185,13 @@ def _replaced(array: pa.Array, path: list[str], texts: Mapping[int, str]) -> pa.
         return pa.StructArray.from_arrays(children, fields=fields, mask=array.is_null())
     order = np.arange(len(array))
     order[list(texts)] = np.arange(len(array), len(array) + len(texts))
-    return taken(pa.concat_arrays([array, pa.array(list(texts.values()), array.type)]), order)
+    kind, values = array.type, list(texts.values())
+    if not pa.types.is_dictionary(kind):
+        return taken(pa.concat_arrays([array, pa.array(values, kind)]), order)
+    known = len(array.dictionary)
+    numbers = pa.concat_arrays([array.indices, pa.array(range(known, known + len(values)), kind.index_type)])
+    dictionary = pa.concat_arrays([array.dictionary, pa.array(values, kind.value_type)])
+    return pa.DictionaryArray.from_arrays(numbers.take(pa.array(order)), dictionary, ordered=kind.ordered)
 
 
 class Sink(io.RawIOBase):

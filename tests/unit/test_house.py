@@ -211,7 +211,7 @@ def test_changelog_names_this_version() -> None:
 
 def test_locks_are_hashed_and_name_no_address() -> None:
     locks = sorted((ROOT / "locks").glob("*.txt"))
-    assert {"dev.txt", "client8.txt"} <= {lock.name for lock in locks}
+    assert {"dev.txt", "versions.txt"} <= {lock.name for lock in locks}
     for lock in locks:
         text = lock.read_text("utf-8")
         assert "://" not in text

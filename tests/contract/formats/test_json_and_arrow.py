@@ -182,6 +182,24 @@ def test_frames_with_views(tmp_path: Path) -> None:
     assert table_in(left).num_rows == 1999
 
 
+def test_texts_in_a_dictionary(tmp_path: Path) -> None:
+    texts = ["The mill stands. It is old.", "The other mill stands. It is old.", None]
+    words = pa.array(texts, pa.string()).dictionary_encode()
+    for kind in (pa.string(), pa.string_view()):
+        table = pa.table({"text": pa.DictionaryArray.from_arrays(words.indices, words.dictionary.cast(kind))})
+        for name, write in WRITERS[2:]:
+            write(table, tmp_path / name)
+            assert [row["text"] for row in read(tmp_path / name)] == texts[:2]
+            left = table_in(rewrite(tmp_path / name, tmp_path / "out", {2: [1]}, unit="sentence").path)
+            assert left.schema == table.schema
+            assert left["text"].to_pylist() == [texts[0], "The other mill stands.", None]
+        assert esdedup.dedupe(table, unit="record", min_chars=0).kept.num_rows == 3
+    with pa.ipc.new_file(tmp_path / "two.arrow", table.schema) as writer:
+        writer.write_table(table, max_chunksize=1)
+    with pytest.raises(UsageError, match="one dictionary"):
+        rewrite(tmp_path / "two.arrow", tmp_path / "out", {1: [1], 2: [1]}, unit="sentence")
+
+
 def test_damaged_arrow(tmp_path: Path) -> None:
     path = tmp_path / "t.feather"
     path.write_bytes(b"FEA1" + b"\0" * 40)
