@@ -98,8 +98,8 @@ def _write(writer: pa.RecordBatchWriter, batch: pa.RecordBatch, label: str) -> N
         if "Dictionary replacement" not in str(error):
             raise
         raise UsageError(
-            f"{label}: an Arrow file has one dictionary for all its batches, which changed texts are not in; use --unit "
-            "record, or write the column as strings, or the file as a stream"
+            f"{label}: an Arrow file has one dictionary for all its batches, which changed texts are not in; use "
+            "--unit record, or write the column as strings, or the file as a stream"
         ) from error
 
 
