@@ -245,19 +245,22 @@ class Registry(Implementations[C]):
                 raise SettingsError(f"the option {flag} needs {needed}; now {self.option} is {chosen}")
 
 
-_ELSEWHERE = {
+NAMES_ELSEWHERE = {
     "threshold": "jaccard", "similarity": "jaccard", "min_similarity": "jaccard", "num_bands": "bands", "b": "bands",
     "r": "rows", "ngram": "shingle", "ngram_size": "shingle", "n_jobs": "workers", "num_workers": "workers",
+    "field": "text_column", "text_field": "text_column", "column": "text_column", "output": "out",
 }  # fmt: skip
 """What options are called in other programs."""
+_ALIKE = 0.7
+"""How similar, at least, a name is to the option that is meant."""
 
 
 def sort_out(given: Mapping[str, Any], *groups: frozenset[str]) -> list[dict[str, Any]]:
     """Sort options into the groups that contain their names. Raises `UsageError` for a name in no group."""
     unknown = sorted(given.keys() - frozenset().union(*groups))
     if unknown:
-        close = get_close_matches(unknown[0], sorted(frozenset().union(*groups)), 1)
-        meant = [_ELSEWHERE[unknown[0]]] if unknown[0] in _ELSEWHERE else close
+        close = get_close_matches(unknown[0], sorted(frozenset().union(*groups)), 1, _ALIKE)
+        meant = [NAMES_ELSEWHERE[unknown[0]]] if unknown[0] in NAMES_ELSEWHERE else close
         hint = f"; did you mean {meant[0]}?" if meant else ""
         raise UsageError(f"no such option: {', '.join(unknown)}{hint}")
     return [{name: given[name] for name in sorted(given.keys() & group)} for group in groups]

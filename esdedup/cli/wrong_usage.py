@@ -8,6 +8,7 @@ from difflib import SequenceMatcher
 import click
 
 from esdedup.files import as_word
+from esdedup.options import NAMES_ELSEWHERE
 
 _EXAMPLES = {"store": "--store found/store.duckdb, or set ESDEDUP_STORE", "out": "--out found"}
 _ALMOST = 0.1
@@ -29,7 +30,9 @@ def usage_message(error: click.ClickException) -> str:
 
 def _text(error: click.ClickException) -> str:
     if isinstance(error, click.NoSuchOption):
-        return error.message + _suggestions(error.option_name, error.possibilities)
+        meant = NAMES_ELSEWHERE.get(error.option_name.lstrip("-").replace("-", "_"), "").replace("_", "-")
+        known = error.ctx is not None and any(f"--{meant}" in each.opts for each in error.ctx.command.params)
+        return error.message + _suggestions(error.option_name, [f"--{meant}"] if known else error.possibilities)
     if isinstance(error, click.NoSuchCommand):
         possible = ["--help"] if error.command_name == "help" else error.possibilities
         return error.message + _suggestions(error.command_name, possible)

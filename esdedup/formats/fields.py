@@ -105,7 +105,7 @@ class TableFormat(Format):
         else:
             raise UsageError(
                 f"{label}: no column named {', '.join(_TEXTS[:-1])} or {_TEXTS[-1]}; name the column of "
-                f"the text with --text-column; columns: {_listed(names)}{_other_separator(names)}"
+                f"the text with --text-column; columns: {_listed(names)}{_advice(names)}"
             )
         identifier: int | None
         if self.id_column == LINE:
@@ -145,7 +145,7 @@ def _find(column: str, names: Sequence[str], label: str, role: str) -> int:
     if _is_number(column) and 1 <= int(column) <= len(names):
         return int(column) - 1
     raise UsageError(
-        f"{label}: no column {column!r} (--{role}-column); columns: {_listed(names)}{_other_separator(names)}"
+        f"{label}: no column {column!r} (--{role}-column); columns: {_listed(names)}{_advice(names)}"
     )
 
 
@@ -163,8 +163,10 @@ def _is_number(column: str) -> bool:
     return column.isascii() and column.isdigit() and len(column) < 19
 
 
-def _other_separator(names: Sequence[str]) -> str:
-    """Advise another separator if a table seems to have a single column."""
+def _advice(names: Sequence[str]) -> str:
+    """Advise another separator if a table seems to have a single column, or UTF-16 if it seems to be that."""
+    if names and "\0" in names[0]:
+        return f"; if it is UTF-16, give --encoding utf-16-{'be' if names[0][0] == chr(0) else 'le'}"
     found = [sign for sign in ";|" if len(names) == 1 and sign in names[0]]
     return f"; if {found[0]!r} separates them, give --separator {found[0]!r}" if found else ""
 

@@ -197,6 +197,15 @@ def test_damaged_utf_16(tmp_path: Path, encoding: str) -> None:
     assert done.path.read_bytes().decode(encoding, "surrogatepass").startswith("2\tb\ud800\n")
 
 
+def test_utf_16_without_a_mark_is_advised(tmp_path: Path) -> None:
+    for order in ("le", "be"):
+        path = tmp_path / "t.csv"
+        path.write_bytes("id,text\n1,a\n".encode(f"utf-16-{order}"))
+        with pytest.raises(UsageError, match=f"give --encoding utf-16-{order}"):
+            read(path, Skips())
+        assert pairs(read(path, Skips(), encoding=f"utf-16-{order}")) == [("1", "a")]
+
+
 def test_quotes_that_stay_open_for_too_many_lines(tmp_path: Path) -> None:
     path = write(tmp_path, "t.csv", 'id,text\n1,"' + "a line\n" * 20 + '"\n2,b\n')
     assert [row[0] for row in pairs(read(path, Skips()))] == ["1", "2"]

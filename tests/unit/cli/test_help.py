@@ -80,6 +80,8 @@ def test_the_nearest_command_and_option_are_named() -> None:
     said = esdedup("scan", "--jacard", "1").stderr
     assert said == "esdedup: No such option '--jacard'. Did you mean '--jaccard'? (see esdedup scan --help)\n"
     assert "Did you mean '--help'?" in esdedup("help").stderr
+    assert "Did you mean '--jaccard'?" in esdedup("dedupe", "a.txt", "--threshold", "0.8").stderr
+    assert "mean" not in esdedup("status", "--threshold", "0.8").stderr
     assert esdedup("scan", "--jacard", "1").returncode == 2
 
 
