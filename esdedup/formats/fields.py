@@ -144,9 +144,7 @@ def _find(column: str, names: Sequence[str], label: str, role: str) -> int:
         return stripped.index(column.strip())
     if _is_number(column) and 1 <= int(column) <= len(names):
         return int(column) - 1
-    raise UsageError(
-        f"{label}: no column {column!r} (--{role}-column); columns: {_listed(names)}{_advice(names)}"
-    )
+    raise UsageError(f"{label}: no column {column!r} (--{role}-column); columns: {_listed(names)}{_advice(names)}")
 
 
 def _number(column: str, label: str) -> int:
