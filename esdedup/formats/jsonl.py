@@ -150,6 +150,8 @@ def _end(data: bytes) -> bytes:
 def _text(record: dict[str, Any], paths: Sequence[str]) -> str | None:
     """Return the text at the first path or, if there is none, those at the other paths, joined by spaces."""
     whole, *parts = paths
+    if isinstance(text := record.get(whole), str):
+        return text
     text = _text_at(record, whole)
     if parts and text is None:
         values = (_text_at(record, part) or _value(record, part) for part in parts)

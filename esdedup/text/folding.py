@@ -34,6 +34,8 @@ _PRIVATE, _PRIVATE_CODES = 0xE000, 4096  # no text of any script uses these
 _KEPT_SIGNS = "#%&@"
 _REMOVED_SIGNS = "'’ʼ‘`´\u0640"  # with the Arabic sign that only makes a word longer
 _PARTING_SYMBOLS = "|~^"
+_UNCHANGED = {"Lo", "Cn", "Co"}
+"""Categories of signs that stay what they are, unless they have a decomposition. Most signs are of these."""
 _IN_NUMBERS = " .,-−"
 """Signs that are a space or punctuation, unless they stand in or before a number."""
 _SPECIAL = {"İ": "i", "٫": ".", "٬": ","}
@@ -58,16 +60,19 @@ class _Tables(NamedTuple):
 @cache
 def _tables(accents: bool, scheme: int) -> _Tables:
     codes = np.arange(_CODES, dtype=np.uint32)
+    unchanged = _UNCHANGED - {"Cn"} if accents else _UNCHANGED  # those of later versions of Unicode may be accents
     several: list[int] = []
     joined: dict[int, int] = {}
     for code in range(_CODES):
         if 0x3400 <= code < 0xA000 or 0xAC00 <= code < 0xE000:  # ideographs, Hangul and surrogates stay
             continue
         sign = chr(code)
+        parts = unicodedata.decomposition(sign).split()
+        if not parts and unicodedata.category(sign) in unchanged:
+            continue
         became = _folded(sign, accents) if scheme > 2 else [_folded_2(sign)]
         codes[code] = became[0] if len(became) == 1 else _SEVERAL + len(several)
         several += [len(became), *became] if len(became) > 1 else []
-        parts = unicodedata.decomposition(sign).split()
         if scheme > 2 and len(parts) == 2 and parts[0][0] != "<" and unicodedata.is_normalized("NFC", sign):
             joined[int(parts[1], 16) << 32 | int(parts[0], 16)] = code
     joins = np.zeros(_CODES, np.bool_)
