@@ -50,8 +50,8 @@ For everything that was found, read `clusters.jsonl`. For the similarity of text
 | text | `.txt`, `.text`; `--format lines` | A file, or each line, is a document. |
 
 All may be compressed (`.gz`, `.bz2`, `.xz`, `.lzma`, `.zst`, `.7z`). A byte order mark of UTF-16 or UTF-32 goes before
-`--encoding`. Lines may end in LF, CR LF, or CR alone. What is written again has the encoding and the line ends of the
-source.
+`--encoding`. The lines of a file end in LF, in CR LF, or in CR alone. What is written again has the encoding and the
+line ends of the source.
 
 `--text-column` names a column, a dotted path (`meta.body`), or the values of lists (`messages[].content`). The texts of
 a list are joined by line ends.
