@@ -84,7 +84,7 @@ class _Run(NamedTuple):
     closed: bool  # it has closing quotes or brackets
     brackets: int  # closing brackets of Chinese and Japanese
     quotes: int  # straight quotes
-    hole: bool  # it is the sign of a hole
+    hole: bool  # it has the sign of a hole; what is counted stands behind that
 
 
 @compiled
@@ -121,7 +121,8 @@ def _read_run(data: Bytes, at: int, end: int, properties: int, quotes: int) -> _
             closed = True
             brackets += code in _CLOSE_BRACKETS
         elif kind == MARK:
-            hole = hole or is_selector(code)
+            if is_selector(code):  # the stops before it are the sign of a hole
+                hole, stops, strong, wide = True, 0, False, False
         else:
             after, lines = skip_spaces(data, place, end)
             following = after
@@ -240,7 +241,8 @@ def sentence_ends(
                     depth -= 1
                     if depth < _NESTED and run.end - opened_at[depth] <= _QUOTED:
                         total = opened_cuts[depth]
-                if run.hole or run.after >= end or run.lines > 1:
+                stops = run.stops or run.strong or run.wide
+                if (run.hole and not stops) or run.after >= end or run.lines > 1:
                     at = run.end
                     continue
                 code, _ = decode(data, run.after, end)
