@@ -41,13 +41,16 @@ def named_sources(
     table, id_column = table_of(data), options.pop("id_column", None)
     if needs_ids and id_column is None and ID not in table.names:
         raise UsageError("the table has no column 'id'; name that of the ids with id_column=, so that none is replaced")
+    # row numbers say nothing about other tables; neither do ids of a source that has a name
+    has_ids = id_column is not None or ID in table.names
+    across = "across" if has_ids and options.get("source_name") is None else "source"
     texts, ids = texts_of(table, columns, id_column), ids_of(table, id_column)
     found = {ID: [None if each is None else str(each) for each in ids], TEXT: texts}
     with _written(found) as path:
         yield (
             [str(path)],
-            {"ids": "across", **options, "id_column": ID, "text_column": TEXT},
-        )  # it has no name of its own
+            {"ids": across, **options, "id_column": ID, "text_column": TEXT},
+        )
 
 
 def _table_alone(sources: Sequence[Any]) -> Any:

@@ -26,9 +26,9 @@ def with_line_feeds(
     """Return the bytes of a source whose lines end in line feeds, and whether carriage returns and line feeds were
     exchanged for that: its lines end in carriage returns alone.
 
-    With `quotes`, line ends in quotes are not ends of records. Without them, a source that has both raises
-    `SourceError`. A carriage return in a line that ends in a line feed is text, unless what is before it has as many
-    separators as what is behind it.
+    With `quotes`, line ends in quotes are not ends of records. A source that has both raises `SourceError`. A carriage
+    return in a line that ends in a line feed is text, unless what is before it has as many separators as what is behind
+    it.
     """
     head, pattern = b"", _FIRST_OUTSIDE_QUOTES if quotes else _FIRST
     first = None
@@ -56,14 +56,31 @@ def _lines_of(head: bytes, separator: bytes) -> bool:
 
 
 def _exchanged(pieces: Iterator[bytes], label: str, quotes: bool) -> Iterator[bytes]:
+    inside = False  # quotes
     for piece in pieces:
-        if not quotes and b"\n" in piece:
-            yield piece.partition(b"\n")[0].translate(_TABLE)
+        found = -1
+        if b"\n" in piece:
+            found, inside = _line_feed(piece, inside) if quotes else (piece.find(b"\n"), False)
+        elif quotes:
+            inside ^= piece.count(b'"') % 2 == 1
+        if found >= 0:
+            yield piece[:found].translate(_TABLE)
             raise SourceError(
                 f"{label}: some of its lines end in CR alone, and others in LF; everything before that was read; make "
                 "all line ends equal"
             )
         yield piece.translate(_TABLE)
+
+
+def _line_feed(piece: bytes, inside: bool) -> tuple[int, bool]:
+    """Return where the first line feed outside of quotes is, or -1, and whether the end of the piece is in quotes."""
+    at = 0
+    for number, part in enumerate(piece.split(b'"')):
+        inside ^= number > 0
+        if not inside and (found := part.find(b"\n")) >= 0:
+            return at + found, inside
+        at += len(part) + 1
+    return -1, inside
 
 
 def exchanged_back(pieces: Iterator[bytes]) -> Iterator[bytes]:

@@ -17,7 +17,7 @@ from esdedup.columns.arrays import first_of_each
 from esdedup.columns.database import Database, private_database
 from esdedup.columns.hashing import Hashes
 from esdedup.engines import make_engine
-from esdedup.errors import SourceError, StoreSettingsError
+from esdedup.errors import SourceError, StoreSettingsError, UsageError
 from esdedup.formats.locations import discover
 from esdedup.jobs.accounting import accounted
 from esdedup.jobs.indexing import source_checkpoints
@@ -87,6 +87,8 @@ def opened_references(
         if found:
             settings = replace(settings, frozen=found[0].signing.saved())
         sources = [str(address) for address in collections if not is_store(address)]
+        if text_column is not None and not sources:
+            raise UsageError("against_text_column applies to references that are files; a store has its texts")
         if sources:
             reading = settings.reading
             if text_column is not None:
@@ -102,11 +104,12 @@ def opened_references(
             made = stack.enter_context(open_for(path, reads))
             read_into(made, located, checkpoints, reads, keep_going=keep_going, quiet=quiet)
             records = accounted(made.signing, made.ledger.sources(), made.corpus.counts())
-            if records["in"] and not records["compared"]:
+            without = [each.path for each in made.ledger.sources() if not each.documents and each.skips.counts]
+            if without or not records["compared"]:
                 why = ", ".join(f"{count:,} {reason}" for reason, count in records["not_compared"].items())
                 raise SourceError(
-                    f"--against {', '.join(sources)}: none of its texts can be compared: {why}; if its texts are in "
-                    "another column, name it with --against-text-column"
+                    f"--against {', '.join(without or sources)}: none of its texts can be compared: "
+                    f"{why or 'it has none'}; if its texts are in another column, name it with --against-text-column"
                 )
             found.append(made)
             names.append(sources[0] if len(sources) == 1 else "sources")

@@ -118,7 +118,7 @@ def dedupe(
         reading = ReadingJob(found, checkpoints, settings, fresh, keep_going, quiet)
         opened = stack.enter_context(opened_for(store, folder, reading))
         adopt_names(checkpoints, opened.ledger.sources(), typed=settings.reading.source_name is not None)
-        refuse_other_sources(opened, checkpoints)
+        refuse_other_sources(opened, checkpoints, instead="use another --out")
         opened.ledger.begin_job("dedupe")
         _refuse_history(opened)
         scanning = settings.scanning_of(opened.signing.unit)
@@ -232,6 +232,8 @@ def _output_names(
         first = PurePath(name).parts[0]
         if first.startswith(".") or (first.casefold() if folds_case else first) in (DROPS, LAKE, STORE):
             raise UsageError(f"{source.path}: {folder} needs this file name for itself; rename the source")
+        if (folder / name).is_dir():
+            raise UsageError(f"{source.path}: its output {folder / name} is a folder; choose another folder")
         if (folder / name).resolve() in read:
             raise UsageError(
                 f"{source.path}: the output would overwrite the source {folder / name}; choose another folder"
@@ -266,8 +268,9 @@ def _refuse_older_pages(store: Store) -> None:
     for checkpoint in store.ledger.sources():
         if count := checkpoint.skips.counts.get(OLDER):
             raise StoreSourcesError(
-                f"{checkpoint.path}: {count:,} of its pages stand in another part of the wiki, too, with a newer "
-                "revision; leave out the older part, and start again with --fresh"
+                f"{checkpoint.path}: {count:,} of its pages stand in another part of the wiki, too, and would be "
+                "written twice; remove them from one of the parts, and start again with --fresh; or use run: it takes "
+                "each page once"
             )
 
 

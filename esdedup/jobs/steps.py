@@ -266,8 +266,10 @@ def publish(store: Store, *, fresh: bool, keep: int = 0) -> None:
         forget_scans(address_of(store.address))
 
 
-def refuse_other_sources(store: Store, checkpoints: Sequence[SourceCheckpoint]) -> bool:
-    """Return whether the store contains exactly these sources in this state. Raise `StoreSourcesError` for others."""
+def refuse_other_sources(store: Store, checkpoints: Sequence[SourceCheckpoint], instead: str | None = None) -> bool:
+    """Return whether the store contains exactly these sources in this state. Raise `StoreSourcesError` for others. It
+    says what to do `instead`, by default to add to the store.
+    """
     known = store.ledger.sources()
     same = len(known) == len(checkpoints) and all(one.same_as(two) for one, two in zip(known, checkpoints, strict=True))
     if known and not same:
@@ -275,11 +277,12 @@ def refuse_other_sources(store: Store, checkpoints: Sequence[SourceCheckpoint]) 
         if [one.path for one in known] == [two.path for two in checkpoints]:
             raise StoreSourcesError(
                 f"{store.address}: the store has a run over these sources as they were before, or with other options; "
-                f"{store.MORE}, or start again with --fresh"
+                f"{instead or store.MORE}, or start again with --fresh"
             )
         names = ", ".join(checkpoint.path for checkpoint in known[:3]) + (" …" if len(known) > 3 else "")
         raise StoreSourcesError(
-            f"{store.address}: the store has another run, over {names}; {store.MORE}, or start again with --fresh"
+            f"{store.address}: the store has another run, over {names}; {instead or store.MORE}, or start again with "
+            "--fresh"
         )
     return same
 

@@ -254,13 +254,13 @@ def _warn_of_copies(
     new: Sequence[SourceCheckpoint], matched: int, shown: Sequence[dict[str, Any]], arrived: int
 ) -> None:
     """Say so if most of what new sources brought stands in the store word for word, under other ids."""
-    own = tuple(f"{source.name}/" for source in new if source.qualified)
+    own = tuple(f"{source.name}/" for source in new if source.qualified and not source.wiki)
     copies = [row for row in shown if row["text"] == row["match_text"] and not row["match"].startswith(own)]
     if own and 2 * len(copies) > len(shown) and 2 * matched * len(copies) > arrived * len(shown):
         log.warning(
             "most of what is new stands in the store word for word under other ids, such as %s and %s; if these are "
-            "the same documents, start again with --source-name and the name that their source had, or with --ids "
-            "across if an id column holds for all sources", copies[0]["id"], copies[0]["match"],
+            "the same documents, make the store anew with --fresh, and with --ids across if an id column holds for all "
+            "sources, or give a changed file the --source-name that it had", copies[0]["id"], copies[0]["match"],
         )  # fmt: skip
 
 

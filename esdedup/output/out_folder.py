@@ -77,7 +77,7 @@ class OutFolder:
         others: list[str] = []
         for parent, folders, names in os.walk(self.path):
             at = Path(parent).relative_to(self.path)
-            folders[:] = [name for name in folders if not name.startswith(".") and (at / name) != Path(LAKE)]
+            folders[:] = [name for name in folders if not name.startswith((".", STORE)) and (at / name) != Path(LAKE)]
             others += [
                 found
                 for name in names

@@ -13,7 +13,7 @@ WORDS = {
     "no_id": "records without an id",
     "no_text": "records without text",
     "no_words": "texts without words, which cannot be compared",
-    "older_version": "pages of which a newer revision was read",
+    "older_version": "pages that another part of the wiki has in the same or a newer revision",
     "redirect": "pages that only redirect to another one",
     "refused": "records that the server refused",
     "repeated_id": "documents whose id was already read; they are numbered",

@@ -12,6 +12,7 @@ from pathlib import PurePath
 from typing import Any
 
 from esdedup.columns.records import Skips
+from esdedup.errors import StoreSourcesError
 from esdedup.formats.protocol import format_at
 
 REPEATED = "repeated_id"
@@ -125,8 +126,11 @@ def adopt_names(checkpoints: Sequence[SourceCheckpoint], known: Sequence[SourceC
     Documents of a source that is new to a store that has others are named NAME/ID, so that they replace none. A name
     that was `typed` stays.
     """
+    tables = [old for old in known if old.apart and not old.wiki]
     for checkpoint in checkpoints:
         same = next((old for old in known if old.path == checkpoint.path and old.is_part_with(checkpoint)), None)
+        if same is None and not typed and checkpoint.apart and not checkpoint.wiki:
+            _refuse_other_ids(checkpoint, tables)
         if same is not None and not typed:
             checkpoint.name, checkpoint.qualified = same.name, same.qualified
         if same is not None or typed:
@@ -136,6 +140,17 @@ def adopt_names(checkpoints: Sequence[SourceCheckpoint], known: Sequence[SourceC
             checkpoint.name = next(names)
         others = any(old.name != checkpoint.name for old in known)
         checkpoint.qualified = checkpoint.qualified or (others and not checkpoint.across and checkpoint.apart)
+
+
+def _refuse_other_ids(new: SourceCheckpoint, tables: Sequence[SourceCheckpoint]) -> None:
+    """Raise `StoreSourcesError` for a table whose ids are of the other kind than those of the tables of a store."""
+    if new.across and any(old.qualified for old in tables):
+        raise StoreSourcesError(
+            f"{new.path}: --ids across gives plain ids, but those of the store name their source (NAME/ID); leave out "
+            "--ids, or make the store anew with --fresh and --ids across"
+        )
+    if not new.across and sum(old.across for old in tables) > 1:
+        raise StoreSourcesError(f"{new.path}: the ids of the store hold for all its sources; give --ids across, too")
 
 
 def _longer_names(checkpoint: SourceCheckpoint) -> Iterator[str]:

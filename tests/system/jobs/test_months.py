@@ -6,6 +6,7 @@ import json
 import random
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import esdedup
@@ -87,7 +88,7 @@ def test_of_two_versions_of_a_page_the_newest_stays(tmp_path: Path, run: RunJob)
 def test_parts_that_overlap_are_not_written_again(tmp_path: Path) -> None:
     one = part(tmp_path / "a.xml", "xwiki", first_month(8, 5))
     two = part(tmp_path / "b.xml", "xwiki", [Page(2, 900, POOL[40])])
-    with pytest.raises(StoreSourcesError, match=r"a\.xml: 1 of its pages stand in another part .* leave out the older"):
+    with pytest.raises(StoreSourcesError, match=r"a\.xml: 1 of its pages stand in another part .* would be written twice"):
         esdedup.dedupe(one, two, out=tmp_path / "out")
     assert not list((tmp_path / "out").glob("*.jsonl"))
     assert esdedup.dedupe(two, out=tmp_path / "out", fresh=True)["documents"] == 1
@@ -199,3 +200,28 @@ def test_an_id_that_two_sources_share_across(tmp_path: Path, run: RunJob) -> Non
     sources = [rows(tmp_path / "a.jsonl", 1, 2), rows(tmp_path / "b.jsonl", 3, 4)]
     done = run(*sources, out=tmp_path / "out", ids="across")
     assert (done["counts"]["documents"], done["renamed"]) == (4, 2)
+
+
+def test_two_ways_of_naming_are_not_mixed(tmp_path: Path, run: RunJob, stores: Stores) -> None:
+    one, two = rows(tmp_path / "a.jsonl", 1, 2), rows(tmp_path / "b.jsonl", 3, 4)
+    new = rows(tmp_path / "c.jsonl", 1, 5, first=7)
+    for ways in ("source", "across"), ("across", "source"):
+        out = tmp_path / ways[0]
+        run(one, two, out=out, ids=ways[0])
+        with pytest.raises(StoreSourcesError, match="--ids across"):
+            esdedup.add(new, store=stores.at(out), ids=ways[1], lookup=False)
+        assert esdedup.status(store=stores.at(out))["counts"]["documents"] == 4
+        esdedup.add(new, store=stores.at(out), ids=ways[0], lookup=False)
+        assert esdedup.status(store=stores.at(out))["counts"]["documents"] == 6
+
+
+def test_tables_in_memory_replace_no_rows(tmp_path: Path) -> None:
+    texts = corpus(83, 5)
+    tables = [{"name": texts[:3]}, {"name": texts[3:]}]
+    for table, documents in ((tables[0], 3), (tables[1], 5), (tables[1], 5)):
+        esdedup.index(pl.DataFrame(table), store=tmp_path / "rows.duckdb", columns=["name"])
+        assert esdedup.status(store=tmp_path / "rows.duckdb")["counts"]["documents"] == documents
+    for number, table in enumerate(tables):
+        frame = pl.DataFrame({"id": range(len(table["name"])), **table})
+        esdedup.index(frame, store=tmp_path / "named.duckdb", columns=["name"], source_name=f"shop{number}")
+    assert esdedup.status(store=tmp_path / "named.duckdb")["counts"]["documents"] == 5

@@ -12,7 +12,14 @@ from typing import Any
 import pytest
 
 import esdedup
-from esdedup.errors import EsdedupError, OutLockedError, SourceChangedError, StoreLockedError, UsageError
+from esdedup.errors import (
+    EsdedupError,
+    OutLockedError,
+    SourceChangedError,
+    StoreLockedError,
+    StoreSourcesError,
+    UsageError,
+)
 from esdedup.jobs import rewriting
 from esdedup.output.out_folder import LOCK, out_folder
 from esdedup.store.registry import open_store
@@ -258,3 +265,22 @@ def test_drops_and_counts_name_the_source(tmp_path: Path) -> None:
     ]  # fmt: skip
     told = [(row["name"], row["compared"], row["kept"], row["dropped"]["identical"]) for row in done["sources"]]
     assert told == [("x/a", 3, 2, 1), ("y/a", 2, 1, 1)]
+
+
+def test_an_output_that_is_a_folder_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    for number in range(2):
+        shard(tmp_path / "in" / f"{number}.jsonl", number)
+    (tmp_path / "out" / "1.jsonl").mkdir(parents=True)
+    with pytest.raises(UsageError, match=r"its output .*1\.jsonl is a folder"):
+        esdedup.dedupe(tmp_path / "in", out=tmp_path / "out")
+    assert contents(tmp_path / "out") == {}
+
+
+def test_a_fresh_run_knows_its_lookup(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    out = tmp_path / "out"
+    esdedup.run(shard(tmp_path / "a.jsonl", 0), out=out, store=out / "store.duckdb")
+    esdedup.dedupe(shard(tmp_path / "b.jsonl", 1), out=out, fresh=True)
+    assert "did not write" not in caplog.text
+    esdedup.add(shard(tmp_path / "c.jsonl", 2), store=out / "store.duckdb")
+    with pytest.raises(StoreSourcesError, match="use another --out, or start again with --fresh"):
+        esdedup.dedupe(tmp_path / "b.jsonl", out=out)
