@@ -31,7 +31,7 @@ def with_line_feeds(
     it.
     """
     head, pattern = b"", _FIRST_OUTSIDE_QUOTES if quotes else _FIRST
-    first = None
+    first, returns = None, False
     for piece in pieces:
         head += piece
         first = first or pattern.match(head)
@@ -39,9 +39,7 @@ def with_line_feeds(
         if len(head) > _HEAD or (first is not None and not returns and first.end() < len(head)):
             break
     pieces = chain([head], pieces)
-    if first is None or first[1] == b"\n" or head[first.end() : first.end() + 1] in (b"", b"\n"):
-        return pieces, False
-    if not quotes and not _lines_of(head[:_HEAD], separator):
+    if not returns or not (quotes or _lines_of(head[:_HEAD], separator)):
         return pieces, False
     return _exchanged(pieces, label, quotes), True
 
@@ -58,11 +56,7 @@ def _lines_of(head: bytes, separator: bytes) -> bool:
 def _exchanged(pieces: Iterator[bytes], label: str, quotes: bool) -> Iterator[bytes]:
     inside = False  # quotes
     for piece in pieces:
-        found = -1
-        if b"\n" in piece:
-            found, inside = _line_feed(piece, inside) if quotes else (piece.find(b"\n"), False)
-        elif quotes:
-            inside ^= piece.count(b'"') % 2 == 1
+        found, inside = _line_feed(piece, inside) if quotes else (piece.find(b"\n"), False)
         if found >= 0:
             yield piece[:found].translate(_TABLE)
             raise SourceError(
