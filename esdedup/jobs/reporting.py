@@ -6,7 +6,8 @@ from pathlib import Path
 
 from esdedup.files import whole_file
 from esdedup.jobs.questions import opened_results
-from esdedup.jobs.steps import REPORT, Address, described, make_folder
+from esdedup.jobs.steps import Address, make_folder
+from esdedup.jobs.summary import REPORT, described
 from esdedup.output.histogram import draw_cluster_sizes
 from esdedup.output.kinds_plot import draw_kinds
 from esdedup.output.report_page import report_page

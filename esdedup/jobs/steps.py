@@ -1,33 +1,26 @@
-"""Steps that several verbs share: options, sources, reading, scanning, and the files of a result."""
+"""Steps that several verbs share: options, sources, reading and scanning."""
 
 from __future__ import annotations
 
 import json
 import logging
-import time
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from esdedup._version import __version__
 from esdedup.errors import EsdedupError, SourceError, StoreError, StoreSourcesError, StoreVersionError, UsageError
-from esdedup.files import as_word, whole_file
+from esdedup.files import as_word
 from esdedup.formats.locations import Source, discover
 from esdedup.formats.reading_options import Reading
-from esdedup.jobs.accounting import RENAMED, accounted, skipped_by_reason, warn_of_sources
+from esdedup.jobs.accounting import warn_of_sources
 from esdedup.jobs.ignoring import ignored_texts
 from esdedup.jobs.indexing import damages, index_sources
-from esdedup.jobs.memory import MemoryWatch
 from esdedup.jobs.scanning import scan_store
 from esdedup.jobs.scratch import forget_scan, forget_scans
 from esdedup.jobs.settings import Settings
 from esdedup.jobs.updating import update_results
 from esdedup.matching.protocol import Scanning
-from esdedup.output.histogram import draw_cluster_sizes
-from esdedup.output.out_folder import RESULTS, OutFolder
-from esdedup.output.report_page import report_page
-from esdedup.output.result_files import TABLE_FORMATS, export_results
+from esdedup.output.result_files import TABLE_FORMATS
 from esdedup.resources import Resources
 from esdedup.store.lake.lake_address import LakeAddress
 from esdedup.store.ledger import STANDARD_INPUT, ReadingCheckpoint, SourceCheckpoint
@@ -39,12 +32,7 @@ from esdedup.text.splitting import AUTO, TEXT_SCHEME
 
 log = logging.getLogger("esdedup")
 
-REPORT = "report.html"
-
 Address = str | Path
-
-_PLOTS = ("cluster-sizes.svg", "kinds.png", "kinds.svg")
-"""Plots that a report writes beside the files of a run."""
 
 _NAMED = 5
 """The number of missing parts that a message lists."""
@@ -337,91 +325,3 @@ def require_committed(store: Store) -> None:
             f"{store.address}: a run is not finished; run the same command again first, with --keep-going "
             "if a source is damaged"
         )
-
-
-def write_results(store: Store, folder: OutFolder, table: str) -> None:
-    """Write pairs and clusters to `folder`, and the picture of their sizes."""
-    folder.claim(*RESULTS)
-    export_results(store, folder.path, table)
-    with whole_file(folder.path / "cluster-sizes.png") as part:
-        part.write_bytes(draw_cluster_sizes(store.results.sizes(), "png"))
-
-
-def export(
-    store: Store,
-    out: OutFolder,
-    table: str,
-    seconds: dict[str, float],
-    memory: MemoryWatch,
-    missing: list[str],
-    *,
-    report: bool,
-) -> dict[str, Any]:
-    """Write every file of the contract to the folder, except those that the scan wrote, as `seconds` say. Return the
-    summary. Without `report`, delete an old one.
-    """
-    folder = out.path
-    if "export" not in seconds:
-        clock = time.perf_counter()
-        write_results(store, out, table)
-        seconds = seconds | {"export": time.perf_counter() - clock}
-    for name in (REPORT, *_PLOTS):
-        (folder / name).unlink(missing_ok=True)  # from an earlier run, and outdated
-    if report:
-        clock = time.perf_counter()
-        with whole_file(folder / REPORT) as part:
-            part.write_text(report_page(store, described(store, missing)), "utf-8", newline="\n")
-        seconds["report"] = time.perf_counter() - clock
-    summary = summarize(store, seconds, memory, missing)
-    with whole_file(folder / "summary.json") as part:
-        part.write_text(json.dumps(summary, ensure_ascii=False, indent=1) + "\n", "utf-8")
-    return summary
-
-
-def summarize(store: Store, seconds: dict[str, float], memory: MemoryWatch, missing: list[str]) -> dict[str, Any]:
-    """Return the content of summary.json."""
-    memory.sample()
-    return described(store, missing) | {
-        "seconds": {stage: round(value, 3) for stage, value in seconds.items()},
-        "peak_memory_mb": round(memory.peak / 2**20, 1),
-        "stages": memory.stages(),
-    }
-
-
-def described(store: Store, missing: Sequence[str] = ()) -> dict[str, Any]:
-    """Return what a store contains and how it was found: the summary except for the measurements.
-
-    `missing` are sources that were skipped.
-    """
-    scanned = store.results.last_scan() or {}
-    checkpoints = store.ledger.sources()
-    skipped = skipped_by_reason(checkpoints)
-    renamed = skipped.pop(RENAMED, 0)
-    counts = store.corpus.counts() | scanned.get("counts", {})
-    skipped |= scanned.get("passed_over", {})
-    if scanned.get("hot_tokens"):
-        skipped["hot_token"] = scanned["hot_tokens"]
-    if scanned.get("ignored_clusters"):
-        skipped["ignored_cluster"] = scanned["ignored_clusters"]
-    return {
-        "version": __version__,
-        "settings": {**store.signing.described(), **scanned.get("scanning", {})},
-        "sources": [
-            {
-                "name": checkpoint.name,
-                "path": checkpoint.path,
-                "documents": checkpoint.documents,
-                "skipped": asdict(checkpoint.skips),
-            }
-            for checkpoint in checkpoints
-        ],
-        "verified": bool(scanned) and Scanning.from_described(scanned["scanning"]).verifier.compares,
-        "counts": counts,
-        "records": accounted(store.signing, checkpoints, counts),
-        "renamed": renamed,
-        "cluster_sizes": {str(size): count for size, count in store.results.sizes().items()},
-        "kinds": store.results.kinds() if scanned else {},
-        "skipped": dict(sorted(skipped.items())),
-        "damaged": [*missing, *damages(checkpoints)],
-        "far_reaching_clusters": scanned.get("far_reaching_clusters", 0),
-    }

@@ -30,7 +30,6 @@ from esdedup.jobs.steps import (
     check_count,
     check_generations,
     check_table,
-    export,
     find_sources,
     job_name,
     next_scanning,
@@ -43,9 +42,8 @@ from esdedup.jobs.steps import (
     scan_if_needed,
     settings_of,
     still_to_come,
-    summarize,
-    write_results,
 )
+from esdedup.jobs.summary import export, summarize, write_results
 from esdedup.output.out_folder import STORE, OutFolder, out_folder
 from esdedup.plurals import plural
 from esdedup.store.lake.lake_address import LakeAddress

@@ -56,13 +56,14 @@ def flatten(code: Any, names: Names) -> str:
     found: list[str] = []
     before = ""
     for node in code.nodes:
-        flat = _READERS[type(node)](node, names)
-        if isinstance(node, nodes.Template):
+        kind = type(node)
+        flat = _READERS[kind](node, names)
+        if kind is nodes.Template:
             if flat.startswith(HOLE) and _DIGIT_LAST.search(before) and _is_number(node, names):
                 flat = SURE_HOLE + flat[1:]
             before = flat
         else:
-            before = str(node) if isinstance(node, nodes.Text) else ""
+            before = str(node) if kind is nodes.Text else ""
         found.append(flat)
     return "".join(found)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from esdedup.evaluation.observed import observed_curve
 from esdedup.evaluation.sample import Curve
-from esdedup.jobs.steps import described
+from esdedup.jobs.summary import described
 from esdedup.matching.protocol import Scanning
 from esdedup.matching.signers.protocol import Signer
 from esdedup.output.sizes import sizes_of_kinds

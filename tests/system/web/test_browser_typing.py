@@ -41,9 +41,10 @@ def test_completions_by_keyboard(page: Page, site: Site) -> None:
     page.goto("/")
     box = page.locator("textarea")
     box.press_sequentially(BRIDGE)
-    expect(options(page).nth(2)).to_be_visible()
     told = site.post("/api/check", {"text": BRIDGE}).json["completions"]
-    assert [one.get_attribute("data-text") for one in options(page).all()] == [one["text"] for one in told][:6]
+    for place, one in enumerate(told[:6]):  # what was typed before had other completions
+        expect(options(page).nth(place)).to_have_attribute("data-text", one["text"])
+    expect(options(page)).to_have_count(min(len(told), 6))
     expect(options(page).first).to_contain_text(f"in {told[0]['documents']} article")
     expect(page.locator("#status")).to_contain_text("The arrow keys choose one.")
     expect(chosen(page)).to_have_count(0)
