@@ -72,11 +72,13 @@ class Result:
     def _summary(self) -> list[tuple[str, str]]:
         """Name and value of what is shown, a mapping of numbers as one row each."""
         rows: list[tuple[str, str]] = []
+        unit = self.get("settings", {}).get("unit", "sentence")
         for name, value in self._items():
             if self._shown and name not in self._shown:
                 continue
             if isinstance(value, Mapping) and value and all(isinstance(each, int | None) for each in value.values()):
-                rows += [(key.replace("_", " "), "–" if each is None else f"{each:,}") for key, each in value.items()]
+                named = [(key.replace("_", " ").replace("sentence", unit), each) for key, each in value.items()]
+                rows += [(key, "–" if each is None else f"{each:,}") for key, each in named]
             else:
                 rows.append((name.replace("_", " "), _short(value)))
         return rows

@@ -227,6 +227,7 @@ def suggest_text(rows: Sequence[Completion]) -> str:
 def explain_text(found: Explanation) -> str:
     """Two sentences, their scores, the verdict, and the differences: [-only in the first-] {+only in the second+}."""
     limits = found["thresholds"]
+    least = "" if limits["jaccard"] is None else f" (at least {limits['jaccard']})"
     most = "" if limits["word_edit_distance"] is None else f" (at most {limits['word_edit_distance']})"
     return "\n".join(
         [
@@ -235,7 +236,7 @@ def explain_text(found: Explanation) -> str:
             f"tokens shared       {found['shared_tokens']} of {found['tokens']} "
             f"(texts this similar share one with probability {found['chance']:.3f})",
             f"compared by         {found['shingle']}{_classes(found)}",
-            f"Jaccard             {found['jaccard']:.6f} (at least {limits['jaccard']})",
+            f"Jaccard             {found['jaccard']:.6f}{least}",
             f"containment         {found['containment'][0]:.3f} of A in B, {found['containment'][1]:.3f} of B in A",
             f"word edit distance  {found['word_edit_distance']}{most}",
             found["verdict"],

@@ -50,8 +50,10 @@ def skipped_by_reason(checkpoints: Sequence[SourceCheckpoint]) -> dict[str, int]
     return dict(sorted(total.counts.items()))
 
 
-def warn_of_sources(checkpoints: Sequence[SourceCheckpoint]) -> None:
-    """Warn of a source that was probably not read as it should be: in another encoding, or from another column."""
+def warn_of_sources(checkpoints: Sequence[SourceCheckpoint], column: str = "--text-column") -> None:
+    """Warn of a source that was probably not read as it should be: in another encoding, or from another column. The
+    option `column` names that.
+    """
     for checkpoint in checkpoints:
         counts, places = checkpoint.skips.counts, checkpoint.skips.places
         total = checkpoint.documents + sum(counts.get(reason, 0) for reason in _UNREAD)
@@ -65,8 +67,8 @@ def warn_of_sources(checkpoints: Sequence[SourceCheckpoint]) -> None:
         if counts.get("no_text", 0) > total / 2 and _has_columns(checkpoint):
             first = "".join(f", as in {place}" for place in places.get("no_text", [])[:1])
             log.warning(
-                "%s: %s of %s records have no text%s; name the column of the text with --text-column",
-                checkpoint.path, f"{counts['no_text']:,}", f"{total:,}", first,
+                "%s: %s of %s records have no text%s; name the column of the text with %s",
+                checkpoint.path, f"{counts['no_text']:,}", f"{total:,}", first, column,
             )  # fmt: skip
 
 

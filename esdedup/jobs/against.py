@@ -37,6 +37,7 @@ from esdedup.store.store import Store
 from esdedup.text.splitting import AUTO
 
 _MADE = ".references-"
+_COLUMN = "--against-text-column"
 _NEW_AT_ONCE = 500_000
 _OLD_AT_ONCE = 100_000
 _TOKENS_AT_ONCE = 300_000
@@ -102,14 +103,21 @@ def opened_references(
             why = ""
             stack.callback(lambda: forget_references(folder) if why else None)
             made = stack.enter_context(open_for(path, reads))
-            read_into(made, located, checkpoints, reads, keep_going=keep_going, quiet=quiet)
+            try:
+                read_into(
+                    made, located, checkpoints, reads, keep_going=keep_going, quiet=quiet, column=_COLUMN
+                )  # fmt: skip
+            except UsageError as error:  # it advises how the sources of a job are read
+                why = str(error).replace("--text-column", _COLUMN)
+                raise UsageError(f"--against {why}") from error
             records = accounted(made.signing, made.ledger.sources(), made.corpus.counts())
             without = [each.path for each in made.ledger.sources() if not each.documents and each.skips.counts]
             if without or not records["compared"]:
                 why = ", ".join(f"{count:,} {reason}" for reason, count in records["not_compared"].items())
+                why = why.replace("--text-column", _COLUMN)
                 raise SourceError(
                     f"--against {', '.join(without or sources)}: none of its texts can be compared: "
-                    f"{why or 'it has none'}; if its texts are in another column, name it with --against-text-column"
+                    f"{why or 'it has none'}; if its texts are in another column, name it with {_COLUMN}"
                 )
             found.append(made)
             names.append(sources[0] if len(sources) == 1 else "sources")

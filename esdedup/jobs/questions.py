@@ -80,7 +80,10 @@ def explain(a: str, b: str, *, store: Address | Store) -> dict[str, Any]:
             "jaccard": round(jaccard, 6),
             "containment": [round(float(there.containment[0]), 6), round(float(back.containment[0]), 6)],
             "word_edit_distance": distance,
-            "thresholds": {"jaccard": scanning.jaccard, "word_edit_distance": scanning.word_edit_distance},
+            "thresholds": {
+                "jaccard": scanning.jaccard if scanning.verifier.threshold == "jaccard" else None,
+                "word_edit_distance": scanning.word_edit_distance,
+            },
             **scanning.matcher.measures(signer, one["text"], two["text"]),
         }
         same = _verdict_of_groups(answer["identical"], scanning.across, evidence)

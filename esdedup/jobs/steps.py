@@ -127,8 +127,10 @@ def read_into(
     keep_going: bool,
     quiet: bool,
     twice: bool = False,
+    column: str = "--text-column",
 ) -> dict[str, int]:
-    """Read sources into a store. Return the counts of documents repeated, unchanged and replaced.
+    """Read sources into a store. Return the counts of documents repeated, unchanged and replaced. `column` is the
+    option that a warning names for the column of the texts.
 
     Sources that the last run read in their present state are not read again. Raise `StoreSourcesError` if another run
     is not finished.
@@ -166,7 +168,7 @@ def read_into(
         store.corpus, sources, checkpoints, settings.reading, settings.resources,
         keep_going=keep_going, quiet=quiet, twice=twice,
     )  # fmt: skip
-    warn_of_sources(checkpoints)
+    warn_of_sources(checkpoints, column)
     warn_of_stems(store)
     return counts
 

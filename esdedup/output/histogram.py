@@ -22,7 +22,7 @@ def draw_cluster_sizes(sizes: Mapping[int, int], form: str) -> bytes:
 
     sizes = {size: count for size, count in sizes.items() if size > 0}  # a damaged store may have others
     figure, axes = new_axes(4.5, left=0.13)
-    axes.set_xlabel("sentences in the cluster")
+    axes.set_xlabel("size of the cluster")
     axes.set_ylabel("clusters")
     axes.set_title(plural(sum(sizes.values()), "cluster"))
     axes.grid(True, color=LIGHT.line, alpha=0.6, linewidth=0.6)

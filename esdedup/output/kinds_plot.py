@@ -24,7 +24,7 @@ def draw_kinds(sizes: Mapping[str, Mapping[int, int]], form: str) -> bytes:
     bars = [(size_class, count) for size_class, count in classes(total).items() if count]
     figure, axes = new_axes(1.3 + 0.34 * max(len(bars), 1), left=0.25)
     axes.set_xlabel("share of the clusters of this size")
-    axes.set_ylabel("sentences in the cluster (clusters)" if len(bars) > 5 else "")
+    axes.set_ylabel("size (clusters)" if len(bars) > 5 else "")
     axes.set_xlim(0, 1)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
     axes.set_ylim(len(bars) - 0.4, -0.6)

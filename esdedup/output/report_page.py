@@ -63,7 +63,7 @@ _MEANINGS = {
     "candidates": "pairs of texts that were compared",
     "pairs": "pairs of different texts that are near-duplicates",
     "clusters": "groups of connected pairs, and copies of one text",
-    "clustered_sentences": "sentences in a cluster",
+    "clustered_sentences": "those in a cluster",
 }
 _OF_KINDS = {
     "template": "the same frame, filled with the facts of different subjects",

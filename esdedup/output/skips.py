@@ -18,10 +18,10 @@ WORDS = {
     "refused": "records that the server refused",
     "repeated_id": "documents whose id was already read; they are numbered",
     "replaced_bytes": "texts with bytes that are not valid UTF-8, which were replaced",
-    "too_long": "sentences longer than max-chars",
+    "too_long": "texts longer than max-chars",
     "too_long_field": "records with a line or a field larger than --max-text",
     "too_long_text": "texts larger than --max-text",
-    "too_short": "sentences shorter than min-chars",
+    "too_short": "texts shorter than min-chars",
     "unparsable_page": "pages whose markup could not be read",
 }
 """All reasons, and their meaning."""

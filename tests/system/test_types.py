@@ -14,6 +14,7 @@ def test_a_type_checker_finds_a_wrong_option(tmp_path: Path) -> None:
         'esdedup.run("x.jsonl", out="o", jacard=0.9)\n'
         'esdedup.run("x.jsonl", out="o", jaccard=0.9)\n'
         'esdedup.run(["x.jsonl"], out="o", candidates="nothing")\n'
+        'esdedup.run("x.jsonl", out="o", table="none")\n'
         'print(esdedup.similar("a text", store="s.duckdb")[0].jaccard)\n'
     )
     command = [

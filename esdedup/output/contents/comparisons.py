@@ -166,8 +166,8 @@ class ListedCluster(Cluster):
 class Thresholds:
     """What a pair had to reach in the last scan."""
 
-    jaccard: Share
-    """Lowest Jaccard similarity."""
+    jaccard: Share | None
+    """Lowest Jaccard similarity; null if another threshold decides."""
     word_edit_distance: Count | None
     """Largest word edit distance; null for no limit."""
 

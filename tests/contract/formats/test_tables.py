@@ -243,11 +243,12 @@ def test_lines_that_end_in_carriage_returns(
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32", "utf-32-be"])
-@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.jsonl", "t.txt"])
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.jsonl", "t.json", "t.txt"])
 def test_a_byte_order_mark_tells_the_encoding(tmp_path: Path, name: str, encoding: str) -> None:
     rows = {
         "t.csv": "id,text\n1,été 日本\n2,b\n", "t.tsv": "1\tété 日本\n2\tb\n", "t.txt": "été 日本\nb",
         "t.jsonl": '{"id": "1", "text": "été 日本"}\n{"id": "2", "text": "b"}\n',
+        "t.json": '[{"id": "1", "text": "été 日本"},\n {"id": "2", "text": "b"}]\n',
     }  # fmt: skip
     path = tmp_path / name
     data = ("" if encoding in ("utf-16", "utf-32") else "\ufeff") + rows[name]

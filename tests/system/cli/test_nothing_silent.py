@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import esdedup
 from tests.support.corpus import sentence
 from tests.system.robustness.helpers import Said, said
 
@@ -51,6 +52,34 @@ def test_a_bound_that_leaves_everything_out_is_an_error_that_names_it(tmp_path: 
     assert (tmp_path / "dedupe" / "docs.jsonl").read_bytes() == source.read_bytes()
     summary = json.loads((tmp_path / "run" / "summary.json").read_text("utf-8"))
     assert summary["records"] == {"in": 60, "compared": 0, "not_compared": {"longer than --max-chars 600": 60}}
+
+
+def test_rows_are_not_called_sentences(tmp_path: Path) -> None:
+    source = json_lines(tmp_path / "a.jsonl", [{"text": text} for text in SENTENCES[:3] * 2])
+    assert "sentence" not in said("run", source, "-o", tmp_path / "x").out
+    assert "sentence" not in said("index", source, "--store", tmp_path / "s.duckdb").out
+    assert "records read: 6" in repr(esdedup.status(store=tmp_path / "s.duckdb"))
+    told = (tmp_path / "x" / "report.html").read_text("utf-8")
+    assert "records read</th>" in told
+    assert "sentences read" not in told
+
+
+def test_the_preset_of_records_against_a_reference(tmp_path: Path) -> None:
+    old = json_lines(tmp_path / "orgs.jsonl", [{"id": str(n), "text": SENTENCES[n]} for n in range(20)])
+    new = json_lines(tmp_path / "dups.jsonl", [{"id": str(n), "text": SENTENCES[n]} for n in (3, 50)])
+    answer = said("dedupe", new, "--against", old, "--preset", "records", "-o", tmp_path / "x")
+    assert (answer.code, "1 dropped (1 in reference)" in answer.out) == (0, True)
+    for verb in ("dedupe", "run"):
+        answer = said(verb, new, "--preset", "records", "--jaccard", "0.9", "-o", tmp_path / verb)
+        assert (answer.code, "the threshold is cosine" in answer.err) == (2, True)
+
+
+def test_explain_names_the_threshold_that_counts(tmp_path: Path) -> None:
+    rows = [{"id": "a", "text": SENTENCES[0]}, {"id": "b", "text": SENTENCES[0].replace(" ", " x ", 1)}]
+    said("run", json_lines(tmp_path / "a.jsonl", rows), "--preset", "records", "-o", tmp_path / "x")
+    answer = said("explain", "a", "b", "--store", tmp_path / "x" / "store.duckdb").out
+    assert "cosine" in answer
+    assert "(at least" not in answer
 
 
 def test_short_rows_are_deduplicated(tmp_path: Path) -> None:

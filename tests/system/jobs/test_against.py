@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import esdedup
-from esdedup.errors import SourceError, StoreSettingsError, UsageError
+from esdedup.errors import EsdedupError, SourceError, StoreSettingsError, UsageError
 from tests.support.corpus import corpus
 from tests.support.stores import Stores
 from tests.support.written import lines
@@ -88,6 +88,28 @@ def test_other_settings_than_those_of_the_reference(tmp_path: Path, new: Path) -
         esdedup.dedupe(new, out=tmp_path / "a", against=store, shingle="char:9")
 
 
+def test_pages_that_hold_a_question_are_marked(tmp_path: Path) -> None:
+    train, asked = questions(tmp_path)
+    esdedup.dedupe(
+        train, out=tmp_path / "out", against=asked, against_text_column="question", containing=0.9, against_only=True,
+        annotate=True,
+    )  # fmt: skip
+    told = lines(tmp_path / "out" / "train.jsonl")
+    assert len(told) == len(lines(train))
+    assert {row["id"] for row in told if not row["esdedup"]["keep"]} == {"n4", "n8"}
+
+
+@pytest.mark.parametrize("name", ["q.jsonl", "q.csv"])
+def test_the_advice_about_a_reference_is_about_it(tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture) -> None:
+    train, _ = questions(tmp_path)
+    asked = tmp_path / name
+    asked.write_text('{"question": "Who?"}\n' if name == "q.jsonl" else "no,question\n1,Who?\n")
+    with pytest.raises(EsdedupError, match="--against-text-column") as told:
+        esdedup.dedupe(train, out=tmp_path / "out", against=asked)
+    assert " --text-column" not in caplog.text + str(told.value)
+    assert not (tmp_path / "out").exists()
+
+
 def test_references_that_cannot_be_compared_with(tmp_path: Path, new: Path) -> None:
     old = jsonl(tmp_path / "old.jsonl", {f"o{at}": text for at, text in enumerate(OLD)})
     sentences, records, other = (tmp_path / f"{name}.duckdb" for name in ("sentences", "records", "other"))
@@ -104,6 +126,7 @@ def test_references_that_cannot_be_compared_with(tmp_path: Path, new: Path) -> N
             r"records.duckdb has shingle .* and .*other.duckdb has .*; compare",
         ),
         (empty, SourceError, "none of its texts can be compared: 2 without text"),
+        ([old, empty], SourceError, "empty.jsonl: none of its texts can be compared"),
         (new, UsageError, "is a source and also --against"),
         (tmp_path / "no.jsonl", SourceError, "no such file"),
     ]

@@ -238,7 +238,8 @@ def test_contained_rows_are_those_of_files(keep: Any, tmp_path: Path) -> None:
         (["a text"], {"dry_run": True}, "dry_run does not apply"),
         (["a text"], {"text_column": "x"}, "options of sources"),
         (["a text"], {"out": "x"}, "out does not apply"),
-        (["a text"], {"jacard": 0.9}, "jacard"),
+        (["a text"], {"jacard": 0.9}, "did you mean jaccard"),
+        (["a text"], {"threshold": 0.8}, "no such option: threshold; did you mean jaccard"),
     ],
 )
 def test_what_is_wrong_is_said(data: Any, options: dict[str, Any], message: str) -> None:

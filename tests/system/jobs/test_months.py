@@ -15,6 +15,7 @@ from tests.support.corpus import corpus
 from tests.support.dumps import Page, part
 from tests.support.stores import RunJob, Stores
 from tests.support.written import lines
+from tests.system.robustness.helpers import said
 
 POOL = corpus(91, 60)
 
@@ -114,6 +115,34 @@ def test_two_months_under_two_names(tmp_path: Path, stores: Stores) -> None:
     done = esdedup.add(april, store=store, source_name="april", lookup=False)
     assert (done["added"]["replaced"], done["added"]["gone"]) == (0, 0)
     assert {source["name"] for source in esdedup.status(store=store)["sources"]} == {"march", "april"}
+
+
+def test_a_monthly_edit_is_an_update_of_one_page(tmp_path: Path, stores: Stores) -> None:
+    store = stores.at(tmp_path)
+    for name, revision, count in (("march", 1, 35), ("april", 1001, 53)):
+        text = f"The old town beside the long river of the east counts {count} people in all of its houses."
+        path = part(tmp_path / f"{name}.xml", "xwiki", [Page(1, revision, text)])
+        esdedup.index(path, store=store, source_name=name, lookup=False)
+    esdedup.scan(store=store, jaccard=0.5)
+    [row] = esdedup.drift(store=store)
+    assert row["change"] == "update"
+    assert row["why"].startswith("one page at two times")
+
+
+def test_a_second_index_replaces_no_rows(tmp_path: Path, stores: Stores) -> None:
+    for name, word in (("s1", "one"), ("s2", "other")):
+        path = tmp_path / f"{name}.csv"
+        path.write_text(f"id,text\n1,The {word} mill of Arlen\n2,The {word} bridge of Arlen\n")
+        done = esdedup.index(path, store=stores.at(tmp_path), lookup=False)
+    assert (done["counts"]["documents"], done["counts"]["replaced"]) == (4, 0)
+
+
+def test_pages_that_are_gone_are_said(tmp_path: Path) -> None:
+    store, pages = tmp_path / "s.duckdb", first_month(9, 12)
+    esdedup.index(part(tmp_path / "a.xml", "xwiki", pages), store=store, lookup=False)
+    later = part(tmp_path / "b.xml", "xwiki", pages[:9])
+    for more, words in (((), "they stay, unless you give --complete"), (("--complete",), "removed")):
+        assert f"not in these sources: 3 ({words})" in said("add", later, "--store", store, "--no-lookup", *more).out
 
 
 def test_what_was_skipped_in_a_month_before_does_not_count(tmp_path: Path, stores: Stores) -> None:

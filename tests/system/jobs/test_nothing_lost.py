@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -178,13 +180,33 @@ def test_one_command_at_a_time_writes_to_a_folder(tmp_path: Path, verb: Callable
     assert not (out / LOCK).exists()
 
 
+def test_two_folders_of_texts_lose_none(tmp_path: Path) -> None:
+    for name, number in (("x", 0), ("y", 1)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "001.txt").write_text(TEXTS[number])
+    for out, sources in (("a", [tmp_path / "x", tmp_path / "y"]), ("b", sorted(tmp_path.glob("[xy]/*.txt")))):
+        esdedup.dedupe(*sources, out=tmp_path / out)
+        assert set(contents(tmp_path / out)) == {"x/001.txt", "y/001.txt", "drops.jsonl"}
+
+
+def test_another_process_is_told_who_writes(tmp_path: Path) -> None:
+    source, out = shard(tmp_path / "a.jsonl", 0), tmp_path / "out"
+    code = "import sys, esdedup; esdedup.dedupe(sys.argv[1], out=sys.argv[2])"
+    with out_folder(out):
+        done = subprocess.run([sys.executable, "-c", code, source, out], capture_output=True, text=True)
+    assert done.returncode != 0
+    assert f"process {os.getpid()} (since" in done.stderr
+
+
 def test_one_thread_at_a_time_writes_to_a_store(tmp_path: Path) -> None:
     source, store = shard(tmp_path / "a.jsonl", 0, 0, 1), tmp_path / "store.duckdb"
     esdedup.index(source, store=store, lookup=False)
     with open_store(store, {}):
+        descriptors = len(list(Path("/proc/self/fd").iterdir()))
         for verb in (esdedup.run, esdedup.dedupe):
             with pytest.raises(StoreLockedError, match="in use by another thread of this process"):
                 verb(source, store=store, out=tmp_path / "out")
+        assert len(list(Path("/proc/self/fd").iterdir())) == descriptors
     assert not (tmp_path / "out").exists()
     assert esdedup.run(source, store=store, out=tmp_path / "out").counts["documents"] == 3
 

@@ -40,7 +40,7 @@ def test_pictures_hold_text_and_nothing_from_elsewhere() -> None:
     for picture in (draw_cluster_sizes(SIZES, "svg"), draw_kinds(OF_KINDS, "svg")):
         tree = etree.fromstring(picture)
         told = "".join(tree.itertext())
-        assert "sentences in the cluster" in told or "share of the clusters" in told
+        assert "size of the cluster" in told or "share of the clusters" in told
         links = [value for node in tree.iter() for name, value in node.attrib.items() if name.endswith("href")]
         assert links
         assert all(link.startswith("#") for link in links)
