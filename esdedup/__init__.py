@@ -16,14 +16,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from esdedup._version import __version__ as __version__
-from esdedup.api.asking import clusters, explain, overlap, similar, similar_to_each, suggest
-from esdedup.api.changing import add, doctor, drop, index, remove, run, scan, status
-from esdedup.api.cluster_meaning import drift, fill, lineage, templates
-from esdedup.api.deduplicating import cluster_texts, dedupe
-from esdedup.api.quality import evaluate, plan, report
-from esdedup.api.sentence_splitting import split
-from esdedup.api.text_extraction import extract
-from esdedup.errors import NothingCompared
 
 __all__ = [
     "NothingCompared",
@@ -58,19 +50,37 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from esdedup.api.asking import clusters, explain, overlap, similar, similar_to_each, suggest
+    from esdedup.api.changing import add, doctor, drop, index, remove, run, scan, status
+    from esdedup.api.cluster_meaning import drift, fill, lineage, templates
+    from esdedup.api.deduplicating import cluster_texts, dedupe
+    from esdedup.api.quality import evaluate, plan, report
+    from esdedup.api.sentence_splitting import split
+    from esdedup.api.text_extraction import extract
     from esdedup.demo.samples import sample
+    from esdedup.errors import NothingCompared
     from esdedup.jobs.settings import Settings
     from esdedup.store.registry import open_store
 
 _HOMES = {
-    "Settings": "esdedup.jobs.settings",
-    "open_store": "esdedup.store.registry",
-    "sample": "esdedup.demo.samples",
+    "api.asking": ("clusters", "explain", "overlap", "similar", "similar_to_each", "suggest"),
+    "api.changing": ("add", "doctor", "drop", "index", "remove", "run", "scan", "status"),
+    "api.cluster_meaning": ("drift", "fill", "lineage", "templates"),
+    "api.deduplicating": ("cluster_texts", "dedupe"),
+    "api.quality": ("evaluate", "plan", "report"),
+    "api.sentence_splitting": ("split",),
+    "api.text_extraction": ("extract",),
+    "demo.samples": ("sample",),
+    "errors": ("NothingCompared",),
+    "jobs.settings": ("Settings",),
+    "store.registry": ("open_store",),
 }
 
 
 def __getattr__(name: str) -> Any:
-    """Import what takes time when it is first used: `import esdedup` itself costs nothing."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'esdedup' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    """Import what is used when it is first used: `import esdedup` itself costs nothing."""
+    for home, names in _HOMES.items():
+        if name in names:
+            value = globals()[name] = getattr(import_module(f"esdedup.{home}"), name)
+            return value
+    raise AttributeError(f"module 'esdedup' has no attribute {name!r}")

@@ -102,6 +102,11 @@ class OutLockedError(EsdedupError):
 class StoreError(EsdedupError):
     """The store cannot be opened, read or written."""
 
+    @classmethod
+    def no_store(cls, address: object) -> StoreError:
+        """Return the error for an address where there is none."""
+        return cls(f"{address}: there is no store; make one with esdedup run or esdedup index")
+
 
 class NotAStoreError(StoreError):
     """The address exists, but was not made by esdedup."""

@@ -4,7 +4,8 @@
     python scripts/same_results.py compare BEFORE.json AFTER.json   # exit code 1 where they differ
 
 `record` takes `--store http://HOST:PORT` to run the jobs on a server, `--jobs NAME,NAME` for some of them, and `--data`
-for the folder of real data. To compare two versions, record each with the Python it is installed in.
+for the folder of real data. To compare two versions, record each with the Python it is installed in. `compare` also
+says where a job's largest process needed more memory than before. The job `spark` needs Java.
 """
 
 from __future__ import annotations
@@ -22,11 +23,15 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
+import urllib.request
 import uuid
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import zstandard
@@ -34,6 +39,9 @@ import zstandard
 DATA = Path(__file__).parents[1].parent / "shared" / "data"
 LEFT_OUT = {".png", ".svg", ".duckdb", ".wal", ".html"}  # pictures, stores; of the report see `report_data`
 MEASURED = ("seconds", "peak_memory_mb", "version", "disk_bytes")
+
+MORE = 1.05
+"""From which ratio on `compare` says that a job needed more memory."""
 
 RENAMED: dict[str, str] = {}
 """Fields of JSON that have another name now, from old to new; CHANGELOG.md lists them."""
@@ -55,6 +63,9 @@ class Jobs:
     def __init__(self, folder: Path, data: Path, server: str | None) -> None:
         self.folder, self.data, self.server = folder, data, server
         self.hashes: dict[str, str] = {}
+        self.memory: dict[str, int] = defaultdict(int)
+        """Kilobytes of the largest process of each job."""
+        self.job = ""
         self.prefix = f"same-{uuid.uuid4().hex[:8]}"
 
     def store(self, job: str) -> str:
@@ -64,12 +75,27 @@ class Jobs:
     def esdedup(self, line: str, *paths: Path | str) -> str:
         """Run one command; what it prints."""
         words = [" " if word == "SPACE" else word.format(*map(str, paths)) for word in line.split()]
-        done = subprocess.run(
-            [sys.executable, "-m", "esdedup", *words], cwd=self.folder, capture_output=True, text=True
-        )
-        if done.returncode:
-            raise SystemExit(f"esdedup {' '.join(words)}: exit {done.returncode}\n{done.stderr}")
-        return done.stdout
+        code, printed, errors = self.process("-m", "esdedup", *words)
+        if code:
+            raise SystemExit(f"esdedup {' '.join(words)}: exit {code}\n{errors}")
+        return printed
+
+    def process(self, *words: str) -> tuple[int, str, str]:
+        """Run Python; its exit code, what it prints, and what it prints as errors."""
+        with (self.folder / "printed").open("wb") as printed, (self.folder / "errors").open("wb") as errors:
+            begun = subprocess.Popen([sys.executable, *words], cwd=self.folder, stdout=printed, stderr=errors)
+            _, state, used = os.wait4(begun.pid, 0)
+            begun.returncode = os.waitstatus_to_exitcode(state)
+        self.memory[self.job] = max(self.memory[self.job], used.ru_maxrss)
+        told = [(self.folder / name).read_text("utf-8") for name in ("printed", "errors")]
+        return begun.returncode, told[0], told[1]
+
+    def schema(self, job: str) -> None:
+        """Keep the tables of a job's store, if it is a file."""
+        if not self.server:
+            with duckdb.connect(str(self.folder / self.store(job)), read_only=True) as db:
+                tables = db.execute("SELECT sql FROM duckdb_tables() ORDER BY table_name").fetchall()
+            self.keep(f"{job}: schema", compact(tables).encode())
 
     def answers(self, job: str, names: Iterable[str]) -> None:
         """Keep what questions to a job's store answer."""
@@ -123,6 +149,7 @@ def run_and_ask(options: str, answers: Iterable[str], *sources: str) -> Callable
         jobs.esdedup(f"run {places} --out {name} --store {jobs.store(name)} {options}", *paths)
         jobs.files(name, name)
         jobs.answers(name, answers)
+        jobs.schema(name)
 
     return job
 
@@ -193,8 +220,154 @@ def dedupe(jobs: Jobs, name: str) -> None:
         jobs.files(label, out)
     out = f"{name}-wiki"
     wiki = jobs.data / "wiki" / "enwiki-head-a.xml"
-    jobs.esdedup(f"dedupe {{0}} formats/rows.tsv.gz -o {out} --store {jobs.store(out)} --kinds identical", wiki)
+    jobs.esdedup(
+        f"dedupe {{0}} formats/rows.tsv.gz -o {out} --store {jobs.store(out)} --kinds identical --unit sentence", wiki
+    )
     jobs.files(f"{name} wiki", out)
+
+
+WRONG = """
+run
+run nowhere.jsonl --out x
+run {0} --out x --jacard 0.9
+run {0} --out x --jaccard 2
+run {0} --out x --verify cosine
+run {0} --out x --format nothing
+run {0} --out x --preset nothing
+run {0} --out x --config nowhere.toml
+run {0} --out x --preset records --jaccard 0.9
+dedupe {0}
+dedupe {0} -o x --keep last
+dedupe {0} -o -
+dedupe {0} -o x --against nowhere.jsonl
+index {0}
+index {0} --store nowhere.txt
+add {0} --store nowhere.duckdb --complete --limit 3
+scan --store nowhere.duckdb
+remove 1 --store nowhere.duckdb
+status --store nowhere.duckdb
+status --store http://127.0.0.1:9/x
+clusters --store nowhere.duckdb
+clusters --store nowhere.duckdb --sort age
+similar --store nowhere.duckdb
+similar text --store nowhere.duckdb
+explain 1 2 --store nowhere.duckdb
+drop --store nowhere.duckdb
+report --store nowhere.duckdb --out x
+plan --budget 3
+evaluate --store nowhere.duckdb
+extract nowhere.xml -o -
+statuss
+"""
+"""Commands that fail, one a line."""
+
+
+def errors(jobs: Jobs, name: str) -> None:
+    """Exit codes and messages of commands that cannot be done."""
+    source = jobs.folder / "rows.jsonl"
+    source.write_text("".join(compact({"id": str(n), "text": f"This is the text {n}."}) + "\n" for n in range(9)))
+    for line in filter(None, WRONG.splitlines()):
+        code, printed, said = jobs.process("-m", "esdedup", *line.format("rows.jsonl").split())
+        words = (printed + said).replace(str(jobs.folder), "DIR")
+        jobs.keep(f"{name} {line}", f"{code}\n{words}".encode())
+
+
+PAGES = (
+    "/", "/api", "/overview", "/clusters", "/contradictions", "/templates", "/articles", "/api/overview",
+    "/api/clusters?sort=jaccard", "/api/contradictions", "/api/templates", "/api/articles", "/api/clusters?page=2",
+    "/api/nothing", "/clusters/0", "/openapi.json",
+)  # fmt: skip
+
+
+def page(jobs: Jobs, name: str) -> None:
+    """What the page and its API answer, and the cluster and template that stand first."""
+    jobs.esdedup(f"run {{0}} --out {name} --store {jobs.store(name)}", jobs.data / ARTICLES)
+    words = [sys.executable, "-m", "esdedup", "serve", "--store", jobs.store(name), "--port", "0"]
+    with subprocess.Popen(words, cwd=jobs.folder, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as site:
+        try:
+            assert site.stderr is not None
+            address = next(found[0] for line in site.stderr if (found := re.search(r"http://[0-9.:]+", line)))
+            firsts = [
+                f"/api/{kind}/{first['id']}{more}"
+                for kind in ("clusters", "templates")
+                for first in json.loads(fetched(f"{address}/api/{kind}")[1])["clusters"][:1]
+                for more in ("", "/export")
+            ]
+            for path in [*PAGES, *firsts]:
+                code, content = fetched(address + path)
+                jobs.keep(f"{name} {path}", f"{code}\n{steady(content)}".encode())
+            for route, body in (("check", "text"), ("text", "text")):
+                for text in ("The old bridge was built in 1790.", "", "a"):
+                    code, content = fetched(f"{address}/api/{route}", compact({body: text}).encode())
+                    jobs.keep(f"{name} {route} {text}", f"{code}\n{steady(content)}".encode())
+        finally:
+            site.terminate()
+
+
+def fetched(url: str, body: bytes | None = None) -> tuple[int, str]:
+    """The status and content of an answer."""
+    asked = urllib.request.Request(url, body, {"Content-Type": "application/json"})
+    try:
+        with urllib.request.urlopen(asked) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+
+def steady(content: str) -> str:
+    """A page without what differs from run to run: names of files, sizes, times, keys."""
+    content = re.sub(r"/assets/[0-9a-zA-Z_-]+/", "/assets/", content)
+    content = re.sub(r'"(seconds|peak_memory_mb|disk_bytes|version|store)":[^,}]+', "", content)
+    return re.sub(r"/tmp/\S+|[0-9.,]+ (MB|MiB|s|ms|seconds)\b", "…", content)
+
+
+PYTHON = """
+import json, sys
+import esdedup, pandas as pd, pyarrow as pa, polars as pl
+data = sys.argv[1]
+rows = [{"id": n, "text": f"The mill number {n // 3} was built here in the year {1700 + n // 2}."} for n in range(60)]
+def told(name, value):
+    print(json.dumps([name, value], default=str, sort_keys=True))
+for name, table in {
+    "dicts": rows, "pandas": pd.DataFrame(rows), "polars": pl.DataFrame(rows), "arrow": pa.Table.from_pylist(rows),
+    "strings": [row["text"] for row in rows],
+}.items():
+    done = esdedup.dedupe(table, quiet=True)
+    told(name, [type(done.kept).__name__, str(done.kept), done.records, repr(done)])
+found = esdedup.cluster_texts([row["text"] for row in rows])
+told("cluster_texts", [getattr(found, name).tolist() for name in ("label",)])
+told("run", repr(esdedup.run(pa.Table.from_pylist(rows), out="python", quiet=True).counts))
+store = "python/store.duckdb"
+for name in ("clusters", "templates", "drift", "lineage", "overlap"):
+    answer = getattr(esdedup, name)(store=store)
+    rows_of = [answer] if hasattr(answer, "to_dict") else answer
+    told(name, [row.to_dict() if hasattr(row, "to_dict") else repr(row) for row in rows_of])
+told("similar", esdedup.similar(rows[0]["text"], store=store).to_dicts())
+told("suggest", esdedup.suggest("The mill", store=store).to_dicts())
+told("explain", esdedup.explain("0", "1", store=store).to_dict())
+told("extract", [page.to_dict() for page in esdedup.extract(data + "/wiki/enwiki-head-a.xml", quiet=True)][:50])
+told("split", list(esdedup.split("One sentence. Another one.")))
+"""
+
+
+def python(jobs: Jobs, name: str) -> None:
+    """What the functions answer for tables in memory and for a store."""
+    code, printed, said = jobs.process("-c", PYTHON, str(jobs.data))
+    if code:
+        raise SystemExit(said)
+    for line in printed.splitlines():
+        label, value = json.loads(line)
+        jobs.keep(f"{name} {label}", compact(jobs.plain(value)).encode())
+
+
+def spark(jobs: Jobs, name: str) -> None:
+    """`run` and `dedupe` on Spark."""
+    jobs.esdedup(f"run {{0}} --out {name} --engine local[2]", jobs.data / "wiki" / "enwiki-head-a.xml")
+    jobs.files(name, name)
+    for answer in ("clusters", "status"):
+        printed = jobs.esdedup(f"{ANSWERS[answer]} --store {name}/lake")
+        lines = [jobs.plain(json.loads(line)) for line in printed.splitlines()]
+        jobs.keep(f"{name}: {answer}", "\n".join(map(compact, lines)).encode())
 
 
 RECORDS = "--unit record --min-chars 75 --max-chars 600"
@@ -219,6 +392,10 @@ EVERY: dict[str, Callable[[Jobs, str], None]] = {
     "lsh": run_and_ask("--format tsv --separator SPACE --preset lsh", ("status",), NEWS),
     "change": change,
     "dedupe": dedupe,
+    "errors": errors,
+    "page": page,
+    "python": python,
+    "spark": spark,
 }
 
 
@@ -227,13 +404,19 @@ def record(out: Path, data: Path, server: str | None, names: list[str]) -> None:
         jobs = Jobs(Path(folder), data, server)
         for name in names:
             begun = time.perf_counter()
+            jobs.job = name
             EVERY[name](jobs, name)
             print(f"{name}: {time.perf_counter() - begun:.1f} s, {len(jobs.hashes)} outputs so far", flush=True)
-            out.write_text(json.dumps(jobs.hashes, indent=1) + "\n", "utf-8")
+            told = {"hashes": jobs.hashes, "memory": jobs.memory}
+            out.write_text(json.dumps(told, indent=1) + "\n", "utf-8")
 
 
 def compare(before: Path, after: Path) -> int:
-    one, two = (json.loads(path.read_text("utf-8")) for path in (before, after))
+    old, new = (json.loads(path.read_text("utf-8")) for path in (before, after))
+    for job, most in old["memory"].items():
+        if new["memory"].get(job, 0) > most * MORE:
+            print(f"more memory: {job}: {new['memory'][job] / 1024:.0f} MB, {most / 1024:.0f} before")
+    one, two = old["hashes"], new["hashes"]
     differ = [name for name in one if name in two and one[name] != two[name]]
     missing = sorted(one.keys() ^ two.keys())
     for name in differ:

@@ -8,7 +8,6 @@ sign.
 from __future__ import annotations
 
 import unicodedata
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +17,7 @@ import pyarrow.compute as pc
 
 from esdedup.columns.arrays import Numbers, text_buffers
 from esdedup.columns.hashing import Bytes, Hashes, Offsets, mix
-from esdedup.columns.kernels import compiled
+from esdedup.columns.kernels import compiled, kept
 from esdedup.text.shingles import code_points, longest
 
 PLAIN, NAME, NUMBER, SIGN = 0, 1, 2, 3
@@ -70,7 +69,7 @@ def split_words(column: pa.LargeStringArray) -> Words:
     return Words(data, offsets, bounds, begin, end, hashes, form[:count].copy(), sign[:count].copy())
 
 
-@cache
+@kept
 def _characters() -> tuple[Classes, CodePoints]:
     """Return the class and the lower-case form of every code point below `_BEYOND`, and of one more for all others."""
     codes = np.arange(_BEYOND + 1, dtype=np.uint32)

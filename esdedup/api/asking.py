@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
-from esdedup.api.results import Answer, Cluster, Completion, Explanation, Hit, Overlap, OverlapRow, Rows
+from esdedup.api.checked import check_store
 from esdedup.api.sources import Address
 
 if TYPE_CHECKING:
+    from esdedup.api.results import Answer, Cluster, Completion, Explanation, Hit, Overlap, Rows
     from esdedup.store.store import Store
 
 Kind = Literal["template", "identical", "copyediting", "drift", "references", "other"]
@@ -51,6 +52,8 @@ def similar(
     Example:
         >>> esdedup.similar("The quick brown fox.", store="news.duckdb")[0].id  # doctest: +SKIP
     """
+    check_store(store)
+    from esdedup.api.results import Hit, Rows
     from esdedup.jobs import searching
 
     rows = searching.similar(
@@ -94,6 +97,8 @@ def similar_to_each(
         >>> for answer in esdedup.similar_to_each([("1", "A fox.")], store="news.duckdb"):  # doctest: +SKIP
         ...     print(answer.id, len(answer.similar))
     """
+    check_store(store)
+    from esdedup.api.results import Answer
     from esdedup.jobs import searching
 
     answers = searching.similar_to_each(
@@ -135,6 +140,8 @@ def suggest(
     Example:
         >>> esdedup.suggest("univ cambr", store="news.duckdb")[0].text  # doctest: +SKIP
     """
+    check_store(store)
+    from esdedup.api.results import Completion, Rows
     from esdedup.jobs import searching
 
     rows = searching.suggest(prefix, store=store, limit=limit, lang=lang, source=source, document=document)
@@ -160,6 +167,8 @@ def explain(a: str, b: str, *, store: Address | Store) -> Explanation:
     Example:
         >>> esdedup.explain("12:3", "4071:0", store="news.duckdb").verdict  # doctest: +SKIP
     """
+    check_store(store)
+    from esdedup.api.results import Explanation
     from esdedup.jobs import questions
 
     return Explanation.of(questions.explain(a, b, store=store))
@@ -203,6 +212,8 @@ def clusters(
     Example:
         >>> next(esdedup.clusters(store="news.duckdb", kind="drift")).members  # doctest: +SKIP
     """
+    check_store(store)
+    from esdedup.api.results import Cluster
     from esdedup.jobs import questions
 
     rows: Iterator[dict[str, Any]] = questions.clusters(
@@ -239,6 +250,8 @@ def overlap(
     Example:
         >>> esdedup.overlap(store="news.duckdb", limit=10).rows  # doctest: +SKIP
     """
+    check_store(store)
+    from esdedup.api.results import Overlap, OverlapRow, Rows
     from esdedup.jobs import questions
 
     found = questions.overlap(store=store, by=by, document=document, limit=limit)

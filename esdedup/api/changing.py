@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
-from esdedup.api.results import Added, Examined, Indexed, Removed, Status, Summary
+from esdedup.api.checked import check_options, check_store
 from esdedup.api.sources import Address
 from esdedup.api.table_sources import named_sources
 
 if TYPE_CHECKING:
     from esdedup.api.keywords import FindOptions, IndexOptions, ResourceOptions, RunOptions
-
-Table = Literal["jsonl", "parquet", "none"]
+    from esdedup.api.results import Added, Examined, Indexed, Removed, Status, Summary
+    from esdedup.output.choices import Table
 
 
 def run(
@@ -60,6 +60,8 @@ def run(
     Example:
         >>> esdedup.run("dump.xml.bz2", out="found", jaccard=0.9)  # doctest: +SKIP
     """
+    check_options(options)
+    from esdedup.api.results import Summary
     from esdedup.jobs import verbs
     from esdedup.jobs.accounting import refuse_nothing
 
@@ -113,6 +115,8 @@ def index(
     Example:
         >>> esdedup.index("articles.jsonl.zst", store="news.duckdb")  # doctest: +SKIP
     """
+    check_options(options)
+    from esdedup.api.results import Indexed
     from esdedup.jobs import verbs
 
     with named_sources(sources, columns, dict(options)) as (names, reading):
@@ -154,6 +158,9 @@ def scan(
     Example:
         >>> esdedup.scan(store="news.duckdb", jaccard=0.9, out="found")  # doctest: +SKIP
     """
+    check_options(options)
+    check_store(store)
+    from esdedup.api.results import Summary
     from esdedup.jobs import verbs
     from esdedup.jobs.accounting import refuse_nothing
 
@@ -206,6 +213,8 @@ def add(
     Example:
         >>> esdedup.add("december.xml.bz2", store="found/store.duckdb").matches  # doctest: +SKIP
     """
+    check_options(options)
+    from esdedup.api.results import Added
     from esdedup.jobs import verbs
 
     with named_sources(sources, columns, dict(options), needs_ids=True) as (names, reading):
@@ -235,6 +244,9 @@ def remove(*documents: str, store: Address, quiet: bool = False, **options: Unpa
     Example:
         >>> esdedup.remove("1204", "8817", store="news.duckdb").removed  # doctest: +SKIP
     """
+    check_options(options)
+    check_store(store)
+    from esdedup.api.results import Removed
     from esdedup.jobs import verbs
 
     return Removed.of(verbs.remove(*documents, store=store, quiet=quiet, **options))
@@ -255,9 +267,11 @@ def status(*, store: Address) -> Status:
     Example:
         >>> esdedup.status(store="news.duckdb").counts  # doctest: +SKIP
     """
-    from esdedup.jobs import verbs
+    check_store(store)
+    from esdedup.api.results import Status
+    from esdedup.jobs import holding
 
-    return Status.of(verbs.status(store=store))
+    return Status.of(holding.status(store=store))
 
 
 def doctor(*, store: Address, repair: bool = False, quiet: bool = True, **options: Unpack[ResourceOptions]) -> Examined:
@@ -278,6 +292,8 @@ def doctor(*, store: Address, repair: bool = False, quiet: bool = True, **option
     Example:
         >>> esdedup.doctor(store="news.duckdb").problems  # doctest: +SKIP
     """
+    check_options(options)
+    from esdedup.api.results import Examined
     from esdedup.jobs import doctor as jobs
 
     return Examined.of(jobs.doctor(store=store, repair=repair, quiet=quiet, **options))
@@ -295,6 +311,6 @@ def drop(*, store: Address) -> None:
     Example:
         >>> esdedup.drop(store="news.duckdb")  # doctest: +SKIP
     """
-    from esdedup.jobs import verbs
+    from esdedup.jobs import holding
 
-    verbs.drop(store=store)
+    holding.drop(store=store)

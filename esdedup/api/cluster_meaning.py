@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from esdedup.api.results import Contradiction, Lineage, Rows
+from esdedup.api.checked import check_store
 from esdedup.api.sources import Address
 
 if TYPE_CHECKING:
     from esdedup.analysis.templates import Table
+    from esdedup.api.results import Contradiction, Lineage, Rows
     from esdedup.store.store import Store
 
 
@@ -34,6 +35,8 @@ def drift(
     Example:
         >>> esdedup.drift(store="found/store.duckdb")[0].values  # doctest: +SKIP
     """
+    check_store(store)
+    from esdedup.api.results import Contradiction, Rows
     from esdedup.jobs import meanings
 
     rows = meanings.drift(store=store, since=since, document=document, limit=limit)
@@ -61,6 +64,7 @@ def templates(
     Example:
         >>> next(esdedup.templates(store="found/store.duckdb")).frame  # doctest: +SKIP
     """
+    check_store(store)
     from esdedup.jobs import meanings
 
     return meanings.templates(store=store, min_subjects=min_subjects, document=document, limit=limit)
@@ -109,6 +113,8 @@ def lineage(*, store: Address | Store, document: str | None = None, limit: int |
     Example:
         >>> esdedup.lineage(store="found/store.duckdb").editors  # doctest: +SKIP
     """
+    check_store(store)
+    from esdedup.api.results import Lineage
     from esdedup.jobs import meanings
 
     return Lineage.of(meanings.lineage(store=store, document=document, limit=limit))

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, overload
 
-from esdedup.api.results import Written
+from esdedup.api.checked import check_options
 from esdedup.api.sources import Address, held, source_names, table_in
 from esdedup.errors import UsageError
 
 if TYPE_CHECKING:
     from esdedup.api.deduplicated import Deduplicated
     from esdedup.api.keywords import DedupeOptions, RunOptions, TableOptions
+    from esdedup.api.results import Written
     from esdedup.jobs.in_memory import TextClusters
 
 T = TypeVar("T")
@@ -141,6 +142,8 @@ def dedupe(
         raise UsageError("columns applies to a table in memory; for files use text_column='name,city'")
     if id_column is not None:
         options["id_column"] = id_column
+    check_options(options)
+    from esdedup.api.results import Written
     from esdedup.jobs import dedupe as job
     from esdedup.jobs.accounting import refuse_nothing
 

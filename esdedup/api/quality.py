@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-from esdedup.api.results import Evaluation, Plan
+from esdedup.api.checked import check_options, check_store
 from esdedup.api.sources import Address, SourceArgument, source_names
 
 if TYPE_CHECKING:
     from esdedup.api.keywords import ResourceOptions, RunOptions
+    from esdedup.api.results import Evaluation, Plan
     from esdedup.store.store import Store
 
 
@@ -45,6 +46,7 @@ def evaluate(
     Example:
         >>> esdedup.evaluate(store="found/store.duckdb", truth="exact").truth["recall"]  # doctest: +SKIP
     """
+    from esdedup.api.results import Evaluation
     from esdedup.jobs import evaluating
 
     return Evaluation.of(
@@ -94,6 +96,8 @@ def plan(
     Example:
         >>> esdedup.plan("dump.xml.bz2", sentences=136_000_000).recommended  # doctest: +SKIP
     """
+    check_options(options)
+    from esdedup.api.results import Plan
     from esdedup.jobs import planning
 
     return Plan.of(
@@ -122,6 +126,7 @@ def report(*, store: Address | Store, out: Address) -> list[Path]:
     Example:
         >>> esdedup.report(store="found/store.duckdb", out="report")  # doctest: +SKIP
     """
+    check_store(store)
     from esdedup.jobs import reporting
 
     return reporting.report(store=store, out=out)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
-from esdedup.api.results import Document, Extracted, Sentence
+from esdedup.api.checked import check_options
 from esdedup.api.sources import Address
 from esdedup.api.table_sources import named_sources
 
 if TYPE_CHECKING:
     from esdedup.api.keywords import IndexOptions
+    from esdedup.api.results import Document, Extracted, Sentence
 
 
 @overload
@@ -60,8 +61,10 @@ def extract(
     Example:
         >>> [document.title for document in esdedup.extract("dump.xml.bz2")]  # doctest: +SKIP
     """
+    check_options(options)
     if out is None:
         return _rows(sources, sentences, keep_going, columns, quiet, dict(options))
+    from esdedup.api.results import Extracted
     from esdedup.jobs.extracting import extract_to
 
     with named_sources(sources, columns, dict(options)) as (names, reading):
@@ -74,6 +77,7 @@ def _rows(
     sources: Sequence[Any], sentences: bool, keep_going: bool, columns: str | Sequence[str] | None, quiet: bool,
     options: dict[str, Any],
 ) -> Iterator[Any]:  # fmt: skip
+    from esdedup.api.results import Document, Sentence
     from esdedup.jobs.extracting import extraction
 
     kind = Sentence if sentences else Document

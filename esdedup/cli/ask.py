@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
 import esdedup
 from esdedup.analysis.kind_names import KINDS
-from esdedup.api.results import Result, Rows
 from esdedup.cli.completion import complete_files
-from esdedup.cli.declared import verb_option
 from esdedup.cli.defaults import Command
 from esdedup.cli.first_rows import first_rows, one_more
+from esdedup.cli.option_makers import verb_option
 from esdedup.cli.questions_file import read_questions
 from esdedup.cli.shared_options import any_store_option, json_option, store_option, talk_options
 from esdedup.errors import UsageError
 from esdedup.terminal import printable_lines
+
+if TYPE_CHECKING:
+    from esdedup.api.results import Result
 
 _SELECTION = "Selection"
 _LIMIT = click.option(
@@ -217,6 +219,8 @@ def overlap(limit: int, as_json: bool, quiet: bool, **options: Any) -> None:
     from esdedup.cli.show import overlap_text
 
     found = esdedup.overlap(**options, limit=one_more(limit))
+    from esdedup.api.results import Rows
+
     found = replace(found, rows=Rows(list(first_rows(found.rows, limit))))
     _answer(found.rows, as_json, lambda: overlap_text(found))
 

@@ -9,8 +9,10 @@ import rich_click as click
 import esdedup
 from esdedup.analysis.kind_names import KINDS
 from esdedup.cli.completion import complete_files
-from esdedup.cli.declared import hiding, resource_options, scan_options, signing_options, source_options, verb_option
+from esdedup.cli.declared import scan_options, signing_options, source_options
 from esdedup.cli.defaults import Command
+from esdedup.cli.option_makers import hiding, verb_option
+from esdedup.cli.printing import done_by, finish, show
 from esdedup.cli.shared_options import (
     ADDRESSES,
     STORE,
@@ -18,10 +20,10 @@ from esdedup.cli.shared_options import (
     fresh_option,
     json_option,
     out_option,
+    resource_options,
     sources_argument,
     talk_options,
 )
-from esdedup.cli.work import done_by, finish, show
 from esdedup.errors import UsageError
 from esdedup.matching.protocol import KEEPS
 

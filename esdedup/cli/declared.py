@@ -1,16 +1,14 @@
-"""Command-line options made from declarations: see `esdedup.options`."""
+"""Groups of command-line options made from declarations: see `esdedup.options`."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, TypeVar
 
 import rich_click as click
 
 from esdedup.cli.completion import complete_files
-from esdedup.cli.layout import Pair, choices_shown
+from esdedup.cli.option_makers import Decorator, bundle, choice_options, one_option
 from esdedup.clustering.linkages import LINKAGES
 from esdedup.formats.protocol import FORMATS
 from esdedup.formats.reading_options import Reading
@@ -18,119 +16,14 @@ from esdedup.matching.protocol import MATCHERS, Scanning
 from esdedup.matching.signers.protocol import SIGNERS
 from esdedup.matching.signing import Signing
 from esdedup.matching.verify.protocol import VERIFIERS
-from esdedup.options import Option, Registry
-from esdedup.resources import Resources
-
-F = TypeVar("F", bound=Callable[..., Any])
-Decorator = Callable[[Any], Any]
-
-_TYPES: dict[type, Any] = {int: click.INT, float: click.FLOAT}
-
-
-def bundle(*options: Decorator) -> Callable[[F], F]:
-    """Combine options into one decorator, in their order."""
-
-    def decorate(command: F) -> F:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
-
-
-def hiding(*names: str) -> Callable[[click.Command], click.Command]:
-    """Leave options that do not apply to a command out of its help. Those who give them are told so."""
-
-    def decorate(command: click.Command) -> click.Command:
-        for parameter in command.params:
-            if isinstance(parameter, click.Option) and parameter.name in names:
-                parameter.hidden = True
-        return command
-
-    return decorate
-
-
-def default_of(verb: Callable[..., Any], parameter: str) -> Any:
-    """Return the default of a parameter of a Python verb. Defaults are only in its signature."""
-    return inspect.signature(verb).parameters[parameter].default
-
-
-def verb_option(
-    verb: Callable[..., Any],
-    parameter: str,
-    help_text: str,
-    *,
-    kind: Any = None,
-    metavar: str | None = None,
-    panel: str | None = None,
-) -> Decorator:
-    """Make an option from a parameter of a Python verb, with its default and, unless `kind` is given, its type."""
-    default = default_of(verb, parameter)
-    return click.option(
-        f"--{parameter.replace('_', '-')}", type=kind or type(default), default=default, show_default=True,
-        metavar=metavar, help=help_text, panel=panel,
-    )  # fmt: skip
-
-
-def one_option(option: Option, panel: str, default: str | None = None) -> Decorator:
-    """Make an option of the command line. Its value is None unless it is typed; `default` is shown in the help."""
-    usual = option.usual or _worded(option) if default is None else default
-    metavar, help_text = option.unit or None, option.help
-    if option.choices:
-        metavar, help_text = choices_shown(option.choices, help_text, option.unit)
-    help_text += f"  [default: {usual}]" if usual else ""
-    if option.type is bool:
-        flags = f"--{option.flag}/--{option.off or f'no-{option.flag}'}"
-        return click.option(flags, option.name, cls=Pair, default=None, help=help_text, panel=panel)
-    of_text = option.parse is not None
-    kind = click.Choice(option.choices) if option.choices else _TYPES.get(option.type) if not of_text else None
-    return click.option(
-        f"--{option.flag}", option.name, type=kind, metavar=metavar, default=None, callback=_parsed(option),
-        help=help_text, panel=panel, shell_complete=complete_files if option.unit == "FILE" else None,
-    )  # fmt: skip
-
-
-def _worded(option: Option) -> str:
-    if option.type is bool and not option.optional:
-        return option.flag if option.default else option.off or f"no-{option.flag}"
-    return "" if option.default is None else str(option.default)
-
-
-def _parsed(option: Option) -> Callable[[click.Context, click.Parameter, Any], Any]:
-    def parse(_: click.Context, __: click.Parameter, value: Any) -> Any:
-        return value if option.parse is None or value is None else option.parse(value)
-
-    return parse
-
-
-def choice_options(registry: Registry[Any], help_text: str, panel: str, *, chosen: bool = True) -> list[Decorator]:
-    """Make the option that selects an implementation, and the options of all implementations, with a panel for each
-    set.
-    """
-    names = ", ".join(f"{each.name} ({each.summary})" for each in registry)
-    metavar, help_text = choices_shown(registry.names, f"{help_text}: {names}.")
-    found: list[Decorator] = []
-    if chosen:
-        found.append(
-            click.option(
-                f"--{registry.option}", type=click.Choice(registry.names), default=None, panel=panel, metavar=metavar,
-                help=f"{help_text}  [default: {registry.names[0]}]",
-            )
-        )  # fmt: skip
-    for owners in registry.declared().values():
-        titles = " or ".join(name for name, _ in owners)
-        single = len(registry.names) == 1
-        defaults = {_worded(option) for _, option in owners}
-        default = None if len(defaults) == 1 else ", ".join(f"{_worded(option)} with {name}" for name, option in owners)
-        found.append(one_option(owners[0][1], panel if single else f"With --{registry.option} {titles}", default))
-    return found
+from esdedup.options import Option
 
 
 def _of(declared: Iterable[Option], panel: str, *but: str) -> list[Decorator]:
     return [one_option(option, panel) for option in declared if option.name not in but]
 
 
-_READING, _SIGNING, _SCANNING, _RESOURCES = "Reading sources", "What is compared", "Finding pairs", "Resources"
+_READING, _SIGNING, _SCANNING = "Reading sources", "What is compared", "Finding pairs"
 
 
 def format_options() -> list[Decorator]:
@@ -175,4 +68,3 @@ scan_options = bundle(
     click.option("--exact", is_flag=True, default=None, panel=_SCANNING, help="Short for --candidates exact."),
 )  # fmt: skip
 kinds_option = bundle(*_of([option for option in Scanning.declared() if option.name == "kinds"], _SCANNING))
-resource_options = bundle(*_of(Resources.declared(), _RESOURCES))

@@ -20,9 +20,6 @@ from click.core import ParameterSource
 from esdedup.cli.layout import Context
 from esdedup.cli.wrong_usage import refuse_stray_store
 from esdedup.errors import UsageError
-from esdedup.matching.protocol import MATCHERS
-from esdedup.matching.signers.protocol import SIGNERS
-from esdedup.matching.verify.protocol import VERIFIERS
 
 log = logging.getLogger("esdedup")
 
@@ -98,6 +95,8 @@ def _option_names(command: click.Command | None, context: click.Context) -> set[
 
 def _without_alternatives(held: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options held, except those that exclude the requested ones."""
+    from esdedup.matching.signers.protocol import SIGNERS
+
     others: frozenset[str] = frozenset()
     for signer in SIGNERS:
         for group in signer.alternatives:
@@ -170,6 +169,11 @@ def _typed(option: click.Parameter, value: Any) -> str:
 
 def _still_meant(from_files: Mapping[str, Any], typed: Mapping[str, Any]) -> dict[str, Any]:
     """Return the file options that still apply, given the typed ones."""
+    if not from_files:
+        return {}
+    from esdedup.matching.protocol import MATCHERS
+    from esdedup.matching.verify.protocol import VERIFIERS
+
     held = _without_alternatives(from_files, typed)
     chosen = "exact" if typed.get("exact") else typed.get(MATCHERS.option)
     if chosen is not None:

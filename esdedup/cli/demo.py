@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 from esdedup.cli.completion import complete_files
-from esdedup.cli.declared import resource_options
 from esdedup.cli.defaults import Command
-from esdedup.cli.shared_options import OUTPUT, json_option, talk_options
+from esdedup.cli.shared_options import OUTPUT, json_option, resource_options, talk_options
 from esdedup.errors import EsdedupError, UsageError
 from esdedup.files import as_word
 from esdedup.plurals import plural

@@ -8,10 +8,9 @@ from typing import Any
 import rich_click as click
 
 from esdedup.cli.completion import complete_files
-from esdedup.cli.declared import resource_options
 from esdedup.cli.defaults import Command
-from esdedup.cli.shared_options import any_store_option, json_option, talk_options
-from esdedup.cli.work import show
+from esdedup.cli.printing import show
+from esdedup.cli.shared_options import any_store_option, json_option, resource_options, talk_options
 
 
 @click.command(cls=Command)

@@ -8,10 +8,11 @@ from typing import Any
 import rich_click as click
 
 import esdedup
-from esdedup.cli.declared import hiding, resource_options, signing_options, source_options
+from esdedup.cli.declared import signing_options, source_options
 from esdedup.cli.defaults import Command
-from esdedup.cli.shared_options import OUTPUT, json_option, sources_argument, talk_options
-from esdedup.cli.work import raise_damage, show
+from esdedup.cli.option_makers import hiding
+from esdedup.cli.printing import raise_damage, show
+from esdedup.cli.shared_options import OUTPUT, json_option, resource_options, sources_argument, talk_options
 from esdedup.terminal import printable_lines
 
 _OF_TOKENS = ("normalize", "shingle", "hash_bits", "seed", "signer", "bands", "rows", "hashes", "draw", "draws")

@@ -9,9 +9,9 @@ from typing import Any
 import rich_click as click
 
 import esdedup
-from esdedup.cli.declared import verb_option
 from esdedup.cli.defaults import Command
 from esdedup.cli.first_rows import first_rows, one_more
+from esdedup.cli.option_makers import verb_option
 from esdedup.cli.shared_options import OUTPUT, any_store_option, json_option, out_option, talk_options
 from esdedup.terminal import printable_lines
 
@@ -55,13 +55,14 @@ def drift(review: str | None, limit: int | None, as_json: bool, quiet: bool, **o
       esdedup drift --store s.duckdb --since 2026-11-01 --review wikitext
     """
     from esdedup.cli.show_meaning import drift_text
-    from esdedup.output import reviews
     from esdedup.terminal import json_line
 
     if limit is None and review is None and not as_json:
         limit = _SHOWN
     rows = list(first_rows(esdedup.drift(**options, limit=one_more(limit)), limit))
     if review is not None:
+        from esdedup.output import reviews
+
         click.echo(printable_lines(getattr(reviews, review)(rows)), nl=False)
     elif as_json:
         for row in rows:
@@ -104,13 +105,14 @@ def templates(out: Path | None, table: str, limit: int | None, as_json: bool, qu
       esdedup templates --store found/store.duckdb --out tables
     """
     from esdedup.cli.show_meaning import template_text
-    from esdedup.output.template_tables import write_tables
     from esdedup.terminal import json_line
 
     if limit is None and out is None and not as_json:
         limit = _SHOWN
     found = first_rows(esdedup.templates(**options, limit=one_more(limit)), limit)
     if out is not None:
+        from esdedup.output.template_tables import write_tables
+
         for path in write_tables(found, out, table):
             click.echo(printable_lines(f"wrote {path}"))
         return
@@ -142,7 +144,6 @@ def lineage(graphml: Path | None, limit: int | None, as_json: bool, quiet: bool,
       esdedup lineage --store found/store.duckdb --graphml copies.graphml
     """
     from esdedup.cli.show_meaning import lineage_text
-    from esdedup.output.graphml import write_graphml
     from esdedup.terminal import json_line
 
     if limit is None and graphml is None and not as_json:
@@ -151,6 +152,8 @@ def lineage(graphml: Path | None, limit: int | None, as_json: bool, quiet: bool,
     found = replace(found, trees=list(first_rows(found["trees"], limit)))
     click.echo(json_line(found.to_dict()) if as_json else printable_lines(lineage_text(found)))
     if graphml is not None:
+        from esdedup.output.graphml import write_graphml
+
         write_graphml(found["trees"], graphml)
         if not as_json:
             click.echo(printable_lines(f"wrote {graphml}"))

@@ -8,10 +8,19 @@ import rich_click as click
 
 import esdedup
 from esdedup.cli.completion import complete_files
-from esdedup.cli.declared import jaccard_option, resource_options, signing_options, source_options, verb_option
+from esdedup.cli.declared import jaccard_option, signing_options, source_options
 from esdedup.cli.defaults import Command
-from esdedup.cli.shared_options import STORE, STORES, defaults_options, json_option, out_option, talk_options
-from esdedup.cli.work import show
+from esdedup.cli.option_makers import verb_option
+from esdedup.cli.printing import show
+from esdedup.cli.shared_options import (
+    STORE,
+    STORES,
+    defaults_options,
+    json_option,
+    out_option,
+    resource_options,
+    talk_options,
+)
 
 
 @click.command(cls=Command)

@@ -10,8 +10,10 @@ import rich_click as click
 
 import esdedup
 from esdedup.cli.completion import complete_files, complete_names
-from esdedup.cli.declared import Decorator, bundle, default_of, verb_option
 from esdedup.cli.defaults import presets, use_config, use_preset
+from esdedup.cli.option_makers import Decorator, bundle, default_of, one_option, verb_option
+from esdedup.output.choices import TABLE_FORMATS
+from esdedup.resources import Resources
 from esdedup.terminal import printable
 
 OUTPUT, _GENERAL, STORE = "Output", "General", "Store"
@@ -90,7 +92,7 @@ table_option = verb_option(
     esdedup.run,
     "table",
     "File format of pairs and clusters.",
-    kind=click.Choice(["jsonl", "parquet", "none"]),
+    kind=click.Choice(TABLE_FORMATS),
     panel=OUTPUT,
 )
 report_option = click.option(
@@ -119,3 +121,5 @@ def port_option(default: int, help_text: str, *, panel: str) -> Decorator:
 
 
 json_option = click.option("--json", "as_json", is_flag=True, panel=OUTPUT, help="Print the result as JSON.")
+
+resource_options = bundle(*(one_option(option, "Resources") for option in Resources.declared()))

@@ -8,31 +8,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import esdedup
-from esdedup.api.results import (
-    Added,
-    Cluster,
-    Completion,
-    Examined,
-    Explanation,
-    Extracted,
-    Hit,
-    Indexed,
-    Overlap,
-    Sentence,
-    Status,
-    Summary,
-    Written,
-)
 from esdedup.files import as_word
-from esdedup.jobs.accounting import COMPARED_OR_NOT
-from esdedup.matching.verify.compare import diff_words
-from esdedup.output.overlap import COMMON
 from esdedup.output.record_counts import in_words
+from esdedup.output.skips import COMPARED_OR_NOT
 from esdedup.output.skips import in_words as meaning
 from esdedup.plurals import plural
 from esdedup.terminal import printable
 
 if TYPE_CHECKING:
+    from esdedup.api.results import (
+        Added,
+        Cluster,
+        Completion,
+        Examined,
+        Explanation,
+        Extracted,
+        Hit,
+        Indexed,
+        Overlap,
+        Sentence,
+        Status,
+        Summary,
+        Written,
+    )
     from esdedup.jobs.page_view import LeftOut
 
 _WIDTH = 100
@@ -165,6 +163,8 @@ def _changed(cluster: Cluster) -> str:
 
 def added_text(summary: Added, *, complete: bool) -> str:
     """What an `add` added or, for a `complete` export, removed, and which of it matches stored sentences."""
+    from esdedup.matching.verify.compare import diff_words
+
     added = summary["added"]
     lines = [f"documents: {added['new']:,} new, {added['replaced']:,} replaced, {added['unchanged']:,} unchanged"]
     if added["gone"]:
@@ -192,6 +192,8 @@ def deduped_text(done: Written, out: Path | None) -> str:
             f"{plural(done['documents'], 'document')} written, {done['documents_dropped']:,} dropped as a whole"
         )
     if "largest" in done:
+        from esdedup.api.results import Cluster
+
         lines += ["", "Largest clusters:", *(cluster_line(Cluster.of(cluster)) for cluster in done["largest"])]
         return "\n".join([*lines, "", "nothing was written (--dry-run)"])
     lines += [
@@ -266,6 +268,8 @@ def _difference(runs: Sequence[tuple[str, str]], context: int | None = None) -> 
 
 def overlap_text(found: Overlap) -> str:
     """One line for each pair: how many sentences of each are in the other, and their share."""
+    from esdedup.output.overlap import COMMON
+
     lines = []
     for row in found.rows:
         a, b = (f"{row[one]}" + (f" [{row[f'{one}_title']}]" if row[f"{one}_title"] else "") for one in "ab")

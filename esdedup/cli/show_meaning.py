@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from esdedup.analysis.templates import Table
-from esdedup.api.results import Contradiction, Lineage
 from esdedup.cli.show import shortened, where
 from esdedup.plurals import plural
 from esdedup.terminal import printable
+
+if TYPE_CHECKING:
+    from esdedup.analysis.templates import Table
+    from esdedup.api.results import Contradiction, Lineage
 
 _WIDTH = 160
 _VALUES = 6

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from esdedup.api.results import Plan
+if TYPE_CHECKING:
+    from esdedup.api.results import Plan
+
 
 _FEW = 20_000
 _STORES = {"embedded": "a file of this machine", "server": "the server", "lake": "a lake"}

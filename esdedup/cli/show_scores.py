@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from esdedup.api.results import Evaluation
+if TYPE_CHECKING:
+    from esdedup.api.results import Evaluation
 
 
 def golden_text(found: Mapping[str, Any], sentences: int) -> str:

@@ -8,9 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from esdedup.cli.declared import resource_options
 from esdedup.cli.defaults import Command
-from esdedup.cli.shared_options import STORE, any_store_option, json_option, store_option, talk_options
+from esdedup.cli.shared_options import (
+    STORE,
+    any_store_option,
+    json_option,
+    resource_options,
+    store_option,
+    talk_options,
+)
 from esdedup.errors import EsdedupError, UsageError
 from esdedup.files import as_word
 from esdedup.plurals import plural
@@ -92,8 +98,8 @@ def remove(documents: tuple[str, ...], as_json: bool, **options: Any) -> None:
       esdedup remove 1204 news/8817 --store news.duckdb
     """
     import esdedup
+    from esdedup.cli.printing import show
     from esdedup.cli.show import count_lines
-    from esdedup.cli.work import show
 
     if documents == ("-",):
         lines = sys.stdin.buffer.read().decode("utf-8", "replace").splitlines()
@@ -124,8 +130,8 @@ def doctor(as_json: bool, **options: Any) -> None:
       esdedup doctor --store http://127.0.0.1:9200/wiki --repair
     """
     import esdedup
+    from esdedup.cli.printing import show
     from esdedup.cli.show import checks_text
-    from esdedup.cli.work import show
 
     done = esdedup.doctor(**options)
     show(done, as_json, lambda: checks_text(done), quiet=options["quiet"])

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import rich_click as click
 
 import esdedup
-from esdedup.api.results import Result
 from esdedup.cli.completion import complete_files
-from esdedup.cli.declared import (
-    kinds_option,
-    part_option,
-    resource_options,
-    scan_options,
-    signing_options,
-    source_options,
-    verb_option,
-)
+from esdedup.cli.declared import kinds_option, part_option, scan_options, signing_options, source_options
 from esdedup.cli.defaults import Command
+from esdedup.cli.option_makers import verb_option
+from esdedup.cli.printing import done_by, finish, raise_damage, show
 from esdedup.cli.shared_options import (
     ADDRESSES,
     OUTPUT,
@@ -33,16 +25,13 @@ from esdedup.cli.shared_options import (
     lookup_option,
     out_option,
     report_option,
+    resource_options,
     sources_argument,
     store_option,
     table_option,
     talk_options,
 )
-from esdedup.errors import NothingCompared, SourceError
 from esdedup.formats.protocol import FORMATS
-from esdedup.terminal import printable_lines
-
-R = TypeVar("R", bound=Result)
 
 _OUT = out_option("Folder for the files.", required=True)
 
@@ -77,10 +66,10 @@ def run(sources: tuple[str, ...], out: Path, as_json: bool, **options: Any) -> N
     Example:
       esdedup run enwiki-latest-pages-articles.xml.bz2 --out found
     """
+    summary, nothing = done_by(lambda: esdedup.run(*sources, out=out, **options))
     from esdedup.cli.show import summary_text
     from esdedup.jobs.lakes import store_in
 
-    summary, nothing = done_by(lambda: esdedup.run(*sources, out=out, **options))
     store = options["store"] or store_in(out, options["engine"] or "local")
     show(summary, as_json, lambda: summary_text(summary, out, store), quiet=options["quiet"])
     finish(summary["damaged"], nothing)
@@ -136,10 +125,10 @@ def scan(as_json: bool, **options: Any) -> None:
     Example:
       esdedup scan --store news.duckdb --jaccard 0.9 --out found
     """
+    summary, nothing = done_by(lambda: esdedup.scan(**options))
     from esdedup.cli.show import summary_text
     from esdedup.store.registry import kind_of
 
-    summary, nothing = done_by(lambda: esdedup.scan(**options))
     kept = options["store"] if kind_of(options["store"]).keeps_scans else None
     show(summary, as_json, lambda: summary_text(summary, options["out"], kept), quiet=options["quiet"])
     finish([], nothing)
@@ -181,37 +170,3 @@ def add(sources: tuple[str, ...], as_json: bool, **options: Any) -> None:
     summary = esdedup.add(*sources, **options)
     show(summary, as_json, lambda: added_text(summary, complete=options["complete"]), quiet=options["quiet"])
     raise_damage(summary["damaged"])
-
-
-def raise_damage(damaged: list[str]) -> None:
-    """Exit with code 1 if --keep-going has skipped something, or a server has rejected something."""
-    refused = [place for place in damaged if "refused by the server" in place]
-    if refused:
-        raise SourceError(f"{refused[0]}; the rest is done")
-    if damaged:
-        raise SourceError(f"{len(damaged)} damaged or missing source{'s' * (len(damaged) > 1)}; the rest is done")
-
-
-def done_by(verb: Callable[[], R]) -> tuple[R, NothingCompared | None]:
-    """Return what a verb has done, and the error to raise after it is printed."""
-    try:
-        return verb(), None
-    except NothingCompared as error:
-        return error.result, error
-
-
-def show(answer: Result, as_json: bool, text: Any, *, quiet: bool = False) -> None:
-    """Print an answer as JSON, or as text unless `quiet`."""
-    from esdedup.terminal import json_line
-
-    if as_json:
-        click.echo(json_line(answer.to_dict()))
-    elif not quiet:
-        click.echo(printable_lines(text()))
-
-
-def finish(damaged: list[str], nothing: NothingCompared | None = None) -> None:
-    """Exit with code 1 if a source was damaged or everything was left out."""
-    raise_damage(damaged)
-    if nothing is not None:
-        raise nothing

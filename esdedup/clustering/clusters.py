@@ -7,18 +7,20 @@ hashes. Sums of Jaccard are kept as whole billionths, so they do not depend on t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from esdedup.clustering.linkages import Linkage
-from esdedup.columns.arrays import Numbers
 from esdedup.columns.components import Parents, roots, unite
-from esdedup.columns.database import Database
-from esdedup.columns.hashing import Hashes
 from esdedup.columns.kernels import compiled
+
+if TYPE_CHECKING:
+    from esdedup.clustering.linkages import Linkage
+    from esdedup.columns.arrays import Numbers
+    from esdedup.columns.database import Database
+    from esdedup.columns.hashing import Hashes
 
 CLUSTERS: pa.Schema = pa.schema(
     [

@@ -9,22 +9,26 @@ recompiles nothing. numba itself separates code for different versions of Python
 from __future__ import annotations
 
 import atexit
+import functools
 import hashlib
 import os
 import re
 import shutil
 import tempfile
+import threading
 import time
+import unicodedata
+import zipfile
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import Any, Generic, ParamSpec, TypeVar, cast
 
-import numba
 import numpy as np
+import numpy.typing as npt
 
-from esdedup.files import user_cache
+from esdedup.files import user_cache, whole_file
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -32,25 +36,73 @@ R = TypeVar("R")
 _PACKAGE = Path(__file__).parents[1]
 _IMPORT = re.compile(r"^\s*from (esdedup(?:\.\w+)*) import (.+)$", re.MULTILINE)
 _UNUSED_DAYS = 30
-
-_config: Any = numba.config  # numba fills it at run time
+_one_at_a_time = threading.RLock()
 
 
 def compiled(function: Callable[P, R]) -> Callable[P, R]:
     """Compile `function` with numba on its first call. It runs without the interpreter lock.
 
-    Integer arithmetic wraps, division by zero does not raise, array bounds are not checked.
+    Integer arithmetic wraps, division by zero does not raise, array bounds are not checked. numba, which takes long to
+    import, is not needed before that call either.
     """
+    return _Kernel(function)
+
+
+class _Kernel(Generic[P, R]):
+    def __init__(self, function: Callable[P, R]) -> None:
+        functools.update_wrapper(self, function)
+        self._function: Any = function
+        self._made: Any = None
+
+    def __call__(self, *arguments: P.args, **named: P.kwargs) -> R:
+        made = self._made or self.make()
+        return cast(R, made(*arguments, **named))
+
+    def make(self) -> Any:
+        """Return what numba makes of the function. It replaces this object where compiled code would look for it."""
+        with _one_at_a_time:
+            if self._made is None:
+                made, around = _dispatcher(self._function), self._function.__globals__
+                for name in self._function.__code__.co_names:
+                    if isinstance(called := around.get(name), _Kernel):
+                        around[name] = called.make() if called is not self else made
+                self._made = made
+        return self._made
+
+
+def _dispatcher(function: Callable[..., Any]) -> Any:
+    import numba
+
+    config: Any = numba.config  # numba fills it at run time
     folder, content = _folder_of(function.__module__)
-    previous = _config.CACHE_DIR
-    _config.CACHE_DIR = folder
+    previous = config.CACHE_DIR
+    config.CACHE_DIR = folder
     try:
-        kernel: Any = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+        made: Any = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
     finally:
-        _config.CACHE_DIR = previous
+        config.CACHE_DIR = previous
     # numba would compare the time of the file, which a checkout may change without its content
-    kernel._cache._cache_file._source_stamp = content
-    return kernel  # type: ignore[no-any-return]
+    made._cache._cache_file._source_stamp = content
+    return made
+
+
+def kept(function: Callable[P, tuple[npt.NDArray[Any], ...]]) -> Callable[P, tuple[npt.NDArray[Any], ...]]:
+    """Compute arrays once for each user, and keep them with the kernels of the module: a table of all characters takes
+    a tenth of a second. They depend on the arguments, the code, and the version of Unicode.
+    """
+
+    @functools.cache
+    def read_or_made(*arguments: P.args, **named: P.kwargs) -> tuple[npt.NDArray[Any], ...]:
+        words = [function.__name__, *map(str, arguments), unicodedata.unidata_version]
+        path = Path(_folder_of(function.__module__)[0]) / f"{'-'.join(words)}.npz"
+        with suppress(OSError, ValueError, KeyError, zipfile.BadZipFile), np.load(path) as file:
+            return tuple(file[f"arr_{number}"] for number in range(len(file.files)))
+        made = function(*arguments, **named)
+        with suppress(OSError), whole_file(path, shared=True) as part, part.open("wb") as file:
+            np.savez(file, *made)
+        return made
+
+    return cast("Callable[P, tuple[npt.NDArray[Any], ...]]", read_or_made)
 
 
 def constant(value: int) -> int:
@@ -61,6 +113,8 @@ def constant(value: int) -> int:
 @cache
 def _folder_of(module: str) -> tuple[str, str]:
     """Return the cache folder of a module's kernels, and the hash of all source code that they depend on."""
+    import numba
+
     digest = hashlib.sha256(numba.__version__.encode())
     for name in sorted(_with_imported(module)):
         digest.update(name.encode() + _source_of(name))

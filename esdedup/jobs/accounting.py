@@ -10,6 +10,7 @@ from esdedup.columns.records import Skips
 from esdedup.errors import NothingCompared
 from esdedup.formats.protocol import format_at
 from esdedup.matching.signing import Signing
+from esdedup.output.skips import NO_TEXT, UNREAD
 from esdedup.store.ledger import REPEATED, SourceCheckpoint
 
 log = logging.getLogger("esdedup")
@@ -17,29 +18,10 @@ log = logging.getLogger("esdedup")
 RENAMED = REPEATED
 """Among what was skipped: documents whose id was already read. They got a number, and are not skipped."""
 
-NO_TEXT = "without text"
-"""The reason of records without text, in words."""
-
-_UNREAD = {
-    "bad_csv": "not valid CSV",
-    "bad_json": "not valid JSON",
-    "bad_utf8": "not valid UTF-8 (--encoding)",
-    "no_id": "without an id (--id-column)",
-    "no_text": NO_TEXT,
-    "refused": "refused by the server",
-    "too_long_field": "with a line or a field larger than --max-text",
-    "too_long_text": "larger than --max-text",
-}
-"""Records that are no documents, by their reason among what was skipped."""
-
-
-COMPARED_OR_NOT = frozenset(_UNREAD) | {"too_short", "too_long", "no_words"}
-"""The reasons for which a text is not compared. The others concern whole pages, or the scan."""
-
 
 def unread(skipped: Mapping[str, int]) -> int:
     """Return how many records of a source are no documents, by what was skipped of it."""
-    return sum(skipped.get(reason, 0) for reason in _UNREAD if reason != "refused")  # these are documents
+    return sum(skipped.get(reason, 0) for reason in UNREAD if reason != "refused")  # these are documents
 
 
 def skipped_by_reason(checkpoints: Sequence[SourceCheckpoint]) -> dict[str, int]:
@@ -50,13 +32,19 @@ def skipped_by_reason(checkpoints: Sequence[SourceCheckpoint]) -> dict[str, int]
     return dict(sorted(total.counts.items()))
 
 
+def damages(checkpoints: Sequence[SourceCheckpoint]) -> list[str]:
+    """Describe the damage of sources that could not be read to the end, or that a server has rejected in part."""
+    places = [checkpoint.skips.places for checkpoint in checkpoints]
+    return [place for one in places for place in one.get("damaged_source", []) + one.get("refused", [])[:1]]
+
+
 def warn_of_sources(checkpoints: Sequence[SourceCheckpoint], column: str = "--text-column") -> None:
     """Warn of a source that was probably not read as it should be: in another encoding, or from another column. The
     option `column` names that.
     """
     for checkpoint in checkpoints:
         counts, places = checkpoint.skips.counts, checkpoint.skips.places
-        total = checkpoint.documents + sum(counts.get(reason, 0) for reason in _UNREAD)
+        total = checkpoint.documents + sum(counts.get(reason, 0) for reason in UNREAD)
         bad = counts.get("bad_utf8", 0) + counts.get("replaced_bytes", 0)
         if bad > total / 100:
             log.warning(
@@ -87,7 +75,7 @@ def accounted(
     """
     skipped = skipped_by_reason(checkpoints)
     read, kept = counts["sentences_read"] or 0, counts["sentences_kept"] or 0
-    left_out = {words: skipped[reason] for reason, words in _UNREAD.items() if skipped.get(reason)}
+    left_out = {words: skipped[reason] for reason, words in UNREAD.items() if skipped.get(reason)}
     if NO_TEXT in left_out and any(map(_has_columns, checkpoints)):
         left_out[f"{NO_TEXT} (--text-column)"] = left_out.pop(NO_TEXT)
     unread = sum(left_out.values())

@@ -21,11 +21,12 @@ from esdedup.errors import SourceError, StoreSettingsError, UsageError
 from esdedup.formats.locations import discover
 from esdedup.jobs.accounting import accounted
 from esdedup.jobs.indexing import source_checkpoints
+from esdedup.jobs.preconditions import Address, require_committed
 from esdedup.jobs.progress_bar import Bar
 from esdedup.jobs.scanning import named_pairs
 from esdedup.jobs.scratch import ON_DISK_FROM
 from esdedup.jobs.settings import Settings
-from esdedup.jobs.steps import Address, job_name, open_for, read_into, require_committed
+from esdedup.jobs.steps import job_name, open_for, read_into
 from esdedup.matching.engine import SIGNATURES, MatchContext, Sentences
 from esdedup.matching.signing import USUAL_UNIT, freeze
 from esdedup.output.drops import APART, apart

@@ -13,7 +13,7 @@ from esdedup.columns.tables import Table, ids_of, table_of, texts_of
 from esdedup.errors import UsageError
 from esdedup.jobs.against import read_references
 from esdedup.jobs.containing import check_shares
-from esdedup.jobs.steps import check_choice
+from esdedup.jobs.preconditions import check_choice
 from esdedup.jobs.table_dedupe import Compared, compare_rows, rows_of, settings_for, signing_of
 from esdedup.jobs.table_drops import Containing, Held, batches_of
 from esdedup.matching.containment import MEMORY_SHARE, find_containing

@@ -20,24 +20,15 @@ from esdedup.errors import StoreSourcesError, UsageError
 from esdedup.files import compact_json, whole_file
 from esdedup.formats.locations import Source
 from esdedup.formats.rewrite import check_rewritable, output_names
-from esdedup.jobs.accounting import accounted
+from esdedup.jobs.accounting import accounted, damages
 from esdedup.jobs.against import find_in_references, forget_references, opened_references
 from esdedup.jobs.containing import Containment, check_shares, find_containing_references
-from esdedup.jobs.indexing import damages, source_checkpoints
+from esdedup.jobs.indexing import source_checkpoints
 from esdedup.jobs.lakes import ReadingJob, opened_for
+from esdedup.jobs.preconditions import Address, check_choice
 from esdedup.jobs.rewriting import Rewriting, Writing
-from esdedup.jobs.settings import Settings, stars_around_what_is_kept
-from esdedup.jobs.steps import (
-    Address,
-    check_choice,
-    find_sources,
-    publish,
-    read_into,
-    refuse_inside,
-    refuse_other_sources,
-    scan_if_needed,
-    settings_of,
-)
+from esdedup.jobs.settings import Settings, settings_of, stars_around_what_is_kept
+from esdedup.jobs.steps import find_sources, publish, read_into, refuse_inside, refuse_other_sources, scan_if_needed
 from esdedup.output.drops import REASONS, Verdicts, decided
 from esdedup.output.out_folder import DROPS, STORE, out_folder
 from esdedup.store.cluster_queries import ClusterQuery

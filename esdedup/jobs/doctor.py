@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from esdedup.errors import StoreError
+from esdedup.jobs.preconditions import Address
 from esdedup.jobs.scanning import scan_store
-from esdedup.jobs.settings import Settings
-from esdedup.jobs.steps import Address, next_scanning, open_for, settings_of
+from esdedup.jobs.settings import Settings, settings_of
+from esdedup.jobs.steps import next_scanning, open_for
 from esdedup.store.registry import address_of
 
 _RESULTS = "results"

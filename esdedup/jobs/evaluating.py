@@ -12,9 +12,9 @@ import numpy as np
 
 from esdedup.errors import EvaluationError, UsageError
 from esdedup.evaluation.score import ALONE, Labels, score
+from esdedup.jobs.preconditions import Address
 from esdedup.jobs.questions import opened_results
 from esdedup.jobs.settings import Settings
-from esdedup.jobs.steps import Address
 from esdedup.jobs.truths import EXACT, against_exact, against_file
 from esdedup.output.result_files import listed_id
 from esdedup.store.corpus import SentenceQuery

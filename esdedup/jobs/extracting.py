@@ -23,10 +23,11 @@ from esdedup.errors import SourceError, UsageError
 from esdedup.formats.locations import Source
 from esdedup.formats.stream import DocumentStream
 from esdedup.jobs.indexing import source_checkpoints, without_first
+from esdedup.jobs.preconditions import Address
 from esdedup.jobs.prepare import BatchPlan, Cleaned, Prepared, clean, prepare
 from esdedup.jobs.progress_bar import Bar
-from esdedup.jobs.settings import Settings
-from esdedup.jobs.steps import Address, find_sources, refuse_inside, settings_of
+from esdedup.jobs.settings import Settings, settings_of
+from esdedup.jobs.steps import find_sources, refuse_inside
 from esdedup.jobs.workers import LARGE, Workers
 from esdedup.matching.signing import Signing, freeze
 from esdedup.output.extracts import ExtractFile, Parts

@@ -23,6 +23,7 @@ from esdedup.formats.locations import Source
 from esdedup.formats.protocol import FORMATS
 from esdedup.formats.reading_options import Part, Reading
 from esdedup.formats.stream import DocumentStream
+from esdedup.jobs.accounting import damages
 from esdedup.jobs.assemble import Assembler, Rows
 from esdedup.jobs.prepare import BatchPlan, Prepared, prepare
 from esdedup.jobs.progress_bar import Bar
@@ -122,12 +123,6 @@ def index_sources(
             before += source.size
             bar.reach(before)
     return intake.commit()
-
-
-def damages(checkpoints: Sequence[SourceCheckpoint]) -> list[str]:
-    """Describe the damage of sources that could not be read to the end, or that a server has rejected in part."""
-    places = [checkpoint.skips.places for checkpoint in checkpoints]
-    return [place for one in places for place in one.get("damaged_source", []) + one.get("refused", [])[:1]]
 
 
 class _Writer:

@@ -20,11 +20,12 @@ from esdedup.files import hold, whole_file
 from esdedup.formats.locations import Source
 from esdedup.formats.reading_options import Reading
 from esdedup.formats.spans import split
-from esdedup.jobs.accounting import warn_of_sources
-from esdedup.jobs.indexing import damages, index_sources
+from esdedup.jobs.accounting import damages, warn_of_sources
+from esdedup.jobs.indexing import index_sources
+from esdedup.jobs.preconditions import Address
 from esdedup.jobs.progress_bar import Bar
 from esdedup.jobs.settings import Settings
-from esdedup.jobs.steps import Address, database_share, job_name, open_for, warn_of_stems
+from esdedup.jobs.steps import database_share, job_name, open_for, warn_of_stems
 from esdedup.matching.protocol import Scanning
 from esdedup.matching.signing import Signing, freeze
 from esdedup.output.out_folder import STORE

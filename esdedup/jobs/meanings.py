@@ -14,8 +14,8 @@ from esdedup.analysis.editors import editors
 from esdedup.analysis.lineage import descended
 from esdedup.analysis.templates import Table, frame_pieces, table_of, write
 from esdedup.errors import SourceError, UsageError
+from esdedup.jobs.preconditions import Address, check_count
 from esdedup.jobs.questions import opened_kinds, storable
-from esdedup.jobs.steps import Address, check_count
 from esdedup.output.spreadsheet import text_of
 from esdedup.store.cluster_queries import ClusterQuery
 from esdedup.store.store import Store

@@ -14,7 +14,9 @@ from esdedup.columns.arrays import text_column
 from esdedup.columns.records import Skips
 from esdedup.errors import SourceError
 from esdedup.formats.stream import DocumentStream
-from esdedup.jobs.steps import Address, find_sources, settings_of
+from esdedup.jobs.preconditions import Address
+from esdedup.jobs.settings import settings_of
+from esdedup.jobs.steps import find_sources
 from esdedup.text.wikitext.cleaning import CLEANERS, Cleaner
 from esdedup.text.wikitext.left_out import KEPT, LEFT_OUT, Run, marked, runs
 from esdedup.text.wikitext.rules import Names

@@ -25,9 +25,10 @@ from esdedup.evaluation.truth import true_pairs
 from esdedup.files import whole_file
 from esdedup.formats.reading_options import Reading
 from esdedup.jobs.in_memory import TextClusters, cluster_texts
+from esdedup.jobs.preconditions import Address, check_count, require_committed
 from esdedup.jobs.progress_bar import Bar
 from esdedup.jobs.settings import Settings
-from esdedup.jobs.steps import Address, check_count, find_sources, make_folder, require_committed
+from esdedup.jobs.steps import find_sources, make_folder
 from esdedup.jobs.trials import Trials, trial_runs
 from esdedup.matching.signers.minhash import MinHash
 from esdedup.matching.signers.text_signer import TextSigner

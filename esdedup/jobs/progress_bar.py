@@ -6,8 +6,7 @@ import logging
 import sys
 import time
 from types import TracebackType
-
-from tqdm.auto import tqdm
+from typing import Any
 
 log = logging.getLogger("esdedup")
 
@@ -26,7 +25,7 @@ class Bar:
         self._unit = unit
         self._lines = shown and not _draws()
         self._next = time.monotonic() + _SECONDS_BETWEEN_LINES
-        self._bar = tqdm(
+        self._bar = _bar_class()(
             total=total or None,
             desc=title,
             unit=unit,
@@ -91,4 +90,19 @@ class Bar:
 
 def _draws() -> bool:
     """Whether a bar can be drawn: in a terminal or in a notebook."""
-    return sys.stderr.isatty() or type(sys.stderr).__module__.startswith("ipykernel")
+    return sys.stderr.isatty() or _in_notebook()
+
+
+def _in_notebook() -> bool:
+    return type(sys.stderr).__module__.startswith("ipykernel")
+
+
+def _bar_class() -> Any:
+    """Return the bars of tqdm. Those for notebooks take long to import."""
+    if _in_notebook():
+        from tqdm.auto import tqdm
+
+        return tqdm
+    from tqdm.std import tqdm as plain
+
+    return plain

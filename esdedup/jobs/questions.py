@@ -18,7 +18,7 @@ import pyarrow as pa
 from esdedup.analysis.kind_names import KINDS
 from esdedup.errors import StoreError, UsageError
 from esdedup.files import as_word
-from esdedup.jobs.steps import Address, check_choice, check_count, require_committed
+from esdedup.jobs.preconditions import Address, check_choice, check_count, require_committed
 from esdedup.matching.groups import NO_TOKEN
 from esdedup.matching.lsh.collide import HOT_LIMIT
 from esdedup.matching.protocol import Scanning

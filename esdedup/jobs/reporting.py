@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from esdedup.files import whole_file
+from esdedup.jobs.preconditions import Address
 from esdedup.jobs.questions import opened_results
-from esdedup.jobs.steps import Address, make_folder
+from esdedup.jobs.steps import make_folder
 from esdedup.jobs.summary import REPORT, described
 from esdedup.output.histogram import draw_cluster_sizes
 from esdedup.output.kinds_plot import draw_kinds

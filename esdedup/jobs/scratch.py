@@ -9,15 +9,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from esdedup.columns.database import Database
 from esdedup.engines import ENGINES
 from esdedup.errors import EsdedupError, StoreLockedError
 from esdedup.files import hold
-from esdedup.matching.protocol import Scanning
-from esdedup.resources import Resources
 from esdedup.store.registry import StoreAddress, address_of
-from esdedup.store.store import Store
+
+if TYPE_CHECKING:
+    from esdedup.matching.protocol import Scanning
+    from esdedup.resources import Resources
+    from esdedup.store.store import Store
 
 KEPT_FROM = 1_000_000
 """From this many sentences on, a scan keeps its work on disk to resume after a kill: it takes at least half a minute.

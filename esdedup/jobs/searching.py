@@ -19,9 +19,9 @@ from rapidfuzz.distance import Levenshtein
 
 from esdedup.columns.arrays import text_column
 from esdedup.columns.hashing import Hashes
+from esdedup.jobs.preconditions import Address, check_count
 from esdedup.jobs.progress_bar import Bar
 from esdedup.jobs.questions import check_language, known_language, one_unit, opened_store, storable, threshold
-from esdedup.jobs.steps import Address, check_count
 from esdedup.lookup.search import NOTHING, Found
 from esdedup.lookup.similarity import similarities
 from esdedup.matching.protocol import Scanning

@@ -6,6 +6,7 @@ import logging
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from esdedup.engines import ENGINES, place_of
@@ -104,6 +105,20 @@ class Settings:
     def groups() -> tuple[frozenset[str], frozenset[str], frozenset[str], frozenset[str]]:
         """Return the names of all options, by group: of signing, scanning, reading and resources."""
         return Signing.all_names(), Scanning.all_names(), Reading.all_names(), Resources.names()
+
+
+def settings_of(options: dict[str, Any], *, parts: bool = False) -> Settings:
+    """Return the options of a verb. `ignore` is a file of texts and cluster ids. `parts` allows a part."""
+    ignore = options.pop("ignore", None)
+    if ignore is not None:
+        from esdedup.jobs.ignoring import ignored_texts
+
+        ignore = ignored_texts(Path(ignore))
+    settings = Settings.of(**options, ignore=ignore)
+    settings.scanning.matcher.check_files()  # report errors in these files before reading any source
+    if settings.reading.part is not None and not parts:
+        raise UsageError("part applies to esdedup index only; when all parts are complete, run esdedup scan")
+    return settings
 
 
 def stars_around_what_is_kept(settings: Settings) -> Settings:

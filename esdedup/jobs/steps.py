@@ -8,22 +8,21 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from esdedup.errors import EsdedupError, SourceError, StoreError, StoreSourcesError, StoreVersionError, UsageError
+from esdedup.errors import EsdedupError, SourceError, StoreSourcesError, StoreVersionError, UsageError
 from esdedup.files import as_word
 from esdedup.formats.locations import Source, discover
 from esdedup.formats.reading_options import Reading
-from esdedup.jobs.accounting import warn_of_sources
-from esdedup.jobs.ignoring import ignored_texts
-from esdedup.jobs.indexing import damages, index_sources
+from esdedup.jobs.accounting import damages, warn_of_sources
+from esdedup.jobs.indexing import index_sources
+from esdedup.jobs.preconditions import Address
 from esdedup.jobs.scanning import scan_store
 from esdedup.jobs.scratch import forget_scan, forget_scans
 from esdedup.jobs.settings import Settings
 from esdedup.jobs.updating import update_results
 from esdedup.matching.protocol import Scanning
-from esdedup.output.result_files import TABLE_FORMATS
 from esdedup.resources import Resources
 from esdedup.store.lake.lake_address import LakeAddress
-from esdedup.store.ledger import STANDARD_INPUT, ReadingCheckpoint, SourceCheckpoint
+from esdedup.store.ledger import STANDARD_INPUT, SourceCheckpoint
 from esdedup.store.registry import address_of, kind_of, open_store
 from esdedup.store.rereading import OLDER
 from esdedup.store.store import Store
@@ -31,21 +30,6 @@ from esdedup.text.normalize import STEMMED
 from esdedup.text.splitting import AUTO, TEXT_SCHEME
 
 log = logging.getLogger("esdedup")
-
-Address = str | Path
-
-_NAMED = 5
-"""The number of missing parts that a message lists."""
-
-
-def settings_of(options: dict[str, Any], *, parts: bool = False) -> Settings:
-    """Return the options of a verb. `ignore` is a file of texts and cluster ids. `parts` allows a part."""
-    ignore = options.pop("ignore", None)
-    settings = Settings.of(**options, ignore=None if ignore is None else ignored_texts(Path(ignore)))
-    settings.scanning.matcher.check_files()  # report errors in these files before reading any source
-    if settings.reading.part is not None and not parts:
-        raise UsageError("part applies to esdedup index only; when all parts are complete, run esdedup scan")
-    return settings
 
 
 def database_share(resources: Resources) -> dict[str, Any]:
@@ -282,48 +266,4 @@ def _refuse_other_texts(store: Store) -> None:
         raise StoreVersionError(
             f"{store.address}: its texts were cleaned and split by text scheme {store.signing.text_scheme}, but this "
             f"esdedup uses {TEXT_SCHEME}; scan it as it is, or index its sources again with --fresh"
-        )
-
-
-def check_choice(name: str, value: str, allowed: Iterable[str]) -> None:
-    """Raise `UsageError` for a value that is not one of the allowed ones."""
-    if value not in allowed:
-        raise UsageError(f"{name} is {value!r}; allowed: {', '.join(allowed)}")
-
-
-def check_table(table: str) -> None:
-    """Raise `UsageError` for an unknown table format."""
-    check_choice("table", table, TABLE_FORMATS)
-
-
-def check_count(name: str, count: int | None) -> None:
-    """Raise `UsageError` for a negative number of rows."""
-    if count is not None and (not isinstance(count, int) or count < 0):
-        raise UsageError(f"{name} is {count!r}; allowed: 0 or more")
-
-
-def check_generations(keep: int, store: Address) -> None:
-    """Raise `UsageError` if this number of older generations cannot be kept."""
-    check_count("keep-generations", keep)
-    if keep and not kind_of(store).shared:
-        raise UsageError("keep-generations applies to stores on a server; a file has only one generation")
-
-
-def still_to_come(reading: ReadingCheckpoint) -> str:
-    """Return the parts that are not complete, in the form of command options."""
-    rest = len(reading.missing) - _NAMED
-    return " ".join(f"--part {part}" for part in reading.missing[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")
-
-
-def require_committed(store: Store) -> None:
-    """Raise `StoreError` if a run is not finished."""
-    begun = store.ledger.unfinished_reading()
-    if begun is not None and begun.missing:
-        raise StoreError(
-            f"{store.address}: a run in parts is not finished; still to come: esdedup index {still_to_come(begun)}"
-        )
-    if begun is not None:
-        raise StoreError(
-            f"{store.address}: a run is not finished; run the same command again first, with --keep-going "
-            "if a source is damaged"
         )

@@ -10,8 +10,7 @@ from typing import Any
 
 from esdedup._version import __version__
 from esdedup.files import whole_file
-from esdedup.jobs.accounting import RENAMED, accounted, skipped_by_reason
-from esdedup.jobs.indexing import damages
+from esdedup.jobs.accounting import RENAMED, accounted, damages, skipped_by_reason
 from esdedup.jobs.memory import MemoryWatch
 from esdedup.matching.protocol import Scanning
 from esdedup.output.histogram import draw_cluster_sizes

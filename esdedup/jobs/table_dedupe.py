@@ -15,7 +15,7 @@ from esdedup.columns.arrays import Flags, Numbers, text_buffers
 from esdedup.columns.hashing import Hashes, content_hashes
 from esdedup.engines import make_engine
 from esdedup.errors import UsageError
-from esdedup.jobs.accounting import NO_TEXT, bounds_in_words
+from esdedup.jobs.accounting import bounds_in_words
 from esdedup.jobs.against import private_scan
 from esdedup.jobs.progress_bar import Bar
 from esdedup.jobs.scanning import named_pairs
@@ -25,6 +25,7 @@ from esdedup.matching.groups import token_lists
 from esdedup.matching.lsh.collide import Similarities
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import USUAL_UNIT, Signing, freeze
+from esdedup.output.skips import NO_TEXT
 from esdedup.store.ranking_joins import rank_by_joins
 from esdedup.store.schemas import PAIRS
 from esdedup.text.segment import segment

@@ -15,21 +15,17 @@ from typing import Any
 
 from esdedup.engines import ENGINES
 from esdedup.errors import UsageError
-from esdedup.jobs.accounting import RENAMED, accounted, skipped_by_reason
-from esdedup.jobs.indexing import damages, source_checkpoints
+from esdedup.jobs.accounting import RENAMED, accounted, damages, skipped_by_reason
+from esdedup.jobs.indexing import source_checkpoints
 from esdedup.jobs.lakes import ReadingJob, load_lake, opened_for, refuse_lake
 from esdedup.jobs.memory import MemoryWatch
+from esdedup.jobs.preconditions import Address, check_count, check_generations, check_table, require_committed
 from esdedup.jobs.scanning import scan_store
-from esdedup.jobs.scratch import forget_scans
 from esdedup.jobs.searching import make_lookup
-from esdedup.jobs.settings import Settings
+from esdedup.jobs.settings import Settings, settings_of
 from esdedup.jobs.steps import (
-    Address,
     bring_up_to_date,
     check_adding,
-    check_count,
-    check_generations,
-    check_table,
     find_sources,
     job_name,
     next_scanning,
@@ -38,17 +34,13 @@ from esdedup.jobs.steps import (
     read_into,
     refuse_inside,
     refuse_other_sources,
-    require_committed,
     scan_if_needed,
-    settings_of,
-    still_to_come,
 )
 from esdedup.jobs.summary import export, summarize, write_results
 from esdedup.output.out_folder import STORE, OutFolder, out_folder
-from esdedup.plurals import plural
 from esdedup.store.lake.lake_address import LakeAddress
 from esdedup.store.ledger import STANDARD_INPUT, SourceCheckpoint, adopt_names
-from esdedup.store.registry import address_of, kind_of, open_store
+from esdedup.store.registry import kind_of
 from esdedup.store.store import Store
 
 log = logging.getLogger("esdedup")
@@ -288,40 +280,6 @@ def remove(*documents: str, store: Address, quiet: bool, **options: Any) -> dict
     return {"removed": removed, "unknown": left, "counts": counts, "unit": unit}
 
 
-def status(*, store: Address) -> dict[str, Any]:
-    """Return counts, settings, sources, last scan, unfinished work (a sentence, or None) and disk space of `store`."""
-    with open_store(store, read_only=True) as opened:
-        skipped = skipped_by_reason(opened.ledger.sources())
-        return {
-            "store": opened.address,
-            "settings": opened.signing.described(),
-            "counts": opened.corpus.counts(),
-            "languages": opened.corpus.languages(),
-            "sources": [
-                {
-                    "name": checkpoint.name,
-                    "path": checkpoint.path,
-                    "documents": checkpoint.documents,
-                    "finished": checkpoint.finished,
-                }
-                for checkpoint in opened.ledger.sources()
-            ],
-            "records": accounted(opened.signing, opened.ledger.sources(), opened.corpus.counts()),
-            "renamed": skipped.pop(RENAMED, 0),
-            "skipped": skipped,
-            "unfinished": _unfinished_job(opened),
-            "last_scan": opened.results.last_scan(),
-            "disk_bytes": opened.disk_bytes(),
-        }
-
-
-def drop(*, store: Address) -> None:
-    """Delete what esdedup made in `store`, and nothing else. On a server, this includes stores that it cannot open."""
-    address = address_of(store)
-    address.drop()
-    forget_scans(address)
-
-
 def _indexed(store: Store, merged: dict[str, int], damaged: list[str]) -> dict[str, Any]:
     skipped, counts = skipped_by_reason(store.ledger.sources()), store.corpus.counts()
     return {
@@ -357,29 +315,3 @@ def _finish(
     if out is not None:
         return export(store, out, table, seconds, memory, missing, report=report)
     return summarize(store, seconds, memory, missing)
-
-
-def _unfinished_job(store: Store) -> str | None:
-    """Return what was begun and not finished, and how to finish it."""
-    if address_of(store.address).has_unfinished_generation():
-        return "a new generation is being made; run the same command with --fresh again"
-    begun = store.ledger.unfinished_reading()
-    if begun is not None:
-        checkpoints = [checkpoint for checkpoint in store.ledger.sources() if checkpoint.number in begun.sources]
-        pending = next(
-            (checkpoint for checkpoint in checkpoints if not checkpoint.finished or damages([checkpoint])),
-            checkpoints[-1] if checkpoints else None,
-        )
-        if pending is None:
-            return "reading sources that the store does not list; index them again with --fresh"
-        what = f"still to come: {still_to_come(begun)}" if begun.missing else "run the same command again"
-        return f"reading {pending.path}: {plural(pending.documents, 'document')} so far; {what}"
-    verb = store.ledger.unfinished_job()
-    if verb is not None:
-        return f"esdedup {verb}; run the same command again, unless it is still running"
-    if store.results.lost is not None:
-        return f"there are no results: {store.results.lost}; run esdedup scan"
-    last = store.results.last_scan()
-    if last is not None and not last["current"]:
-        return "documents were added, removed or changed since the last scan; run esdedup scan"
-    return None

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from esdedup.columns.arrays import Numbers, text_column
+from esdedup.columns.arrays import Numbers
 from esdedup.columns.hashing import Hashes
 from esdedup.lookup.grams import Grams
 from esdedup.lookup.text_blocks import GROUP, Block, Scores, Spans, keys_of, texts_of
@@ -41,7 +41,7 @@ class Found(NamedTuple):
         return Found(hashes[first], texts, self.left_out)
 
 
-NOTHING = Found(np.empty(0, np.uint64), text_column([]))
+NOTHING = Found(np.empty(0, np.uint64), pa.nulls(0, pa.large_string()))  # pa.array would import pandas
 
 
 class Lookup:

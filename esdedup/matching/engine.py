@@ -17,9 +17,6 @@ import numpy as np
 import pyarrow as pa
 
 from esdedup.errors import UsageError
-from esdedup.matching.signers.text_signer import LEAST, TextSigner
-from esdedup.matching.signing import Signing
-from esdedup.matching.verify.protocol import PairRule
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,6 +24,9 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from esdedup.columns.database import Database
+    from esdedup.matching.signers.text_signer import TextSigner
+    from esdedup.matching.signing import Signing
+    from esdedup.matching.verify.protocol import PairRule
 
 PAIRS: pa.Schema = pa.schema(
     [
@@ -91,6 +91,8 @@ class MatchContext:
     @cached_property
     def signer(self) -> TextSigner:
         """Return the signer that shingles texts."""
+        from esdedup.matching.signers.text_signer import LEAST, TextSigner
+
         return TextSigner(self.signing, min(LEAST, self.rule.least or LEAST))
 
     @property

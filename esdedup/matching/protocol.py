@@ -150,17 +150,19 @@ class Scanning(Options):
         """
         given = {name: value for name, value in given.items() if value is not None}
         chosen = {registry.option: given.pop(registry.option, registry.names[0]) for registry in _CHOICES}
-        own, *of_choices = sort_out(
-            given, cls.names() | {"ignore"}, *(registry.option_names() for registry in _CHOICES)
-        )
+        names = [cls.names() | {"ignore"}, *(registry[chosen[registry.option]].names() for registry in _CHOICES)]
+        others = bool(given.keys() - frozenset().union(*names))
+        if others:  # only then the other implementations are imported
+            names[1:] = [registry.option_names() for registry in _CHOICES]
+        own, *of_choices = sort_out(given, *names)
         made = []
         for registry, options in zip(_CHOICES, of_choices, strict=True):
-            for name, value in options.items():
+            for name, value in options.items() if others else ():
                 registry.declared()[name][0][1].check(value)  # a wrong value is reported first
             made.append(registry.make(chosen[registry.option], options))
         linkage, verifier, matcher = made
         found = cls(**own, linkage=linkage, verifier=verifier, matcher=matcher)
-        for registry, options in zip(_CHOICES, of_choices, strict=True):
+        for registry, options in zip(_CHOICES, of_choices, strict=True) if others else ():
             registry.refuse_others(chosen[registry.option], options)
         return found
 

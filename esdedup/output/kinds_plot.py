@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from esdedup.analysis.kind_names import KINDS
-from esdedup.output.drawing import KIND_COLOURS, LIGHT, WRITING, new_axes, written
+from esdedup.output.drawing import FORMS, KIND_COLOURS, LIGHT, SMALL, TITLE, USUAL, WRITING
 from esdedup.output.sizes import classes
 
 _ROOM = 0.017
 """The share of a bar that one letter takes."""
+_WIDTH, _LEFT, _ROW, _TOP = 504.0, 126.0, 24.0, 34.0
 
 
 def draw_kinds(sizes: Mapping[str, Mapping[int, int]], form: str) -> bytes:
@@ -22,29 +23,30 @@ def draw_kinds(sizes: Mapping[str, Mapping[int, int]], form: str) -> bytes:
         for size, count in some.items():
             total[size] = total.get(size, 0) + count
     bars = [(size_class, count) for size_class, count in classes(total).items() if count]
-    figure, axes = new_axes(1.3 + 0.34 * max(len(bars), 1), left=0.25)
-    axes.set_xlabel("share of the clusters of this size")
-    axes.set_ylabel("size (clusters)" if len(bars) > 5 else "")
-    axes.set_xlim(0, 1)
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
-    axes.set_ylim(len(bars) - 0.4, -0.6)
-    axes.set_yticks(range(len(bars)), [f"{size_class}  ({count:,})" for size_class, count in bars])
-    axes.tick_params(axis="y", length=0)
-    axes.spines["left"].set_visible(False)
-    for place, (size_class, count) in enumerate(bars):
-        begin = 0.0
+    below = _TOP + _ROW * max(len(bars), 1)
+    canvas, whole = FORMS[form](_WIDTH, below + 44), _WIDTH - 26 - _LEFT
+    for tenth in range(0, 11, 2):
+        x = _LEFT + whole * tenth / 10
+        canvas.line([(x, below), (x, below + 4)], LIGHT.line)
+        canvas.words((x, below + 12), f"{tenth / 10:.0%}", LIGHT.muted)
+    canvas.words((_LEFT + whole / 2, below + 30), "share of the clusters of this size", LIGHT.ink, TITLE)
+    if len(bars) > 5:
+        canvas.words((9, (_TOP + below) / 2), "size (clusters)", LIGHT.ink, TITLE, upwards=True)
+    for row, (size_class, count) in enumerate(bars):
+        top, begin = _TOP + _ROW * row + 3, _LEFT
+        canvas.words((_LEFT - 6, top + _ROW / 2 - 3), f"{size_class}  ({count:,})", LIGHT.muted, USUAL, "end")
         for kind in KINDS:
             some = sizes.get(kind, {})
             share = sum(some[size] for size in some if size_class.first <= size <= size_class.last) / count
-            axes.barh(place, share, left=begin, height=0.72, color=KIND_COLOURS[kind], edgecolor=LIGHT.paper)
+            if share:
+                canvas.bar((begin, top), whole * share, _ROW - 7, KIND_COLOURS[kind])
             if share > _ROOM * (len(kind) + 1):
-                axes.text(begin + share / 2, place, kind, ha="center", va="center", color=WRITING, fontsize=8)
-            begin += share
-    kinds = [kind for kind in KINDS if sizes.get(kind)]
-    if kinds:
-        handles = [axes.barh(0, 0, color=KIND_COLOURS[kind]) for kind in kinds]
-        axes.legend(
-            handles, kinds, ncols=len(kinds), frameon=False, labelcolor=LIGHT.ink, fontsize=8, loc="lower right",
-            bbox_to_anchor=(1.02, 0.98), handlelength=0.9, columnspacing=0.9,
-        )  # fmt: skip
-    return written(figure, form)
+                canvas.words((begin + whole * share / 2, top + _ROW / 2 - 3), kind, WRITING, SMALL)
+            begin += whole * share
+    x = _LEFT
+    for kind in KINDS:
+        if sizes.get(kind):
+            canvas.bar((x, _TOP - 20), 8, 8, KIND_COLOURS[kind])
+            canvas.words((x + 12, _TOP - 16), kind, LIGHT.ink, SMALL, "start")
+            x += 28 + 4.4 * len(kind)
+    return canvas.content()

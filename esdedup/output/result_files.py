@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from esdedup.files import compact_json, whole_file
+from esdedup.output.choices import TABLE_FORMATS
 from esdedup.output.contents.arrow import arrow_schema
 from esdedup.output.contents.comparisons import Cluster, Pair
 from esdedup.store.store import Store
@@ -19,7 +20,7 @@ from esdedup.store.store import Store
 PAIRS = arrow_schema(Pair)
 CLUSTERS = arrow_schema(Cluster)
 
-TABLE_FORMATS = ("jsonl", "parquet", "none")
+
 """The formats of pairs and clusters. With `none`, neither they nor clusters.txt are written."""
 
 # also marks that change the direction of writing, and other controls: an editor or a terminal would obey them

@@ -27,6 +27,26 @@ WORDS = {
 """All reasons, and their meaning."""
 
 
+NO_TEXT = "without text"
+"""The reason of records without text, in words."""
+
+UNREAD = {
+    "bad_csv": "not valid CSV",
+    "bad_json": "not valid JSON",
+    "bad_utf8": "not valid UTF-8 (--encoding)",
+    "no_id": "without an id (--id-column)",
+    "no_text": NO_TEXT,
+    "refused": "refused by the server",
+    "too_long_field": "with a line or a field larger than --max-text",
+    "too_long_text": "larger than --max-text",
+}
+"""Records that are no documents, by their reason among what was skipped."""
+
+
+COMPARED_OR_NOT = frozenset(UNREAD) | {"too_short", "too_long", "no_words"}
+"""The reasons for which a text is not compared. The others concern whole pages, or the scan."""
+
+
 def in_words(reason: str) -> str:
     """Return the meaning of a reason; the reason itself if it has none."""
     return WORDS.get(reason, reason.replace("_", " "))

@@ -6,14 +6,12 @@ Sentences, the names of their documents, and pairs must already be in the databa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from esdedup.clustering.clusters import Clusters
 from esdedup.columns.arrays import table_of_rows
-from esdedup.columns.database import Database
 from esdedup.store.classifying import (
     CONSISTENT,
     CONTRADICTING,
@@ -26,9 +24,13 @@ from esdedup.store.classifying import (
     PLACES,
     Classifier,
 )
-from esdedup.store.corpus import Corpus
 from esdedup.store.naming import NAMED
 from esdedup.store.origins import trace
+
+if TYPE_CHECKING:
+    from esdedup.clustering.clusters import Clusters
+    from esdedup.columns.database import Database
+    from esdedup.store.corpus import Corpus
 
 _TEXTS = 20_000  # per batch
 _CLUSTERS = 10_000

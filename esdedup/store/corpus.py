@@ -5,21 +5,21 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
-from esdedup.columns.arrays import text_buffers, text_column
-from esdedup.columns.database import Database
-from esdedup.columns.hashing import Hashes, content_hashes
 from esdedup.formats.reading_options import Part
-from esdedup.lookup.grams import Grams, grams_of
-from esdedup.lookup.search import NOTHING, Found
-from esdedup.matching.engine import Elsewhere
-from esdedup.matching.signing import Signing
-from esdedup.store.ledger import SourceCheckpoint
-from esdedup.store.ranking_joins import rank_by_joins
+
+if TYPE_CHECKING:
+    from esdedup.columns.database import Database
+    from esdedup.columns.hashing import Hashes
+    from esdedup.lookup.grams import Grams
+    from esdedup.lookup.search import Found
+    from esdedup.matching.engine import Elsewhere
+    from esdedup.matching.signing import Signing
+    from esdedup.store.ledger import SourceCheckpoint
 
 Signatures: TypeAlias = pa.Table | pa.RecordBatchReader
 
@@ -79,6 +79,9 @@ class Question:
     @property
     def grams(self) -> Grams:
         """What it is looked up by."""
+        from esdedup.columns.arrays import text_column
+        from esdedup.lookup.grams import grams_of
+
         return grams_of(text_column([self.form]), half=self.half)[0]
 
 
@@ -165,6 +168,8 @@ class Corpus(Intake):
 
     def rank(self, scratch: Database, top: int) -> None:
         """Fill the table `ranked` of `scratch` from its table `records`; see `esdedup.store.ranking_joins`."""
+        from esdedup.store.ranking_joins import rank_by_joins
+
         rank_by_joins(scratch, top)
 
     # -- updating results -----------------------------------------------------------------------------------
@@ -211,6 +216,10 @@ class Corpus(Intake):
 
     def itself(self, text: str, filters: Filters) -> Found:
         """Return a text if it is stored."""
+        from esdedup.columns.arrays import text_buffers, text_column
+        from esdedup.columns.hashing import content_hashes
+        from esdedup.lookup.search import NOTHING, Found
+
         column = text_column([text])
         own = content_hashes(*text_buffers(column))
         return Found(own, column) if any(self.places(own, filters)["sentences"].to_pylist()) else NOTHING

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from esdedup.errors import UsageError
 from esdedup.files import as_word
 from esdedup.store.duckdb.file_address import ENDING, FileAddress
 from esdedup.store.elasticsearch.store_address import ServerStoreAddress
 from esdedup.store.lake.lake_address import LAKE, LakeAddress
-from esdedup.store.store import Store
+
+if TYPE_CHECKING:
+    from esdedup.store.store import Store
 
 StoreAddress: TypeAlias = FileAddress | LakeAddress | ServerStoreAddress
 

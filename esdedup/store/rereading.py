@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
-from esdedup.columns.database import Database
-from esdedup.store.ledger import SourceCheckpoint
+if TYPE_CHECKING:
+    from esdedup.columns.database import Database
+    from esdedup.store.ledger import SourceCheckpoint
 
 _KEYED = """(
     SELECT d.number, CASE WHEN s.qualified THEN s.name ELSE '' END AS source, d.key, d.occurrence, d.content,

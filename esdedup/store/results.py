@@ -6,32 +6,31 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 import pyarrow as pa
 
-from esdedup.clustering.clusters import Clusters
-from esdedup.columns.database import Database
 from esdedup.errors import UsageError
-from esdedup.store.classifying import Classifier
 from esdedup.store.cluster_kinds import give_meaning, insert_clusters
 from esdedup.store.cluster_queries import ALL_CLUSTERS, ORDERS, ClusterQuery, cluster_of, is_cluster_id, tree_of
-from esdedup.store.corpus import Corpus
-from esdedup.store.ledger import Ledger
 from esdedup.store.naming import NAMED, SOURCE_GROUPS, rank_members, sentence_id
 from esdedup.store.origins import in_order, moment
 from esdedup.store.schemas import MEMBERSHIPS
 from esdedup.text.words import holding
 
+if TYPE_CHECKING:
+    from esdedup.clustering.clusters import Clusters
+    from esdedup.columns.database import Database
+    from esdedup.store.classifying import Classifier
+    from esdedup.store.corpus import Corpus
+    from esdedup.store.ledger import Ledger
+
 _PAGE = 20_000  # sentences
 
 
 class Results:
-    """Results in the database `db`, which also has the sentences and documents that they refer to.
-
-    Derived tables are computed once and kept until the results change.
-    """
+    """Results in the database `db`, beside their sentences and documents. Derived tables are kept until they change."""
 
     def __init__(self, corpus: Corpus, ledger: Ledger, db: Database | None = None) -> None:
         self._held = db

@@ -9,17 +9,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from esdedup.clustering.clusters import CLUSTER_TEXTS, CLUSTERS
-from esdedup.columns.database import Database
 from esdedup.errors import SettingsError, StoreSettingsError, StoreVersionError
 from esdedup.matching.signers.protocol import SIGNERS
 from esdedup.matching.signing import HASH_SCHEMES, Signing
 from esdedup.matching.units import setting_in_words
 from esdedup.store.classifying import FOUND, MEANINGS
+
+if TYPE_CHECKING:
+    from esdedup.columns.database import Database
 
 SCHEMA_VERSION = 9
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from types import TracebackType
+from typing import TYPE_CHECKING
 
-from esdedup.errors import StoreError
-from esdedup.matching.signing import Signing
-from esdedup.store.corpus import Corpus
-from esdedup.store.ledger import Ledger
-from esdedup.store.results import Results
+if TYPE_CHECKING:
+    from esdedup.errors import StoreError
+    from esdedup.matching.signing import Signing
+    from esdedup.store.corpus import Corpus
+    from esdedup.store.ledger import Ledger
+    from esdedup.store.results import Results
 
 
 class Store(ABC):

@@ -13,8 +13,7 @@ in a letter.
 from __future__ import annotations
 
 import unicodedata
-from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +21,7 @@ import pyarrow as pa
 
 from esdedup.columns.arrays import text_buffers, texts_from
 from esdedup.columns.hashing import Bytes, Offsets, mix
-from esdedup.columns.kernels import compiled
+from esdedup.columns.kernels import compiled, kept
 from esdedup.columns.utf8 import decode, encode
 from esdedup.text.word_table import ABSENT, find, hash_table
 
@@ -57,8 +56,9 @@ class _Tables(NamedTuple):
     values: npt.NDArray[np.int64]
 
 
-@cache
-def _tables(accents: bool, scheme: int) -> _Tables:
+@kept
+def _tables(accents: bool, scheme: int) -> tuple[npt.NDArray[Any], ...]:
+    """Return `_Tables`."""
     codes = np.arange(_CODES, dtype=np.uint32)
     unchanged = _UNCHANGED - {"Cn"} if accents else _UNCHANGED  # those of later versions of Unicode may be accents
     several: list[int] = []

@@ -8,7 +8,6 @@ letter (of Indian scripts, or the voicing of kana) stay.
 from __future__ import annotations
 
 import unicodedata
-from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +15,7 @@ import pyarrow as pa
 
 from esdedup.columns.arrays import text_buffers, texts_from
 from esdedup.columns.hashing import Bytes, Offsets
-from esdedup.columns.kernels import compiled
+from esdedup.columns.kernels import compiled, kept
 from esdedup.columns.utf8 import decode, encode
 
 _CODES = 0x20000  # beyond are ideographs, which stay
@@ -46,18 +45,18 @@ Table = npt.NDArray[np.uint32]
 
 def search_form(column: pa.LargeStringArray) -> pa.LargeStringArray:
     """Return the texts as they are searched. A text of signs alone becomes an empty one."""
-    return texts_from(*_rewritten(*text_buffers(column), _table()))
+    return texts_from(*_rewritten(*text_buffers(column), *_table()))
 
 
-@cache
-def _table() -> Table:
+@kept
+def _table() -> tuple[Table]:
     """Return what becomes of each code point: up to three others, shape (codes, 3); a space (0), or nothing (1)."""
     table = np.ones((_CODES, _WIDTH), np.uint32)
     table[:, 0] = np.arange(_CODES)
     for low, high in _REWRITTEN:
         for code in range(low, high):
             table[code] = _became(chr(code))
-    return table
+    return (table,)
 
 
 def _became(sign: str) -> list[int]:

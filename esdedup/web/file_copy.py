@@ -44,7 +44,7 @@ class FileCopy:
 
     def __init__(self, store: Path, ended: Callable[[], bool] = lambda: False) -> None:
         if not store.exists():
-            raise StoreError(f"{store}: there is no store; make one with esdedup run or esdedup index")
+            raise StoreError.no_store(store)
         check_file(store)  # before anything of it is copied, and with its own name in the message
         self._store = store
         self._lock: int | None = None

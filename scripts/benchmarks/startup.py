@@ -13,7 +13,7 @@ from scripts.benchmarks.bench import ROOT, Bench
 from scripts.benchmarks.processes import ESDEDUP, run
 from scripts.benchmarks.rows import Row, at_most
 
-HEAVY = ("duckdb", "lxml", "matplotlib", "numba", "numpy", "pyarrow", "rapidfuzz")
+HEAVY = ("duckdb", "lxml", "PIL", "numba", "numpy", "pyarrow", "rapidfuzz")
 
 _IMPORTED = f"""
 import sys

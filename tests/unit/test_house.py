@@ -189,16 +189,45 @@ def test_public_names_are_sorted_and_there() -> None:
         _ = esdedup.nothing  # type: ignore[attr-defined]
 
 
-def test_import_and_help_load_nothing_heavy() -> None:
-    code = (
+@pytest.mark.parametrize(
+    ("words", "code", "most"),
+    [
+        ("--help", 0, 110),
+        ("run x --out y --jacard 0.9", 2, 90),
+        ("run x --out y --jaccard 2", 2, 95),
+        ("dedupe x -o y --keep some", 2, 95),
+        ("status --store nowhere.duckdb", 1, 45),
+        ("clusters --store nowhere.duckdb", 1, 55),
+        ("similar text --store nowhere.duckdb", 1, 55),
+    ],
+)
+def test_what_answers_at_once_loads_nothing_heavy(words: str, code: int, most: int) -> None:
+    run = (
         "import sys, esdedup\n"
         "from esdedup.cli import main\n"
-        "try: main(['--help'])\n"
-        "except SystemExit as end: assert end.code == 0\n"
-        "heavy = {'numpy', 'numba', 'pyarrow', 'duckdb', 'lxml', 'matplotlib', 'tqdm'} & set(sys.modules)\n"
+        f"try: main({words.split()})\n"
+        f"except SystemExit as end: assert end.code == {code}\n"
+        "heavy = {'numpy', 'numba', 'pyarrow', 'duckdb', 'lxml', 'PIL', 'tqdm'} & set(sys.modules)\n"
         "assert not heavy, heavy\n"
+        "print(sum(name.split('.')[0] == 'esdedup' for name in sys.modules))\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    done = subprocess.run([sys.executable, "-c", run], check=True, capture_output=True, text=True)
+    assert int(done.stdout.split()[-1]) <= most
+
+
+def test_status_loads_what_it_uses(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("One text here.")
+    esdedup.index(tmp_path / "a.txt", store=tmp_path / "s.duckdb", lookup=False)
+    run = (
+        "import sys, esdedup\n"
+        "esdedup.status(store=sys.argv[1])\n"
+        "assert not {'numba', 'jinja2', 'PIL', 'tqdm', 'rapidfuzz'} & set(sys.modules)\n"
+        "print(sum(name.split('.')[0] == 'esdedup' for name in sys.modules))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", run, tmp_path / "s.duckdb"], check=True, capture_output=True, text=True
+    )
+    assert int(done.stdout) <= 115
 
 
 def test_command_reference_is_up_to_date() -> None:

@@ -6,15 +6,18 @@ Each function runs inside the caller's transaction.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from esdedup.columns.database import Database
-from esdedup.store.duckdb.ledger import FileLedger
 from esdedup.store.ledger import forget_skips, note_repeated
 from esdedup.store.naming import NAMED
 from esdedup.store.rereading import OLDER, compare_documents
 from esdedup.store.schemas import DATES
+
+if TYPE_CHECKING:
+    from esdedup.columns.database import Database
+    from esdedup.store.duckdb.ledger import FileLedger
 
 _DATED_TEXTS = "SELECT hash FROM cluster_texts JOIN clusters ON id = cluster WHERE copies IS NOT NULL"
 """Texts of clusters with a known order in time."""

@@ -5,7 +5,10 @@ It is asked only after something has failed: then the error is explained by the 
 
 from __future__ import annotations
 
-from esdedup.columns.database import Database
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from esdedup.columns.database import Database
 
 _TEXTS = "SELECT hash FROM sentences"
 

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
-from esdedup.columns.database import Database
-from esdedup.columns.hashing import Hashes
-from esdedup.formats.reading_options import Part
-from esdedup.lookup.search import Found
 from esdedup.matching.engine import SIGNATURES
-from esdedup.matching.signing import Signing
 from esdedup.store.corpus import ALL, DUMPS, PAGES, Corpus, Filters, Question, SentenceQuery, Signatures
 from esdedup.store.duckdb.changes import commit_reading, remove_documents, sort_postings
-from esdedup.store.duckdb.file_lookup import FileLookup
-from esdedup.store.duckdb.ledger import FileLedger
 from esdedup.store.duckdb.sentence_lookup import SentenceLookup
 from esdedup.store.ledger import SourceCheckpoint, is_much
 from esdedup.store.naming import NAMED, SOURCE_GROUPS
 from esdedup.store.origins import moment
+
+if TYPE_CHECKING:
+    from esdedup.columns.database import Database
+    from esdedup.columns.hashing import Hashes
+    from esdedup.formats.reading_options import Part
+    from esdedup.lookup.search import Found
+    from esdedup.matching.signing import Signing
+    from esdedup.store.duckdb.file_lookup import FileLookup
+    from esdedup.store.duckdb.ledger import FileLedger
 
 
 class FileCorpus(Corpus):
@@ -41,7 +45,13 @@ class FileCorpus(Corpus):
         self._db = db
         self._ledger = ledger
         self._places = SentenceLookup(db, signing.unit, read_only=read_only, copy=copy)
-        self._lookup = FileLookup(db, ledger, store)
+        self._store = store
+
+    @cached_property
+    def _lookup(self) -> FileLookup:
+        from esdedup.store.duckdb.file_lookup import FileLookup
+
+        return FileLookup(self._db, self._ledger, self._store)
 
     # -- loading --------------------------------------------------------------------------------------------
 

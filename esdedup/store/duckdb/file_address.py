@@ -6,11 +6,13 @@ import os
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from esdedup.errors import UsageError
-from esdedup.store.checks import Check
-from esdedup.store.store import Store
+from esdedup.errors import StoreError, UsageError
+
+if TYPE_CHECKING:
+    from esdedup.store.checks import Check
+    from esdedup.store.store import Store
 
 ENDING = ".duckdb"
 """Ending of the name of a store in a file."""
@@ -52,6 +54,11 @@ class FileAddress:
 
     def __str__(self) -> str:
         return str(self.file)
+
+    def check_there(self) -> None:
+        """Raise `StoreError` if there is no store, and it can be seen without opening one."""
+        if not self.file.exists():
+            raise StoreError.no_store(self.file)
 
     def open(self, frozen: Any, **how: Any) -> Store:
         """As `esdedup.store.registry.open_store`."""

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from esdedup.columns.arrays import text_column
-from esdedup.columns.database import Database
 from esdedup.errors import StoreError
 from esdedup.files import as_word
 from esdedup.matching.groups import token_lists
 from esdedup.matching.signers.text_signer import TextSigner
-from esdedup.matching.signing import Signing
 from esdedup.store.checks import Check
 from esdedup.store.duckdb.store import FileStore
+
+if TYPE_CHECKING:
+    from esdedup.columns.database import Database
+    from esdedup.matching.signing import Signing
 
 _SAMPLE = 500
 _AGAIN = "restore a copy of the file, or index the sources again with --fresh"

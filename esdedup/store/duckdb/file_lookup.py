@@ -12,21 +12,24 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
-from esdedup.columns.database import Database
-from esdedup.columns.hashing import Hashes
 from esdedup.errors import StoreError
 from esdedup.files import user_cache
 from esdedup.lookup.lookup_folder import ENDING, LookupFolder
 from esdedup.lookup.search import NOTHING, Found, Lookup
 from esdedup.lookup.text_blocks import MOST_TEXTS, TEXTS, DamagedLookupError, keys_of
-from esdedup.store.corpus import Question
 from esdedup.store.duckdb.ledger import DamagedError
 from esdedup.store.duckdb.sentence_lookup import WITHIN, of_filters
-from esdedup.store.ledger import Ledger
+
+if TYPE_CHECKING:
+    from esdedup.columns.database import Database
+    from esdedup.columns.hashing import Hashes
+    from esdedup.store.corpus import Question
+    from esdedup.store.ledger import Ledger
 
 _OVERFETCHED = 4
 """With filters, so many times more texts are looked up first."""

@@ -10,7 +10,7 @@ import re
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import duckdb
 
@@ -22,12 +22,14 @@ from esdedup.errors import (
     StoreLockedError,
     UsageError,
 )
-from esdedup.matching.signing import Signing
 from esdedup.store.duckdb.contradictions import contradiction
 from esdedup.store.duckdb.file_contents import catalog, check_contents, check_made_here, is_ours
 from esdedup.store.duckdb.ledger import DamagedError, FileLedger
 from esdedup.store.schemas import check_readable, saved_signing
 from esdedup.terminal import printable
+
+if TYPE_CHECKING:
+    from esdedup.matching.signing import Signing
 
 Fingerprint: TypeAlias = tuple[tuple[int, int, int] | None, ...]
 
@@ -148,11 +150,6 @@ def discard_empty(path: Path) -> None:
         path.unlink()
 
 
-def no_store(path: Path) -> StoreError:
-    """Return the error for a file that does not exist."""
-    return StoreError(f"{path}: there is no store; make one with esdedup run or esdedup index")
-
-
 def check_store(db: Database, path: Path, ledger: FileLedger) -> bool:
     """Return whether the file is a store of this version that holds nothing foreign; False if nothing is in it.
 
@@ -193,7 +190,7 @@ def check_file(path: Path) -> None:
         try:
             ledger = FileLedger(db)
             if not check_store(db, path, ledger):
-                raise no_store(path)
+                raise StoreError.no_store(path)
             stored_signing(ledger, path)
         except (DamagedError, duckdb.Error) as error:
             raise store_error(error, path) from error
@@ -260,7 +257,7 @@ def drop_tables(path: Path) -> None:
     """Delete the tables of a store, and the file if it holds nothing else. What others put there is not run."""
     discard_empty(path)
     if not path.exists():
-        raise no_store(path)
+        raise StoreError.no_store(path)
     with connect(path, _SMALL, 1, False) as db:
         try:
             found = catalog(db)

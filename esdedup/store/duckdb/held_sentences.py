@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 import numpy as np
 import pyarrow as pa
 
-from esdedup.columns.arrays import Numbers
-from esdedup.columns.database import Database
-from esdedup.columns.hashing import Hashes
 from esdedup.store.duckdb.ledger import DamagedError
+
+if TYPE_CHECKING:
+    from esdedup.columns.arrays import Numbers
+    from esdedup.columns.database import Database
+    from esdedup.columns.hashing import Hashes
 
 MOST_HELD = 5_000_000
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from esdedup.columns.database import Database
 from esdedup.errors import UsageError
 from esdedup.matching.protocol import Scanning
 from esdedup.store.duckdb.ledger_values import ANY, CHECKPOINT, VALUES, Form, fits
 from esdedup.store.ledger import Ledger, SourceCheckpoint, checkpoint_of
+
+if TYPE_CHECKING:
+    from esdedup.columns.database import Database
 
 
 class DamagedError(Exception):

@@ -6,19 +6,21 @@ import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from esdedup.columns.arrays import Numbers, run_starts, table_of_rows
-from esdedup.columns.database import Database
-from esdedup.columns.hashing import Hashes
 from esdedup.store.corpus import PLACES, Filters, SentenceQuery
 from esdedup.store.duckdb.held_sentences import MOST_HELD, HeldSentences, held_of_copy
 from esdedup.store.naming import NAMED
 from esdedup.store.schemas import SENTENCES
+
+if TYPE_CHECKING:
+    from esdedup.columns.database import Database
+    from esdedup.columns.hashing import Hashes
 
 _KEPT_NAMES = 20_000
 _FEW = 4

@@ -6,22 +6,23 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from esdedup.columns.database import Database
 from esdedup.errors import StoreError
 from esdedup.matching.signing import Signing, freeze
-from esdedup.store.corpus import Corpus
 from esdedup.store.duckdb import generation_file as files
 from esdedup.store.duckdb.corpus import FileCorpus
-from esdedup.store.duckdb.file_lookup import delete_lookup, folders_of
 from esdedup.store.duckdb.ledger import FileLedger
-from esdedup.store.ledger import Ledger
 from esdedup.store.results import Results
 from esdedup.store.schemas import KEYED_TABLES, SCHEMA_VERSION, TABLES, check_same, create_tables
 from esdedup.store.store import Store
+
+if TYPE_CHECKING:
+    from esdedup.columns.database import Database
+    from esdedup.store.corpus import Corpus
+    from esdedup.store.ledger import Ledger
 
 
 class FileStore(Store):
@@ -52,7 +53,7 @@ class FileStore(Store):
             self.generation = "" if fresh is None else "fresh"
             files.discard_empty(self._path)
             if not self._path.exists() and (frozen is None or read_only):
-                raise files.no_store(path)
+                raise StoreError.no_store(path)
             self._db = files.connect(self._path, memory, threads, read_only)
         except BaseException:
             files.end_writing(self._written)
@@ -61,7 +62,7 @@ class FileStore(Store):
         try:
             if not files.check_store(self._db, self._path, ledger):
                 if read_only:
-                    raise files.no_store(path)
+                    raise StoreError.no_store(path)
                 _make(self._db, ledger, freeze(None, frozen or {}), fresh)
             elif frozen and not read_only and not self._db.count("SELECT count(*) FROM documents"):
                 # a command that failed at its first source; settings are frozen with the first document
@@ -92,10 +93,14 @@ class FileStore(Store):
         return self._db
 
     def disk_bytes(self) -> int:
+        from esdedup.store.duckdb.file_lookup import folders_of
+
         own = sum(path.stat().st_size for path in (self._path, files.log_beside(self._path)) if path.exists())
         return own + sum(folder.bytes() for folder in folders_of(self._live))
 
     def drop(self) -> None:
+        from esdedup.store.duckdb.file_lookup import delete_lookup
+
         self.close()
         files.drop_tables(self._path)
         files.delete_generation(self._live)

@@ -137,7 +137,7 @@ def open_generation(
     if live is None:
         _raise_if_damaged(indices, address)
         if frozen is None or read_only:
-            raise StoreError(f"{address}: there is no store; make one with esdedup run or esdedup index")
+            raise StoreError.no_store(address)
         live = _first(indices, frozen)
     for kind in CORPUS:
         _require(indices, address, indices.name(kind, live))

@@ -7,13 +7,15 @@ import os
 import re
 from collections.abc import Collection
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from esdedup.errors import EsdedupError
 from esdedup.files import user_cache
-from esdedup.store.checks import Check
 from esdedup.store.elasticsearch.address import SCHEMES, ServerAddress
-from esdedup.store.store import Store
+
+if TYPE_CHECKING:
+    from esdedup.store.checks import Check
+    from esdedup.store.store import Store
 
 
 class ServerStoreAddress(ServerAddress):
@@ -31,6 +33,9 @@ class ServerStoreAddress(ServerAddress):
     def fits(cls, address: str | Path) -> bool:
         """Whether this may be an address of this kind."""
         return isinstance(address, str) and address.startswith(SCHEMES)
+
+    def check_there(self) -> None:
+        """Do nothing: opening the store says whether there is one."""
 
     def open(self, frozen: Any, **how: Any) -> Store:
         """As `esdedup.store.registry.open_store`."""

@@ -6,11 +6,13 @@ from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from esdedup.errors import EsdedupError
-from esdedup.store.checks import Check
-from esdedup.store.store import Store
+
+if TYPE_CHECKING:
+    from esdedup.store.checks import Check
+    from esdedup.store.store import Store
 
 LAKE = "lake"
 """The name of the lake in a folder of results."""
@@ -50,6 +52,9 @@ class LakeAddress:
     def __str__(self) -> str:
         return str(self.folder)
 
+    def check_there(self) -> None:
+        """Do nothing: opening the store says whether there is one."""
+
     def open(self, frozen: Any, **how: Any) -> Store:
         """As `esdedup.store.registry.open_store`."""
         from esdedup.store.lake.store import LakeStore
@@ -65,6 +70,7 @@ class LakeAddress:
 
     def examine(self) -> list[Check]:
         """Return every check of the store."""
+        from esdedup.store.checks import Check
         from esdedup.store.lake.store import about_of
 
         try:

@@ -139,7 +139,7 @@ import esdedup
 for module in pkgutil.walk_packages(esdedup.__path__, "esdedup."):
     if not module.name.endswith(("__main__", ".node.server", ".wikitext.worker")):
         importlib.import_module(module.name)
-import lxml.etree, matplotlib.backends.backend_agg, matplotlib.figure, pwd, pyarrow.parquet
+import lxml.etree, PIL.ImageDraw, PIL.ImageFont, PIL.PngImagePlugin, pwd, pyarrow.parquet
 from esdedup.cli import main
 from esdedup.store.schemas import mapping_text
 

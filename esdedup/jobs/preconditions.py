@@ -1,0 +1,64 @@
+"""What verbs check before they begin, and what they say if it is not so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from esdedup.errors import StoreError, UsageError
+from esdedup.output.choices import TABLE_FORMATS
+from esdedup.store.registry import kind_of
+
+if TYPE_CHECKING:
+    from esdedup.store.ledger import ReadingCheckpoint
+    from esdedup.store.store import Store
+
+Address = str | Path
+
+_NAMED = 5
+"""The number of missing parts that a message lists."""
+
+
+def check_choice(name: str, value: str, allowed: Iterable[str]) -> None:
+    """Raise `UsageError` for a value that is not one of the allowed ones."""
+    if value not in allowed:
+        raise UsageError(f"{name} is {value!r}; allowed: {', '.join(allowed)}")
+
+
+def check_table(table: str) -> None:
+    """Raise `UsageError` for an unknown table format."""
+    check_choice("table", table, TABLE_FORMATS)
+
+
+def check_count(name: str, count: int | None) -> None:
+    """Raise `UsageError` for a negative number of rows."""
+    if count is not None and (not isinstance(count, int) or count < 0):
+        raise UsageError(f"{name} is {count!r}; allowed: 0 or more")
+
+
+def check_generations(keep: int, store: Address) -> None:
+    """Raise `UsageError` if this number of older generations cannot be kept."""
+    check_count("keep-generations", keep)
+    if keep and not kind_of(store).shared:
+        raise UsageError("keep-generations applies to stores on a server; a file has only one generation")
+
+
+def still_to_come(reading: ReadingCheckpoint) -> str:
+    """Return the parts that are not complete, in the form of command options."""
+    rest = len(reading.missing) - _NAMED
+    return " ".join(f"--part {part}" for part in reading.missing[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def require_committed(store: Store) -> None:
+    """Raise `StoreError` if a run is not finished."""
+    begun = store.ledger.unfinished_reading()
+    if begun is not None and begun.missing:
+        raise StoreError(
+            f"{store.address}: a run in parts is not finished; still to come: esdedup index {still_to_come(begun)}"
+        )
+    if begun is not None:
+        raise StoreError(
+            f"{store.address}: a run is not finished; run the same command again first, with --keep-going "
+            "if a source is damaged"
+        )
