@@ -106,7 +106,7 @@ def _figures(data: Bytes, at: int, end: int) -> tuple[int, int]:
     """Return the number that a word begins with, and where its figures end."""
     number = 0
     while at < end and ord("0") <= data[at] <= ord("9"):
-        number = min(number * 10 + data[at] - ord("0"), 2**32)
+        number = min(number * 10 + int(np.int64(data[at])) - ord("0"), 2**32)
         at += 1
     return number, at
 

@@ -11,9 +11,11 @@ from __future__ import annotations
 import atexit
 import functools
 import hashlib
+import logging
 import os
 import re
 import shutil
+import sys
 import tempfile
 import threading
 import time
@@ -22,7 +24,9 @@ import zipfile
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
+from types import FunctionType
 from typing import Any, Generic, ParamSpec, TypeVar, cast
 
 import numpy as np
@@ -33,9 +37,15 @@ from esdedup.files import user_cache, whole_file
 P = ParamSpec("P")
 R = TypeVar("R")
 
+_log = logging.getLogger("esdedup")
+
 _PACKAGE = Path(__file__).parents[1]
 _IMPORT = re.compile(r"^\s*from (esdedup(?:\.\w+)*) import (.+)$", re.MULTILINE)
 _UNUSED_DAYS = 30
+_PLAIN_SECONDS = 0.7
+"""Kernels are run by Python for so long in all."""
+_LITTLE = 800
+"""The most values that a function gets which Python runs for the first time."""
 _one_at_a_time = threading.RLock()
 
 
@@ -48,15 +58,63 @@ def compiled(function: Callable[P, R]) -> Callable[P, R]:
     return _Kernel(function)
 
 
+_plain_seconds: list[float] = []
+_KERNELS: dict[Any, _Kernel[Any, Any]] = {}
+_TABLES: set[int] = set()
+"""The arrays of `kept`, which live as long as the process: their size says nothing about the work."""
+
+
+def _size(arguments: tuple[Any, ...]) -> int:
+    """Return how many values the largest array has."""
+    sizes = [
+        _size(each) if isinstance(each, tuple) else each.size if isinstance(each, np.ndarray) else 0
+        for each in arguments
+        if id(each) not in _TABLES
+    ]
+    return max(sizes, default=0)
+
+
 class _Kernel(Generic[P, R]):
     def __init__(self, function: Callable[P, R]) -> None:
         functools.update_wrapper(self, function)
         self._function: Any = function
         self._made: Any = None
+        self._plain: Any = None
+        self._seconds_each = _PLAIN_SECONDS / 4 / _LITTLE  # until it is known
+        _KERNELS[function] = self
 
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> R:
+        if self._made is None and self._is_little(size := _size(arguments)):
+            return self._run_plain(size, *arguments, **named)
         made = self._made or self.make()
         return cast(R, made(*arguments, **named))
+
+    def _is_little(self, size: int) -> bool:
+        """Whether Python runs the function itself in no time: for a few texts, that takes less time than to import
+        numba, and much less than to compile.
+        """
+        return sum(_plain_seconds) < _PLAIN_SECONDS and size * self._seconds_each <= _PLAIN_SECONDS / 4
+
+    def _run_plain(self, size: int, *arguments: P.args, **named: P.kwargs) -> R:
+        begun = time.perf_counter()
+        with np.errstate(all="ignore"):  # arithmetic wraps
+            result = cast(R, self.plain()(*arguments, **named))
+        _plain_seconds.append(time.perf_counter() - begun)
+        self._seconds_each = _plain_seconds[-1] / max(size, _LITTLE)
+        return result
+
+    def plain(self) -> Any:
+        """Return the function as Python runs it, which calls others as Python runs them."""
+        if self._plain is None:
+            code, around = self._function.__code__, dict(self._function.__globals__)
+            self._plain = FunctionType(code, around, code.co_name, self._function.__defaults__)
+            for name in code.co_names:
+                called = around.get(name)
+                if not isinstance(called, _Kernel):  # what numba made of one
+                    called = _KERNELS.get(getattr(called, "py_func", None))
+                if called is not None:
+                    around[name] = called.plain()
+        return self._plain
 
     def make(self) -> Any:
         """Return what numba makes of the function. It replaces this object where compiled code would look for it."""
@@ -75,6 +133,8 @@ def _dispatcher(function: Callable[..., Any]) -> Any:
 
     config: Any = numba.config  # numba fills it at run time
     folder, content = _folder_of(function.__module__)
+    if not any(Path(folder).glob(f"*.{function.__name__}-*.nbi")):
+        _say_that_it_takes_long()
     previous = config.CACHE_DIR
     config.CACHE_DIR = folder
     try:
@@ -84,6 +144,12 @@ def _dispatcher(function: Callable[..., Any]) -> Any:
     # numba would compare the time of the file, which a checkout may change without its content
     made._cache._cache_file._source_stamp = content
     return made
+
+
+@cache
+def _say_that_it_takes_long() -> None:
+    if sys.stderr.isatty():
+        _log.info("compiling, once after an installation; this takes about half a minute")
 
 
 def kept(function: Callable[P, tuple[npt.NDArray[Any], ...]]) -> Callable[P, tuple[npt.NDArray[Any], ...]]:
@@ -96,13 +162,18 @@ def kept(function: Callable[P, tuple[npt.NDArray[Any], ...]]) -> Callable[P, tup
         words = [function.__name__, *map(str, arguments), unicodedata.unidata_version]
         path = Path(_folder_of(function.__module__)[0]) / f"{'-'.join(words)}.npz"
         with suppress(OSError, ValueError, KeyError, zipfile.BadZipFile), np.load(path) as file:
-            return tuple(file[f"arr_{number}"] for number in range(len(file.files)))
-        made = function(*arguments, **named)
+            return _noted(tuple(file[f"arr_{number}"] for number in range(len(file.files))))
+        made = _noted(function(*arguments, **named))
         with suppress(OSError), whole_file(path, shared=True) as part, part.open("wb") as file:
             np.savez(file, *made)
         return made
 
     return cast("Callable[P, tuple[npt.NDArray[Any], ...]]", read_or_made)
+
+
+def _noted(arrays: tuple[npt.NDArray[Any], ...]) -> tuple[npt.NDArray[Any], ...]:
+    _TABLES.update(map(id, arrays))
+    return arrays
 
 
 def constant(value: int) -> int:
@@ -113,9 +184,7 @@ def constant(value: int) -> int:
 @cache
 def _folder_of(module: str) -> tuple[str, str]:
     """Return the cache folder of a module's kernels, and the hash of all source code that they depend on."""
-    import numba
-
-    digest = hashlib.sha256(numba.__version__.encode())
+    digest = hashlib.sha256(version("numba").encode())
     for name in sorted(_with_imported(module)):
         digest.update(name.encode() + _source_of(name))
     content = digest.hexdigest()[:16]
