@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from esdedup.analysis.word_forms import Measures
-from esdedup.output.drawing import LIGHT, new_axes, written
+from esdedup.output.drawing import LIGHT, SHARES, Plot, Png
 
 TENTHS = 10
 
@@ -33,17 +34,15 @@ def calibration_error(sure: Measures, truth: Any) -> float:
 
 def picture(sure: Measures, truth: Any) -> bytes:
     """Return a PNG: for each tenth of confidence, what is said and what is right; larger points for more cases."""
-    figure, axes = new_axes(4)
-    axes.set_xlabel("confidence of a contradiction")
-    axes.set_ylabel("share that is right")
-    axes.set_xlim(0, 1)
-    axes.set_ylim(0, 1.02)
-    axes.plot([0, 1], [0, 1], color=LIGHT.muted, linestyle=":", linewidth=1, label="perfect")
+    canvas = Png(504, 288)
+    plot = Plot(canvas, SHARES, SHARES)
+    plot.frame("confidence of a contradiction", "share that is right", "")
+    canvas.line([plot.at(0, 0), plot.at(1, 1)], LIGHT.muted, dash=2)
     told = list(reliability(sure, truth))
-    if not told:
-        return written(figure, "png")
-    _, counts, said, right = zip(*told, strict=True)
-    axes.plot(said, right, color=LIGHT.accent, linewidth=1)
-    axes.scatter(said, right, s=6 + 14 * np.log10(counts), color=LIGHT.ink, zorder=3, label="edits and claims")
-    axes.legend(frameon=False, labelcolor=LIGHT.muted, fontsize=9, loc="upper left")
-    return written(figure, "png")
+    if told:
+        canvas.line([plot.at(said, right) for _, _, said, right in told], LIGHT.accent)
+    for _, count, said, right in told:
+        canvas.dot(plot.at(said, right), 1.5 + 1.2 * math.log10(count), LIGHT.ink)
+    named = [(LIGHT.muted, "perfect"), (LIGHT.ink, "edits and claims")]
+    plot.legend((plot.left + 10, plot.top + 10), named[: 1 + bool(told)])
+    return canvas.content()
