@@ -2,4 +2,7 @@
 
 from __future__ import annotations
 
-KINDS = ("template", "identical", "copyediting", "drift", "references", "other")
+from typing import Literal, get_args
+
+Kind = Literal["template", "identical", "copyediting", "drift", "references", "other"]
+KINDS: tuple[str, ...] = get_args(Kind)

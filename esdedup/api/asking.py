@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from esdedup.api.checked import check_store
 from esdedup.api.sources import Address
 
 if TYPE_CHECKING:
+    from esdedup.analysis.kind_names import Kind
     from esdedup.api.results import Answer, Cluster, Completion, Explanation, Hit, Overlap, Rows
+    from esdedup.output.choices import By
+    from esdedup.store.cluster_queries import Order
     from esdedup.store.store import Store
-
-Kind = Literal["template", "identical", "copyediting", "drift", "references", "other"]
-Order = Literal["size", "jaccard", "confidence", "contradiction", "copies"]
 
 
 def similar(
@@ -226,7 +226,7 @@ def clusters(
 def overlap(
     *,
     store: Address | Store,
-    by: Literal["documents", "sources"] = "documents",
+    by: By = "documents",
     document: str | None = None,
     limit: int | None = None,
 ) -> Overlap:

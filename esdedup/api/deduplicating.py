@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from esdedup.api.checked import check_options
 from esdedup.api.sources import Address, held, source_names, table_in
@@ -15,10 +15,9 @@ if TYPE_CHECKING:
     from esdedup.api.keywords import DedupeOptions, RunOptions, TableOptions
     from esdedup.api.results import Written
     from esdedup.jobs.in_memory import TextClusters
+    from esdedup.matching.protocol import Keep
 
 T = TypeVar("T")
-
-Keep = Literal["first", "longest", "none"]
 
 
 @overload

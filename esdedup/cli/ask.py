@@ -17,6 +17,8 @@ from esdedup.cli.option_makers import verb_option
 from esdedup.cli.questions_file import read_questions
 from esdedup.cli.shared_options import any_store_option, json_option, store_option, talk_options
 from esdedup.errors import UsageError
+from esdedup.output.choices import OVERLAPS
+from esdedup.store.cluster_queries import ORDERS
 from esdedup.terminal import printable_lines
 
 if TYPE_CHECKING:
@@ -163,7 +165,7 @@ def explain(a: str, b: str, store: str, as_json: bool, quiet: bool) -> None:
     "sort",
     "Sort by size, jaccard (of the weakest pair), confidence (of the kind), contradiction (its confidence) or copies "
     "(their number).",
-    kind=click.Choice(["size", "jaccard", "confidence", "contradiction", "copies"]),
+    kind=click.Choice(list(ORDERS)),
     metavar="ORDER",
     panel=_SELECTION,
 )
@@ -202,7 +204,7 @@ def clusters(store: str, limit: int, as_json: bool, quiet: bool, **filters: Any)
     esdedup.overlap,
     "by",
     "Compare documents or sources.",
-    kind=click.Choice(["documents", "sources"]),
+    kind=click.Choice(OVERLAPS),
     panel=_SELECTION,
 )
 @click.option("--document", metavar="ID", help="Only pairs with this document (or source).", panel=_SELECTION)

@@ -30,7 +30,7 @@ from esdedup.options import shown_value
 from esdedup.output.earlier_runs import changes
 from esdedup.output.overlap import Overlap, overlaps
 from esdedup.resources import available_cores
-from esdedup.store.cluster_queries import ORDERS, ClusterQuery
+from esdedup.store.cluster_queries import ORDERS, ClusterQuery, Order
 from esdedup.store.registry import open_store
 from esdedup.store.schemas import SHOWN
 from esdedup.store.store import Store
@@ -133,7 +133,7 @@ def clusters(
     text: str | None,
     lang: str | None,
     since: Path | str | None,
-    sort: str,
+    sort: Order,
     limit: int | None,
     after: str | None,
 ) -> Iterator[dict[str, Any]]:

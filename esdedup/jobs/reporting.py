@@ -9,6 +9,7 @@ from esdedup.jobs.preconditions import Address
 from esdedup.jobs.questions import opened_results
 from esdedup.jobs.steps import make_folder
 from esdedup.jobs.summary import REPORT, described
+from esdedup.output.drawing import FORMS
 from esdedup.output.histogram import draw_cluster_sizes
 from esdedup.output.kinds_plot import draw_kinds
 from esdedup.output.report_page import report_page
@@ -30,7 +31,7 @@ def report(*, store: Address | Store, out: Address) -> list[Path]:
         pages = {REPORT: report_page(opened, described(opened)).encode()}
         sizes = opened.results.sizes()
         of_kinds = sizes_of_kinds(opened)
-        for form in ("png", "svg"):
+        for form in FORMS:
             pages[f"cluster-sizes.{form}"] = draw_cluster_sizes(sizes, form)
             if of_kinds:
                 pages[f"kinds.{form}"] = draw_kinds(of_kinds, form)

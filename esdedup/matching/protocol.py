@@ -7,7 +7,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, get_args
 
 from esdedup.clustering.linkages import LINKAGES, Linkage
 from esdedup.errors import SettingsError
@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from esdedup.matching.engine import Engine, Found, MatchContext
     from esdedup.matching.signers.text_signer import TextSigner
 
-ACROSS = ("any", "documents", "sources")
-KEEPS = ("first", "longest", "none")
+Across = Literal["any", "documents", "sources"]
+Keep = Literal["first", "longest", "none"]
+ACROSS: tuple[str, ...] = get_args(Across)
+KEEPS: tuple[str, ...] = get_args(Keep)
 
 
 class Evidence(Protocol):

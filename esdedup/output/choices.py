@@ -7,3 +7,7 @@ from typing import Literal, get_args
 Table = Literal["jsonl", "parquet", "none"]
 TABLE_FORMATS: tuple[str, ...] = get_args(Table)
 """Formats of pairs and clusters."""
+
+By = Literal["documents", "sources"]
+OVERLAPS: tuple[str, ...] = get_args(By)
+"""What `overlap` compares."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
+
+Order = Literal["size", "jaccard", "confidence", "contradiction", "copies"]
 
 MOST = 2**31 - 1
 """The size of the largest cluster that can be stored."""
@@ -20,7 +22,7 @@ class ClusterQuery:
     text: str | None = None  # with all these words in their texts
     language: str | None = None  # with a sentence in this language
     having: str | None = None  # `contradictions` or `copies`: with at least one
-    sort: str = "size"  # one of `ORDERS`
+    sort: Order = "size"
     limit: int | None = None
     after: str | None = None  # continue after the cluster with this id
     article: str | None = None  # with a sentence of a document with this id or title
@@ -32,7 +34,7 @@ class ClusterQuery:
 
 ALL_CLUSTERS = ClusterQuery()
 
-ORDERS = {
+ORDERS: dict[Order, tuple[str, str]] = {
     "size": ("size", "desc"),
     "jaccard": ("min_jaccard", "asc"),
     "confidence": ("kind_confidence", "desc"),

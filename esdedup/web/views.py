@@ -6,13 +6,14 @@ A page and its JSON version use the same view.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from fastapi import Path, Query
 from pydantic import BaseModel, BeforeValidator, Field
 from starlette.convertors import Convertor, register_url_convertor
 
-from esdedup.store.cluster_queries import MOST, ClusterQuery
+from esdedup.analysis.kind_names import Kind
+from esdedup.store.cluster_queries import MOST, ClusterQuery, Order
 from esdedup.web.answers import articles, browse, check, meanings, overview, shapes
 from esdedup.web.request_queue import CachedQuery, StoreQuery
 
@@ -43,10 +44,7 @@ Words = Annotated[Annotated[str, Field(max_length=_MOST_LETTERS)] | None, _unles
 ClusterId = Annotated[str, Path(pattern="^[0-9a-f]{16}$")]
 After = Annotated[Annotated[str, Field(pattern="^[0-9a-f]{16}$")] | None, _unless_empty()]
 DocumentId = Annotated[str, Path(max_length=_MOST_LETTERS)]
-Kind = Annotated[
-    Literal["template", "identical", "copyediting", "drift", "references", "other"] | None, _unless_empty()
-]
-Sort = Literal["size", "jaccard", "confidence", "contradiction", "copies"]
+OneKind = Annotated[Kind | None, _unless_empty()]
 Size = Annotated[int, Query(ge=2, le=MOST), _unless_empty(2)]
 Limit = Annotated[int, Query(ge=1, le=100)]
 
@@ -74,13 +72,13 @@ def check_text(pasted: Pasted) -> StoreQuery[shapes.CheckedText]:
 
 
 def clusters(
-    kind: Kind = None,
+    kind: OneKind = None,
     min_size: Size = 2,
     max_size: Annotated[Size, _unless_empty(MOST)] = MOST,
     document: Words = None,
     article: Words = None,
     text: Words = None,
-    sort: Sort = "size",
+    sort: Order = "size",
     after: After = None,
     limit: Limit = browse.PAGE,
 ) -> StoreQuery[shapes.ClusterList]:

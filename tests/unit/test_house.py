@@ -13,12 +13,15 @@ from pathlib import Path
 import pytest
 
 import esdedup
+from esdedup.analysis.kind_names import KINDS
 from esdedup.clustering.linkages import LINKAGES
 from esdedup.engines import ENGINES
 from esdedup.formats.protocol import FORMATS
-from esdedup.matching.protocol import MATCHERS
+from esdedup.matching.protocol import ACROSS, KEEPS, MATCHERS
 from esdedup.matching.signers.protocol import SIGNERS
 from esdedup.matching.verify.protocol import VERIFIERS
+from esdedup.output.choices import OVERLAPS, TABLE_FORMATS
+from esdedup.store.cluster_queries import ORDERS
 from esdedup.text.wikitext.cleaning import CLEANERS
 
 ROOT = Path(__file__).parents[2]
@@ -125,6 +128,18 @@ def test_nothing_branches_on_the_name_of_a_choice() -> None:
                     f"{named(path)}:{node.lineno}: isinstance" for each in ast.walk(node.args[1]) if held(each) in TYPES
                 ]
     assert not found
+
+
+def test_no_choice_is_declared_twice() -> None:
+    choices = {frozenset(names) for names in (KINDS, ORDERS, KEEPS, ACROSS, TABLE_FORMATS, OVERLAPS)}
+    places: dict[frozenset[str], list[str]] = {}
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if path.name != "keywords.py" and isinstance(node, ast.Tuple | ast.List | ast.Set):
+                values = frozenset(str(each.value) for each in node.elts if isinstance(each, ast.Constant))
+                if values in choices and len(values) == len(node.elts) > 1:
+                    places.setdefault(values, []).append(f"{named(path)}:{node.lineno}")
+    assert {tuple(sorted(values)): found for values, found in places.items() if len(found) > 1} == {}
 
 
 def test_every_choice_sets_what_its_protocol_leaves_open() -> None:
