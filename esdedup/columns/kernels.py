@@ -58,7 +58,8 @@ def compiled(function: Callable[P, R]) -> Callable[P, R]:
     return _Kernel(function)
 
 
-_plain_seconds: list[float] = []
+_spent = [0.0]
+"""The seconds for which Python has run kernels."""
 _KERNELS: dict[Any, _Kernel[Any, Any]] = {}
 _TABLES: set[int] = set()
 """The arrays of `kept`, which live as long as the process: their size says nothing about the work."""
@@ -93,14 +94,15 @@ class _Kernel(Generic[P, R]):
         """Whether Python runs the function itself in no time: for a few texts, that takes less time than to import
         numba, and much less than to compile.
         """
-        return sum(_plain_seconds) < _PLAIN_SECONDS and size * self._seconds_each <= _PLAIN_SECONDS / 4
+        return _spent[0] < _PLAIN_SECONDS and size * self._seconds_each <= _PLAIN_SECONDS / 4
 
     def _run_plain(self, size: int, *arguments: P.args, **named: P.kwargs) -> R:
         begun = time.perf_counter()
         with np.errstate(all="ignore"):  # arithmetic wraps
             result = cast(R, self.plain()(*arguments, **named))
-        _plain_seconds.append(time.perf_counter() - begun)
-        self._seconds_each = _plain_seconds[-1] / max(size, _LITTLE)
+        seconds = time.perf_counter() - begun
+        _spent[0] += seconds
+        self._seconds_each = seconds / max(size, _LITTLE)
         return result
 
     def plain(self) -> Any:
