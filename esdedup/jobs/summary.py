@@ -35,7 +35,7 @@ def write_results(store: Store, folder: OutFolder, table: str) -> None:
 
 def export(
     store: Store,
-    out: OutFolder,
+    out: OutFolder | None,
     table: str,
     seconds: dict[str, float],
     memory: MemoryWatch,
@@ -44,8 +44,10 @@ def export(
     report: bool,
 ) -> dict[str, Any]:
     """Write every file of the contract to the folder, except those that the scan wrote, as `seconds` say. Return the
-    summary. Without `report`, delete an old one.
+    summary. Without `report`, delete an old one. Without a folder, write nothing.
     """
+    if out is None:
+        return _summarize(store, seconds, memory, missing)
     folder = out.path
     if "export" not in seconds:
         clock = time.perf_counter()
@@ -58,13 +60,13 @@ def export(
         with whole_file(folder / REPORT) as part:
             part.write_text(report_page(store, described(store, missing)), "utf-8", newline="\n")
         seconds["report"] = time.perf_counter() - clock
-    summary = summarize(store, seconds, memory, missing)
+    summary = _summarize(store, seconds, memory, missing)
     with whole_file(folder / "summary.json") as part:
         part.write_text(json.dumps(summary, ensure_ascii=False, indent=1) + "\n", "utf-8")
     return summary
 
 
-def summarize(store: Store, seconds: dict[str, float], memory: MemoryWatch, missing: list[str]) -> dict[str, Any]:
+def _summarize(store: Store, seconds: dict[str, float], memory: MemoryWatch, missing: list[str]) -> dict[str, Any]:
     """Return the content of summary.json."""
     memory.sample()
     return described(store, missing) | {

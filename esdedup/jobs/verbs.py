@@ -36,8 +36,8 @@ from esdedup.jobs.steps import (
     refuse_other_sources,
     scan_if_needed,
 )
-from esdedup.jobs.summary import export, summarize, write_results
-from esdedup.output.out_folder import STORE, OutFolder, out_folder
+from esdedup.jobs.summary import export, write_results
+from esdedup.output.out_folder import STORE, out_folder
 from esdedup.store.lake.lake_address import LakeAddress
 from esdedup.store.ledger import STANDARD_INPUT, SourceCheckpoint, adopt_names
 from esdedup.store.registry import kind_of
@@ -174,7 +174,7 @@ def scan(
         scanning = settings.scanning_of(opened.signing.unit)
         write = None if place is None else partial(write_results, opened, place, table)
         seconds = scan_store(opened, scanning, settings.resources, quiet=quiet, write=write)
-        summary = _finish(opened, place, table, seconds, memory, [], report)
+        summary = export(opened, place, table, seconds, memory, [], report=report)
         opened.ledger.end_job()
         return summary
 
@@ -232,7 +232,9 @@ def add(
         matched, shown = opened.results.new_matches(last.first, max(matches, _SAMPLE)) if last is not None else (0, [])
         arrived = opened.corpus.counts()["sentences_kept"] - before
         _warn_of_copies([each for each in checkpoints if each.number >= len(known)], matched, shown, arrived)
-        summary = _finish(opened, place, table, seconds, memory, missing + damages(checkpoints), report)
+        summary = export(
+            opened, place, table, seconds, memory, missing + damages(checkpoints), report=report
+        )  # fmt: skip
         opened.ledger.end_job()
         behind = lookup and opened.corpus.lookup_behind()
     if behind:
@@ -301,17 +303,3 @@ def _index_lake(
         answer = _indexed(opened, merged, damages(opened.ledger.sources()))
         publish(opened, fresh=fresh, keep=keep)
         return answer
-
-
-def _finish(
-    store: Store,
-    out: OutFolder | None,
-    table: str,
-    seconds: dict[str, float],
-    memory: MemoryWatch,
-    missing: list[str],
-    report: bool,
-) -> dict[str, Any]:
-    if out is not None:
-        return export(store, out, table, seconds, memory, missing, report=report)
-    return summarize(store, seconds, memory, missing)

@@ -228,19 +228,19 @@ class Plot:
 
     def frame(self, across: str, up: str, title: str) -> None:
         """Draw the grid, the axes and their labels, and the title."""
-        draw, colours = self.canvas, LIGHT
+        draw = self.canvas
         for value, label in self._x.ticks.items():
             x, _ = self.at(value, self._y.low)
-            draw.line([(x, self.top), (x, self.bottom + 3)], colours.line, 0.6)
-            draw.words((x, self.bottom + 11), label, colours.muted)
+            draw.line([(x, self.top), (x, self.bottom + 3)], LIGHT.line, 0.6)
+            draw.words((x, self.bottom + 11), label, LIGHT.muted)
         for value, label in self._y.ticks.items():
             _, y = self.at(self._x.low, value)
-            draw.line([(self.left - 3, y), (self.right, y)], colours.line, 0.6)
-            draw.words((self.left - 6, y), label, colours.muted, anchor="end")
-        draw.line([(self.left, self.top), (self.left, self.bottom), (self.right, self.bottom)], colours.line)
-        draw.words(((self.left + self.right) / 2, self.bottom + 27), across, colours.ink, TITLE)
-        draw.words((9, (self.top + self.bottom) / 2), up, colours.ink, TITLE, upwards=True)
-        draw.words(((self.left + self.right) / 2, self.top - 14), title, colours.ink, TITLE)
+            draw.line([(self.left - 3, y), (self.right, y)], LIGHT.line, 0.6)
+            draw.words((self.left - 6, y), label, LIGHT.muted, anchor="end")
+        draw.line([(self.left, self.top), (self.left, self.bottom), (self.right, self.bottom)], LIGHT.line)
+        draw.words(((self.left + self.right) / 2, self.bottom + 27), across, LIGHT.ink, TITLE)
+        draw.words((9, (self.top + self.bottom) / 2), up, LIGHT.ink, TITLE, upwards=True)
+        draw.words(((self.left + self.right) / 2, self.top - 14), title, LIGHT.ink, TITLE)
 
     def legend(self, at: tuple[float, float], named: Sequence[tuple[str, str]]) -> None:
         """Write what colours mean, one below the other."""
