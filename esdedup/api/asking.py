@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from esdedup.analysis.kind_names import KINDS, Kind
 from esdedup.api.checked import check_store
 from esdedup.api.sources import Address
+from esdedup.errors import UsageError
+from esdedup.output.choices import By
+from esdedup.store.cluster_queries import ORDERS, ClusterQuery, Order
 
 if TYPE_CHECKING:
-    from esdedup.analysis.kind_names import Kind
     from esdedup.api.results import Answer, Cluster, Completion, Explanation, Hit, Overlap, Rows
-    from esdedup.output.choices import By
-    from esdedup.store.cluster_queries import Order
     from esdedup.store.store import Store
 
 
@@ -35,10 +36,10 @@ def similar(
     Args:
         text: Taken as one unit, however short or long.
         store: Address of a store, or an open one.
-        jaccard: Jaccard similarity from which a sentence is a match. Default: that of the last scan.
-        min_similarity: What is less similar than this is left out, unless it is a match.
+        jaccard: Minimum Jaccard similarity of a match. Default: that of the last scan.
+        min_similarity: Leave out what is less similar than this, unless it is a match.
         limit: Most sentences to return. Default: all.
-        lang: Only sentences in the language of this code.
+        lang: Only sentences in this language, such as en or de.
         source: Only sentences of the source with this name.
         document: Only sentences of the document with this id.
 
@@ -54,13 +55,12 @@ def similar(
     """
     check_store(store)
     from esdedup.api.results import Hit, Rows
-    from esdedup.jobs import searching
 
-    rows = searching.similar(
-        text, store=store, jaccard=jaccard, min_similarity=min_similarity, limit=limit, lang=lang, source=source,
-        document=document,
+    [answer] = similar_to_each(
+        [("", text)], store=store, jaccard=jaccard, min_similarity=min_similarity, limit=limit, lang=lang,
+        source=source, document=document,
     )  # fmt: skip
-    return Rows([Hit.of(row) for row in rows])
+    return Rows([Hit.of(row) for row in answer.similar])
 
 
 def similar_to_each(
@@ -80,9 +80,9 @@ def similar_to_each(
         questions: Id and text of each question.
         store: Address of a store, or an open one.
         jaccard: As for `similar`, like all that follow.
-        min_similarity: What is less similar than this is left out, unless it is a match.
+        min_similarity: Leave out what is less similar than this, unless it is a match.
         limit: Most sentences for each question.
-        lang: Only sentences in the language of this code.
+        lang: Only sentences in this language, such as en or de.
         source: Only sentences of the source with this name.
         document: Only sentences of the document with this id.
 
@@ -100,12 +100,11 @@ def similar_to_each(
     check_store(store)
     from esdedup.api.results import Answer
     from esdedup.jobs import searching
+    from esdedup.jobs.preconditions import check_count
 
-    answers = searching.similar_to_each(
-        questions, store=store, jaccard=jaccard, min_similarity=min_similarity, limit=limit, lang=lang, source=source,
-        document=document,
-    )  # fmt: skip
-    return map(Answer.of, answers)
+    check_count("limit", limit)
+    filters = searching.filters_of(lang, source, document)
+    return map(Answer.of, searching.answers(questions, store, jaccard, min_similarity, limit, filters))
 
 
 def suggest(
@@ -126,7 +125,7 @@ def suggest(
         prefix: What was typed, from two characters on.
         store: Address of a store, or an open one.
         limit: Most texts to return.
-        lang: Only sentences in the language of this code.
+        lang: Only sentences in this language, such as en or de.
         source: Only sentences of the source with this name.
         document: Only sentences of the document with this id.
 
@@ -143,8 +142,10 @@ def suggest(
     check_store(store)
     from esdedup.api.results import Completion, Rows
     from esdedup.jobs import searching
+    from esdedup.jobs.preconditions import check_count
 
-    rows = searching.suggest(prefix, store=store, limit=limit, lang=lang, source=source, document=document)
+    check_count("limit", limit)
+    rows = searching.suggested(prefix, store, limit, searching.filters_of(lang, source, document))
     return Rows([Completion.of(row) for row in rows])
 
 
@@ -171,7 +172,8 @@ def explain(a: str, b: str, *, store: Address | Store) -> Explanation:
     from esdedup.api.results import Explanation
     from esdedup.jobs import questions
 
-    return Explanation.of(questions.explain(a, b, store=store))
+    with questions.opened_store(store) as opened:
+        return Explanation.of(questions.explanation(opened, a, b))
 
 
 def clusters(
@@ -187,7 +189,7 @@ def clusters(
     limit: int | None = None,
     after: str | None = None,
 ) -> Iterator[Cluster]:
-    """List clusters with their members.
+    """List clusters with their members, the largest first.
 
     Args:
         store: Address of a store, or an open one.
@@ -195,12 +197,13 @@ def clusters(
         kind: Only clusters of this kind.
         document: Only clusters with a sentence of the document with this id.
         text: Only clusters whose texts contain all these words.
-        lang: Only clusters with a sentence in the language of this code.
-        since: Folder of an earlier run: only what is new, grown or gone since then, each with its `change` and how many
-            sentences with its texts were clustered `before`.
-        sort: Largest first, weakest edge, surest kind, surest contradiction, or most copies.
+        lang: Only clusters with a sentence in this language, such as en or de.
+        since: Folder of an earlier run: only clusters that are new, grown or gone since then, each with its `change`
+            and how many sentences with its texts were clustered `before`.
+        sort: Sort by size, jaccard (of the weakest pair), confidence (of the kind), contradiction (its confidence) or
+            copies (their number).
         limit: Most clusters to return. Default: all.
-        after: Id of the cluster after which to continue.
+        after: Continue after the cluster with this id.
 
     Returns:
         An iterator over clusters.
@@ -215,12 +218,19 @@ def clusters(
     check_store(store)
     from esdedup.api.results import Cluster
     from esdedup.jobs import questions
+    from esdedup.jobs.preconditions import check_choice, check_count
 
-    rows: Iterator[dict[str, Any]] = questions.clusters(
-        store=store, min_size=min_size, kind=kind, document=document, text=text, lang=lang, since=since, sort=sort,
-        limit=limit, after=after,
-    )  # fmt: skip
-    return (Cluster.of(row) for row in rows)
+    check_count("min_size", min_size)
+    check_count("limit", limit)
+    check_choice("sort", sort, ORDERS)
+    if kind is not None:
+        check_choice("kind", kind, KINDS)
+    if since is not None and after is not None:
+        raise UsageError("since lists everything at once; omit after")
+    document, text = (value and questions.storable(value) for value in (document, text))
+    language = questions.known_language(lang)
+    query = ClusterQuery(min_size, kind, document, text, language, sort=sort, limit=limit, after=after)
+    return map(Cluster.of, questions.cluster_rows(store, query, since))
 
 
 def overlap(
@@ -230,7 +240,7 @@ def overlap(
     document: str | None = None,
     limit: int | None = None,
 ) -> Overlap:
-    """Compare documents, or sources: how many sentences of one are in the other.
+    """List pairs of documents, or of sources, by how many sentences they share.
 
     A sentence of A is in B if B has the same text, or one that is a pair with it.
 
@@ -253,6 +263,10 @@ def overlap(
     check_store(store)
     from esdedup.api.results import Overlap, OverlapRow, Rows
     from esdedup.jobs import questions
+    from esdedup.jobs.preconditions import check_count
+    from esdedup.output.overlap import overlaps
 
-    found = questions.overlap(store=store, by=by, document=document, limit=limit)
+    check_count("limit", limit)
+    with questions.opened_results(store) as opened:
+        found = overlaps(opened, by, document and questions.storable(document), limit)
     return Overlap(Rows([OverlapRow.of(row) for row in found.rows]), found.common_texts, found.title)

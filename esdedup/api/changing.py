@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
+from contextlib import nullcontext
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from esdedup.api.checked import check_options, check_store
 from esdedup.api.sources import Address
 from esdedup.api.table_sources import named_sources
+from esdedup.errors import UsageError
+from esdedup.output.choices import Table
 
 if TYPE_CHECKING:
     from esdedup.api.keywords import FindOptions, IndexOptions, ResourceOptions, RunOptions
-    from esdedup.api.results import Added, Examined, Indexed, Removed, Status, Summary
-    from esdedup.output.choices import Table
+    from esdedup.api.results import Added, Indexed, Removed, Summary
 
 
 def run(
@@ -29,22 +34,22 @@ def run(
     quiet: bool = False,
     **options: Unpack[RunOptions],
 ) -> Summary:
-    """Index sources, find near-duplicates, and write every result file to a folder.
+    """Index sources, find near-duplicates, and write the results to a folder.
 
-    Repeat the call to finish a killed job. A completed job only writes its files again.
+    The same again finishes a killed job; of a finished one, only the files are written again.
 
     Args:
         sources: Files, folders or patterns; a list holds paths, never patterns. Or one table in memory: of pandas,
             polars, pyarrow or DuckDB, a Hugging Face Dataset, or a list of dicts.
         out: Folder for the files.
         store: Address of the store. Default: store.duckdb in `out`; on Spark the lake `lake`, which is only read.
-        table: Format of pairs and clusters.
+        table: File format of pairs and clusters.
         report: Write report.html.
-        fresh: Replace the store by a new one when the job is finished.
+        fresh: Build a new store, and replace the old one when the job is finished.
         keep_generations: With `fresh`, on a server: keep this many older generations.
-        keep_going: Continue after a missing or damaged source; it is listed under `damaged`.
+        keep_going: Skip missing and damaged sources, and continue; they are listed under `damaged`.
         columns: Columns of a table whose texts are compared. Default: `text`, or the only column of strings.
-        lookup: Prepare the store for `similar` and `suggest`, if one is named. Otherwise the first question does.
+        lookup: Prepare the store for `similar` and `suggest`, if one is named; otherwise the first question does.
         quiet: Show no progress.
         options: Options of reading, signing, scanning and resources, see `esdedup.api.keywords.RunOptions`.
 
@@ -62,18 +67,47 @@ def run(
     """
     check_options(options)
     from esdedup.api.results import Summary
-    from esdedup.jobs import verbs
+    from esdedup.jobs import lakes, reading, searching, steps, summary
     from esdedup.jobs.accounting import refuse_nothing
+    from esdedup.jobs.memory import MemoryWatch
+    from esdedup.jobs.preconditions import check_generations, check_table
+    from esdedup.jobs.settings import settings_of
+    from esdedup.output.out_folder import STORE, out_folder
+    from esdedup.store.ledger import STANDARD_INPUT
 
-    with named_sources(sources, columns, dict(options)) as (names, reading):
-        summary = Summary.of(
-            verbs.run(
-                *names, out=out, store=store, table=table, report=report, fresh=fresh,
-                keep_generations=keep_generations, keep_going=keep_going, lookup=lookup, quiet=quiet, **reading,
-            )
-        )  # fmt: skip
-    refuse_nothing(summary.records, summary.settings["unit"], summary)
-    return summary
+    check_table(table)
+    folder = Path(out)
+    check_generations(keep_generations, store or folder / STORE)
+    with named_sources(sources, columns, dict(options)) as (names, given):
+        settings = settings_of(given)
+        reading.refuse_inside(folder, names)
+        job = reading.ReadingJob.of(names, settings, fresh=fresh, keep_going=keep_going, quiet=quiet)
+        resources = settings.resources
+        clock, seconds = time.perf_counter(), {}
+        with (
+            out_folder(folder, job.sources, fresh=fresh) as place,
+            MemoryWatch(resources.engine) as memory,
+            lakes.opened_for(store, folder, job) as opened,
+        ):
+            job.adopt_names(opened)
+            same = reading.refuse_other_sources(opened, job.checkpoints) and opened.results.last_scan() is not None
+            opened.corpus.lookup = lookup and store is not None
+            opened.ledger.begin_job("run")
+            reading.read_into(opened, job)
+            if not same or any(checkpoint.path == STANDARD_INPUT for checkpoint in job.checkpoints):
+                seconds["index"] = time.perf_counter() - clock
+            scanning, write = (
+                job.settings.scanning_of(opened.signing.unit), partial(summary.write_results, opened, place, table)
+            )  # fmt: skip
+            seconds |= steps.scan_if_needed(opened, scanning, resources, quiet=quiet, write=write)
+            found = Summary.of(summary.export(opened, place, table, seconds, memory, job.missing, report=report))
+            opened.ledger.end_job()
+            behind = opened.corpus.lookup and opened.corpus.lookup_behind()
+            steps.publish(opened, fresh=fresh, keep=keep_generations)
+        if behind and store is not None:
+            searching.make_lookup(store, quiet=quiet)
+    refuse_nothing(found.records, found.settings["unit"], found)
+    return found
 
 
 def index(
@@ -89,18 +123,18 @@ def index(
 ) -> Indexed:
     """Read, split, sign and store sources.
 
-    A document that the store has already is skipped; one whose text has changed is replaced. With `part` ("2/3")
+    Documents that are already in the store are skipped; documents whose text has changed are replaced. With `part=2/3`,
     this is one of several machines that load the same sources into a store on a server.
 
     Args:
         sources: Files, folders or patterns; a list holds paths, never patterns. Or one table in memory: of pandas,
             polars, pyarrow or DuckDB, a Hugging Face Dataset, or a list of dicts.
         store: Address of the store.
-        fresh: Replace the store by a new one when the job is finished.
+        fresh: Build a new store, and replace the old one when the job is finished.
         keep_generations: With `fresh`, on a server: keep this many older generations.
-        keep_going: Continue after a missing or damaged source.
+        keep_going: Skip missing and damaged sources, and continue; they are listed under `damaged`.
         columns: Columns of a table whose texts are compared. Default: `text`, or the only column of strings.
-        lookup: Prepare the store for `similar` and `suggest`. Otherwise the first question does.
+        lookup: Prepare the store for `similar` and `suggest`; otherwise the first question does.
         quiet: Show no progress.
         options: Options of reading, signing and resources, see `esdedup.api.keywords.IndexOptions`.
 
@@ -117,15 +151,33 @@ def index(
     """
     check_options(options)
     from esdedup.api.results import Indexed
-    from esdedup.jobs import verbs
+    from esdedup.jobs import lakes, reading, searching, steps, summary
+    from esdedup.jobs.preconditions import check_generations
+    from esdedup.jobs.settings import settings_of
 
-    with named_sources(sources, columns, dict(options)) as (names, reading):
-        return Indexed.of(
-            verbs.index(
-                *names, store=store, fresh=fresh, keep_generations=keep_generations, keep_going=keep_going,
-                lookup=lookup, quiet=quiet, **reading,
-            )
-        )  # fmt: skip
+    with named_sources(sources, columns, dict(options)) as (names, given):
+        settings = settings_of(given, parts=True)
+        settings.say_reads_here("index")
+        check_generations(keep_generations, store)
+        lakes.refuse_lake(store)
+        if len(names) == 1 and lakes.is_lake(names[0]):
+            whole, behind = True, lookup
+            with lakes.load_lake(names[0], store, settings, fresh=fresh, lookup=lookup, quiet=quiet) as opened:
+                done = Indexed.of(summary.loaded(opened))
+                steps.publish(opened, fresh=fresh, keep=keep_generations)
+        else:
+            job = reading.ReadingJob.of(names, settings, fresh=fresh, keep_going=keep_going, quiet=quiet)
+            with steps.open_for(store, job.settings, fresh=job.name if fresh else None) as opened:
+                job.adopt_names(opened)
+                opened.corpus.lookup = lookup
+                done = Indexed.of(summary.indexed(opened, reading.read_into(opened, job), job.damaged))
+                whole = opened.ledger.unfinished_reading() is None  # other parts may still be missing
+                behind = whole and lookup and bool(opened.corpus.lookup_behind())
+                if whole:
+                    steps.publish(opened, fresh=fresh, keep=keep_generations)
+        if behind:
+            searching.make_lookup(store, quiet=quiet)
+        return done
 
 
 def scan(
@@ -142,7 +194,7 @@ def scan(
     Args:
         store: Address of the store.
         out: Folder for the result files. Default: write none.
-        table: Format of pairs and clusters.
+        table: File format of pairs and clusters.
         report: Write report.html.
         quiet: Show no progress.
         options: Options of scanning and resources, see `esdedup.api.keywords.FindOptions`.
@@ -161,12 +213,35 @@ def scan(
     check_options(options)
     check_store(store)
     from esdedup.api.results import Summary
-    from esdedup.jobs import verbs
+    from esdedup.engines import ENGINES
+    from esdedup.jobs import scanning, steps, summary
     from esdedup.jobs.accounting import refuse_nothing
+    from esdedup.jobs.memory import MemoryWatch
+    from esdedup.jobs.preconditions import check_table, require_committed
+    from esdedup.jobs.settings import settings_of
+    from esdedup.output.out_folder import out_folder
+    from esdedup.store.registry import kind_of
 
-    summary = Summary.of(verbs.scan(store=store, out=out, table=table, report=report, quiet=quiet, **options))
-    refuse_nothing(summary.records, summary.settings["unit"], summary)
-    return summary
+    settings = settings_of(dict(options))
+    check_table(table)
+    if out is None and not kind_of(store).keeps_scans:
+        raise UsageError(f"{store}: keeps only the results of its first scan; give --out DIR for those of this one")
+    engine = settings.resources.engine
+    ENGINES[engine].check_place(engine)
+    with (
+        nullcontext() if out is None else out_folder(Path(out)) as place,
+        MemoryWatch(engine) as memory,
+        steps.open_for(store, settings, must_exist=True) as opened,
+    ):
+        require_committed(opened)
+        opened.ledger.begin_job("scan")
+        asked = settings.scanning_of(opened.signing.unit)
+        write = None if place is None else partial(summary.write_results, opened, place, table)
+        seconds = scanning.scan_store(opened, asked, settings.resources, quiet=quiet, write=write)
+        found = Summary.of(summary.export(opened, place, table, seconds, memory, [], report=report))
+        opened.ledger.end_job()
+    refuse_nothing(found.records, found.settings["unit"], found)
+    return found
 
 
 def add(
@@ -183,22 +258,23 @@ def add(
     quiet: bool = False,
     **options: Unpack[RunOptions],
 ) -> Added:
-    """Index new or changed documents and bring pairs and clusters up to date, without a full scan.
+    """Index new or changed documents, bring pairs and clusters up to date, and list what matches.
 
-    Options of scanning are those of the last scan. Others, or changes to a large part of the store, mean a full scan.
+    Only what has changed is scanned, with the options of the last scan. Other options, or changes to a large part of
+    the store, mean a full scan.
 
     Args:
         sources: Files, folders or patterns; a list holds paths, never patterns. Or one table in memory: of pandas,
             polars, pyarrow or DuckDB, a Hugging Face Dataset, or a list of dicts.
         store: Address of the store.
         out: Folder for the result files. Default: write none.
-        table: Format of pairs and clusters.
+        table: File format of pairs and clusters.
         report: Write report.html.
-        keep_going: Continue after a missing or damaged source.
-        matches: Return this many of the new sentences that match another.
+        keep_going: Skip missing and damaged sources, and continue; they are listed under `damaged`.
+        matches: List so many of the new sentences that match another.
         complete: The sources are whole exports: remove the pages of their wikis that are not in them.
         columns: Columns of a table whose texts are compared. Default: `text`, or the only column of strings.
-        lookup: Prepare the store for `similar` and `suggest`. Otherwise the first question does.
+        lookup: Prepare the store for `similar` and `suggest`; otherwise the first question does.
         quiet: Show no progress.
         options: Options of reading, signing, scanning and resources, see `esdedup.api.keywords.RunOptions`.
 
@@ -215,15 +291,51 @@ def add(
     """
     check_options(options)
     from esdedup.api.results import Added
-    from esdedup.jobs import verbs
+    from esdedup.engines import ENGINES
+    from esdedup.jobs import lakes, reading, searching, steps, summary
+    from esdedup.jobs.memory import MemoryWatch
+    from esdedup.jobs.preconditions import check_count, check_table
+    from esdedup.jobs.settings import settings_of
+    from esdedup.output.out_folder import out_folder
 
-    with named_sources(sources, columns, dict(options), needs_ids=True) as (names, reading):
-        return Added.of(
-            verbs.add(
-                *names, store=store, out=out, table=table, report=report, keep_going=keep_going, matches=matches,
-                complete=complete, lookup=lookup, quiet=quiet, **reading,
-            )
-        )  # fmt: skip
+    with named_sources(sources, columns, dict(options), needs_ids=True) as (names, given):
+        settings = settings_of(given)
+        check_table(table)
+        check_count("matches", matches)
+        lakes.refuse_lake(store)
+        if complete and (settings.reading.limit is not None or keep_going):
+            raise UsageError("complete: with limit or keep_going, sources may not be read to their end; omit one")
+        job = reading.ReadingJob.of(names, settings, keep_going=keep_going, quiet=quiet)
+        engine = job.settings.resources.engine
+        ENGINES[engine].check_place(engine)
+        with (
+            nullcontext() if out is None else out_folder(Path(out)) as place,
+            MemoryWatch(engine) as memory,
+            steps.open_for(store, job.settings) as opened,
+        ):
+            steps.check_adding(opened, job.settings)
+            steps.next_scanning(opened, job.settings)  # report errors in the options before reading any source
+            clock = time.perf_counter()
+            known = len(opened.ledger.sources())
+            job.adopt_names(opened)
+            if complete and not all(checkpoint.wiki for checkpoint in job.checkpoints):
+                raise UsageError(
+                    "complete applies to exports of wikis that name their wiki (dbname in siteinfo); omit it"
+                )
+            opened.corpus.lookup, opened.corpus.complete = lookup, complete
+            before = opened.corpus.counts()["sentences_kept"]
+            merged = reading.read_into(opened, job)
+            opened.ledger.begin_job("add")
+            seconds = {"index": time.perf_counter() - clock}
+            seconds |= steps.bring_up_to_date(opened, job.settings, quiet=quiet)
+            new = [each for each in job.checkpoints if each.number >= known]
+            matched, shown = steps.new_matches(opened, new, matches, opened.corpus.counts()["sentences_kept"] - before)
+            found = summary.export(opened, place, table, seconds, memory, job.damaged, report=report)
+            opened.ledger.end_job()
+            behind = lookup and opened.corpus.lookup_behind()
+        if behind:
+            searching.make_lookup(store, quiet=quiet)
+        return Added.of({**found, "added": {**merged, "matched": matched}, "matches": shown})
 
 
 def remove(*documents: str, store: Address, quiet: bool = False, **options: Unpack[ResourceOptions]) -> Removed:
@@ -247,70 +359,25 @@ def remove(*documents: str, store: Address, quiet: bool = False, **options: Unpa
     check_options(options)
     check_store(store)
     from esdedup.api.results import Removed
-    from esdedup.jobs import verbs
+    from esdedup.jobs import lakes, searching, steps
+    from esdedup.jobs.preconditions import require_committed
+    from esdedup.jobs.settings import settings_of
 
-    return Removed.of(verbs.remove(*documents, store=store, quiet=quiet, **options))
-
-
-def status(*, store: Address) -> Status:
-    """Tell what a store holds.
-
-    Args:
-        store: Address of the store.
-
-    Returns:
-        Counts, settings, sources, the last scan, unfinished work and disk use.
-
-    Raises:
-        StoreError: There is no store.
-
-    Example:
-        >>> esdedup.status(store="news.duckdb").counts  # doctest: +SKIP
-    """
-    check_store(store)
-    from esdedup.api.results import Status
-    from esdedup.jobs import holding
-
-    return Status.of(holding.status(store=store))
-
-
-def doctor(*, store: Address, repair: bool = False, quiet: bool = True, **options: Unpack[ResourceOptions]) -> Examined:
-    """Check everything that a store promises.
-
-    Args:
-        store: Address of the store.
-        repair: Mend what can be: sign again, make lost indices and results again, delete what was left over.
-        quiet: No progress bars.
-        **options: Options of resources.
-
-    Returns:
-        The checks, each with what is wrong and what mends it.
-
-    Raises:
-        StoreError: A server cannot be reached.
-
-    Example:
-        >>> esdedup.doctor(store="news.duckdb").problems  # doctest: +SKIP
-    """
-    check_options(options)
-    from esdedup.api.results import Examined
-    from esdedup.jobs import doctor as jobs
-
-    return Examined.of(jobs.doctor(store=store, repair=repair, quiet=quiet, **options))
-
-
-def drop(*, store: Address) -> None:
-    """Delete what esdedup made in a store, and nothing else. On a server also what it cannot open.
-
-    Args:
-        store: Address of the store.
-
-    Raises:
-        StoreError: There is nothing that esdedup made.
-
-    Example:
-        >>> esdedup.drop(store="news.duckdb")  # doctest: +SKIP
-    """
-    from esdedup.jobs import holding
-
-    holding.drop(store=store)
+    settings = settings_of(dict(options))
+    lakes.refuse_lake(store)
+    with steps.open_for(store, settings, must_exist=True) as opened:
+        require_committed(opened)
+        steps.next_scanning(opened, settings)  # as in `add`, before anything is deleted
+        # documents that the same command deleted before it was killed are not unknown
+        begun = opened.ledger.begin_job("remove", documents)
+        gone = set(begun) if set(begun) == set(documents) else set()
+        removed, unknown = opened.corpus.remove(documents)
+        if opened.ledger.last_scanning() is not None:
+            steps.bring_up_to_date(opened, settings, quiet=quiet)
+        counts = opened.corpus.counts() | (opened.results.last_scan() or {}).get("counts", {})
+        opened.ledger.end_job()
+        lookup = opened.corpus.has_lookup()
+        unit = opened.signing.unit
+    if lookup:
+        searching.make_lookup(store, quiet=quiet)
+    return Removed(removed=removed, unknown=[name for name in unknown if name not in gone], counts=counts, unit=unit)

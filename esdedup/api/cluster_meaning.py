@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from esdedup.api.checked import check_store
 from esdedup.api.sources import Address
+from esdedup.errors import SourceError, UsageError
+from esdedup.store.cluster_queries import ClusterQuery
 
 if TYPE_CHECKING:
     from esdedup.analysis.templates import Table
@@ -17,11 +22,11 @@ if TYPE_CHECKING:
 def drift(
     *, store: Address | Store, since: str | None = None, document: str | None = None, limit: int | None = None
 ) -> Rows[Contradiction]:
-    """List the places where sentences of one cluster state different facts of the same subject, surest first.
+    """List contradictions: sentences about one subject that state different facts, surest first.
 
     Args:
         store: Address of a store, or an open one.
-        since: A date (2024-05-31): only contradictions in which the oldest sentence with some value is not older.
+        since: A date (2024-05-31): only contradictions with a value that no page had before.
         document: Only clusters with a sentence of the document with this id.
         limit: Most contradictions to return. Default: all.
 
@@ -36,21 +41,33 @@ def drift(
         >>> esdedup.drift(store="found/store.duckdb")[0].values  # doctest: +SKIP
     """
     check_store(store)
+    from esdedup.analysis.drift import contradictions
     from esdedup.api.results import Contradiction, Rows
-    from esdedup.jobs import meanings
+    from esdedup.jobs.preconditions import check_count, moment
+    from esdedup.jobs.questions import opened_kinds, storable
 
-    rows = meanings.drift(store=store, since=since, document=document, limit=limit)
-    return Rows([Contradiction.of(row) for row in rows])
+    check_count("limit", limit)
+    begin = moment("since", since)
+    query = ClusterQuery(having="contradictions", document=document and storable(document), sort="contradiction")
+    with opened_kinds(store) as opened:
+        found = [
+            row
+            for cluster in opened.results.cluster_rows(query)
+            for row in contradictions(cluster)
+            if begin is None or any((value["first"] or "") >= begin for value in row["values"])
+        ]
+    found.sort(key=lambda row: (-row["confidence"], row["cluster"], row["slot"]))
+    return Rows([Contradiction.of(row) for row in found[:limit]])
 
 
 def templates(
     *, store: Address | Store, min_subjects: int = 3, document: str | None = None, limit: int | None = None
 ) -> Iterator[Table]:
-    """Turn template clusters into tables, largest first.
+    """List templates: the frame of each cluster, and a table of what fills its slots, largest first.
 
     Args:
         store: Address of a store, or an open one.
-        min_subjects: Fewest distinct texts of a cluster.
+        min_subjects: Fewest distinct texts of a template.
         document: Only clusters with a sentence of the document with this id.
         limit: Most tables to return. Default: all.
 
@@ -65,13 +82,24 @@ def templates(
         >>> next(esdedup.templates(store="found/store.duckdb")).frame  # doctest: +SKIP
     """
     check_store(store)
-    from esdedup.jobs import meanings
+    from esdedup.analysis.templates import table_of
+    from esdedup.jobs.preconditions import check_count
+    from esdedup.jobs.questions import opened_kinds, storable
 
-    return meanings.templates(store=store, min_subjects=min_subjects, document=document, limit=limit)
+    check_count("min_subjects", min_subjects)
+    check_count("limit", limit)
+    query = ClusterQuery(kind="template", document=document and storable(document))
+
+    def tables() -> Iterator[Table]:
+        with opened_kinds(store) as opened:
+            rows = (row for row in opened.results.cluster_rows(query) if row["distinct"] >= min_subjects)
+            yield from islice(map(table_of, rows), limit)
+
+    return tables()
 
 
 def fill(frame: str, table: Address) -> Iterator[str]:
-    """Write the sentences of a frame and a table.
+    """Write the sentences of a frame and a table, a CSV file whose columns are named like the slots.
 
     Args:
         frame: A text with slots in braces, as `templates` gives it.
@@ -87,15 +115,24 @@ def fill(frame: str, table: Address) -> Iterator[str]:
     Example:
         >>> list(esdedup.fill("{name} has {number} people.", "towns.csv"))  # doctest: +SKIP
     """
-    from esdedup.jobs import meanings
+    from esdedup.analysis.templates import frame_pieces, write
+    from esdedup.output.spreadsheet import text_of
 
-    return meanings.fill(frame, table)
+    if all(isinstance(piece, str) for piece in frame_pieces(frame)):
+        raise UsageError("the frame has no slot; write the name of a column of the table in braces, such as {number}")
+    path = Path(table)
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as lines:
+            for row in csv.DictReader(lines):
+                yield write(frame, {name: text_of(value or "") for name, value in row.items() if isinstance(name, str)})
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise SourceError(f"{path}: {error}; use a CSV file in UTF-8 with a header line") from error
 
 
 def lineage(*, store: Address | Store, document: str | None = None, limit: int | None = None) -> Lineage:
-    """Show who wrote a sentence first: trees of copies from page to page, most copies first.
+    """Show which sentence came first: a tree for each cluster that was copied from page to page, most copies first.
 
-    Each member's parent is the most similar sentence that is known to have appeared earlier elsewhere. Dumps with full
+    The parent of a sentence is the most similar one that is known to have appeared earlier elsewhere. Dumps with full
     history show the edit that added a sentence.
 
     Args:
@@ -114,7 +151,15 @@ def lineage(*, store: Address | Store, document: str | None = None, limit: int |
         >>> esdedup.lineage(store="found/store.duckdb").editors  # doctest: +SKIP
     """
     check_store(store)
+    from esdedup.analysis.editors import editors
+    from esdedup.analysis.lineage import descended
     from esdedup.api.results import Lineage
-    from esdedup.jobs import meanings
+    from esdedup.jobs.preconditions import check_count
+    from esdedup.jobs.questions import opened_kinds, storable
 
-    return Lineage.of(meanings.lineage(store=store, document=document, limit=limit))
+    check_count("limit", limit)
+    query = ClusterQuery(document=document and storable(document), sort="copies", limit=limit)
+    with opened_kinds(store) as opened:
+        trees = [descended(tree) for tree in opened.results.trees(query) if tree["members"]]
+        copiers, undated = opened.results.copiers()
+    return Lineage(trees=trees, editors=editors(copiers), undated=undated)

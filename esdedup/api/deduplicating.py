@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 from esdedup.api.checked import check_options
 from esdedup.api.sources import Address, held, source_names, table_in
 from esdedup.errors import UsageError
+from esdedup.matching.protocol import Keep
 
 if TYPE_CHECKING:
     from esdedup.api.deduplicated import Deduplicated
     from esdedup.api.keywords import DedupeOptions, RunOptions, TableOptions
     from esdedup.api.results import Written
     from esdedup.jobs.in_memory import TextClusters
-    from esdedup.matching.protocol import Keep
 
 T = TypeVar("T")
 
@@ -75,17 +75,13 @@ def dedupe(
     quiet: bool = False,
     **options: Any,
 ) -> Written | Deduplicated[Any]:
-    """Remove the duplicates from files, or from a table in memory.
+    """Write files again without their duplicates, with the same name, format and compression; or thin out a table in
+    memory.
 
-    Files are written again: same name, format and compression. Rows, JSON records and text files are compared as
-    wholes. Of wiki dumps, or with `unit="sentence"`, sentences are taken out of their texts, and a document of which
-    nothing is left is dropped. Wiki dumps become JSON Lines of cleaned documents. drops.jsonl names everything that was
-    dropped, its cluster, what was kept of that, the reason and the Jaccard similarity. The same call finishes a killed
-    job.
-
-    A table comes back without its duplicate rows, in the form that came in: a table of pandas, polars or pyarrow, a
-    DuckDB relation, a Hugging Face Dataset, a list of strings or of dicts, or an iterator of these, which becomes a
-    list. A list of `Path` is files.
+    Rows, JSON records and text files are compared as wholes. Of wiki dumps, or with `unit=sentence`, sentences are
+    removed from their texts, and a document of which nothing is left is dropped. Wiki dumps become JSON Lines of
+    cleaned documents. drops.jsonl lists everything that was dropped, and why. With `across=sources`, duplicates within
+    one source are kept. The same again finishes a killed job.
 
     Args:
         sources: One table; or files, folders and patterns. A list of `Path` holds files, never patterns.
@@ -93,26 +89,27 @@ def dedupe(
         store: Address of the store; its results become stars. Default: store.duckdb in `out`, on Spark `lake`.
         columns: Columns of a table whose texts are compared. Default: `text`, or the only column of strings.
         id_column: Column of ids. Default: `id`, or the row number from 0.
-        keep: Which record or sentence of a cluster is kept.
+        keep: Text of a cluster to keep.
         kinds: Only drop from clusters of these kinds. Default: all.
         annotate: Keep everything, and mark each record with what would happen to it.
         against: Reference collections, which are only read; what stands in one of them is dropped. For files: sources,
             or stores. For a table also: another table with the same columns.
         against_only: Drop only what stands in a reference, and leave other duplicates alone.
-        against_text_column: Column of texts of the references. Default: the same as of the sources.
+        against_text_column: Column of texts of the references. Default: as of the sources.
         contained: Also drop what stands with at least this share of its shingles inside a longer text.
         containing: Also drop what has at least this share of the shingles of a text in a reference, such as a page with
             a question of a test set.
-        dry_run: Write nothing, and return the ten largest clusters.
-        fresh: Replace the store by a new one when the job is finished.
-        keep_going: Continue after a missing or damaged source.
+        dry_run: Write nothing; count, and show the ten largest clusters.
+        fresh: Build a new store, and replace the old one when the job is finished.
+        keep_going: Skip missing and damaged sources, and continue; they are listed under `damaged`.
         quiet: Show no progress.
-        options: Options of reading, signing, scanning and resources, see `esdedup.api.keywords.DedupeOptions`. With
-            `across="sources"` duplicates within one source are kept.
+        options: Options of reading, signing, scanning and resources, see `esdedup.api.keywords.DedupeOptions`.
 
     Returns:
-        Of files: counts of what was written and dropped, and the files. Of a table: the rows that stay, and what was
-        dropped.
+        Of files: counts of what was written and dropped, and the files. Of a table: its rows that stay, in the form
+        that came in, and what was dropped. A table is one of pandas, polars or pyarrow, a DuckDB relation, a Hugging
+        Face Dataset, a list of strings or of dicts, or an iterator of these, which becomes a list. A list of `Path` is
+        files.
 
     Raises:
         UsageError: An option is unknown, out of range or does not apply.
@@ -124,50 +121,47 @@ def dedupe(
         ['One text here.', 'Another.']
         >>> esdedup.dedupe("corpus.jsonl.zst", out="clean").records  # doctest: +SKIP
     """
-    if against is None:
-        against = ()
+    against = () if against is None else against
     sources = tuple(map(held, sources))
     if len(sources) == 1 and (data := table_in(sources[0])) is not None:
         unfit = {"out": out, "store": store, "kinds": kinds, "annotate": annotate or None, "dry_run": dry_run or None}
         for name, value in unfit.items():
             if value is not None:
                 raise UsageError(f"{name} does not apply to a table in memory: the result has its rows; omit {name}")
-        return _dedupe_table(
-            data, against, columns=columns, id_column=id_column, keep=keep,
-            against_only=against_only, against_text_column=against_text_column, contained=contained,
-            containing=containing, quiet=quiet, options=options,
-        )  # fmt: skip
+        old = None if isinstance(against, tuple) and not against else table_in(against)
+        files = [] if old is not None else list(source_names([against]))
+        from esdedup.api.deduplicated import Deduplicated
+        from esdedup.jobs.accounting import refuse_nothing
+        from esdedup.jobs.compared_table import compare_table
+        from esdedup.jobs.drop_rules import DropRules
+
+        rules = DropRules(keep, None, False, files, against_only, against_text_column, contained, containing)
+        compared = compare_table(data, old, rules, options, columns=columns, id_column=id_column, quiet=quiet)
+        found = Deduplicated[Any](compared)
+        refuse_nothing(found.records, "record", found)
+        return found
     if columns is not None:
         raise UsageError("columns applies to a table in memory; for files use text_column='name,city'")
+    if out is None and not dry_run:
+        raise UsageError("out: give a folder for the files, or dry_run")
     if id_column is not None:
         options["id_column"] = id_column
     check_options(options)
     from esdedup.api.results import Written
-    from esdedup.jobs import dedupe as job
     from esdedup.jobs.accounting import refuse_nothing
+    from esdedup.jobs.dedupe import dedupe_files, settings_for
+    from esdedup.jobs.drop_rules import DropRules
+    from esdedup.jobs.reading import ReadingJob
 
-    written = Written.of(
-        job.dedupe(
-            *source_names(sources), out=out, store=store, keep=keep, kinds=kinds, annotate=annotate,
-            against=[against] if isinstance(against, str | Path) else list(against), contained=contained,
-            against_only=against_only, against_text_column=against_text_column, containing=containing,
-            dry_run=dry_run, fresh=fresh, keep_going=keep_going, quiet=quiet, **options,
-        )
-    )  # fmt: skip
+    references = [against] if isinstance(against, str | Path) else list(against)
+    rules = DropRules(keep, kinds, annotate, references, against_only, against_text_column, contained, containing)
+    rules.check(references=bool(references))
+    names, settings = list(source_names(sources)), settings_for(rules, options)
+    job = ReadingJob.of(names, settings, fresh=fresh, keep_going=keep_going, quiet=quiet, rewritten=True)
+    folder = None if dry_run or out is None else Path(out)
+    written = Written.of(dedupe_files(names, folder, store, rules, job))
     refuse_nothing(written.records, written.unit, written, empty=True)
     return written
-
-
-def _dedupe_table(data: Any, against: Any, **asked: Any) -> Deduplicated[Any]:
-    from esdedup.api.deduplicated import Deduplicated
-    from esdedup.jobs.accounting import refuse_nothing
-    from esdedup.jobs.compared_table import compare_table
-
-    old = None if isinstance(against, tuple) and not against else table_in(against)
-    files = [] if old is not None else list(source_names([against]))
-    found = Deduplicated[Any](compare_table(data, old, files, **asked))
-    refuse_nothing(found.records, "record", found)
-    return found
 
 
 def cluster_texts(texts: Any, **options: Unpack[RunOptions]) -> TextClusters:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from esdedup.api.checked import check_options, check_store
 from esdedup.api.sources import Address, SourceArgument, source_names
+from esdedup.errors import UsageError
 
 if TYPE_CHECKING:
     from esdedup.api.keywords import ResourceOptions, RunOptions
@@ -23,7 +25,7 @@ def evaluate(
     quiet: bool = False,
     **options: Unpack[ResourceOptions],
 ) -> Evaluation:
-    """Compare what the last scan found with what is right.
+    """Compare the results of the last scan of a store with the right ones.
 
     Args:
         store: Address of a store, or an open one.
@@ -31,7 +33,7 @@ def evaluate(
             one id is a sentence that is in no cluster.
         truth: `exact` for every pair there is, or a file of pairs: two ids a line and, if known, their Jaccard,
             separated by tabs.
-        jaccard: Lowest similarity of a pair with `exact`. Default: that of the scan.
+        jaccard: Minimum similarity of a pair with `truth=exact`. Default: that of the scan.
         quiet: Show no progress.
         options: Options of resources.
 
@@ -46,12 +48,29 @@ def evaluate(
     Example:
         >>> esdedup.evaluate(store="found/store.duckdb", truth="exact").truth["recall"]  # doctest: +SKIP
     """
+    if golden is None and truth is None:
+        raise UsageError("evaluate needs something to compare with; pass a file as golden or truth, or truth exact")
+    check_options(options)
+    check_store(store)
     from esdedup.api.results import Evaluation
-    from esdedup.jobs import evaluating
+    from esdedup.evaluation.score import score
+    from esdedup.jobs.evaluating import Golden
+    from esdedup.jobs.questions import opened_results
+    from esdedup.jobs.settings import Settings
+    from esdedup.jobs.truths import EXACT, against_exact, against_file
 
-    return Evaluation.of(
-        evaluating.evaluate(store=store, golden=golden, truth=truth, jaccard=jaccard, quiet=quiet, **options)
-    )
+    resources = Settings.of(**options).resources
+    known = None if golden is None else Golden(Path(golden))
+    with opened_results(store) as opened:
+        sentences = opened.corpus.counts()["sentences_kept"]
+        answer: dict[str, Any] = {"sentences": sentences}
+        if known is not None:
+            answer["golden"] = asdict(score(*known.against(opened), sentences))
+        if str(truth) == EXACT:
+            answer["truth"] = against_exact(opened, resources, jaccard, quiet=quiet)
+        elif truth is not None:
+            answer["truth"] = against_file(opened, Path(truth))
+    return Evaluation.of(answer)
 
 
 def plan(
@@ -68,19 +87,19 @@ def plan(
     quiet: bool = False,
     **options: Unpack[RunOptions],
 ) -> Plan:
-    """Compare ways to sign texts: on a sample of sources or of a store, or in theory alone.
+    """Compare ways to sign texts: what each finds, in theory, and in a sample of sources or of a store.
 
     Args:
         sources: Files, folders or patterns to take a sample from.
         store: Address of a store to take a sample from.
-        tokens: Most tokens of a text. Default: those of its unit, 10 for sentences and 28 for records.
+        tokens: Most tokens of a text. Default: those of its unit.
         schemes: Only these: `10x4` (bands × rows) or `10x10/20` (draws × draw / hashes), separated by commas.
-        recall: Share of the pairs that is to be found.
+        recall: Share of the pairs to find.
         sample: Most sentences of the sample.
         sentences: Forecast time, memory and disk for this many sentences.
-        cores: Of the cluster that the forecast is for, with `engine`. Default: those of the trial runs.
+        cores: Forecast for a cluster of so many cores; needs an engine there. Default: those of the trial runs.
         out: Folder for a plot of all curves, s-curve.png.
-        keep_going: Continue after a missing or damaged source.
+        keep_going: Skip missing and damaged sources, and continue; they are listed under `damaged`.
         quiet: Show no progress.
         options: Options of reading, signing, scanning and resources, see `esdedup.api.keywords.RunOptions`.
 
@@ -98,20 +117,18 @@ def plan(
     """
     check_options(options)
     from esdedup.api.results import Plan
-    from esdedup.jobs import planning
+    from esdedup.jobs.planning import Wanted, planned
 
-    return Plan.of(
-        planning.plan(
-            *source_names(sources), store=store, tokens=tokens, schemes=schemes, recall=recall, sample=sample,
-            sentences=sentences, cores=cores, out=out, keep_going=keep_going, quiet=quiet, **options,
-        )
-    )  # fmt: skip
+    wanted = Wanted(tokens, schemes, recall, sample, sentences, cores)
+    names = list(source_names(sources))
+    return Plan.of(planned(names, store, wanted, dict(options), out=out, keep_going=keep_going, quiet=quiet))
 
 
 def report(*, store: Address | Store, out: Address) -> list[Path]:
-    """Write what was found to a folder, as one page and as pictures.
+    """Write a page about the results, report.html, and its plots as PNG and SVG.
 
-    report.html needs no other file and no network. The same results give the same bytes.
+    The page is one file that needs no network: counts, kinds, sizes, contradictions, the largest clusters, templates,
+    what was skipped, the settings, and the commands that do it again. The same results give the same bytes.
 
     Args:
         store: Address of a store, or an open one.
@@ -127,6 +144,8 @@ def report(*, store: Address | Store, out: Address) -> list[Path]:
         >>> esdedup.report(store="found/store.duckdb", out="report")  # doctest: +SKIP
     """
     check_store(store)
-    from esdedup.jobs import reporting
+    from esdedup.jobs.questions import opened_results
+    from esdedup.jobs.reporting import write_report
 
-    return reporting.report(store=store, out=out)
+    with opened_results(store) as opened:
+        return write_report(opened, Path(out))

@@ -38,15 +38,16 @@ def extract(
     quiet: bool = False,
     **options: Unpack[IndexOptions],
 ) -> Extracted | Iterator[Document] | Iterator[Sentence]:
-    """Take the text out of sources, as a reader sees it: of wiki dumps without markup. Documents without text are left
-    out.
+    """Take the text out of sources, as a reader sees it: of wiki dumps without markup.
+
+    Documents without text are left out.
 
     Args:
         sources: Files, folders or patterns; a list holds paths, never patterns. Or one table in memory.
         out: File to write: JSON Lines (.jsonl) or plain text (.txt), which may be compressed, or Parquet (.parquet).
             Repeat the call to finish a killed job. Default: yield what is extracted.
         sentences: Extract the units that would be compared, instead of documents.
-        keep_going: Continue after a missing or damaged source.
+        keep_going: Skip missing and damaged sources, and continue; they are listed under `damaged`.
         columns: Columns of a table whose texts are extracted. Default: `text`, or the only column of strings.
         quiet: Show no progress.
         options: Options of reading, signing and resources, see `esdedup.api.keywords.IndexOptions`.

@@ -9,6 +9,7 @@ import rich_click as click
 
 from esdedup.cli.completion import complete_files
 from esdedup.cli.option_makers import Decorator, bundle, choice_options, one_option
+from esdedup.cli.shared_options import READING, resource_options
 from esdedup.clustering.linkages import LINKAGES
 from esdedup.formats.protocol import FORMATS
 from esdedup.formats.reading_options import Reading
@@ -23,7 +24,7 @@ def _of(declared: Iterable[Option], panel: str, *but: str) -> list[Decorator]:
     return [one_option(option, panel) for option in declared if option.name not in but]
 
 
-_READING, _SIGNING, _SCANNING = "Reading sources", "What is compared", "Finding pairs"
+_SIGNING, _SCANNING = "What is compared", "Finding pairs"
 
 
 def format_options() -> list[Decorator]:
@@ -41,16 +42,13 @@ def format_options() -> list[Decorator]:
 _FORMAT_HELP = f"Format of the sources: {', '.join(f'{each.name} ({each.summary})' for each in FORMATS)}."
 source_options = bundle(
     *(
-        one_option(replace(option, help=_FORMAT_HELP) if option.name == FORMATS.option else option, _READING)
+        one_option(replace(option, help=_FORMAT_HELP) if option.name == FORMATS.option else option, READING)
         for option in Reading.declared()
         if option.name != "part"
     ),
-    click.option(
-        "--keep-going", is_flag=True, panel=_READING, help="Skip damaged sources and continue; the exit code is then 1."
-    ),
     *format_options(),
 )
-part_option = bundle(*_of([option for option in Reading.declared() if option.name == "part"], _READING))
+part_option = bundle(*_of([option for option in Reading.declared() if option.name == "part"], READING))
 signing_options = bundle(
     *_of(Signing.declared(), _SIGNING),
     *choice_options(SIGNERS, "How texts are signed", _SIGNING),
@@ -68,3 +66,11 @@ scan_options = bundle(
     click.option("--exact", is_flag=True, default=None, panel=_SCANNING, help="Short for --candidates exact."),
 )  # fmt: skip
 kinds_option = bundle(*_of([option for option in Scanning.declared() if option.name == "kinds"], _SCANNING))
+
+GROUPS = {
+    "IndexOptions": (source_options, part_option, signing_options, resource_options),
+    "FindOptions": (scan_options, kinds_option, resource_options),
+    "DedupeOptions": (source_options, signing_options, scan_options, resource_options),
+    "RunOptions": (source_options, signing_options, scan_options, kinds_option, resource_options),
+}
+"""The options in a verb's `**options`, by their type."""

@@ -9,45 +9,39 @@ import rich_click as click
 
 import esdedup
 from esdedup.cli.declared import signing_options, source_options
-from esdedup.cli.defaults import Command
-from esdedup.cli.option_makers import hiding
+from esdedup.cli.made import command
 from esdedup.cli.printing import raise_damage, show
-from esdedup.cli.shared_options import OUTPUT, json_option, resource_options, sources_argument, talk_options
+from esdedup.cli.shared_options import OUTPUT, resource_options
 from esdedup.terminal import printable_lines
 
 _OF_TOKENS = ("normalize", "shingle", "hash_bits", "seed", "signer", "bands", "rows", "hashes", "draw", "draws")
 
 
-@hiding(*_OF_TOKENS)
-@click.command(cls=Command)
-@sources_argument
-@click.option(
-    "-o", "--out", metavar="FILE", type=click.Path(path_type=Path, allow_dash=True), panel=OUTPUT,
-    help="File to write: .jsonl or .txt, also compressed (.jsonl.zst), or .parquet. With - JSON Lines are printed.",
+@command(
+    esdedup.extract,
+    click.option(
+        "-o", "--out", metavar="FILE", type=click.Path(path_type=Path, allow_dash=True), panel=OUTPUT,
+        help="File to write: .jsonl or .txt, also compressed (.jsonl.zst), or .parquet. With - JSON Lines are printed.",
+    ),
+    click.option(
+        "--sentences", is_flag=True, panel=OUTPUT,
+        help="Write the sentences that would be compared, not whole documents.",
+    ),
+    click.option(
+        "--page", metavar="TITLE", panel=OUTPUT,
+        help="Print the page with this title or id, instead of writing a file.",
+    ),
+    click.option(
+        "--dropped", is_flag=True, panel=OUTPUT,
+        help="Print what is left out and why: marked in the text with --page, otherwise counts.",
+    ),
+    groups=(source_options, signing_options, resource_options),
+    hidden=_OF_TOKENS,
 )  # fmt: skip
-@click.option(
-    "--sentences", is_flag=True, panel=OUTPUT, help="Write the sentences that would be compared, not whole documents."
-)
-@click.option(
-    "--page", metavar="TITLE", help="Print the page with this title or id, instead of writing a file.", panel=OUTPUT
-)
-@click.option(
-    "--dropped",
-    is_flag=True,
-    panel=OUTPUT,
-    help="Print what is left out and why: marked in the text with --page, otherwise counts.",
-)
-@json_option
-@source_options
-@signing_options
-@resource_options
-@talk_options
 def extract(
     sources: tuple[str, ...], out: Path | None, page: str | None, dropped: bool, as_json: bool, **options: Any
 ) -> None:
-    """Write the text of SOURCEs as a reader sees it: of wiki dumps without markup.
-
-    In text files, an empty line follows each document. If the command is killed, run it again to finish it.
+    """In text files, an empty line follows each document. If the command is killed, run it again to finish it.
 
     \b
     Example:

@@ -9,45 +9,32 @@ from typing import Any
 import rich_click as click
 
 import esdedup
-from esdedup.cli.defaults import Command
-from esdedup.cli.first_rows import first_rows, one_more
-from esdedup.cli.option_makers import verb_option
-from esdedup.cli.shared_options import OUTPUT, any_store_option, json_option, out_option, talk_options
+from esdedup.cli.made import Shown, command
+from esdedup.cli.printing import first_rows, one_more
+from esdedup.cli.shared_options import OUTPUT, any_store_option
 from esdedup.terminal import printable_lines
 
 _SHOWN = 20
 _SELECTION = "Selection"
 _LIMIT = click.option(
-    "--limit",
-    type=click.IntRange(min=0),
-    metavar="N",
+    "--limit", type=click.IntRange(min=0), metavar="N", panel=_SELECTION,
     help=f"Maximum number to print.  [default: {_SHOWN} as text, all in other forms]",
+)  # fmt: skip
+
+
+@command(
+    esdedup.drift,
+    _LIMIT,
+    click.option(
+        "--review", type=click.Choice(["wikitext", "markdown"]), panel=OUTPUT,
+        help="Print a list for a talk page in this markup.",
+    ),
+    store=any_store_option,
     panel=_SELECTION,
-)
-_DOCUMENT = click.option(
-    "--document", metavar="ID", help="Only clusters with a sentence of this document.", panel=_SELECTION
-)
-
-
-@click.command(cls=Command)
-@any_store_option
-@click.option(
-    "--since", metavar="DATE", help="Only contradictions with a page edited since this date.", panel=_SELECTION
-)
-@_DOCUMENT
-@click.option(
-    "--review",
-    type=click.Choice(["wikitext", "markdown"]),
-    help="Print a list for a talk page in this markup.",
-    panel=OUTPUT,
-)
-@_LIMIT
-@json_option
-@talk_options
+    shown={"since": Shown("DATE")},
+)  # fmt: skip
 def drift(review: str | None, limit: int | None, as_json: bool, quiet: bool, **options: Any) -> None:
-    """List contradictions: sentences about one subject that state different facts, surest first.
-
-    esdedup edits nothing. After each dump, use --since to list what is new for review. The date of a sentence is
+    """esdedup edits nothing. After each dump, use --since to list what is new for review. The date of a sentence is
     the last edit of its page or, with --revisions all, the edit that added it.
 
     \b
@@ -71,33 +58,21 @@ def drift(review: str | None, limit: int | None, as_json: bool, quiet: bool, **o
         click.echo(printable_lines(drift_text(rows)))
 
 
-@click.command(cls=Command)
-@any_store_option
-@verb_option(
+@command(
     esdedup.templates,
-    "min_subjects",
-    "Minimum number of distinct texts of a template.",
-    kind=click.IntRange(min=2),
-    metavar="N",
+    _LIMIT,
+    click.option(
+        "-o", "--out", metavar="DIR", type=click.Path(path_type=Path), help="Write each table to DIR.", panel=OUTPUT
+    ),
+    click.option(
+        "--table", type=click.Choice(["csv", "parquet"]), default="csv", show_default=True, panel=OUTPUT,
+        help="Format of the tables.",
+    ),
+    store=any_store_option,
     panel=_SELECTION,
-)
-@_DOCUMENT
-@out_option("Write each table to DIR.")
-@click.option(
-    "--table",
-    type=click.Choice(["csv", "parquet"]),
-    default="csv",
-    show_default=True,
-    help="Format of the tables.",
-    panel=OUTPUT,
-)
-@_LIMIT
-@json_option
-@talk_options
+)  # fmt: skip
 def templates(out: Path | None, table: str, limit: int | None, as_json: bool, quiet: bool, **options: Any) -> None:
-    """List templates: the frame of each cluster, and a table of what fills its slots.
-
-    In CSV, a cell that begins like a formula gets a leading apostrophe, so that a spreadsheet reads it as text; fill
+    """In CSV, a cell that begins like a formula gets a leading apostrophe, so that a spreadsheet reads it as text; fill
     leaves it out again. Parquet has the cells unchanged.
 
     \b
@@ -124,20 +99,19 @@ def templates(out: Path | None, table: str, limit: int | None, as_json: bool, qu
         click.echo("no templates found")
 
 
-@click.command(cls=Command)
-@any_store_option
-@_DOCUMENT
-@click.option(
-    "--graphml", metavar="FILE", type=click.Path(path_type=Path), help="Also write the trees as a graph.", panel=OUTPUT
-)
-@_LIMIT
-@json_option
-@talk_options
+@command(
+    esdedup.lineage,
+    _LIMIT,
+    click.option(
+        "--graphml", metavar="FILE", type=click.Path(path_type=Path), help="Also write the trees as a graph.",
+        panel=OUTPUT,
+    ),
+    store=any_store_option,
+    panel=_SELECTION,
+)  # fmt: skip
 def lineage(graphml: Path | None, limit: int | None, as_json: bool, quiet: bool, **options: Any) -> None:
-    """Show which sentence came first: a tree for each cluster that was copied from page to page.
-
-    The parent of a sentence is the most similar earlier one. For the time of each edit, index a dump with full
-    history (--revisions all); other dumps contain only the last edit of each page.
+    """For the time of each edit, index a dump with full history (--revisions all); other dumps contain only the last
+    edit of each page.
 
     \b
     Example:
@@ -159,18 +133,12 @@ def lineage(graphml: Path | None, limit: int | None, as_json: bool, quiet: bool,
             click.echo(printable_lines(f"wrote {graphml}"))
 
 
-@click.command(cls=Command)
-@click.argument("frame")
-@click.argument("table", type=click.Path(path_type=Path))
-@talk_options
+@command(esdedup.fill, as_json=False)
 def fill(frame: str, table: Path, quiet: bool) -> None:
-    """Write the sentences of FRAME and TABLE, a CSV file whose columns are named like the slots.
-
-    \b
+    """\b
     Example:
       esdedup fill "In {year} {name} had {number} people." towns.csv
     """
-
     for sentence in esdedup.fill(frame, table):
         click.echo(printable_lines(sentence))
 

@@ -1,8 +1,7 @@
-"""Make options of the command line: of declarations (`esdedup.options`) and of parameters of Python verbs."""
+"""Options of the command line, made of declarations (`esdedup.options`)."""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -27,40 +26,6 @@ def bundle(*options: Decorator) -> Callable[[F], F]:
         return command
 
     return decorate
-
-
-def hiding(*names: str) -> Callable[[click.Command], click.Command]:
-    """Leave options that do not apply to a command out of its help. Those who give them are told so."""
-
-    def decorate(command: click.Command) -> click.Command:
-        for parameter in command.params:
-            if isinstance(parameter, click.Option) and parameter.name in names:
-                parameter.hidden = True
-        return command
-
-    return decorate
-
-
-def default_of(verb: Callable[..., Any], parameter: str) -> Any:
-    """Return the default of a parameter of a Python verb. Defaults are only in its signature."""
-    return inspect.signature(verb).parameters[parameter].default
-
-
-def verb_option(
-    verb: Callable[..., Any],
-    parameter: str,
-    help_text: str,
-    *,
-    kind: Any = None,
-    metavar: str | None = None,
-    panel: str | None = None,
-) -> Decorator:
-    """Make an option from a parameter of a Python verb, with its default and, unless `kind` is given, its type."""
-    default = default_of(verb, parameter)
-    return click.option(
-        f"--{parameter.replace('_', '-')}", type=kind or type(default), default=default, show_default=True,
-        metavar=metavar, help=help_text, panel=panel,
-    )  # fmt: skip
 
 
 def one_option(option: Option, panel: str, default: str | None = None) -> Decorator:

@@ -1,8 +1,10 @@
-"""Print what a verb answers, and end with its exit code."""
+"""Print what a verb answers, how much of it there is, and end with its exit code."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import rich_click as click
@@ -14,6 +16,9 @@ if TYPE_CHECKING:
     from esdedup.api.results import Result
 
 R = TypeVar("R", bound="Result")
+T = TypeVar("T")
+
+_log = logging.getLogger("esdedup")
 
 
 def raise_damage(damaged: list[str]) -> None:
@@ -48,3 +53,16 @@ def finish(damaged: list[str], nothing: NothingCompared | None = None) -> None:
     raise_damage(damaged)
     if nothing is not None:
         raise nothing
+
+
+def one_more(limit: int | None) -> int | None:
+    """Return how many rows to ask for, so that `first_rows` can tell whether `limit` are all."""
+    return None if limit is None else limit + 1
+
+
+def first_rows(rows: Iterable[T], limit: int | None) -> Iterator[T]:
+    """Yield up to `limit` rows. If there is one more, say so."""
+    left = iter(rows)
+    yield from islice(left, limit)
+    if limit is not None and next(left, None) is not None:
+        _log.warning("there are more than these %s; list more with --limit", f"{limit:,}")

@@ -8,15 +8,13 @@ from pathlib import Path
 
 import rich_click as click
 
-import esdedup
 from esdedup.cli.completion import complete_files, complete_names
 from esdedup.cli.defaults import presets, use_config, use_preset
-from esdedup.cli.option_makers import Decorator, bundle, default_of, one_option, verb_option
-from esdedup.output.choices import TABLE_FORMATS
+from esdedup.cli.option_makers import Decorator, bundle, one_option
 from esdedup.resources import Resources
 from esdedup.terminal import printable
 
-OUTPUT, _GENERAL, STORE = "Output", "General", "Store"
+OUTPUT, READING, STORE, _GENERAL = "Output", "Reading sources", "Store", "General"
 
 
 class _OneLine(logging.Formatter):
@@ -56,21 +54,6 @@ talk_options = bundle(
     click.help_option("--help", "-h", panel=_GENERAL),
 )  # fmt: skip
 
-sources_argument = click.argument("sources", nargs=-1, required=True, metavar="SOURCE…", shell_complete=complete_files)
-
-fresh_option = click.option(
-    "--fresh", is_flag=True, panel=STORE, help="Build a new store, and replace the old one when the job is finished."
-)
-
-generations_option = verb_option(
-    esdedup.run, "keep_generations", "With --fresh, on a server: keep N older generations.", metavar="N", panel=STORE
-)
-
-lookup_option = click.option(
-    "--no-lookup", "lookup", flag_value=False, default=True, panel=STORE,
-    help="Do not prepare the store for similar and suggest; the first question then does.",
-)  # fmt: skip
-
 ADDRESSES = "PATH.duckdb, http(s)://HOST:PORT/PREFIX or cloud:/PREFIX"
 
 STORES = f"{ADDRESSES.replace(' or', ',')} or a lake (DIR/lake, made by a run on Spark)"
@@ -84,32 +67,16 @@ def _store_option(addresses: str) -> Decorator:
     )  # fmt: skip
 
 
+def optional_store(help_text: str, envvar: str | None = "ESDEDUP_STORE") -> Decorator:
+    """Make the option for a store that need not be named."""
+    return click.option(
+        "--store", metavar="ADDRESS", envvar=envvar, panel=STORE, shell_complete=complete_files, help=help_text
+    )
+
+
 store_option = _store_option(ADDRESSES)
 
 any_store_option = _store_option(STORES)
-
-table_option = verb_option(
-    esdedup.run,
-    "table",
-    "File format of pairs and clusters.",
-    kind=click.Choice(TABLE_FORMATS),
-    panel=OUTPUT,
-)
-report_option = click.option(
-    "--report/--no-report",
-    default=default_of(esdedup.run, "report"),
-    panel=OUTPUT,
-    show_default=True,
-    help="Write report.html.",
-)
-
-
-def out_option(help_text: str, *, metavar: str = "DIR", required: bool = False) -> Decorator:
-    """Make the option for the folder to write to."""
-    return click.option(
-        "-o", "--out", metavar=metavar, type=click.Path(path_type=Path), required=required, help=help_text,
-        panel=OUTPUT,
-    )  # fmt: skip
 
 
 def port_option(default: int, help_text: str, *, panel: str) -> Decorator:

@@ -8,15 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import rich_click as click
 
-from esdedup.cli.defaults import Command
-from esdedup.cli.shared_options import (
-    STORE,
-    any_store_option,
-    json_option,
-    resource_options,
-    store_option,
-    talk_options,
-)
+import esdedup
+from esdedup.cli.made import command
+from esdedup.cli.printing import show
+from esdedup.cli.shared_options import STORE, any_store_option
 from esdedup.errors import EsdedupError, UsageError
 from esdedup.files import as_word
 from esdedup.plurals import plural
@@ -28,20 +23,10 @@ if TYPE_CHECKING:
 _LANGUAGES = 12  # shown on a line; --json has all of them
 
 
-@click.command(cls=Command)
-@any_store_option
-@json_option
-@talk_options
-def status(store: str, as_json: bool, quiet: bool) -> None:
-    """Show what a store holds: counts, settings, sources, last scan, unfinished work, disk use."""
-    import esdedup
-    from esdedup.terminal import json_line
-
+@command(esdedup.status, store=any_store_option)
+def status(store: str, as_json: bool, quiet: bool) -> None:  # noqa: D103 (it says what the verb says)
     state = esdedup.status(store=store)
-    if as_json:
-        click.echo(json_line(state.to_dict()))
-        return
-    click.echo(printable_lines("\n".join(_status_lines(state))))
+    show(state, as_json, lambda: "\n".join(_status_lines(state)))
 
 
 def _languages_text(languages: Mapping[str, int]) -> str:
@@ -81,24 +66,15 @@ def _settings_text(settings: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} {setting_in_words(value)}" for name, value in settings.items())
 
 
-@click.command(cls=Command)
-@click.argument("documents", nargs=-1, required=True, metavar="ID…")
-@store_option
-@json_option
-@resource_options
-@talk_options
+@command(esdedup.remove)
 def remove(documents: tuple[str, ...], as_json: bool, **options: Any) -> None:
-    """Delete documents with their sentences, and bring pairs and clusters up to date.
-
-    Give the ids of documents as results show them, or - to read them from standard input, one per line. If an id is
+    """Give the ids of documents as results show them, or - to read them from standard input, one per line. If an id is
     unknown, the others are still removed, and the exit code is 1.
 
     \b
     Example:
       esdedup remove 1204 news/8817 --store news.duckdb
     """
-    import esdedup
-    from esdedup.cli.printing import show
     from esdedup.cli.show import count_lines
 
     if documents == ("-",):
@@ -114,23 +90,14 @@ def remove(documents: tuple[str, ...], as_json: bool, **options: Any) -> None:
         raise EsdedupError(f"{ids}: {named}; the rest is done")
 
 
-@click.command(cls=Command)
-@any_store_option
-@click.option("--repair", is_flag=True, help="Mend what can be mended.", panel=STORE)
-@json_option
-@resource_options
-@talk_options
+@command(esdedup.doctor, store=any_store_option)
 def doctor(as_json: bool, **options: Any) -> None:
-    """Check that a store holds what it promises, and mend it.
-
-    Without --repair, nothing is changed. Exit code 1 if something is wrong and not mended.
+    """Exit code 1 if something is wrong and not mended.
 
     \b
     Example:
       esdedup doctor --store http://127.0.0.1:9200/wiki --repair
     """
-    import esdedup
-    from esdedup.cli.printing import show
     from esdedup.cli.show import checks_text
 
     done = esdedup.doctor(**options)
@@ -142,16 +109,15 @@ def doctor(as_json: bool, **options: Any) -> None:
         raise EsdedupError(f"{first['name']}: {first['problem']}{rest}{advice}")
 
 
-@click.command(cls=Command)
-@any_store_option
-@click.option("--yes", is_flag=True, help="Confirm the deletion.", panel=STORE)
-@talk_options
-def drop(store: str, yes: bool, quiet: bool) -> None:
-    """Delete what esdedup created in a store, and nothing else."""
+@command(
+    esdedup.drop,
+    click.option("--yes", is_flag=True, help="Confirm the deletion.", panel=STORE),
+    store=any_store_option,
+    as_json=False,
+)
+def drop(store: str, yes: bool, quiet: bool) -> None:  # noqa: D103 (it says what the verb says)
     if not yes:
         raise UsageError(f"drop deletes everything esdedup made in {store}; add --yes to confirm")
-    import esdedup
-
     esdedup.drop(store=store)
     if not quiet:
         click.echo(printable_lines(f"{store}: dropped"))

@@ -23,10 +23,11 @@ from esdedup.jobs.accounting import accounted
 from esdedup.jobs.indexing import source_checkpoints
 from esdedup.jobs.preconditions import Address, require_committed
 from esdedup.jobs.progress_bar import Bar
+from esdedup.jobs.reading import ReadingJob, read_into
 from esdedup.jobs.scanning import named_pairs
 from esdedup.jobs.scratch import ON_DISK_FROM
 from esdedup.jobs.settings import Settings
-from esdedup.jobs.steps import job_name, open_for, read_into
+from esdedup.jobs.steps import open_for
 from esdedup.matching.engine import SIGNATURES, MatchContext, Sentences
 from esdedup.matching.signing import USUAL_UNIT, freeze
 from esdedup.output.drops import APART, apart
@@ -97,17 +98,17 @@ def opened_references(
                 reading = replace(reading, given={**reading.given, "text_column": text_column})
             reads = replace(settings, reading=replace(reading, source_name=None))
             located = discover(sources, reads.reading)
-            checkpoints = source_checkpoints(located, reads.reading)
-            digest = hashlib.sha256(job_name(checkpoints, reads).encode()).hexdigest()[:16]
+            job = ReadingJob(
+                located, source_checkpoints(located, reads.reading), reads, False, keep_going, quiet, missing=[]
+            )
+            digest = hashlib.sha256(job.name.encode()).hexdigest()[:16]
             path = folder / f"{_MADE}{digest}.duckdb"
             forget_references(folder, but=path)
             why = ""
             stack.callback(lambda: forget_references(folder) if why else None)
             made = stack.enter_context(open_for(path, reads))
             try:
-                read_into(
-                    made, located, checkpoints, reads, keep_going=keep_going, quiet=quiet, column=_COLUMN
-                )  # fmt: skip
+                read_into(made, job, column=_COLUMN)
             except UsageError as error:  # it advises how the sources of a job are read
                 why = str(error).replace("--text-column", _COLUMN)
                 raise UsageError(f"--against {why}") from error

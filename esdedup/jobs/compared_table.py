@@ -10,14 +10,11 @@ import numpy as np
 import pyarrow as pa
 
 from esdedup.columns.tables import Table, ids_of, table_of, texts_of
-from esdedup.errors import UsageError
 from esdedup.jobs.against import read_references
-from esdedup.jobs.containing import check_shares
-from esdedup.jobs.preconditions import check_choice
+from esdedup.jobs.drop_rules import DropRules
 from esdedup.jobs.table_dedupe import Compared, compare_rows, rows_of, settings_for, signing_of
 from esdedup.jobs.table_drops import Containing, Held, batches_of
 from esdedup.matching.containment import MEMORY_SHARE, find_containing
-from esdedup.matching.protocol import KEEPS
 from esdedup.matching.signers.text_signer import TextSigner
 
 
@@ -40,39 +37,25 @@ class ComparedTable:
 
 
 def compare_table(
-    data: Any,
-    old: Any,
-    old_files: Sequence[str],
-    *,
-    columns: str | Sequence[str] | None,
-    id_column: str | None,
-    keep: str,
-    contained: float | None,
-    containing: float | None,
-    against_only: bool,
-    against_text_column: str | None,
-    quiet: bool,
-    options: Mapping[str, Any],
-) -> ComparedTable:
+    data: Any, old: Any, rules: DropRules, options: Mapping[str, Any], *, columns: str | Sequence[str] | None,
+    id_column: str | None, quiet: bool,
+) -> ComparedTable:  # fmt: skip
     """Compare the rows of a table with each other, with those of the table `old`, and with sources or stores.
 
     Raises `UsageError` for options that do not apply to tables.
     """
-    there = bool(old_files) or old is not None
-    check_shares(references=there, contained=contained, containing=containing)
-    if not there and (against_only or against_text_column is not None):
-        raise UsageError("against_only and against_text_column need a reference collection: add against")
-    check_choice("keep", keep, KEEPS)
+    old_files = [str(each) for each in rules.against]
+    rules.check(references=bool(old_files) or old is not None)
     settings = settings_for(options, files=bool(old_files))
     old_ids: list[Any] = []
     old_texts: list[Any] = []
     if old_files:
-        old_ids, old_texts, settings = read_references(old_files, settings, against_text_column, quiet=quiet)
+        old_ids, old_texts, settings = read_references(old_files, settings, rules.against_text_column, quiet=quiet)
     elif old is not None:
         reference = table_of(old)
         old_ids, old_texts = (
             ids_of(reference, id_column),
-            texts_of(reference, against_text_column or columns, id_column).to_pylist(),
+            texts_of(reference, rules.against_text_column or columns, id_column).to_pylist(),
         )
     signing = signing_of(settings)
     signer = TextSigner(signing)
@@ -87,18 +70,20 @@ def compare_table(
         [None if row < 0 else column[row] for row in first_old.tolist()] for column in (old_ids, old_texts)
     )
     budget, threads = settings.resources.memory // MEMORY_SHARE, settings.resources.processes
-    inside = None if contained is None else Containing(compared.texts, signing, contained, budget, threads)
+    inside = None
+    if rules.contained is not None:
+        inside = Containing(compared.texts, signing, rules.contained, budget, threads)
     holds = None
-    if containing is not None:
+    if rules.containing is not None:
         order = np.concatenate([np.flatnonzero(compared.there), np.arange(len(compared.texts))])
         inner = int(compared.there.sum())
         found, share = find_containing(
-            lambda: batches_of(compared.texts, order), signing, len(order), inner, containing, budget, threads
+            lambda: batches_of(compared.texts, order), signing, len(order), inner, rules.containing, budget, threads
         )
         found = np.where(compared.there, -1, np.where(found < 0, -1, order[found]))
         holds = found, np.where(found < 0, np.nan, share)
     threshold = settings.scanning_of(signing.unit).jaccard
     return ComparedTable(
-        table, texts, ids_of(table, id_column), ids_there, texts_there, compared, inside, holds, against_only,
-        rows.not_compared, keep, threshold,
+        table, texts, ids_of(table, id_column), ids_there, texts_there, compared, inside, holds, rules.against_only,
+        rows.not_compared, rules.keep, threshold,
     )  # fmt: skip

@@ -10,22 +10,12 @@ import pyarrow as pa
 from esdedup.clustering.clusters import Clusters
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import Hashes
-from esdedup.errors import UsageError
 from esdedup.jobs.against import Reference, distinct_hashes, first_sentences
 from esdedup.jobs.scanning import preference
 from esdedup.matching.containment import MEMORY_SHARE, TEXTS_AT_ONCE, find_contained, find_containing
 from esdedup.output.drops import apart
 from esdedup.resources import Resources
 from esdedup.store.store import Store
-
-
-def check_shares(*, references: bool, **shares: float | None) -> None:
-    """Raise `UsageError` for a share that is not above 0 and up to 1, or that needs references."""
-    for name, share in shares.items():
-        if share is not None and not (isinstance(share, int | float) and 0 < share <= 1):
-            raise UsageError(f"{name} is {share!r}; allowed: greater than 0, up to 1")
-    if shares.get("containing") is not None and not references:
-        raise UsageError("containing needs a reference collection: add against")
 
 
 def find_containing_references(

@@ -1,4 +1,4 @@
-"""The verb that rewrites collections without their duplicates."""
+"""Collections are written again without their duplicates."""
 
 from __future__ import annotations
 
@@ -15,151 +15,116 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from esdedup.analysis.kind_names import KINDS
 from esdedup.errors import StoreSourcesError, UsageError
 from esdedup.files import compact_json, whole_file
 from esdedup.formats.locations import Source
 from esdedup.formats.rewrite import check_rewritable, output_names
-from esdedup.jobs.accounting import accounted, damages
+from esdedup.jobs.accounting import accounted
 from esdedup.jobs.against import find_in_references, forget_references, opened_references
-from esdedup.jobs.containing import Containment, check_shares, find_containing_references
-from esdedup.jobs.indexing import source_checkpoints
-from esdedup.jobs.lakes import ReadingJob, opened_for
-from esdedup.jobs.preconditions import Address, check_choice
+from esdedup.jobs.containing import Containment, find_containing_references
+from esdedup.jobs.drop_rules import DropRules
+from esdedup.jobs.lakes import opened_for
+from esdedup.jobs.preconditions import Address
+from esdedup.jobs.reading import ReadingJob, read_into, refuse_inside, refuse_other_sources
 from esdedup.jobs.rewriting import Rewriting, Writing
 from esdedup.jobs.settings import Settings, settings_of, stars_around_what_is_kept
-from esdedup.jobs.steps import find_sources, publish, read_into, refuse_inside, refuse_other_sources, scan_if_needed
+from esdedup.jobs.steps import publish, scan_if_needed
 from esdedup.output.drops import REASONS, Verdicts, decided
 from esdedup.output.out_folder import DROPS, STORE, out_folder
 from esdedup.store.cluster_queries import ClusterQuery
 from esdedup.store.lake.lake_address import LAKE
-from esdedup.store.ledger import adopt_names
 from esdedup.store.rereading import OLDER
 from esdedup.store.store import Store
 
 _LARGEST = 10
 
 
-def dedupe(
-    *sources: Address,
-    out: Address | None,
-    store: Address | None,
-    keep: str,
-    kinds: Sequence[str] | None,
-    annotate: bool,
-    against: Sequence[Address],
-    against_only: bool,
-    against_text_column: str | None,
-    contained: float | None,
-    containing: float | None,
-    dry_run: bool,
-    fresh: bool,
-    keep_going: bool,
-    quiet: bool,
-    **options: Any,
+def dedupe_files(
+    sources: Sequence[Address], out: Path | None, store: Address | None, rules: DropRules, job: ReadingJob
 ) -> dict[str, Any]:
-    """Write each source without its duplicates to the folder `out`, with the same name, format and compression.
+    """Write each source without its duplicates to the folder `out`. Without it, write nothing, and return the ten
+    `largest` clusters too.
 
-    Of each cluster one record (or sentence, with `unit="sentence"`) is kept: the `first` in reading order, the
-    `longest`, or `none`. Duplicate sentences are removed from their texts; a document with no text left is dropped.
-    Wiki dumps become JSON Lines of cleaned documents. drops.jsonl lists each dropped sentence, its cluster, the one
-    kept, the reason and the Jaccard similarity. Linkage is `star`, around the texts to keep. `annotate` keeps
-    everything and marks each record with what would happen to it. With `kinds`, clusters of other kinds are not
-    changed: a training corpus may keep its template sentences. With `across="sources"`, duplicates within one source
-    stay. Use this to remove the sentences of a test set from the training set.
-
-    What stands in one of the collections `against` (sources or stores) is dropped too; with `containing`, also what has
-    at least this share of the shingles of one of their texts. With `against_only`, nothing else is dropped. What stands
-    with at least the share `contained` of its shingles inside a longer text is dropped, too. The texts of references
-    are in their column `against_text_column`, if it is another one. With `dry_run`, nothing is written; the answer has
-    the ten `largest` clusters.
-
-    The same command finishes a killed job, and writes no file twice. Return the counts of documents and sentences
-    written and dropped, and the `files`.
+    What stands in a reference collection, or inside a longer text, gets a cluster of its own before stars are formed.
+    The same command finishes a killed job, and writes no file twice.
     """
-    check_shares(references=bool(against), contained=contained, containing=containing)
-    if not against and (against_only or against_text_column is not None):
-        raise UsageError("against_only and against_text_column need a reference collection: add against")
-    if against_only and contained is not None:
-        raise UsageError("against_only and contained exclude each other; omit one")
-    settings = _settings(options, keep, kinds, contained)
     with ExitStack() as stack:
-        if dry_run:
+        if out is None:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="esdedup-dry-run-")))
             store = None
-        elif out is None:
-            raise UsageError("out: give a folder for the files, or dry_run")
         else:
-            folder = Path(out)
-        found, missing = find_sources(sources, settings.reading, keep_going)
-        if not dry_run:
+            folder = out
             refuse_inside(folder, sources)
-        _check_sources(found, annotate=annotate)
-        settings = settings.for_sources(found, rewritten=True)
+        found, against = job.sources, rules.against
+        _check_sources(found, annotate=rules.annotate)
         _check_references(against, found, store)
         names = _output_names(found, folder, sources, against)
-        place = stack.enter_context(out_folder(folder, found, fresh=fresh))
+        place = stack.enter_context(out_folder(folder, found, fresh=job.fresh))
         if place.folds_case:
             names = _output_names(found, folder, sources, against, folds_case=True)
-        checkpoints = source_checkpoints(found, settings.reading)
         seconds: dict[str, float] = {}
+        quiet, column = job.quiet, rules.against_text_column
         references, settings = stack.enter_context(
-            opened_references(against, settings, folder, against_text_column, keep_going=keep_going, quiet=quiet)
+            opened_references(against, job.settings, folder, column, keep_going=job.keep_going, quiet=quiet)
         )
-        reading = ReadingJob(found, checkpoints, settings, fresh, keep_going, quiet)
-        opened = stack.enter_context(opened_for(store, folder, reading))
-        adopt_names(checkpoints, opened.ledger.sources(), typed=settings.reading.source_name is not None)
-        refuse_other_sources(opened, checkpoints, instead="use another --out")
+        job = replace(job, settings=settings)
+        opened = stack.enter_context(opened_for(store, folder, job))
+        job.adopt_names(opened)
+        refuse_other_sources(opened, job.checkpoints, instead="use another --out")
         opened.ledger.begin_job("dedupe")
         _refuse_history(opened)
         scanning = settings.scanning_of(opened.signing.unit)
         clock = time.perf_counter()
-        read_into(opened, found, checkpoints, settings, keep_going=keep_going, quiet=quiet, twice=True)
+        read_into(opened, job, twice=True)
         seconds["index"] = time.perf_counter() - clock
         _refuse_older_pages(opened)
-        key = None
+        once = None
         set_apart: list[pa.Table] = []
         apart: dict[str, Any] = {}
         if references:
             clock = time.perf_counter()
             set_apart.append(find_in_references(opened, references, settings, quiet=quiet))
-            if containing is not None:
+            if rules.containing is not None:
                 known = set_apart[0]["hash"].to_numpy()
-                set_apart.append(find_containing_references(opened, references, containing, settings.resources, known))
+                held = find_containing_references(opened, references, rules.containing, settings.resources, known)
+                set_apart.append(held)
             apart["referenced"] = np.unique(np.concatenate([each["hash"].to_numpy() for each in set_apart]))
             seconds["references"] = time.perf_counter() - clock
-        if references or contained is not None:
+        if references or rules.contained is not None:
             # what stands apart is not saved, and worked out anew each time
-            key = uuid.uuid4().hex
-        if contained is not None:
+            once = uuid.uuid4().hex
+        if rules.contained is not None:
             known = apart.get("referenced", np.empty(0, np.uint64))
-            apart["contained"] = Containment(opened, references, contained, keep, settings.resources, known)
-        seconds |= scan_if_needed(opened, scanning, settings.resources, quiet=quiet, key=key, **apart)
-        if contained is not None:
+            apart["contained"] = Containment(opened, references, rules.contained, rules.keep, settings.resources, known)
+        seconds |= scan_if_needed(opened, scanning, settings.resources, quiet=quiet, key=once, **apart)
+        if rules.contained is not None:
             set_apart.append(apart["contained"].found)
         clock = time.perf_counter()
         read = {(checkpoint.name, checkpoint.path): checkpoint for checkpoint in opened.ledger.sources()}
         states = [each.ledger.state() for each in (opened, *(reference.store for reference in references))]
-        job = json.dumps([states, asdict(scanning), annotate, kinds, contained, containing, against_only])
+        told = rules.annotate, rules.kinds, rules.contained, rules.containing, rules.against_only
+        key = json.dumps([states, asdict(scanning), *told])
         source_names = {checkpoint.number: checkpoint.name for checkpoint in read.values()}
         rows_apart = pa.concat_tables(set_apart) if set_apart else None
-        with decided(opened, keep, scanning.across, kinds, rows_apart, only_apart=against_only) as verdicts:
+        with decided(
+            opened, rules.keep, scanning.across, rules.kinds, rows_apart, only_apart=rules.against_only
+        ) as verdicts:
             writings = [
                 Writing(source, name, read[mark.name, mark.path])
-                for mark, source, name in zip(checkpoints, found, names, strict=True)
+                for mark, source, name in zip(job.checkpoints, found, names, strict=True)
             ]
-            written = Rewriting(place, opened.signing, annotate, keep_going).all(
-                [] if dry_run else writings, verdicts, job, settings.resources, quiet=quiet
+            written = Rewriting(place, opened.signing, rules.annotate, job.keep_going).all(
+                [] if out is None else writings, verdicts, key, settings.resources, quiet=quiet
             )
-            if not dry_run:
+            if out is not None:
                 place.claim(DROPS)
                 _write_drops(verdicts, source_names, folder / DROPS)
             by_source = _by_source(opened, verdicts, source_names)
         counts = opened.corpus.counts()
         records = accounted(opened.signing, opened.ledger.sources(), counts)
-        shown = {"largest": list(opened.results.cluster_rows(ClusterQuery(limit=_LARGEST)))} if dry_run else {}
+        shown = {"largest": list(opened.results.cluster_rows(ClusterQuery(limit=_LARGEST)))} if out is None else {}
         opened.ledger.end_job()
-        publish(opened, fresh=fresh)
+        publish(opened, fresh=job.fresh)
         unit = opened.signing.unit
     forget_references(folder)
     seconds["write"] = time.perf_counter() - clock
@@ -175,23 +140,23 @@ def dedupe(
         "sources": by_source,
         **written,
         "counts": counts,
-        "damaged": missing + damages(checkpoints),
+        "damaged": job.damaged,
         "seconds": {stage: round(value, 3) for stage, value in seconds.items()},
         **shown,
     }
 
 
-def _settings(options: dict[str, Any], keep: str, kinds: Sequence[str] | None, contained: float | None) -> Settings:
+def settings_for(rules: DropRules, options: dict[str, Any]) -> Settings:
     """Return the settings of a job. Clusters are stars around what is kept."""
     if options.get("limit") is not None:
         raise UsageError("limit: dedupe writes whole sources; omit --limit")
     settings = settings_of(options)
-    if contained is not None and settings.scanning.across != "any":
+    if rules.contained is not None and settings.scanning.across != "any":
         raise UsageError("contained and across exclude each other; omit one")
-    for kind in kinds or ():
-        check_choice("kinds", kind, KINDS)
     settings = stars_around_what_is_kept(settings)
-    return replace(settings, scanning=settings.scanning.replaced({"keep": keep, "kinds": kinds is not None}))
+    return replace(
+        settings, scanning=settings.scanning.replaced({"keep": rules.keep, "kinds": rules.kinds is not None})
+    )
 
 
 def _check_sources(found: Sequence[Source], *, annotate: bool) -> None:

@@ -1,21 +1,15 @@
-"""`evaluate`: how good are the clusters of a store, compared with known correct results?"""
+"""The clusters that are known to be right, beside those of a store."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from esdedup.errors import EvaluationError, UsageError
-from esdedup.evaluation.score import ALONE, Labels, score
-from esdedup.jobs.preconditions import Address
-from esdedup.jobs.questions import opened_results
-from esdedup.jobs.settings import Settings
-from esdedup.jobs.truths import EXACT, against_exact, against_file
+from esdedup.errors import EvaluationError
+from esdedup.evaluation.score import ALONE, Labels
 from esdedup.output.result_files import listed_id
 from esdedup.store.corpus import SentenceQuery
 from esdedup.store.store import Store
@@ -23,48 +17,13 @@ from esdedup.store.store import Store
 _ENCODED = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 
 
-def evaluate(
-    *,
-    store: Address | Store,
-    golden: Path | str | None,
-    truth: Path | str | None,
-    jaccard: float | None,
-    quiet: bool,
-    **options: Any,
-) -> dict[str, Any]:
-    """Compare the results of the last scan of a store with known correct results.
+class Golden:
+    """The right clusters, from a file with one on each line: ids, separated by white space, in the spelling of
+    clusters.txt. A line with one id is a sentence that is in no cluster.
 
-    `golden` is a file with one cluster on each line: ids, separated by white space. White space inside an id is
-    percent-encoded, as in clusters.txt. A line with one id is a sentence that is in no cluster. Sentences that the file
-    does not list are ignored. `truth` is `exact` (every pair at or above `jaccard`, by default the threshold of that
-    scan, found by comparing all with all) or a file of pairs: two ids on each line and, if known, their Jaccard,
-    separated by tabs. Windows line ends, a byte order mark and empty lines are accepted.
-
-    The answer has `sentences`, the number of sentences in the store; under `golden` the fields of
-    `esdedup.evaluation.score.Score`, over all of these sentences; under `truth` the result of
-    `esdedup.evaluation.recall.score_pairs`. Raise `EvaluationError` with the file, the line and the id if an id is not
-    in the store, or occurs twice in `golden`: clusters that overlap, or with unknown sentences, cannot be compared.
-    Raise `StoreError` if nothing was scanned, or something has changed since. `options` are `workers` and `memory`.
+    Windows line ends, a byte order mark and empty lines are accepted. Raises `EvaluationError` for a file that cannot
+    be read, and for an id that occurs twice: clusters that overlap cannot be compared.
     """
-    if golden is None and truth is None:
-        raise UsageError("evaluate needs something to compare with; pass a file as golden or truth, or truth exact")
-    resources = Settings.of(**options).resources
-    known = None if golden is None else _Golden(Path(golden))
-    with opened_results(store) as opened:
-        sentences = opened.corpus.counts()["sentences_kept"]
-        answer: dict[str, Any] = {"sentences": sentences}
-        if known is not None:
-            answer["golden"] = asdict(score(*known.against(opened), sentences))
-        if truth is not None:
-            exact = str(truth) == EXACT
-            answer["truth"] = (
-                against_exact(opened, resources, jaccard, quiet=quiet) if exact else against_file(opened, Path(truth))
-            )
-        return answer
-
-
-class _Golden:
-    """The clusters of a file: the line of each id as written."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -78,7 +37,10 @@ class _Golden:
                 self._lines[name] = number
 
     def against(self, store: Store) -> tuple[Labels, Labels]:
-        """Return labels (n,) in the golden file, its lines, and labels in the store, for all clustered sentences."""
+        """Return labels (n,) in the golden file, its lines, and labels in the store, for all clustered sentences.
+
+        Raises `EvaluationError` with the file, the line and the id if an id is not in the store.
+        """
         waiting = dict(self._lines)
         golden, output = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
         clusters: dict[int, int] = {}  # ids are hashes of 64 bits: replace them by small numbers

@@ -1,51 +1,42 @@
-"""The verbs that tell what a store holds, and delete it."""
+"""What a store holds, and what is unfinished."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from esdedup.jobs.accounting import RENAMED, accounted, damages, skipped_by_reason
-from esdedup.jobs.preconditions import Address, still_to_come
-from esdedup.jobs.scratch import forget_scans
+from esdedup.jobs.preconditions import still_to_come
 from esdedup.plurals import plural
-from esdedup.store.registry import address_of, open_store
+from esdedup.store.registry import address_of
 
 if TYPE_CHECKING:
     from esdedup.store.store import Store
 
 
-def status(*, store: Address) -> dict[str, Any]:
-    """Return counts, settings, sources, last scan, unfinished work (a sentence, or None) and disk space of `store`."""
-    with open_store(store, read_only=True) as opened:
-        skipped = skipped_by_reason(opened.ledger.sources())
-        return {
-            "store": opened.address,
-            "settings": opened.signing.described(),
-            "counts": opened.corpus.counts(),
-            "languages": opened.corpus.languages(),
-            "sources": [
-                {
-                    "name": checkpoint.name,
-                    "path": checkpoint.path,
-                    "documents": checkpoint.documents,
-                    "finished": checkpoint.finished,
-                }
-                for checkpoint in opened.ledger.sources()
-            ],
-            "records": accounted(opened.signing, opened.ledger.sources(), opened.corpus.counts()),
-            "renamed": skipped.pop(RENAMED, 0),
-            "skipped": skipped,
-            "unfinished": _unfinished_job(opened),
-            "last_scan": opened.results.last_scan(),
-            "disk_bytes": opened.disk_bytes(),
-        }
-
-
-def drop(*, store: Address) -> None:
-    """Delete what esdedup made in `store`, and nothing else. On a server, this includes stores that it cannot open."""
-    address = address_of(store)
-    address.drop()
-    forget_scans(address)
+def held(store: Store) -> dict[str, Any]:
+    """Return counts, settings, sources, last scan, unfinished work (a sentence, or None) and disk space of a store."""
+    skipped = skipped_by_reason(store.ledger.sources())
+    return {
+        "store": store.address,
+        "settings": store.signing.described(),
+        "counts": store.corpus.counts(),
+        "languages": store.corpus.languages(),
+        "sources": [
+            {
+                "name": checkpoint.name,
+                "path": checkpoint.path,
+                "documents": checkpoint.documents,
+                "finished": checkpoint.finished,
+            }
+            for checkpoint in store.ledger.sources()
+        ],
+        "records": accounted(store.signing, store.ledger.sources(), store.corpus.counts()),
+        "renamed": skipped.pop(RENAMED, 0),
+        "skipped": skipped,
+        "unfinished": _unfinished_job(store),
+        "last_scan": store.results.last_scan(),
+        "disk_bytes": store.disk_bytes(),
+    }
 
 
 def _unfinished_job(store: Store) -> str | None:

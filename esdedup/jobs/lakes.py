@@ -24,8 +24,9 @@ from esdedup.jobs.accounting import damages, warn_of_sources
 from esdedup.jobs.indexing import index_sources
 from esdedup.jobs.preconditions import Address
 from esdedup.jobs.progress_bar import Bar
+from esdedup.jobs.reading import ReadingJob, warn_of_stems
 from esdedup.jobs.settings import Settings
-from esdedup.jobs.steps import database_share, job_name, open_for, warn_of_stems
+from esdedup.jobs.steps import database_share, open_for
 from esdedup.matching.protocol import Scanning
 from esdedup.matching.signing import Signing, freeze
 from esdedup.output.out_folder import STORE
@@ -46,23 +47,6 @@ def store_in(folder: Path, engine: str) -> Path:
     sources itself.
     """
     return folder / (LAKE if ENGINES[engine].makes_lakes else STORE)
-
-
-@dataclass(frozen=True)
-class ReadingJob:
-    """The sources that a command reads, and how."""
-
-    sources: Sequence[Source]
-    checkpoints: Sequence[SourceCheckpoint]
-    settings: Settings
-    fresh: bool
-    keep_going: bool
-    quiet: bool
-
-    @property
-    def name(self) -> str:
-        """See `job_name`."""
-        return job_name(self.checkpoints, self.settings)
 
 
 def opened_for(store: Address | None, folder: Path, job: ReadingJob) -> AbstractContextManager[Store]:
@@ -223,15 +207,22 @@ def refuse_lake(store: Address) -> None:
         raise StoreError(only_read(store))
 
 
+def is_lake(source: Address) -> bool:
+    """Whether a source is the folder of a lake."""
+    return LakeAddress.fits(source)
+
+
 def load_lake(
-    folder: Path, address: Address, settings: Settings, *, fresh: str | None, lookup: bool, quiet: bool
+    source: Address, address: Address, settings: Settings, *, fresh: bool, lookup: bool, quiet: bool
 ) -> Store:
     """Load a lake, with its results, into a store that is new. Return the open store, for the caller to close.
 
     Raise `StoreSourcesError` if the store has other documents.
     """
+    folder = Path(source)
     with LakeStore(folder, settings.frozen) as lake:
-        store = open_for(address, replace(settings, frozen=lake.signing.saved()), fresh=fresh)
+        job = str(folder.resolve()) if fresh else None
+        store = open_for(address, replace(settings, frozen=lake.signing.saved()), fresh=job)
         store.corpus.lookup = lookup
         try:
             _load(lake, store, quiet=quiet)

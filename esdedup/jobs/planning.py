@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -27,8 +27,9 @@ from esdedup.formats.reading_options import Reading
 from esdedup.jobs.in_memory import TextClusters, cluster_texts
 from esdedup.jobs.preconditions import Address, check_count, require_committed
 from esdedup.jobs.progress_bar import Bar
+from esdedup.jobs.reading import find_sources
 from esdedup.jobs.settings import Settings
-from esdedup.jobs.steps import find_sources, make_folder
+from esdedup.jobs.steps import make_folder
 from esdedup.jobs.trials import Trials, trial_runs
 from esdedup.matching.signers.minhash import MinHash
 from esdedup.matching.signers.text_signer import TextSigner
@@ -49,54 +50,47 @@ _SHINGLES = ("unit", "lang", "normalize", "shingle", "hash_bits", "seed")
 _SCHEME = {"bands", "rows", "hashes", "draw", "draws"}
 
 
-def plan(
-    *sources: Address,
-    store: Address | None,
-    tokens: int | None,
-    schemes: str | None,
-    recall: float,
-    sample: int,
-    sentences: int | None,
-    cores: int | None,
-    out: Address | None,
-    keep_going: bool,
-    quiet: bool,
-    **options: Any,
-) -> dict[str, Any]:
-    """Compare signing schemes, on a sample of `sources` or of what is in `store`, or in theory only.
+class Wanted(NamedTuple):
+    """What a plan is for; see `esdedup.plan`."""
 
-    `schemes`: names separated by commas (`10x4`: bands × rows, `10x10/20`: draws × values of a draw / pool). By
-    default all useful ones with up to `tokens` tokens for each text (by default, those of its unit). A scheme among
-    `options` is compared too. The answer has the `unit`, the `threshold`, the `sample` (distinct `texts`,
-    `true_pairs` at or above it; None without one), `schemes` (rows `scheme`, `tokens`, `hashes`, `expected_recall`,
-    `recall`, `candidates`, `false_candidates`, `seconds`), `exact` (the seconds of comparing all with all), what is
-    `recommended` (the cheapest scheme with the requested `recall`, or `exact` if no scheme has it or `exact` is
-    cheaper), whether it `reached` that recall, the `cheapest` scheme that does, or otherwise the one that finds
-    most, with its `curve`, and a `forecast` for `sentences`, by store: `seconds`, `memory_bytes`, `disk_bytes`,
-    `task_seconds`, `shuffled_bytes`, and the `runs` that it is based on. With an engine on a cluster, it is for
-    `cores`, by default those of the runs. The folder `out` gets a plot of all curves, s-curve.png. `options` are those
-    of `run`.
-    """
-    check_count("sentences", sentences)
-    if not isinstance(sample, int) or sample < 1:
-        raise UsageError(f"sample is {sample!r}; allowed: 1 or more")
-    if not 0 < recall <= 1:
-        raise UsageError(f"recall is {recall!r}; allowed: greater than 0, up to 1")
-    if tokens is not None and not 1 <= tokens <= 64:
-        raise UsageError(f"tokens is {tokens!r}; allowed: 1 to 64")
-    if "-" in map(str, sources):
+    tokens: int | None
+    schemes: str | None
+    recall: float
+    sample: int
+    sentences: int | None
+    cores: int | None
+
+    def check(self) -> None:
+        """Raise `UsageError` for a value out of range."""
+        check_count("sentences", self.sentences)
+        if not isinstance(self.sample, int) or self.sample < 1:
+            raise UsageError(f"sample is {self.sample!r}; allowed: 1 or more")
+        if not 0 < self.recall <= 1:
+            raise UsageError(f"recall is {self.recall!r}; allowed: greater than 0, up to 1")
+        if self.tokens is not None and not 1 <= self.tokens <= 64:
+            raise UsageError(f"tokens is {self.tokens!r}; allowed: 1 to 64")
+
+
+def planned(
+    sources: list[str], store: Address | None, wanted: Wanted, options: dict[str, Any], *, out: Address | None,
+    keep_going: bool, quiet: bool,
+) -> dict[str, Any]:  # fmt: skip
+    """Compare signing schemes, on a sample of `sources` or of what is in `store`, or in theory only."""
+    wanted.check()
+    if "-" in sources:
         raise UsageError(
             "plan must read sources several times, which standard input does not allow; save it to a file first"
         )
     settings = Settings.of(**options)
+    sentences, cores = wanted.sentences, wanted.cores
     if cores is not None and not (isinstance(cores, int) and cores > 0 and _is_elsewhere(settings)):
         raise UsageError(f"cores is {cores!r}; allowed: 1 or more, with --engine on a cluster")
     signing = {name: value for name, value in settings.frozen.items() if name not in _SCHEME}
-    named = None if schemes is None else [Scheme.parse(part) for part in schemes.split(",")]
+    named = None if wanted.schemes is None else [Scheme.parse(part) for part in wanted.schemes.split(",")]
     with ExitStack() as stack:
         trials: dict[str, Trials] = {}
         if sources:
-            names, options = [str(source) for source in sources], {**options, "keep_going": keep_going}
+            names, options = sources, {**options, "keep_going": keep_going}
             files = len(find_sources(names, settings.reading, keep_going)[0])
             made = stack.enter_context(
                 trial_runs(names, options, files, runs=1 if sentences is None else 2, quiet=quiet)
@@ -105,11 +99,11 @@ def plan(
         sampled = made.store if sources else store
         if sampled is None and sentences is not None:
             raise UsageError("a forecast needs a sample; give a source or a --store")
-        found = None if sampled is None else _sample(sampled, signing, sample, settings)
+        found = None if sampled is None else _sample(sampled, signing, wanted.sample, settings)
         unit = _unit(settings) if found is None else found.signing.unit
-        wanted = named or schemes_of(tokens or UNITS[unit].signer_options["bands"])
+        schemes = named or schemes_of(wanted.tokens or UNITS[unit].signer_options["bands"])
         if own := _own(settings):
-            wanted = [own, *(scheme for scheme in wanted if scheme != own)]
+            schemes = [own, *(scheme for scheme in schemes if scheme != own)]
         if found is not None and sentences is not None:
             if not sources:
                 (names, options), files = _as_source(stack, found, options), 1
@@ -119,16 +113,16 @@ def plan(
                 trials[kind] = stack.enter_context(trial_runs(names, options, files, str(store), quiet=quiet))
         if found is not None:
             _clustered(
-                found.texts.slice(0, 2).to_pylist(), found, wanted[0]
+                found.texts.slice(0, 2).to_pylist(), found, schemes[0]
             )  # warm up the compiled code, which is not timed below
         threshold = settings.scanning_of(unit).jaccard if found is None else found.threshold
-        curves = [_curve(scheme, found, threshold) for scheme in wanted]
+        curves = [_curve(scheme, found, threshold) for scheme in schemes]
         with Bar("compare", len(curves), "scheme", not quiet and found is not None) as bar:
             compared = [_try(curve, found, threshold) for curve in _shown(curves, bar)]
-        best = recommended(compared, recall, MANY if sentences is None else sentences)
+        best = recommended(compared, wanted.recall, MANY if sentences is None else sentences)
         exact = None if found is None else _exact_seconds(found)
-        enough = best.found() >= recall
-        _warn(best, found, sample)
+        enough = best.found() >= wanted.recall
+        _warn(best, found, wanted.sample)
         cheaper = exact is not None and (not enough or (best.seconds is not None and exact < best.seconds))
         if out is not None:
             make_folder(Path(out))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,3 +63,14 @@ def require_committed(store: Store) -> None:
             f"{store.address}: a run is not finished; run the same command again first, with --keep-going "
             "if a source is damaged"
         )
+
+
+def moment(name: str, text: str | None) -> str | None:
+    """Return a date or time as in a dump, in UTC. Raise `UsageError` if it is not one."""
+    if text is None:
+        return None
+    try:
+        found = datetime.fromisoformat(text)
+        return (found if found.tzinfo is None else found.astimezone(UTC)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"{name} is {text!r}; use the form 2024-05-31") from error

@@ -1,7 +1,4 @@
-"""The query verbs about what a scan has found: why two sentences match, clusters, which documents share sentences.
-
-Each takes the address of a store or an open store, which is faster for many queries.
-"""
+"""What a scan has found: why two sentences match, and clusters."""
 
 from __future__ import annotations
 
@@ -9,16 +6,16 @@ import logging
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from esdedup.analysis.kind_names import KINDS
 from esdedup.errors import StoreError, UsageError
 from esdedup.files import as_word
-from esdedup.jobs.preconditions import Address, check_choice, check_count, require_committed
+from esdedup.jobs.preconditions import Address, require_committed
 from esdedup.matching.groups import NO_TOKEN
 from esdedup.matching.lsh.collide import HOT_LIMIT
 from esdedup.matching.protocol import Scanning
@@ -28,9 +25,8 @@ from esdedup.matching.units import UNITS
 from esdedup.matching.verify.compare import compare, diff_words
 from esdedup.options import shown_value
 from esdedup.output.earlier_runs import changes
-from esdedup.output.overlap import Overlap, overlaps
 from esdedup.resources import available_cores
-from esdedup.store.cluster_queries import ORDERS, ClusterQuery, Order
+from esdedup.store.cluster_queries import ClusterQuery
 from esdedup.store.registry import open_store
 from esdedup.store.schemas import SHOWN
 from esdedup.store.store import Store
@@ -42,52 +38,47 @@ log = logging.getLogger("esdedup")
 _NAMES = SHOWN.names
 
 
-def explain(a: str, b: str, *, store: Address | Store) -> dict[str, Any]:
-    """Explain why the sentences with the ids `a` and `b` did or did not match.
-
-    Return the tokens shared, Jaccard, containment both ways, word edit distance, the thresholds of the last scan, the
-    `chance` that two texts with this similarity share a token, the `verdict` in words, and the `diff`: runs of words
-    with `=`, `-` (only in a) or `+` (only in b). After a scan with candidates by agreement, also `values_agreeing` of
-    its signatures. Raise `StoreError` for an unknown id.
+def explanation(store: Store, a: str, b: str) -> dict[str, Any]:
+    """Return why the sentences with the ids `a` and `b` did or did not match. After a scan with candidates by
+    agreement, also `values_agreeing` of their signatures. Raise `StoreError` for an unknown id.
     """
-    with opened_store(store) as opened:
-        rows = {}
-        for identity in (a, b):
-            row = opened.corpus.sentence(storable(identity))
-            if row is None:
-                raise StoreError(
-                    f"{opened.address}: no sentence {identity}; it was never read, or it is too short or too long"
-                )
-            rows[identity] = row
-        one, two = rows[a], rows[b]
-        signer = TextSigner(opened.signing)
-        there = compare(signer, one["text"], pa.array([two["text"]], pa.large_string()))
-        back = compare(signer, two["text"], pa.array([one["text"]], pa.large_string()))
-        last = opened.ledger.last_scanning()
-        scanning = Scanning(jaccard=threshold(opened)) if last is None else Scanning.from_described(last)
-        evidence = _Evidence(opened, signer, one, two)
-        kinds = signer.views(pa.array([one["text"], two["text"]], pa.large_string())).kind.tolist()
-        jaccard, distance = float(there.jaccard[0]), int(there.word_edit_distance[0])
-        answer = {
-            "a": {name: one[name] for name in _NAMES},
-            "b": {name: two[name] for name in _NAMES},
-            "identical": one["text"] == two["text"],
-            "shared_tokens": int(there.shared_tokens[0]),
-            "tokens": opened.signing.signer.tokens,
-            "chance": round(opened.signing.signer.chance(jaccard), 6),
-            "shingle": str(signer.kinds[min(kinds)]),
-            "shingles": [str(signer.kinds[kind]) for kind in kinds],
-            "jaccard": round(jaccard, 6),
-            "containment": [round(float(there.containment[0]), 6), round(float(back.containment[0]), 6)],
-            "word_edit_distance": distance,
-            "thresholds": {
-                "jaccard": scanning.jaccard if scanning.verifier.threshold == "jaccard" else None,
-                "word_edit_distance": scanning.word_edit_distance,
-            },
-            **scanning.matcher.measures(signer, one["text"], two["text"]),
-        }
-        same = _verdict_of_groups(answer["identical"], scanning.across, evidence)
-        answer["verdict"] = same or scanning.matcher.explain(answer, scanning, evidence)
+    rows = {}
+    for identity in (a, b):
+        row = store.corpus.sentence(storable(identity))
+        if row is None:
+            raise StoreError(
+                f"{store.address}: no sentence {identity}; it was never read, or it is too short or too long"
+            )
+        rows[identity] = row
+    one, two = rows[a], rows[b]
+    signer = TextSigner(store.signing)
+    there = compare(signer, one["text"], pa.array([two["text"]], pa.large_string()))
+    back = compare(signer, two["text"], pa.array([one["text"]], pa.large_string()))
+    last = store.ledger.last_scanning()
+    scanning = Scanning(jaccard=threshold(store)) if last is None else Scanning.from_described(last)
+    evidence = _Evidence(store, signer, one, two)
+    kinds = signer.views(pa.array([one["text"], two["text"]], pa.large_string())).kind.tolist()
+    jaccard, distance = float(there.jaccard[0]), int(there.word_edit_distance[0])
+    answer = {
+        "a": {name: one[name] for name in _NAMES},
+        "b": {name: two[name] for name in _NAMES},
+        "identical": one["text"] == two["text"],
+        "shared_tokens": int(there.shared_tokens[0]),
+        "tokens": store.signing.signer.tokens,
+        "chance": round(store.signing.signer.chance(jaccard), 6),
+        "shingle": str(signer.kinds[min(kinds)]),
+        "shingles": [str(signer.kinds[kind]) for kind in kinds],
+        "jaccard": round(jaccard, 6),
+        "containment": [round(float(there.containment[0]), 6), round(float(back.containment[0]), 6)],
+        "word_edit_distance": distance,
+        "thresholds": {
+            "jaccard": scanning.jaccard if scanning.verifier.threshold == "jaccard" else None,
+            "word_edit_distance": scanning.word_edit_distance,
+        },
+        **scanning.matcher.measures(signer, one["text"], two["text"]),
+    }
+    same = _verdict_of_groups(answer["identical"], scanning.across, evidence)
+    answer["verdict"] = same or scanning.matcher.explain(answer, scanning, evidence)
     return answer | {"diff": diff_words(one["text"], two["text"])}
 
 
@@ -124,58 +115,17 @@ class _Evidence:
         return len(shared) > 0 and all((held == token).sum() > HOT_LIMIT for token in shared)
 
 
-def clusters(
-    *,
-    store: Address | Store,
-    min_size: int,
-    kind: str | None,
-    document: str | None,
-    text: str | None,
-    lang: str | None,
-    since: Path | str | None,
-    sort: Order,
-    limit: int | None,
-    after: str | None,
-) -> Iterator[dict[str, Any]]:
-    """Yield clusters with their members: those of one `kind`, with `document`, with all words of `text` in their texts,
-    or with a sentence in the language `lang`.
-
-    The order is largest first, or by `sort` the weakest edge (`jaccard`), the highest confidence of the kind
-    (`confidence`), the highest confidence of a contradiction, or the most copies between pages. With `since`, the
-    folder of an earlier run's results, only new, grown or gone clusters, each with its `change` and how many sentences
-    with its texts were clustered `before`. `after` is the id of the cluster after which to continue.
+def cluster_rows(store: Address | Store, query: ClusterQuery, since: Address | None) -> Iterator[dict[str, Any]]:
+    """Yield the clusters of a query with their members. With `since`, the folder of an earlier run's results, only new,
+    grown or gone clusters, each with its `change` and how many sentences with its texts were clustered `before`.
     """
-    check_count("min_size", min_size)
-    check_count("limit", limit)
-    check_choice("sort", sort, ORDERS)
-    if kind is not None:
-        check_choice("kind", kind, KINDS)
-    document, text = (value and storable(value) for value in (document, text))
-    if since is not None and after is not None:
-        raise UsageError("since lists everything at once; omit after")
-    most = limit if since is None else None
-    query = ClusterQuery(min_size, kind, document, text, known_language(lang), sort=sort, limit=most, after=after)
-
-    def rows() -> Iterator[dict[str, Any]]:
-        with opened_results(store) if kind is None else opened_kinds(store) as opened:
-            check_language(opened, query.language)
-            if since is None:
-                yield from opened.results.cluster_rows(query)
-            else:
-                yield from islice(changes(opened, Path(since), query), limit)
-
-    return rows()
-
-
-def overlap(*, store: Address | Store, by: str, document: str | None, limit: int | None) -> Overlap:
-    """Return pairs of documents (or, `by="sources"`, of sources) with sentences in common, most first.
-
-    A sentence of A is in B if B has the same text or one that is a pair with it. `document` selects the pairs of one
-    document.
-    """
-    check_count("limit", limit)
-    with opened_results(store) as opened:
-        return overlaps(opened, by, document and storable(document), limit)
+    with opened_results(store) if query.kind is None else opened_kinds(store) as opened:
+        check_language(opened, query.language)
+        if since is None:
+            yield from opened.results.cluster_rows(query)
+        else:
+            every = replace(query, limit=None)
+            yield from islice(changes(opened, Path(since), every), query.limit)
 
 
 def known_language(lang: str | None) -> str | None:

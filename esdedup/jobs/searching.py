@@ -19,7 +19,7 @@ from rapidfuzz.distance import Levenshtein
 
 from esdedup.columns.arrays import text_column
 from esdedup.columns.hashing import Hashes
-from esdedup.jobs.preconditions import Address, check_count
+from esdedup.jobs.preconditions import Address
 from esdedup.jobs.progress_bar import Bar
 from esdedup.jobs.questions import check_language, known_language, one_unit, opened_store, storable, threshold
 from esdedup.lookup.search import NOTHING, Found
@@ -94,46 +94,17 @@ class Alike:
         ]
 
 
-def similar(
-    text: str,
-    *,
-    store: Address | Store,
-    jaccard: float | None,
-    min_similarity: float,
-    limit: int | None,
-    lang: str | None,
-    source: str | None,
-    document: str | None,
-) -> list[dict[str, Any]]:
-    """Return the stored sentences that are similar to `text`, which is one unit of any length, best first.
+def answers(
+    questions: Iterable[tuple[str, str]], store: Address | Store, jaccard: float | None, min_similarity: float,
+    limit: int | None, filters: Filters,
+) -> Iterator[dict[str, Any]]:  # fmt: skip
+    """Yield `id`, `text` and the `similar` rows for each question, a pair of id and text, in their order.
 
-    Each has its `similarity` (see `esdedup.lookup.similarity`); by the measure of scans, `shared_tokens`, `jaccard`,
-    `containment` (the share of the shingles of `text` found in it) and `word_edit_distance`; `match` (Jaccard at or
-    above `jaccard`, by default that of the last scan); and the `diff` of words. Matches come first; then the order is
-    by similarity, then by id. Less than `min_similarity` is not returned, unless it is a match.
+    Each row has its `similarity` (see `esdedup.lookup.similarity`); by the measure of scans, `shared_tokens`,
+    `jaccard`, `containment` (the share of the shingles of `text` found in it) and `word_edit_distance`; `match`
+    (Jaccard at or above `jaccard`, by default that of the last scan); and the `diff` of words. Matches come first; then
+    the order is by similarity, then by id.
     """
-    [answer] = similar_to_each(
-        [("", text)], store=store, jaccard=jaccard, min_similarity=min_similarity, limit=limit,
-        lang=lang, source=source, document=document,
-    )  # fmt: skip
-    rows: list[dict[str, Any]] = answer["similar"]
-    return rows
-
-
-def similar_to_each(
-    questions: Iterable[tuple[str, str]],
-    *,
-    store: Address | Store,
-    jaccard: float | None,
-    min_similarity: float,
-    limit: int | None,
-    lang: str | None,
-    source: str | None,
-    document: str | None,
-) -> Iterator[dict[str, Any]]:
-    """Yield `id`, `text` and the rows of `similar` for each question, a pair of id and text, in their order."""
-    check_count("limit", limit)
-    filters = filters_of(lang, source, document)
     with opened_store(store) as opened:
         caution = Scanning.from_described(opened.ledger.last_scanning() or {}).matcher.caution()
         if caution is not None:
@@ -144,16 +115,8 @@ def similar_to_each(
             yield {"id": identity, "text": text, "similar": rows}
 
 
-def suggest(
-    prefix: str, *, store: Address | Store, limit: int, lang: str | None, source: str | None, document: str | None
-) -> list[dict[str, Any]]:
-    """Return stored texts that complete `prefix`, best first, each once, with the number of its `places` (sentences)
-    and `documents`.
-
-    First those that begin with it, by their search form; then those with its words, some half typed or mistyped.
-    """
-    check_count("limit", limit)
-    filters = filters_of(lang, source, document)
+def suggested(prefix: str, store: Address | Store, limit: int, filters: Filters) -> list[dict[str, Any]]:
+    """Return the rows of `completions`, and say why there are none."""
     with opened_store(store) as opened:
         ready(opened)
         rows = completions(opened, prefix, limit, filters)

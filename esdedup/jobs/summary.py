@@ -113,3 +113,22 @@ def described(store: Store, missing: Sequence[str] = ()) -> dict[str, Any]:
         "damaged": [*missing, *damages(checkpoints)],
         "far_reaching_clusters": scanned.get("far_reaching_clusters", 0),
     }
+
+
+def indexed(store: Store, merged: dict[str, int], damaged: list[str]) -> dict[str, Any]:
+    """Return what a store contains after reading, and the counts of what was read."""
+    skipped, counts = skipped_by_reason(store.ledger.sources()), store.corpus.counts()
+    return {
+        "settings": store.signing.described(),
+        "counts": counts | merged,
+        "records": accounted(store.signing, store.ledger.sources(), counts),
+        "renamed": skipped.pop(RENAMED, 0),
+        "skipped": skipped,
+        "damaged": damaged,
+    }
+
+
+def loaded(store: Store) -> dict[str, Any]:
+    """Return what a store contains after a lake was loaded into it."""
+    merged = {"new": store.corpus.counts()["documents"], "replaced": 0, "unchanged": 0, "repeated": 0, "gone": 0}
+    return indexed(store, merged, damages(store.ledger.sources()))
