@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from esdedup.api.changing import add, index, remove, run, scan
     from esdedup.api.cluster_meaning import drift, fill, lineage, templates
     from esdedup.api.deduplicating import cluster_texts, dedupe
-    from esdedup.api.holding import doctor, drop, status
+    from esdedup.api.keeping import doctor, drop, status
     from esdedup.api.quality import evaluate, plan, report
     from esdedup.api.sentence_splitting import split
     from esdedup.api.text_extraction import extract
@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "api.asking": ("clusters", "explain", "overlap", "similar", "similar_to_each", "suggest"),
     "api.changing": ("add", "index", "remove", "run", "scan"),
-    "api.holding": ("doctor", "drop", "status"),
+    "api.keeping": ("doctor", "drop", "status"),
     "api.cluster_meaning": ("drift", "fill", "lineage", "templates"),
     "api.deduplicating": ("cluster_texts", "dedupe"),
     "api.quality": ("evaluate", "plan", "report"),

@@ -13,7 +13,8 @@ from esdedup.output.choices import By
 from esdedup.store.cluster_queries import ORDERS, ClusterQuery, Order
 
 if TYPE_CHECKING:
-    from esdedup.api.results import Answer, Cluster, Completion, Explanation, Hit, Overlap, Rows
+    from esdedup.output.contents.base import Rows
+    from esdedup.output.contents.comparisons import Answer, Cluster, Completion, Explanation, Hit, Overlap
     from esdedup.store.store import Store
 
 
@@ -54,13 +55,13 @@ def similar(
         >>> esdedup.similar("The quick brown fox.", store="news.duckdb")[0].id  # doctest: +SKIP
     """
     check_store(store)
-    from esdedup.api.results import Hit, Rows
+    from esdedup.output.contents.base import Rows
 
     [answer] = similar_to_each(
         [("", text)], store=store, jaccard=jaccard, min_similarity=min_similarity, limit=limit, lang=lang,
         source=source, document=document,
     )  # fmt: skip
-    return Rows([Hit.of(row) for row in answer.similar])
+    return Rows(answer.similar)
 
 
 def similar_to_each(
@@ -98,9 +99,9 @@ def similar_to_each(
         ...     print(answer.id, len(answer.similar))
     """
     check_store(store)
-    from esdedup.api.results import Answer
     from esdedup.jobs import searching
     from esdedup.jobs.preconditions import check_count
+    from esdedup.output.contents.comparisons import Answer
 
     check_count("limit", limit)
     filters = searching.filters_of(lang, source, document)
@@ -140,9 +141,10 @@ def suggest(
         >>> esdedup.suggest("univ cambr", store="news.duckdb")[0].text  # doctest: +SKIP
     """
     check_store(store)
-    from esdedup.api.results import Completion, Rows
     from esdedup.jobs import searching
     from esdedup.jobs.preconditions import check_count
+    from esdedup.output.contents.base import Rows
+    from esdedup.output.contents.comparisons import Completion
 
     check_count("limit", limit)
     rows = searching.suggested(prefix, store, limit, searching.filters_of(lang, source, document))
@@ -169,8 +171,8 @@ def explain(a: str, b: str, *, store: Address | Store) -> Explanation:
         >>> esdedup.explain("12:3", "4071:0", store="news.duckdb").verdict  # doctest: +SKIP
     """
     check_store(store)
-    from esdedup.api.results import Explanation
     from esdedup.jobs import questions
+    from esdedup.output.contents.comparisons import Explanation
 
     with questions.opened_store(store) as opened:
         return Explanation.of(questions.explanation(opened, a, b))
@@ -216,9 +218,9 @@ def clusters(
         >>> next(esdedup.clusters(store="news.duckdb", kind="drift")).members  # doctest: +SKIP
     """
     check_store(store)
-    from esdedup.api.results import Cluster
     from esdedup.jobs import questions
     from esdedup.jobs.preconditions import check_choice, check_count
+    from esdedup.output.contents.comparisons import Cluster
 
     check_count("min_size", min_size)
     check_count("limit", limit)
@@ -261,12 +263,14 @@ def overlap(
         >>> esdedup.overlap(store="news.duckdb", limit=10).rows  # doctest: +SKIP
     """
     check_store(store)
-    from esdedup.api.results import Overlap, OverlapRow, Rows
     from esdedup.jobs import questions
     from esdedup.jobs.preconditions import check_count
+    from esdedup.output.contents.base import Rows
+    from esdedup.output.contents.comparisons import Overlap, OverlapRow
     from esdedup.output.overlap import overlaps
 
     check_count("limit", limit)
     with questions.opened_results(store) as opened:
         found = overlaps(opened, by, document and questions.storable(document), limit)
-    return Overlap(Rows([OverlapRow.of(row) for row in found.rows]), found.common_texts, found.title)
+    rows = Rows([OverlapRow.of(row) for row in found.rows])
+    return Overlap(rows=rows, common_texts=found.common_texts, title=found.title)

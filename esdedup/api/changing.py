@@ -17,7 +17,7 @@ from esdedup.output.choices import Table
 
 if TYPE_CHECKING:
     from esdedup.api.keywords import FindOptions, IndexOptions, ResourceOptions, RunOptions
-    from esdedup.api.results import Added, Indexed, Removed, Summary
+    from esdedup.output.contents.job_answers import Added, Indexed, Removed, Summary
 
 
 def run(
@@ -66,12 +66,12 @@ def run(
         >>> esdedup.run("dump.xml.bz2", out="found", jaccard=0.9)  # doctest: +SKIP
     """
     check_options(options)
-    from esdedup.api.results import Summary
-    from esdedup.jobs import lakes, reading, searching, steps, summary
+    from esdedup.jobs import lakes, searching, source_reading, steps, summary
     from esdedup.jobs.accounting import refuse_nothing
     from esdedup.jobs.memory import MemoryWatch
     from esdedup.jobs.preconditions import check_generations, check_table
     from esdedup.jobs.settings import settings_of
+    from esdedup.output.contents.job_answers import Summary
     from esdedup.output.out_folder import STORE, out_folder
     from esdedup.store.ledger import STANDARD_INPUT
 
@@ -80,8 +80,8 @@ def run(
     check_generations(keep_generations, store or folder / STORE)
     with named_sources(sources, columns, dict(options)) as (names, given):
         settings = settings_of(given)
-        reading.refuse_inside(folder, names)
-        job = reading.ReadingJob.of(names, settings, fresh=fresh, keep_going=keep_going, quiet=quiet)
+        source_reading.refuse_inside(folder, names)
+        job = source_reading.ReadingJob.of(names, settings, fresh=fresh, keep_going=keep_going, quiet=quiet)
         resources = settings.resources
         clock, seconds = time.perf_counter(), {}
         with (
@@ -90,10 +90,12 @@ def run(
             lakes.opened_for(store, folder, job) as opened,
         ):
             job.adopt_names(opened)
-            same = reading.refuse_other_sources(opened, job.checkpoints) and opened.results.last_scan() is not None
+            same = (
+                source_reading.refuse_other_sources(opened, job.checkpoints) and opened.results.last_scan() is not None
+            )
             opened.corpus.lookup = lookup and store is not None
             opened.ledger.begin_job("run")
-            reading.read_into(opened, job)
+            source_reading.read_into(opened, job)
             if not same or any(checkpoint.path == STANDARD_INPUT for checkpoint in job.checkpoints):
                 seconds["index"] = time.perf_counter() - clock
             scanning, write = (
@@ -150,10 +152,10 @@ def index(
         >>> esdedup.index("articles.jsonl.zst", store="news.duckdb")  # doctest: +SKIP
     """
     check_options(options)
-    from esdedup.api.results import Indexed
-    from esdedup.jobs import lakes, reading, searching, steps, summary
+    from esdedup.jobs import lakes, searching, source_reading, steps, summary
     from esdedup.jobs.preconditions import check_generations
     from esdedup.jobs.settings import settings_of
+    from esdedup.output.contents.job_answers import Indexed
 
     with named_sources(sources, columns, dict(options)) as (names, given):
         settings = settings_of(given, parts=True)
@@ -166,11 +168,11 @@ def index(
                 done = Indexed.of(summary.loaded(opened))
                 steps.publish(opened, fresh=fresh, keep=keep_generations)
         else:
-            job = reading.ReadingJob.of(names, settings, fresh=fresh, keep_going=keep_going, quiet=quiet)
+            job = source_reading.ReadingJob.of(names, settings, fresh=fresh, keep_going=keep_going, quiet=quiet)
             with steps.open_for(store, job.settings, fresh=job.name if fresh else None) as opened:
                 job.adopt_names(opened)
                 opened.corpus.lookup = lookup
-                done = Indexed.of(summary.indexed(opened, reading.read_into(opened, job), job.damaged))
+                done = Indexed.of(summary.indexed(opened, source_reading.read_into(opened, job), job.damaged))
                 whole = opened.ledger.unfinished_reading() is None  # other parts may still be missing
                 behind = whole and lookup and bool(opened.corpus.lookup_behind())
                 if whole:
@@ -212,13 +214,13 @@ def scan(
     """
     check_options(options)
     check_store(store)
-    from esdedup.api.results import Summary
     from esdedup.engines import ENGINES
     from esdedup.jobs import scanning, steps, summary
     from esdedup.jobs.accounting import refuse_nothing
     from esdedup.jobs.memory import MemoryWatch
     from esdedup.jobs.preconditions import check_table, require_committed
     from esdedup.jobs.settings import settings_of
+    from esdedup.output.contents.job_answers import Summary
     from esdedup.output.out_folder import out_folder
     from esdedup.store.registry import kind_of
 
@@ -290,12 +292,12 @@ def add(
         >>> esdedup.add("december.xml.bz2", store="found/store.duckdb").matches  # doctest: +SKIP
     """
     check_options(options)
-    from esdedup.api.results import Added
     from esdedup.engines import ENGINES
-    from esdedup.jobs import lakes, reading, searching, steps, summary
+    from esdedup.jobs import lakes, searching, source_reading, steps, summary
     from esdedup.jobs.memory import MemoryWatch
     from esdedup.jobs.preconditions import check_count, check_table
     from esdedup.jobs.settings import settings_of
+    from esdedup.output.contents.job_answers import Added
     from esdedup.output.out_folder import out_folder
 
     with named_sources(sources, columns, dict(options), needs_ids=True) as (names, given):
@@ -305,7 +307,7 @@ def add(
         lakes.refuse_lake(store)
         if complete and (settings.reading.limit is not None or keep_going):
             raise UsageError("complete: with limit or keep_going, sources may not be read to their end; omit one")
-        job = reading.ReadingJob.of(names, settings, keep_going=keep_going, quiet=quiet)
+        job = source_reading.ReadingJob.of(names, settings, keep_going=keep_going, quiet=quiet)
         engine = job.settings.resources.engine
         ENGINES[engine].check_place(engine)
         with (
@@ -324,7 +326,7 @@ def add(
                 )
             opened.corpus.lookup, opened.corpus.complete = lookup, complete
             before = opened.corpus.counts()["sentences_kept"]
-            merged = reading.read_into(opened, job)
+            merged = source_reading.read_into(opened, job)
             opened.ledger.begin_job("add")
             seconds = {"index": time.perf_counter() - clock}
             seconds |= steps.bring_up_to_date(opened, job.settings, quiet=quiet)
@@ -358,10 +360,10 @@ def remove(*documents: str, store: Address, quiet: bool = False, **options: Unpa
     """
     check_options(options)
     check_store(store)
-    from esdedup.api.results import Removed
     from esdedup.jobs import lakes, searching, steps
     from esdedup.jobs.preconditions import require_committed
     from esdedup.jobs.settings import settings_of
+    from esdedup.output.contents.job_answers import Removed
 
     settings = settings_of(dict(options))
     lakes.refuse_lake(store)

@@ -15,7 +15,8 @@ from esdedup.store.cluster_queries import ClusterQuery
 
 if TYPE_CHECKING:
     from esdedup.analysis.templates import Table
-    from esdedup.api.results import Contradiction, Lineage, Rows
+    from esdedup.output.contents.base import Rows
+    from esdedup.output.contents.meaning_answers import Contradiction, Lineage
     from esdedup.store.store import Store
 
 
@@ -42,9 +43,10 @@ def drift(
     """
     check_store(store)
     from esdedup.analysis.drift import contradictions
-    from esdedup.api.results import Contradiction, Rows
     from esdedup.jobs.preconditions import check_count, moment
     from esdedup.jobs.questions import opened_kinds, storable
+    from esdedup.output.contents.base import Rows
+    from esdedup.output.contents.meaning_answers import Contradiction
 
     check_count("limit", limit)
     begin = moment("since", since)
@@ -153,13 +155,13 @@ def lineage(*, store: Address | Store, document: str | None = None, limit: int |
     check_store(store)
     from esdedup.analysis.editors import editors
     from esdedup.analysis.lineage import descended
-    from esdedup.api.results import Lineage
     from esdedup.jobs.preconditions import check_count
     from esdedup.jobs.questions import opened_kinds, storable
+    from esdedup.output.contents.meaning_answers import Lineage
 
     check_count("limit", limit)
     query = ClusterQuery(document=document and storable(document), sort="copies", limit=limit)
     with opened_kinds(store) as opened:
         trees = [descended(tree) for tree in opened.results.trees(query) if tree["members"]]
         copiers, undated = opened.results.copiers()
-    return Lineage(trees=trees, editors=editors(copiers), undated=undated)
+    return Lineage.of({"trees": trees, "editors": editors(copiers), "undated": undated})

@@ -14,8 +14,8 @@ from esdedup.matching.protocol import Keep
 if TYPE_CHECKING:
     from esdedup.api.deduplicated import Deduplicated
     from esdedup.api.keywords import DedupeOptions, RunOptions, TableOptions
-    from esdedup.api.results import Written
     from esdedup.jobs.in_memory import TextClusters
+    from esdedup.output.contents.dedupe_answers import Written
 
 T = TypeVar("T")
 
@@ -147,11 +147,11 @@ def dedupe(
     if id_column is not None:
         options["id_column"] = id_column
     check_options(options)
-    from esdedup.api.results import Written
     from esdedup.jobs.accounting import refuse_nothing
     from esdedup.jobs.dedupe import dedupe_files, settings_for
     from esdedup.jobs.drop_rules import DropRules
-    from esdedup.jobs.reading import ReadingJob
+    from esdedup.jobs.source_reading import ReadingJob
+    from esdedup.output.contents.dedupe_answers import Written
 
     references = [against] if isinstance(against, str | Path) else list(against)
     rules = DropRules(keep, kinds, annotate, references, against_only, against_text_column, contained, containing)

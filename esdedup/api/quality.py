@@ -12,7 +12,7 @@ from esdedup.errors import UsageError
 
 if TYPE_CHECKING:
     from esdedup.api.keywords import ResourceOptions, RunOptions
-    from esdedup.api.results import Evaluation, Plan
+    from esdedup.output.contents.quality_answers import Evaluation, Plan
     from esdedup.store.store import Store
 
 
@@ -52,12 +52,12 @@ def evaluate(
         raise UsageError("evaluate needs something to compare with; pass a file as golden or truth, or truth exact")
     check_options(options)
     check_store(store)
-    from esdedup.api.results import Evaluation
     from esdedup.evaluation.score import score
     from esdedup.jobs.evaluating import Golden
     from esdedup.jobs.questions import opened_results
     from esdedup.jobs.settings import Settings
     from esdedup.jobs.truths import EXACT, against_exact, against_file
+    from esdedup.output.contents.quality_answers import Evaluation
 
     resources = Settings.of(**options).resources
     known = None if golden is None else Golden(Path(golden))
@@ -116,8 +116,8 @@ def plan(
         >>> esdedup.plan("dump.xml.bz2", sentences=136_000_000).recommended  # doctest: +SKIP
     """
     check_options(options)
-    from esdedup.api.results import Plan
     from esdedup.jobs.planning import Wanted, planned
+    from esdedup.output.contents.quality_answers import Plan
 
     wanted = Wanted(tokens, schemes, recall, sample, sentences, cores)
     names = list(source_names(sources))

@@ -11,7 +11,8 @@ from esdedup.api.table_sources import named_sources
 
 if TYPE_CHECKING:
     from esdedup.api.keywords import IndexOptions
-    from esdedup.api.results import Document, Extracted, Sentence
+    from esdedup.output.contents.comparisons import Document, Sentence
+    from esdedup.output.contents.job_answers import Extracted
 
 
 @overload
@@ -65,8 +66,8 @@ def extract(
     check_options(options)
     if out is None:
         return _rows(sources, sentences, keep_going, columns, quiet, dict(options))
-    from esdedup.api.results import Extracted
     from esdedup.jobs.extracting import extract_to
+    from esdedup.output.contents.job_answers import Extracted
 
     with named_sources(sources, columns, dict(options)) as (names, reading):
         return Extracted.of(
@@ -78,8 +79,8 @@ def _rows(
     sources: Sequence[Any], sentences: bool, keep_going: bool, columns: str | Sequence[str] | None, quiet: bool,
     options: dict[str, Any],
 ) -> Iterator[Any]:  # fmt: skip
-    from esdedup.api.results import Document, Sentence
     from esdedup.jobs.extracting import extraction
+    from esdedup.output.contents.comparisons import Document, Sentence
 
     kind = Sentence if sentences else Document
     with named_sources(sources, columns, options) as (names, reading):

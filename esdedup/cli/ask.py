@@ -18,7 +18,7 @@ from esdedup.errors import UsageError
 from esdedup.terminal import printable_lines
 
 if TYPE_CHECKING:
-    from esdedup.api.results import Result
+    from esdedup.output.contents.base import Result
 
 _SELECTION = "Selection"
 _LIMIT = click.option(
@@ -110,7 +110,7 @@ def overlap(limit: int, as_json: bool, quiet: bool, **options: Any) -> None:
     from esdedup.cli.show import overlap_text
 
     found = esdedup.overlap(**options, limit=one_more(limit))
-    from esdedup.api.results import Rows
+    from esdedup.output.contents.base import Rows
 
     found = replace(found, rows=Rows(list(first_rows(found.rows, limit))))
     _answer(found.rows, as_json, lambda: overlap_text(found))

@@ -13,7 +13,7 @@ from esdedup.errors import NothingCompared, SourceError
 from esdedup.terminal import printable_lines
 
 if TYPE_CHECKING:
-    from esdedup.api.results import Result
+    from esdedup.output.contents.base import Result
 
 R = TypeVar("R", bound="Result")
 T = TypeVar("T")

@@ -16,22 +16,10 @@ from esdedup.plurals import plural
 from esdedup.terminal import printable
 
 if TYPE_CHECKING:
-    from esdedup.api.results import (
-        Added,
-        Cluster,
-        Completion,
-        Examined,
-        Explanation,
-        Extracted,
-        Hit,
-        Indexed,
-        Overlap,
-        Sentence,
-        Status,
-        Summary,
-        Written,
-    )
     from esdedup.jobs.page_view import LeftOut
+    from esdedup.output.contents.comparisons import Cluster, Completion, Explanation, Hit, Overlap, Sentence
+    from esdedup.output.contents.dedupe_answers import Written
+    from esdedup.output.contents.job_answers import Added, Examined, Extracted, Indexed, Status, Summary
 
 _WIDTH = 100
 _SHOWN = 10
@@ -192,7 +180,7 @@ def deduped_text(done: Written, out: Path | None) -> str:
             f"{plural(done['documents'], 'document')} written, {done['documents_dropped']:,} dropped as a whole"
         )
     if "largest" in done:
-        from esdedup.api.results import Cluster
+        from esdedup.output.contents.comparisons import Cluster
 
         lines += ["", "Largest clusters:", *(cluster_line(Cluster.of(cluster)) for cluster in done["largest"])]
         return "\n".join([*lines, "", "nothing was written (--dry-run)"])

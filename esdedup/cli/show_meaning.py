@@ -11,7 +11,7 @@ from esdedup.terminal import printable
 
 if TYPE_CHECKING:
     from esdedup.analysis.templates import Table
-    from esdedup.api.results import Contradiction, Lineage
+    from esdedup.output.contents.meaning_answers import Contradiction, Lineage
 
 _WIDTH = 160
 _VALUES = 6

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from esdedup.api.results import Plan
+    from esdedup.output.contents.quality_answers import Plan
 
 
 _FEW = 20_000

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from esdedup.api.results import Evaluation
+    from esdedup.output.contents.quality_answers import Evaluation
 
 
 def golden_text(found: Mapping[str, Any], sentences: int) -> str:

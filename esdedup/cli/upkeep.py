@@ -18,7 +18,7 @@ from esdedup.plurals import plural
 from esdedup.terminal import printable_lines
 
 if TYPE_CHECKING:
-    from esdedup.api.results import Status
+    from esdedup.output.contents.job_answers import Status
 
 _LANGUAGES = 12  # shown on a line; --json has all of them
 

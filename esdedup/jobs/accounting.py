@@ -102,7 +102,7 @@ def _limits(signing: Signing, name: str) -> str:
     return f"{usual:,} ({named} in scripts without spaces)" if named else f"{usual:,}"
 
 
-def refuse_nothing(records: Mapping[str, Any], unit: str, result: Any, *, empty: bool = False) -> None:
+def refuse_nothing(records: Any, unit: str, result: Any, *, empty: bool = False) -> None:
     """Raise `NothingCompared` if texts were read and every one was left out; with `empty`, also if there were none."""
     left_out = records["not_compared"]
     total = sum(left_out.values())

@@ -23,10 +23,10 @@ from esdedup.jobs.accounting import accounted
 from esdedup.jobs.indexing import source_checkpoints
 from esdedup.jobs.preconditions import Address, require_committed
 from esdedup.jobs.progress_bar import Bar
-from esdedup.jobs.reading import ReadingJob, read_into
 from esdedup.jobs.scanning import named_pairs
 from esdedup.jobs.scratch import ON_DISK_FROM
 from esdedup.jobs.settings import Settings
+from esdedup.jobs.source_reading import ReadingJob, read_into
 from esdedup.jobs.steps import open_for
 from esdedup.matching.engine import SIGNATURES, MatchContext, Sentences
 from esdedup.matching.signing import USUAL_UNIT, freeze

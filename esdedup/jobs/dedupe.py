@@ -25,9 +25,9 @@ from esdedup.jobs.containing import Containment, find_containing_references
 from esdedup.jobs.drop_rules import DropRules
 from esdedup.jobs.lakes import opened_for
 from esdedup.jobs.preconditions import Address
-from esdedup.jobs.reading import ReadingJob, read_into, refuse_inside, refuse_other_sources
 from esdedup.jobs.rewriting import Rewriting, Writing
 from esdedup.jobs.settings import Settings, settings_of, stars_around_what_is_kept
+from esdedup.jobs.source_reading import ReadingJob, read_into, refuse_inside, refuse_other_sources
 from esdedup.jobs.steps import publish, scan_if_needed
 from esdedup.output.drops import REASONS, Verdicts, decided
 from esdedup.output.out_folder import DROPS, STORE, out_folder

@@ -26,8 +26,8 @@ from esdedup.jobs.indexing import source_checkpoints, without_first
 from esdedup.jobs.preconditions import Address
 from esdedup.jobs.prepare import BatchPlan, Cleaned, Prepared, clean, prepare
 from esdedup.jobs.progress_bar import Bar
-from esdedup.jobs.reading import find_sources, refuse_inside
 from esdedup.jobs.settings import Settings, settings_of
+from esdedup.jobs.source_reading import find_sources, refuse_inside
 from esdedup.jobs.workers import LARGE, Workers
 from esdedup.matching.signing import Signing, freeze
 from esdedup.output.extracts import ExtractFile, Parts

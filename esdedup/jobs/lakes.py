@@ -24,8 +24,8 @@ from esdedup.jobs.accounting import damages, warn_of_sources
 from esdedup.jobs.indexing import index_sources
 from esdedup.jobs.preconditions import Address
 from esdedup.jobs.progress_bar import Bar
-from esdedup.jobs.reading import ReadingJob, warn_of_stems
 from esdedup.jobs.settings import Settings
+from esdedup.jobs.source_reading import ReadingJob, warn_of_stems
 from esdedup.jobs.steps import database_share, open_for
 from esdedup.matching.protocol import Scanning
 from esdedup.matching.signing import Signing, freeze

@@ -15,8 +15,8 @@ from esdedup.columns.records import Skips
 from esdedup.errors import SourceError
 from esdedup.formats.stream import DocumentStream
 from esdedup.jobs.preconditions import Address
-from esdedup.jobs.reading import find_sources
 from esdedup.jobs.settings import settings_of
+from esdedup.jobs.source_reading import find_sources
 from esdedup.text.wikitext.cleaning import CLEANERS, Cleaner
 from esdedup.text.wikitext.left_out import KEPT, LEFT_OUT, Run, marked, runs
 from esdedup.text.wikitext.rules import Names

@@ -27,8 +27,8 @@ from esdedup.formats.reading_options import Reading
 from esdedup.jobs.in_memory import TextClusters, cluster_texts
 from esdedup.jobs.preconditions import Address, check_count, require_committed
 from esdedup.jobs.progress_bar import Bar
-from esdedup.jobs.reading import find_sources
 from esdedup.jobs.settings import Settings
+from esdedup.jobs.source_reading import find_sources
 from esdedup.jobs.steps import make_folder
 from esdedup.jobs.trials import Trials, trial_runs
 from esdedup.matching.signers.minhash import MinHash

@@ -14,11 +14,11 @@ import pyarrow.parquet as pq
 from esdedup.files import compact_json, whole_file
 from esdedup.output.choices import TABLE_FORMATS
 from esdedup.output.contents.arrow import arrow_schema
-from esdedup.output.contents.comparisons import Cluster, Pair
+from esdedup.output.contents.comparisons import Pair, StoredCluster
 from esdedup.store.store import Store
 
 PAIRS = arrow_schema(Pair)
-CLUSTERS = arrow_schema(Cluster)
+CLUSTERS = arrow_schema(StoredCluster)
 
 
 """The formats of pairs and clusters. With `none`, neither they nor clusters.txt are written."""

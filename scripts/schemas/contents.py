@@ -26,7 +26,7 @@ class Content(NamedTuple):
 
 FILES = (
     Content(
-        "clusters", comparisons.Cluster, "`clusters.jsonl`, `clusters.parquet`", "`run`, `scan`, `add`",
+        "clusters", comparisons.StoredCluster, "`clusters.jsonl`, `clusters.parquet`", "`run`, `scan`, `add`",
         "One line for each cluster, with all its sentences. The largest come first; clusters of one size are in the "
         "order of their ids.",
     ),
@@ -81,7 +81,7 @@ ANSWERS = (
     ),
     Content("explain", comparisons.Explanation, "`explain`", "", "Measures of two sentences, and the verdict."),
     Content(
-        "clusters-listed", comparisons.ListedCluster, "`clusters`", "",
+        "clusters-listed", comparisons.Cluster, "`clusters`", "",
         "One line for each cluster, as in `clusters.jsonl`; with `--since`, also how it has changed.",
     ),
     Content("overlap", comparisons.OverlapRow, "`overlap`", "", "One line for each pair of documents or sources."),

@@ -114,7 +114,7 @@ def _in_words(hint: Any) -> str:
         return f"object: {_in_words(parts[1])} by name"
     if origin is Annotated:
         return _marked(*parts)
-    return NAMES[hint]
+    return NAMES.get(hint, "object")
 
 
 def _marked(base: Any, *marks: Any) -> str:

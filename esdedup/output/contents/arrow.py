@@ -16,7 +16,7 @@ def arrow_schema(row: type) -> pa.Schema:
 
 
 def _columns(row: type) -> list[tuple[str, pa.DataType]]:
-    return [(name, _type(hint)) for name, hint in get_type_hints(row, include_extras=True).items()]
+    return [(name, _type(hint)) for name, hint in get_type_hints(row, include_extras=True).items() if name != "_shown"]
 
 
 def _type(hint: Any) -> pa.DataType:
@@ -26,9 +26,9 @@ def _type(hint: Any) -> pa.DataType:
         return _type(set_)
     if get_origin(hint) is list:
         return pa.list_(_type(parts[0]))
+    if hint not in _TYPES and isinstance(hint, type):
+        return pa.struct(_columns(hint))
     if get_origin(hint) is not Annotated:
         return _TYPES[hint]
     base, *marks = parts
-    if isinstance(marks[0], type):
-        return pa.struct(_columns(marks[0]))
     return pa.type_for_alias(dict(marks)["format"]) if "format" in dict(marks) else _TYPES[base]

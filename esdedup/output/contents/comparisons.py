@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
+from esdedup.output.contents.base import Result, Rows, answer
 from esdedup.output.contents.field_types import MISSING, ClusterId, Count, Count32, Kind, Share
 
 
-@dataclass(frozen=True)
-class Member:
+@answer
+class Member(Result):
     """A sentence of a cluster, or a whole record, and its place."""
 
     id: str
@@ -30,7 +30,7 @@ class Member:
     """Time of this revision, as in the dump."""
 
 
-@dataclass(frozen=True)
+@answer
 class ClusterMember(Member):
     """A sentence of a cluster, or a whole record, and how long it was there."""
 
@@ -38,16 +38,16 @@ class ClusterMember(Member):
     """Id of the last wiki revision that has the sentence, if all revisions were read."""
 
 
-@dataclass(frozen=True)
-class Sentence(Member):
+@answer
+class Sentence(Member, shown=("id", "title", "text")):
     """A stored sentence, or a whole record."""
 
     language: str | None
     """Code of the language of its document."""
 
 
-@dataclass(frozen=True)
-class Document:
+@answer
+class Document(Result, shown=("id", "title", "language", "text")):
     """The text of a document as a reader sees it."""
 
     id: str
@@ -66,8 +66,8 @@ class Document:
     """Code of the language."""
 
 
-@dataclass(frozen=True)
-class Completion(Sentence):
+@answer
+class Completion(Sentence, shown=("id", "title", "places", "text")):
     """A stored text that completes what was typed, with the first sentence that has it."""
 
     places: Count
@@ -76,8 +76,8 @@ class Completion(Sentence):
     """Number of documents that have them."""
 
 
-@dataclass(frozen=True)
-class Hit(Sentence):
+@answer
+class Hit(Sentence, shown=("id", "similarity", "match", "text")):
     """A stored sentence that is similar to the text of a query."""
 
     similarity: Share
@@ -98,20 +98,20 @@ class Hit(Sentence):
     """Runs of words: `=` in both texts, `-` only in that of the query, `+` only in the sentence."""
 
 
-@dataclass(frozen=True)
-class Answer:
+@answer
+class Answer(Result, shown=("id", "text", "similar")):
     """What is similar to the text of one question."""
 
     id: str
     """Id of the question: its own, or the number of its line."""
     text: str
     """Its text."""
-    similar: list[Annotated[dict[str, Any], Hit]]
+    similar: list[Hit]
     """The sentences, as `similar` lists them."""
 
 
-@dataclass(frozen=True)
-class Pair:
+@answer
+class Pair(Result):
     """Two different texts that are near-duplicates. Each is named by the id of its first sentence."""
 
     a: str
@@ -126,8 +126,8 @@ class Pair:
     """Number of tokens that both texts share; with `--candidates agreement`, of equal values in their signatures."""
 
 
-@dataclass(frozen=True)
-class Cluster:
+@answer
+class StoredCluster(Result):
     """Sentences that say the same, or nearly the same."""
 
     id: ClusterId
@@ -148,12 +148,12 @@ class Cluster:
     """Ids of the two sentences with this similarity."""
     representative: str
     """Id of the first sentence with the text that is most similar to the others."""
-    members: list[Annotated[dict[str, Any], ClusterMember]]
+    members: list[ClusterMember]
     """All sentences, by source, document and position."""
 
 
-@dataclass(frozen=True)
-class ListedCluster(Cluster):
+@answer
+class Cluster(StoredCluster, shown=("id", "size", "kind", "min_jaccard", "representative")):
     """A cluster, and how it has changed since an earlier run."""
 
     change: Annotated[str, ("enum", ("new", "grown", "gone"))] = MISSING
@@ -162,8 +162,8 @@ class ListedCluster(Cluster):
     """Number of sentences with these texts that were in clusters of that run."""
 
 
-@dataclass(frozen=True)
-class Thresholds:
+@answer
+class Thresholds(Result):
     """What a pair had to reach in the last scan."""
 
     jaccard: Share | None
@@ -172,13 +172,13 @@ class Thresholds:
     """Largest word edit distance; null for no limit."""
 
 
-@dataclass(frozen=True)
-class Explanation:
+@answer
+class Explanation(Result, shown=("verdict", "jaccard", "word_edit_distance", "shared_tokens")):
     """Why two sentences did or did not match."""
 
-    a: Annotated[dict[str, Any], Sentence]
+    a: Sentence
     """One sentence."""
-    b: Annotated[dict[str, Any], Sentence]
+    b: Sentence
     """The other sentence."""
     identical: bool
     """Whether both texts are equal."""
@@ -198,7 +198,7 @@ class Explanation:
     """Share of the shingles of A that B has, and share of those of B that A has."""
     word_edit_distance: Count
     """Number of words to insert, delete or replace to turn one text into the other."""
-    thresholds: Annotated[dict[str, Any], Thresholds]
+    thresholds: Thresholds
     """What a pair had to reach in the last scan."""
     values_agreeing: Count = MISSING
     """Number of values in which the signatures agree, if candidates came from agreement."""
@@ -208,8 +208,8 @@ class Explanation:
     """Runs of words: `=` in both texts, `-` only in A, `+` only in B."""
 
 
-@dataclass(frozen=True)
-class OverlapRow:
+@answer
+class OverlapRow(Result, shown=("a", "b", "a_in_b", "b_in_a", "a_share", "b_share")):
     """Two documents, or sources, and how many sentences of each are in the other."""
 
     a: str
@@ -232,3 +232,12 @@ class OverlapRow:
     """Share of the sentences of A that are in B."""
     b_share: Share
     """Share of the sentences of B that are in A."""
+
+
+@answer
+class Overlap(Result):
+    """Pairs of documents or sources. `common_texts` were left out, as too many documents have them."""
+
+    rows: Rows[OverlapRow]
+    common_texts: int
+    title: str | None = None

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
-from esdedup.output.contents.comparisons import Cluster
+from esdedup.output.contents.base import Result, answer
+from esdedup.output.contents.comparisons import StoredCluster
 from esdedup.output.contents.field_types import MISSING, ClusterId, Count, Seconds, Share, Unit
 from esdedup.output.contents.job_answers import StoreCounts
 
@@ -13,8 +13,8 @@ REASONS = ("identical", "near", "contained", "in_reference")
 """Why something is dropped."""
 
 
-@dataclass(frozen=True)
-class Dropped:
+@answer
+class Dropped(Result):
     """How many texts were dropped, by reason."""
 
     identical: Count
@@ -27,22 +27,22 @@ class Dropped:
     """Equal or similar to a text of a reference collection (`--against`), inside one or around one."""
 
 
-@dataclass(frozen=True)
-class Deduped:
+@answer
+class Deduped(Result):
     """How many texts came in, and how many were kept and dropped."""
 
     in_: Count
     """Number of texts in the sources: sentences, records, paragraphs or lines."""
     kept: Count
     """Number of texts that are kept, including those that were not compared."""
-    dropped: Annotated[dict[str, Any], Dropped]
+    dropped: Dropped
     """Number of texts that are dropped, by reason."""
     not_compared: dict[str, Count]
     """Number of texts that were not compared, by reason in words; the reason names the option that decides."""
 
 
-@dataclass(frozen=True)
-class DedupedSource:
+@answer
+class DedupedSource(Result):
     """How many texts of a source were compared, kept and dropped."""
 
     name: str
@@ -51,19 +51,19 @@ class DedupedSource:
     """Number of its texts that were compared."""
     kept: Count
     """Number of these that are kept."""
-    dropped: Annotated[dict[str, Any], Dropped]
+    dropped: Dropped
     """Number of these that are dropped, by reason."""
 
 
-@dataclass(frozen=True)
-class Written:
+@answer
+class Written(Result):
     """What `dedupe` has written and dropped."""
 
     unit: Unit
     """What was compared: records, sentences, paragraphs or lines."""
-    records: Annotated[dict[str, Any], Deduped]
+    records: Deduped
     """How many texts came in, and how many were kept and dropped."""
-    sources: list[Annotated[dict[str, Any], DedupedSource]]
+    sources: list[DedupedSource]
     """The same for each source."""
     documents: Count
     """Number of documents that were written."""
@@ -73,18 +73,18 @@ class Written:
     """Number of sentences that were removed from documents that are kept."""
     files: list[str]
     """Paths of the files that were written, without drops.jsonl."""
-    counts: Annotated[dict[str, int], StoreCounts]
+    counts: StoreCounts
     """What was read."""
     damaged: list[str]
     """Sources that are missing or damaged, with `--keep-going`."""
     seconds: dict[str, Seconds]
     """Duration of each stage."""
-    largest: list[Annotated[dict[str, Any], Cluster]] = MISSING
+    largest: list[StoredCluster] = MISSING
     """The ten largest clusters; only with `--dry-run`."""
 
 
-@dataclass(frozen=True)
-class Drop:
+@answer
+class Drop(Result):
     """A text that `dedupe` has dropped: a record, or with `--unit sentence` a sentence of one."""
 
     id: str
@@ -110,8 +110,8 @@ class Drop:
     (`--containing`)."""
 
 
-@dataclass(frozen=True)
-class RecordNote:
+@answer
+class RecordNote(Result):
     """What `dedupe --annotate` says about a record."""
 
     cluster: ClusterId | None
@@ -120,8 +120,8 @@ class RecordNote:
     """Whether the record is kept."""
 
 
-@dataclass(frozen=True)
-class SentenceNote:
+@answer
+class SentenceNote(Result):
     """What `dedupe --annotate` says about a sentence of a document."""
 
     position: Count
@@ -132,12 +132,12 @@ class SentenceNote:
     """Whether the sentence is kept."""
 
 
-Note = Annotated[dict[str, Any], RecordNote] | list[Annotated[dict[str, Any], SentenceNote]]
+Note = RecordNote | list[SentenceNote]
 """What `dedupe --annotate` writes to the field `esdedup` of a record."""
 
 
-@dataclass(frozen=True)
-class CleanedPage:
+@answer
+class CleanedPage(Result):
     """A page of a wiki dump, as `dedupe` writes it: the visible text without what is dropped."""
 
     id: str

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from esdedup.matching.protocol import Scanning
 from esdedup.matching.signing import Signing
+from esdedup.output.contents.base import Result, answer
 from esdedup.output.contents.field_types import MISSING, ClusterId, Count, Kind, Seconds, Share, Unit
 from esdedup.output.skips import WORDS
 from esdedup.text.splitting import SCRIPTS
@@ -14,8 +14,8 @@ from esdedup.text.splitting import SCRIPTS
 SkipReason = Annotated[str, ("enum", tuple(WORDS))]
 
 
-@dataclass(frozen=True)
-class TextClass:
+@answer
+class TextClass(Result):
     """Texts that are compared by one kind of shingle. A text belongs to the first class that fits."""
 
     shingle: str
@@ -32,20 +32,20 @@ class TextClass:
     """Shingles that decide whether a text stands inside a longer one."""
 
 
-@dataclass(frozen=True)
-class FrozenSettings:
+@answer
+class FrozenSettings(Result):
     """What is frozen with a store, besides options."""
 
     text_scheme: Count
     """Version of everything that turns a source into units: cleaning and splitting."""
     hash_scheme: Count
     """Version of everything that turns a text into tokens."""
-    classes: list[Annotated[dict[str, Any], TextClass]] = MISSING
+    classes: list[TextClass] = MISSING
     """Classes of texts, if there are several."""
 
 
-@dataclass(frozen=True)
-class ScanSettings:
+@answer
+class ScanSettings(Result):
     """What a scan was given, besides options."""
 
     ignore: list[ClusterId] = MISSING
@@ -57,8 +57,8 @@ Free = Annotated[dict[str, Any], Scanning, ScanSettings]
 FrozenAndFree = Annotated[dict[str, Any], Signing, FrozenSettings, Scanning, ScanSettings]
 
 
-@dataclass(frozen=True, kw_only=True)
-class StoreCounts:
+@answer
+class StoreCounts(Result):
     """What a store contains."""
 
     documents: Count
@@ -71,8 +71,8 @@ class StoreCounts:
     """Number of different texts among these; missing if a server would have to read all of them to count."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReadCounts:
+@answer
+class ReadCounts(Result):
     """What a command has read."""
 
     new: Count
@@ -88,8 +88,8 @@ class ReadCounts:
     `--complete` is given."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class FoundCounts:
+@answer
+class FoundCounts(Result):
     """What a scan has found."""
 
     distinct_sentences: Count
@@ -106,17 +106,17 @@ class FoundCounts:
     """Number of sentences that are in a cluster."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@answer
 class IndexCounts(ReadCounts, StoreCounts):
     """What a store contains, and what this command has read."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@answer
 class ScanCounts(FoundCounts, StoreCounts):
     """What a store contains, and what the last scan has found."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@answer
 class AddedCounts(ReadCounts):
     """What `add` has read, and how much of it matches."""
 
@@ -124,8 +124,8 @@ class AddedCounts(ReadCounts):
     """Number of new sentences that match another sentence."""
 
 
-@dataclass(frozen=True)
-class Compared:
+@answer
+class Compared(Result):
     """How many texts came in, and how many of them were compared."""
 
     in_: Count
@@ -136,8 +136,8 @@ class Compared:
     """Number of texts that were not compared, by reason in words; the reason names the option that decides."""
 
 
-@dataclass(frozen=True)
-class Skipped:
+@answer
+class Skipped(Result):
     """What was skipped in a source."""
 
     counts: dict[SkipReason, Count]
@@ -146,8 +146,8 @@ class Skipped:
     """The first five places for each reason: a line, a row or a title."""
 
 
-@dataclass(frozen=True)
-class ReadSource:
+@answer
+class ReadSource(Result):
     """A source, and what was read of it."""
 
     name: str
@@ -156,12 +156,12 @@ class ReadSource:
     """Path of the source; `-` for standard input."""
     documents: Count
     """Number of documents that were read."""
-    skipped: Annotated[dict[str, Any], Skipped]
+    skipped: Skipped
     """What was skipped."""
 
 
-@dataclass(frozen=True)
-class StageCost:
+@answer
+class StageCost(Result):
     """What a stage has cost on a cluster. Bytes are 0 where the cluster does not tell them."""
 
     stage: str
@@ -180,21 +180,21 @@ class StageCost:
     """Largest memory of a Python process of a task, in MiB."""
 
 
-@dataclass(frozen=True)
-class Summary:
+@answer
+class Summary(Result, shown=("counts", "kinds", "damaged")):
     """What the store contains, and what the scan found."""
 
     version: str
     """Version of esdedup."""
     settings: FrozenAndFree
     """The settings by the names of their options."""
-    sources: list[Annotated[dict[str, Any], ReadSource]]
+    sources: list[ReadSource]
     """The sources, in the order in which they were read."""
     verified: bool
     """Whether the texts of each pair were compared; false with `--verify none`."""
-    counts: Annotated[dict[str, int | None], ScanCounts]
+    counts: ScanCounts
     """What was counted."""
-    records: Annotated[dict[str, Any], Compared]
+    records: Compared
     """How many texts came in, and how many were compared."""
     renamed: Count
     """Number of documents whose id was already read, and that were numbered (`ID#2`)."""
@@ -212,12 +212,12 @@ class Summary:
     """Duration of each stage."""
     peak_memory_mb: Annotated[float, ("minimum", 0)]
     """Largest memory of all processes, in MiB."""
-    stages: list[Annotated[dict[str, Any], StageCost]]
+    stages: list[StageCost]
     """What each stage has cost on a cluster; empty for the local engine."""
 
 
-@dataclass(frozen=True)
-class NewMatch:
+@answer
+class NewMatch(Result):
     """A new sentence, and a stored sentence that it matches."""
 
     id: str
@@ -232,25 +232,25 @@ class NewMatch:
     """Jaccard similarity of the two texts; null if it was not computed."""
 
 
-@dataclass(frozen=True)
+@answer
 class Added(Summary):
     """The summary after `add`, and which of the new sentences match."""
 
-    added: Annotated[dict[str, int], AddedCounts]
+    added: AddedCounts
     """What was read and added."""
-    matches: list[Annotated[dict[str, Any], NewMatch]]
+    matches: list[NewMatch]
     """The first sentences that match, as many as `--matches` asks for."""
 
 
-@dataclass(frozen=True)
-class Indexed:
+@answer
+class Indexed(Result):
     """What a store contains after `index`."""
 
     settings: Frozen
     """The settings that are frozen with the store, by the names of their options."""
-    counts: Annotated[dict[str, int], IndexCounts]
+    counts: IndexCounts
     """What was counted."""
-    records: Annotated[dict[str, Any], Compared]
+    records: Compared
     """How many texts came in, and how many will be compared."""
     renamed: Count
     """Number of documents whose id was already read, and that were numbered (`ID#2`)."""
@@ -260,8 +260,8 @@ class Indexed:
     """Sources that are missing or damaged, with `--keep-going`."""
 
 
-@dataclass(frozen=True)
-class Extracted:
+@answer
+class Extracted(Result):
     """What `extract` has written."""
 
     file: str
@@ -276,22 +276,22 @@ class Extracted:
     """Number of sentences written, with `--sentences`."""
 
 
-@dataclass(frozen=True)
-class Removed:
+@answer
+class Removed(Result):
     """What `remove` has deleted, and what the store contains afterwards."""
 
     removed: Count
     """Number of documents that were deleted."""
     unknown: list[str]
     """Ids that the store does not have."""
-    counts: Annotated[dict[str, int], StoreCounts] | Annotated[dict[str, int], ScanCounts]
+    counts: StoreCounts | ScanCounts
     """What the store contains, and what the last scan has found if there is one."""
     unit: Unit
     """What was compared: records, sentences, paragraphs or lines."""
 
 
-@dataclass(frozen=True)
-class StoredSource:
+@answer
+class StoredSource(Result):
     """A source of a store."""
 
     name: str
@@ -304,45 +304,45 @@ class StoredSource:
     """Whether the source was read to its end."""
 
 
-@dataclass(frozen=True)
-class LastScan:
+@answer
+class LastScan(Result):
     """The last scan of a store."""
 
     scanning: Free
     """The settings of the scan by the names of their options."""
-    counts: Annotated[dict[str, int | None], FoundCounts]
+    counts: FoundCounts
     """What the scan has found."""
     hot_tokens: Count
     """Number of tokens that so many texts share that not all of these were compared with each other."""
-    far_reaching_clusters: Count
-    """Number of clusters with a member that is far less similar to the representative than a pair must be."""
-    ignored_clusters: Count
-    """Number of clusters that are not listed because of `--ignore`."""
-    current: bool
-    """Whether the store is unchanged since."""
     passed_over: dict[SkipReason, Count] = MISSING
     """How many texts the scan could not compare, by reason; missing after an update."""
     vectors_state: int | None = MISSING
     """Fingerprint of the file of word vectors; null if the scan uses none."""
     apart: str = MISSING
     """Fingerprint of the texts that `dedupe` found in references or in longer texts."""
+    far_reaching_clusters: Count
+    """Number of clusters with a member that is far less similar to the representative than a pair must be."""
+    ignored_clusters: Count
+    """Number of clusters that are not listed because of `--ignore`."""
+    current: bool
+    """Whether the store is unchanged since."""
 
 
-@dataclass(frozen=True)
-class Status:
+@answer
+class Status(Result):
     """What a store contains."""
 
     store: str
     """Address of the store."""
     settings: Frozen
     """The settings that are frozen with the store, by the names of their options."""
-    counts: Annotated[dict[str, int], StoreCounts]
+    counts: StoreCounts
     """What was counted."""
     languages: dict[str, Count]
     """Number of compared sentences in each language, by its code."""
-    sources: list[Annotated[dict[str, Any], StoredSource]]
+    sources: list[StoredSource]
     """The sources, in the order in which they were read."""
-    records: Annotated[dict[str, Any], Compared]
+    records: Compared
     """How many texts came in, and how many are compared."""
     renamed: Count
     """Number of documents whose id was already read, and that were numbered (`ID#2`)."""
@@ -350,14 +350,14 @@ class Status:
     """How much was skipped in all sources, by reason."""
     unfinished: str | None
     """What was begun and not finished, and how to finish it."""
-    last_scan: Annotated[dict[str, Any], LastScan] | None
+    last_scan: LastScan | None
     """The last scan; null if there is none."""
     disk_bytes: Count
     """Size of the store on disk, in bytes."""
 
 
-@dataclass(frozen=True)
-class StoreCheck:
+@answer
+class StoreCheck(Result):
     """One promise of a store."""
 
     name: str
@@ -372,26 +372,31 @@ class StoreCheck:
     """Whether the check was made: some need what others found missing."""
 
 
-@dataclass(frozen=True)
-class Examined:
+@answer
+class Examined(Result):
     """The checks of a store."""
 
     store: str
     """Address of the store."""
-    checks: list[Annotated[dict[str, Any], StoreCheck]]
+    checks: list[StoreCheck]
     """Every check: first what was mended, then the others."""
 
+    @property
+    def problems(self) -> list[StoreCheck]:
+        """The checks that found something which is not mended."""
+        return [check for check in self.checks if check.problem and not check.repaired]
 
-@dataclass(frozen=True)
-class Reported:
+
+@answer
+class Reported(Result):
     """The files that `report` has written."""
 
     files: list[str]
     """Paths of the page and the plots."""
 
 
-@dataclass(frozen=True)
-class Imported:
+@answer
+class Imported(Result):
     """What `kibana import` has done."""
 
     objects: Count

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from esdedup.analysis.editors import EDITORS
 from esdedup.analysis.fact_names import CONTRADICTION, NEGATION, OPPOSITE, ORDER, UPDATE
 from esdedup.analysis.values import DATE, NAME, NUMBER, QUANTITY, WORDS
+from esdedup.output.contents.base import Result, answer
 from esdedup.output.contents.field_types import ClusterId, Count, Share
 
 SlotType = Annotated[str, ("enum", (NUMBER, QUANTITY, DATE, NAME, WORDS))]
@@ -16,8 +16,8 @@ Change = Annotated[str, ("enum", (CONTRADICTION, UPDATE))]
 Editor = Annotated[str, ("enum", EDITORS)]
 
 
-@dataclass(frozen=True)
-class Statement:
+@answer
+class Statement(Result):
     """A sentence that states a value."""
 
     id: str
@@ -36,8 +36,8 @@ class Statement:
     """The text."""
 
 
-@dataclass(frozen=True)
-class StatedValue:
+@answer
+class StatedValue(Result):
     """A value of a slot, and the sentences that state it."""
 
     value: str
@@ -48,12 +48,12 @@ class StatedValue:
     """Time of the oldest of these sentences."""
     last: str | None
     """Time of the newest of these sentences."""
-    sentences: list[Annotated[dict[str, Any], Statement]]
+    sentences: list[Statement]
     """Up to 20 sentences that state it: of the first two values, those that contradict each other come first."""
 
 
-@dataclass(frozen=True)
-class Contradiction:
+@answer
+class Contradiction(Result, shown=("confidence", "slot", "frame")):
     """A place where sentences of one cluster state different facts."""
 
     cluster: ClusterId
@@ -78,14 +78,14 @@ class Contradiction:
     """How likely it is, from 0 to 1, that the sentences state different facts about the same subject."""
     why: str
     """Where the two most conflicting sentences stand, and how they differ."""
-    values: list[Annotated[dict[str, Any], StatedValue]]
+    values: list[StatedValue]  # type: ignore[assignment]  # not those of the fields
     """The values: first the two that most likely contradict each other, then the most common ones."""
     frame: str
     """What the sentences have in common, with the names of slots in braces."""
 
 
-@dataclass(frozen=True)
-class TreeMember:
+@answer
+class TreeMember(Result):
     """A sentence in a tree of copies."""
 
     id: str
@@ -114,20 +114,20 @@ class TreeMember:
     """Number of words edited on all these steps."""
 
 
-@dataclass(frozen=True)
-class Tree:
+@answer
+class Tree(Result):
     """The sentences of a cluster in order of time, each below the one that it was probably copied from."""
 
     cluster: ClusterId
     """Id of the cluster."""
     copies: Count
     """Number of copies from page to page."""
-    members: list[Annotated[dict[str, Any], TreeMember]]
+    members: list[TreeMember]
     """The sentences whose time is known, oldest first."""
 
 
-@dataclass(frozen=True)
-class Copiers:
+@answer
+class Copiers(Result):
     """Number of copies in the whole store by the kind of editor who added them."""
 
     registered: Count
@@ -140,20 +140,20 @@ class Copiers:
     """Editors whose names are hidden or unknown."""
 
 
-@dataclass(frozen=True)
-class Lineage:
+@answer
+class Lineage(Result, shown=("editors", "undated")):
     """Who wrote a sentence first."""
 
-    trees: list[Annotated[dict[str, Any], Tree]]
+    trees: list[Tree]
     """A tree for each cluster that was copied from page to page, most copies first."""
-    editors: Annotated[dict[str, int], Copiers]
+    editors: Copiers
     """Who added the copies."""
     undated: Count
     """Number of clustered sentences without a time, which are left out."""
 
 
-@dataclass(frozen=True)
-class TemplateSlot:
+@answer
+class TemplateSlot(Result):
     """A slot of a template."""
 
     name: str
@@ -164,15 +164,15 @@ class TemplateSlot:
     """Unit of the numbers, if all have one."""
 
 
-@dataclass(frozen=True)
-class FrameRow:
+@answer
+class FrameRow(Result):
     """A template, and the file that has its table."""
 
     cluster: ClusterId
     """Id of the cluster."""
     frame: str
     """What the sentences have in common, with the names of slots in braces."""
-    slots: list[Annotated[dict[str, Any], TemplateSlot]]
+    slots: list[TemplateSlot]
     """The slots."""
     rows: Count
     """Number of sentences."""
@@ -182,18 +182,18 @@ class FrameRow:
     """Name of the table's file."""
 
 
-@dataclass(frozen=True)
+@answer
 class TemplateColumn(TemplateSlot):
     """A slot of a template as a column: a value for each sentence."""
 
     cells: list[str | None]
     """What each sentence has there, as written; null if there is nothing."""
-    values: list[float | str | None] | None
+    values: list[float | str | None] | None  # type: ignore[assignment]
     """Numbers, or dates as YYYY-MM-DD, if nearly all cells are; otherwise null."""
 
 
-@dataclass(frozen=True)
-class RowOfTemplate:
+@answer
+class RowOfTemplate(Result):
     """A sentence of a template."""
 
     id: str
@@ -204,17 +204,17 @@ class RowOfTemplate:
     """Title of the document, if it has one."""
 
 
-@dataclass(frozen=True)
-class Template:
+@answer
+class Template(Result):
     """A template as a table: a row for each sentence, a column for each slot."""
 
     cluster: ClusterId
     """Id of the cluster."""
     frame: str
     """What the sentences have in common, with the names of slots in braces."""
-    sentences: list[Annotated[dict[str, Any], RowOfTemplate]]
+    sentences: list[RowOfTemplate]
     """The sentences, in the order of the cells."""
-    columns: list[Annotated[dict[str, Any], TemplateColumn]]
+    columns: list[TemplateColumn]
     """The slots."""
     fits: list[bool]
     """Whether the frame and the cells reproduce each sentence exactly."""

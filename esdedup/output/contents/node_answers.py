@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from esdedup.output.contents.base import Result, answer
 from esdedup.output.contents.field_types import MISSING, Count
 
 
-@dataclass(frozen=True, kw_only=True)
-class NodeStatus:
+@answer
+class NodeStatus(Result):
     """A node's data folder, and the node that runs there."""
 
     data: str
@@ -35,8 +34,8 @@ class NodeStatus:
     """Size of the data, in bytes."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class NodeStarted:
+@answer
+class NodeStarted(Result):
     """A node that runs."""
 
     data: str
@@ -61,8 +60,8 @@ class NodeStarted:
     """Whether this command has started the node; false if it was running already."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class NodeStopped:
+@answer
+class NodeStopped(Result):
     """What `node stop` has done."""
 
     data: str

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
+from esdedup.output.contents.base import Result, answer
 from esdedup.output.contents.field_types import MISSING, Count, Kind, Seconds, Share, Unit
 from esdedup.output.contents.job_answers import Summary
 
 
-@dataclass(frozen=True)
-class GoldenScore:
+@answer
+class GoldenScore(Result):
     """The clusters of a store compared with those of a file. Single sentences do not count as clusters."""
 
     golden_clusters: Count
@@ -31,8 +31,8 @@ class GoldenScore:
     """Agreement of both clusterings: 1 if they are equal, about 0 if they are unrelated."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class SimilarityRange:
+@answer
+class SimilarityRange(Result):
     """The pairs with a similarity in one range."""
 
     from_: Share
@@ -47,8 +47,8 @@ class SimilarityRange:
     """Share of the true pairs that were found."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class TruthScore:
+@answer
+class TruthScore(Result):
     """The pairs of a store compared with the true ones."""
 
     threshold: Share = MISSING
@@ -63,26 +63,26 @@ class TruthScore:
     """Share of the true pairs that were found; null if there are none."""
     precision: Share | None
     """Share of the found pairs that are true; null if there are none, or if Jaccard does not decide pairs."""
-    by_jaccard: list[Annotated[dict[str, Any], SimilarityRange]]
+    by_jaccard: list[SimilarityRange]
     """The same for each range of similarity that has true pairs."""
     same_text: Count = MISSING
     """Number of lines of the file that name two sentences with one text; they are not counted."""
 
 
-@dataclass(frozen=True)
-class Evaluation:
+@answer
+class Evaluation(Result):
     """How good the results of the last scan are."""
 
     sentences: Count
     """Number of sentences in the store."""
-    golden: Annotated[dict[str, Any], GoldenScore] = MISSING
+    golden: GoldenScore = MISSING
     """Scores of the clusters, with `--golden`."""
-    truth: Annotated[dict[str, Any], TruthScore] = MISSING
+    truth: TruthScore = MISSING
     """Scores of the pairs, with `--truth`."""
 
 
-@dataclass(frozen=True)
-class PlanSample:
+@answer
+class PlanSample(Result):
     """The texts that schemes were tried on."""
 
     texts: Count
@@ -91,8 +91,8 @@ class PlanSample:
     """Number of pairs among them that reach the threshold."""
 
 
-@dataclass(frozen=True)
-class PlanScheme:
+@answer
+class PlanScheme(Result):
     """A way to sign texts, and what it finds."""
 
     scheme: str
@@ -113,16 +113,16 @@ class PlanScheme:
     """Time to sign and compare the sample."""
 
 
-@dataclass(frozen=True)
-class ExactCost:
+@answer
+class ExactCost(Result):
     """The cost of comparing all texts with all."""
 
     seconds: Seconds
     """Time for the sample."""
 
 
-@dataclass(frozen=True)
-class CurvePoint:
+@answer
+class CurvePoint(Result):
     """What a scheme finds at one similarity."""
 
     jaccard: Share
@@ -135,8 +135,8 @@ class CurvePoint:
     """Share of these that it has found; null if there are none."""
 
 
-@dataclass(frozen=True)
-class Cost:
+@answer
+class Cost(Result):
     """The cost of a run."""
 
     sentences: Count
@@ -153,27 +153,27 @@ class Cost:
     """Bytes that these tasks send to each other."""
 
 
-@dataclass(frozen=True)
+@answer
 class Forecast(Cost):
     """The expected cost of a run, and the small runs that it was computed from."""
 
     cores: Count | None
     """Cores of the cluster, with `--cores`; otherwise null: those of the small runs."""
-    runs: list[Annotated[dict[str, Any], Cost]]
+    runs: list[Cost]
     """The small runs."""
 
 
-@dataclass(frozen=True)
-class Plan:
+@answer
+class Plan(Result, shown=("threshold", "recommended", "reached", "forecast")):
     """Ways to sign texts, compared."""
 
     unit: Unit
     """What is compared."""
     threshold: Share
     """Lowest similarity of a pair."""
-    sample: Annotated[dict[str, int], PlanSample] | None
+    sample: PlanSample | None
     """The texts that schemes were tried on; null without a source or store."""
-    schemes: list[Annotated[dict[str, Any], PlanScheme]]
+    schemes: list[PlanScheme]
     """The schemes."""
     exact: Annotated[dict[str, float], ExactCost] | None
     """The cost of comparing all with all; null without a sample."""
@@ -183,14 +183,14 @@ class Plan:
     """Whether it finds the share of pairs that `--recall` asks for."""
     cheapest: str
     """Name of the cheapest scheme that finds enough, or of the one that finds most."""
-    curve: list[Annotated[dict[str, Any], CurvePoint]]
+    curve: list[CurvePoint]
     """What the cheapest scheme finds, by similarity."""
-    forecast: dict[str, Annotated[dict[str, Any], Forecast]]
+    forecast: dict[str, Forecast]
     """Expected cost for `--sentences` sentences, by store: `embedded`, `server` or `lake`."""
 
 
-@dataclass(frozen=True)
-class PlantedKindFound:
+@answer
+class PlantedKindFound(Result):
     """The planted clusters of one kind, and what was found of them."""
 
     kind: Kind
@@ -203,11 +203,11 @@ class PlantedKindFound:
     """Number of these pairs that are in one cluster."""
 
 
-@dataclass(frozen=True)
-class PlantedFound:
+@answer
+class PlantedFound(Result):
     """The clusters of a run, compared with the planted ones."""
 
-    kinds: list[Annotated[dict[str, Any], PlantedKindFound]]
+    kinds: list[PlantedKindFound]
     """What was found of each kind."""
     mixed: Count
     """Number of clusters with sentences of two or more planted clusters."""
@@ -217,20 +217,20 @@ class PlantedFound:
     """Number of sentences that were not planted, but are in a cluster with planted ones."""
 
 
-@dataclass(frozen=True)
-class DemoRun:
+@answer
+class DemoRun(Result):
     """The run of a demo, and how much of what was planted it has found."""
 
-    summary: Annotated[dict[str, Any], Summary]
+    summary: Summary
     """The summary of the run."""
-    found: Annotated[dict[str, Any], PlantedFound]
+    found: PlantedFound
     """What was found of what was planted."""
     complete: bool
     """Whether every planted pair was found, and no cluster mixes two planted ones."""
 
 
-@dataclass(frozen=True)
-class PlantedSentence:
+@answer
+class PlantedSentence(Result):
     """A planted sentence."""
 
     document: str
@@ -241,8 +241,8 @@ class PlantedSentence:
     """What fills the slots, in their order, if the cluster is a template."""
 
 
-@dataclass(frozen=True)
-class PlantedCluster:
+@answer
+class PlantedCluster(Result):
     """A cluster that `demo` has planted in its wiki."""
 
     plant: Count
@@ -251,5 +251,5 @@ class PlantedCluster:
     """Its kind."""
     update: bool
     """Whether its sentences are what one page says at two times, the earlier one first (`--revisions all`)."""
-    members: list[Annotated[dict[str, Any], PlantedSentence]]
+    members: list[PlantedSentence]
     """Its sentences."""

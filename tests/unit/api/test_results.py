@@ -8,26 +8,15 @@ import pyarrow as pa
 import pytest
 
 import esdedup
-from esdedup.api.results import Cluster, Explanation, Hit, Indexed, Rows, Sentence
+from esdedup.output.contents.base import Rows
+from esdedup.output.contents.comparisons import Cluster, Explanation, Hit, Sentence
+from esdedup.output.contents.job_answers import Indexed
 
 HIT = Hit(
-    "a:1",
-    "a",
-    "a",
-    "A title",
-    1,
-    "Some <b>text</b>.",
-    None,
-    None,
-    "en",
-    0.8,
-    3,
-    0.5,
-    0.75,
-    2,
-    True,
-    [["=", "Some text."]],
-)
+    id="a:1", source="a", document="a", title="A title", position=1, text="Some <b>text</b>.", revision=None,
+    timestamp=None, language="en", similarity=0.8, shared_tokens=3, jaccard=0.5, containment=0.75,
+    word_edit_distance=2, match=True, diff=[["=", "Some text."]],
+)  # fmt: skip
 
 
 def test_fields_are_attributes_and_items() -> None:
@@ -40,7 +29,9 @@ def test_fields_are_attributes_and_items() -> None:
 
 
 def test_a_result_shows_what_matters() -> None:
-    counts = Indexed({}, {"documents": 1200, "new": 1000}, {}, 2, {"redirect": 3}, [])
+    counts = Indexed(
+        settings={}, counts={"documents": 1200, "new": 1000}, records={}, renamed=2, skipped={"redirect": 3}, damaged=[]
+    )
     assert (
         repr(counts)
         == "Indexed(settings: {}, documents: 1,200, new: 1,000, records: {}, renamed: 2, redirect: 3, damaged: [])"
@@ -65,9 +56,19 @@ def test_rows_are_a_sequence_and_a_table() -> None:
 
 
 def test_a_field_that_only_some_answers_have_is_left_out() -> None:
-    there = {"a": {}, "b": {}, "identical": False, "shared_tokens": 0, "tokens": 10, "chance": 0.1, "jaccard": 0.0}
+    sentence = {name: HIT[name] for name in Sentence._names()}
+    there = {
+        "a": sentence,
+        "b": sentence,
+        "identical": False,
+        "shared_tokens": 0,
+        "tokens": 10,
+        "chance": 0.1,
+        "jaccard": 0.0,
+    }
     there |= {"shingle": "char:3", "shingles": ["char:3", "char:4"]}
-    there |= {"containment": [0.0, 0.0], "word_edit_distance": 3, "thresholds": {}, "verdict": "not a pair", "diff": []}
+    there |= {"containment": [0.0, 0.0], "word_edit_distance": 3, "verdict": "not a pair", "diff": []}
+    there |= {"thresholds": {"jaccard": 0.8, "word_edit_distance": None}}
     found = Explanation.of(there)
     assert found.to_dict() == there
     assert "values_agreeing" not in found

@@ -9,7 +9,7 @@ from esdedup.api.sources import Address
 
 if TYPE_CHECKING:
     from esdedup.api.keywords import ResourceOptions
-    from esdedup.api.results import Examined, Status
+    from esdedup.output.contents.job_answers import Examined, Status
 
 
 def status(*, store: Address) -> Status:
@@ -28,8 +28,8 @@ def status(*, store: Address) -> Status:
         >>> esdedup.status(store="news.duckdb").counts  # doctest: +SKIP
     """
     check_store(store)
-    from esdedup.api.results import Status
     from esdedup.jobs.holding import held
+    from esdedup.output.contents.job_answers import Status
     from esdedup.store.registry import open_store
 
     with open_store(store, read_only=True) as opened:
@@ -57,14 +57,14 @@ def doctor(*, store: Address, repair: bool = False, quiet: bool = True, **option
         >>> esdedup.doctor(store="news.duckdb").problems  # doctest: +SKIP
     """
     check_options(options)
-    from esdedup.api.results import Examined
     from esdedup.jobs.doctor import examined
     from esdedup.jobs.settings import settings_of
+    from esdedup.output.contents.job_answers import Examined
     from esdedup.store.registry import address_of
 
     address = address_of(store)
     checks = examined(address, settings_of(dict(options)), repair=repair, quiet=quiet)
-    return Examined(store=str(address), checks=[check._asdict() for check in checks])
+    return Examined.of({"store": str(address), "checks": [check._asdict() for check in checks]})
 
 
 def drop(*, store: Address) -> None:
