@@ -15,8 +15,8 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, sync_playwright
 
 import esdedup
-from esdedup.demo.writing import generate_files
 from scripts.benchmarks.history import planted, write_history
+from scripts.wiki.writing import generate_files
 
 PICTURES = Path(__file__).resolve().parents[1] / "docs" / "pictures"
 

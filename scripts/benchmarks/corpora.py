@@ -6,8 +6,8 @@ import zlib
 from pathlib import Path
 
 import esdedup
-from esdedup.demo.writing import generate_files
 from scripts.benchmarks.bench import ROOT, Bench
+from scripts.wiki.writing import generate_files
 
 SEED = 1
 PROBE = 400

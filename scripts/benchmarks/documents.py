@@ -1,6 +1,6 @@
 """Deduplication of long documents, of short rows, and against a reference: what is found, and beside other libraries.
 
-All texts are generated (`esdedup.demo.copies`). The copies are planted, so what should be found is known.
+All texts are generated (`scripts.wiki.copies`). The copies are planted, so what should be found is known.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import polars as pl
 
 import esdedup
 from esdedup.columns.arrays import text_column
-from esdedup.demo.copies import DOCUMENT_KINDS, LEAK_KINDS, Text, documents, new_texts, references, short_rows
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import Signing
 from esdedup.matching.units import UNITS
@@ -26,6 +25,7 @@ from scripts.benchmarks.memory import peak
 from scripts.benchmarks.peer import Peer, PeerError
 from scripts.benchmarks.processes import ESDEDUP, Ran, run
 from scripts.benchmarks.rows import Row, at_least, at_most, without_value
+from scripts.wiki.copies import DOCUMENT_KINDS, LEAK_KINDS, Text, documents, new_texts, references, short_rows
 
 SEED = 2026
 SMALL = 50

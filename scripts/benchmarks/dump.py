@@ -11,13 +11,13 @@ from statistics import median
 
 from lxml import etree
 
-from esdedup.demo.density import REAL, markup_density
 from esdedup.formats.compression.opener import Opened
 from esdedup.resources import available_cores
 from scripts.benchmarks.bench import Bench, interleaved, ratio, seconds
 from scripts.benchmarks.corpora import articles_of_bytes, dump
 from scripts.benchmarks.processes import ESDEDUP, run
 from scripts.benchmarks.rows import Row, at_most
+from scripts.wiki.density import REAL, markup_density
 
 BYTES, SMALL_BYTES = 310_000_000, 15_000_000
 DENSITY_ARTICLES = 500

@@ -8,8 +8,8 @@ from datetime import date, timedelta
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from esdedup.demo.article_subjects import subject_of
-from esdedup.demo.clauses import SentenceMaker
+from scripts.wiki.article_subjects import subject_of
+from scripts.wiki.clauses import SentenceMaker
 
 Saved = tuple[str, str | None, Sequence[str]]
 """One revision: time stamp, contributor, sentences."""

@@ -137,7 +137,7 @@ def _interval(truth: Any, found: Any, kinds: Sequence[str]) -> tuple[float, floa
 
 def _against_plants(bench: Bench, folder: Path) -> list[Row]:
     """Planted clusters of a generated wiki, by the kind that they were planted as."""
-    from esdedup.demo.writing import generate_files
+    from scripts.wiki.writing import generate_files
 
     articles = _SMALL_ARTICLES if bench.small else _ARTICLES
     wiki = folder / "planted.xml.bz2"

@@ -200,7 +200,7 @@ def others(folder: Path) -> Outputs:
     towns = EXAMPLES / "towns.xml"
     return {
         "plan": [*said("plan", "--schemes", "10x4"), *said("plan", towns, "--schemes", "10x4,10x10/20")],
-        "demo": said("demo", "--articles", "20", "--out", folder / "demo", "--workers", "1"),
+        "demo": said("demo", "--out", folder / "demo", "--workers", "1"),
         "planted-clusters": held(folder / "demo" / "demo.truth.jsonl"),
         "kibana-import": said("kibana", "import", "--store", SERVER, "--out", folder / "towns.ndjson"),
         "node-status": said("node", "status", "--data", folder / "node"),

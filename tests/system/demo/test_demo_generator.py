@@ -15,15 +15,15 @@ from lxml import etree
 
 import esdedup
 from esdedup.analysis.kind_names import KINDS
-from esdedup.demo.clauses import generate_sentences
-from esdedup.demo.density import REAL, markup_density
-from esdedup.demo.english.names import name_of
-from esdedup.demo.wiki import generate, page_id
 from esdedup.errors import UsageError
 from esdedup.text.segment import segment
 from esdedup.text.splitting import Splitting
 from esdedup.text.wikitext.fast import FastCleaner
 from esdedup.text.wikitext.rules import Names
+from scripts.wiki.clauses import generate_sentences
+from scripts.wiki.density import REAL, markup_density
+from scripts.wiki.english.names import name_of
+from scripts.wiki.wiki import generate, page_id
 
 ARTICLES = 60
 SHINGLE = 12

@@ -14,7 +14,7 @@ import pytest
 from elasticsearch import Elasticsearch
 
 import esdedup
-from esdedup.demo.writing import generate_files
+from scripts.wiki.writing import generate_files
 from tests.support.elastic import clear
 from tests.support.records import table
 from tests.system.kibana.objects import (

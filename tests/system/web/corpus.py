@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 from scripts.benchmarks.history import planted, write_history
+from scripts.wiki.writing import generate_files
 
 SCRIPT = "The page said <script>alert(1)</script> & \"quoted\" 'things' to everybody who opened it in the morning."
 BOLD = "The page said <b>alert(2)</b> & \"quoted\" 'things' to everybody who opened it in the morning."
@@ -56,8 +55,7 @@ def articles() -> list[dict[str, str]]:
 def write_sources(folder: Path) -> list[Path]:
     """A made-up wiki, articles written by hand, and pages with histories."""
     wiki = folder / "wiki.xml"
-    generate = ["demo", "--articles", "60", "--only-generate", "--quiet", "-o", wiki]
-    subprocess.run([sys.executable, "-m", "esdedup", *generate], check=True)
+    generate_files(60, 1, wiki)
     odd = folder / "odd.jsonl"
     odd.write_text("".join(json.dumps(row) + "\n" for row in articles()), "utf-8")
     history = write_history(folder / "history.xml", planted(4, 11)[0])

@@ -10,8 +10,8 @@ from itertools import islice
 
 import pytest
 
-from esdedup.demo import text_edits as edits
-from esdedup.demo.copies import (
+from scripts.wiki import text_edits as edits
+from scripts.wiki.copies import (
     DOCUMENT_KINDS,
     LEAK_KINDS,
     ROW_KINDS,

@@ -10,18 +10,17 @@ import pytest
 
 import esdedup
 from esdedup.analysis.kind_names import KINDS
-from esdedup.demo.copies import LEAK_KINDS
 from esdedup.demo.samples import Sample
 from esdedup.errors import UsageError
+from scripts.wiki.copies import LEAK_KINDS
 
-SIZES = {"wiki": 100, "documents": 100, "records": 500, "leaks": 200}
+SIZES = {"wiki": 200, "documents": 100, "records": 500, "leaks": 200}
 
 
 @pytest.mark.parametrize("name", SIZES)
 def test_a_sample_is_the_same_every_time(name: str) -> None:
     sample = esdedup.sample(name)
     assert sample == esdedup.sample(name)
-    assert sample.rows != esdedup.sample(name, seed=2).rows
     assert len(sample.rows) == SIZES[name]
     assert len({row["id"] for row in sample.rows}) == len(sample.rows)
     assert sample.truth
@@ -48,9 +47,8 @@ def test_the_truth_about_a_wiki_is_in_its_articles() -> None:
 
 
 @pytest.mark.parametrize("name", ["documents", "records"])
-@pytest.mark.parametrize("seed", [1, 2])
-def test_dedupe_finds_what_is_planted(name: str, seed: int) -> None:
-    sample = esdedup.sample(name, seed=seed)
+def test_dedupe_finds_what_is_planted(name: str) -> None:
+    sample = esdedup.sample(name)
     found = esdedup.dedupe(sample.rows, quiet=True)
     cluster = {row: cluster["id"] for cluster in found.clusters for row in cluster["members"]}
     missed = [planted for planted in sample.truth if len({cluster.get(row, row) for row in planted.ids}) > 1]

@@ -15,7 +15,6 @@ import esdedup
 from esdedup.columns.arrays import text_buffers, text_column
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import content_hashes
-from esdedup.demo.copies import documents, short_rows
 from esdedup.engines import ENGINES
 from esdedup.engines.local.engine import LocalEngine
 from esdedup.errors import SettingsError, UsageError
@@ -25,6 +24,7 @@ from esdedup.matching.lsh import block
 from esdedup.matching.protocol import MATCHERS, Scanning
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import Signing
+from scripts.wiki.copies import documents, short_rows
 from tests.support.corpus import corpus, template
 from tests.support.list_engine import ListEngine
 

@@ -14,9 +14,9 @@ from operator import getitem
 
 import numpy as np
 
-from esdedup.demo.article_subjects import Names, Subject, subject_of
-from esdedup.demo.english.grammar import Pattern, compiled, patterns, pool
-from esdedup.demo.english.names import CHOICES
+from scripts.wiki.article_subjects import Names, Subject, subject_of
+from scripts.wiki.english.grammar import Pattern, compiled, patterns, pool
+from scripts.wiki.english.names import CHOICES
 
 _JOINTS = ((", and ", "; "), ("; ", ", and "), (", while ", "; "), ("; ", ", while "), ("; ", "; "), (", and ", "; "))
 """Text between clauses, in turns."""

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import NamedTuple
 
-from esdedup.demo import text_edits as edits
-from esdedup.demo.article_subjects import subject_of
-from esdedup.demo.clauses import SentenceMaker
-from esdedup.demo.english.names import name_of
+from scripts.wiki import text_edits as edits
+from scripts.wiki.article_subjects import subject_of
+from scripts.wiki.clauses import SentenceMaker
+from scripts.wiki.english.names import name_of
 
 
 class Text(NamedTuple):

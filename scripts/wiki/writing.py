@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from esdedup.demo.wiki import generate
 from esdedup.files import whole_file
+from scripts.wiki.wiki import generate
 
 
 def generate_files(articles: int, seed: int, wiki: Path) -> None:

@@ -25,5 +25,5 @@ def sections(name: str) -> dict[str, list[str]]:
 
 def _lines(name: str) -> list[str]:
     """Return the lines of a file, without comments. Indented lines are part of the one before."""
-    text = re.sub(r"\n +", " ", (files("esdedup.demo.english") / name).read_text("utf-8"))
+    text = re.sub(r"\n +", " ", (files("scripts.wiki.english") / name).read_text("utf-8"))
     return [line for line in text.splitlines() if line and line[0] != "#"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from esdedup.demo.english.grammar import ERAS, pool
-from esdedup.demo.english.names import CHOICES, FIRST_NAMES, is_woman, name_of
+from scripts.wiki.english.grammar import ERAS, pool
+from scripts.wiki.english.names import CHOICES, FIRST_NAMES, is_woman, name_of
 
 
 @dataclass(frozen=True, slots=True)

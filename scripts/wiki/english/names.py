@@ -6,7 +6,7 @@ import random
 import re
 from collections.abc import Sequence
 
-from esdedup.demo.english.word_files import word_lists
+from scripts.wiki.english.word_files import word_lists
 
 _PARTS = word_lists("names.txt")
 _CROWDED = re.compile(r"[^aeiouy]{4}|[aeiouy]{3}")

@@ -9,8 +9,8 @@ import random
 from collections.abc import Callable
 from typing import TypeVar
 
-from esdedup.demo.article_subjects import KINDS
-from esdedup.demo.clauses import SentenceMaker
+from scripts.wiki.article_subjects import KINDS
+from scripts.wiki.clauses import SentenceMaker
 
 # Averages for one sentence.
 _LINKS, _PIPED = 1.8, 0.4

@@ -9,7 +9,7 @@ import random
 import re
 from collections.abc import Sequence
 
-from esdedup.demo.english.grammar import pool
+from scripts.wiki.english.grammar import pool
 
 _WORD = re.compile(r"\d+|[^\W\d_]{4,}")
 _PLAIN = re.compile(r"[a-z]{4,}")

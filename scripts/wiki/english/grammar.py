@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple, TypeVar
 
-from esdedup.demo.english.names import CHOICES, FAMILIES, FIRST_NAMES, PEOPLE, PLACES, RIVERS
-from esdedup.demo.english.word_files import sections, word_lists
+from scripts.wiki.english.names import CHOICES, FAMILIES, FIRST_NAMES, PEOPLE, PLACES, RIVERS
+from scripts.wiki.english.word_files import sections, word_lists
 
 ERAS = ((1820, 2020), (1870, 2015), (1810, 1870), (1850, 1910), (1890, 1950), (1940, 2000))
 """First and last years of what an article tells: long for places, later for clubs and companies, short for people."""

@@ -8,12 +8,12 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import BinaryIO, TextIO
 
-from esdedup.demo.article_subjects import Subject, subject_of
-from esdedup.demo.clauses import SentenceMaker
-from esdedup.demo.english.names import name_of
-from esdedup.demo.markup import Fragments, dressed
-from esdedup.demo.plants import Planter
 from esdedup.errors import UsageError
+from scripts.wiki.article_subjects import Subject, subject_of
+from scripts.wiki.clauses import SentenceMaker
+from scripts.wiki.english.names import name_of
+from scripts.wiki.markup import Fragments, dressed
+from scripts.wiki.plants import Planter
 
 DISTRICT = 100
 """Articles that are planned together. Planted clusters never span two districts."""

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import cycle, zip_longest
 
-from esdedup.demo.article_subjects import Subject, board_of
-from esdedup.demo.clauses import SentenceMaker
-from esdedup.demo.english.grammar import lines
+from scripts.wiki.article_subjects import Subject, board_of
+from scripts.wiki.clauses import SentenceMaker
+from scripts.wiki.english.grammar import lines
 
 PLANTS = {
     "template": 3,
